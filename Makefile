@@ -1,0 +1,87 @@
+# Each target makes the environment it needs from a locked, hashed requirement file, once, and again
+# when that file changes. Nothing here chooses a package index: pip's own configuration does.
+
+PYTHON       ?= python3
+UV           ?= uv
+JOBS         ?= 2
+FUZZ_SECONDS ?= 20
+
+BIN     := .venv/bin
+# Floors 0 to 2, the part of the house that must stay covered.
+COVERED := */remit/model.py,*/remit/errors.py,*/remit/config.py,*/remit/contract/*,*/remit/agents/*,*/remit/policy/*,*/remit/workspace/*,*/remit/runners/*
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test test-fast check lint types cover bench torture fuzz lock build clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: .venv/.ready ## make .venv with the package and everything its checks need
+
+demo: setup ## judge the sample messages in examples/messages
+	@# Some samples are bad on purpose, so 1 is expected; 2 and a traceback are not.
+	@$(BIN)/remit check examples/messages/*.md --root examples/messages/workspace 2>.venv/demo.err; \
+	code=$$?; cat .venv/demo.err >&2; test $$code -le 1 && ! grep -q '^Traceback' .venv/demo.err
+
+test: setup ## run all tests
+	@$(BIN)/pytest -n $(JOBS)
+
+test-fast: setup ## run the tests that are quick, for the inner loop
+	@$(BIN)/pytest -n $(JOBS) -m "not slow"
+
+check: lint types cover ## everything that must hold: lint, types, tests, coverage, import directions, public names
+
+lint: setup ## ruff: rules and formatting
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+
+types: setup ## mypy, strict
+	@$(BIN)/mypy
+
+cover: setup ## all tests, with at least 90 % of the lines of floors 0 to 2 covered
+	@$(BIN)/pytest -n $(JOBS) --cov --cov-report=
+	@$(BIN)/coverage report --include='$(COVERED)' --fail-under=90
+
+bench: .venv-bench/.ready ## measure accuracy and speed against other libraries
+	@PYTHONPATH=src .venv-bench/bin/python bench/contract.py
+
+torture: FUZZ_SECONDS = 600
+torture: fuzz ## fuzz for ten minutes
+
+fuzz: .venv-fuzz/.ready ## fuzz for FUZZ_SECONDS (20)
+	@mkdir -p .fuzz
+	@PYTHONPATH=src .venv-fuzz/bin/python fuzz/contract.py -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=.fuzz/
+
+lock: ## compile requirements/*.in into the locked files (needs uv; LOCK_FLAGS=--upgrade for newer versions)
+	@for source in requirements/*.in; do \
+	  $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	    --custom-compile-command "make lock" $(LOCK_FLAGS) "$$source" -o "$${source%.in}.txt" || exit; \
+	done
+
+build: setup ## build the wheel and the source archive into dist/
+	@$(BIN)/hatchling build
+
+clean: ## remove environments, caches and builds
+	rm -rf .venv .venv-bench .venv-fuzz .fuzz .hypothesis .mypy_cache .pytest_cache .ruff_cache .coverage .coverage.* build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/.ready: requirements/dev.txt pyproject.toml
+	$(call environment,.venv,$<)
+	@$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv-bench/.ready .venv-fuzz/.ready: .venv-%/.ready: requirements/%.txt
+	$(call environment,.venv-$*,$<)
+	@touch $@
+
+# $(call environment,FOLDER,REQUIREMENTS): a virtual environment with the locked packages.
+define environment
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+  { echo "Remit needs Python 3.11 or newer as '$(PYTHON)'; name another with: make PYTHON=python3.12" >&2; exit 1; }
+@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+  { echo "'$(PYTHON)' cannot make virtual environments; install its venv package (python3-venv on Debian and Ubuntu)." >&2; exit 1; }
+@echo "making $(1) from $(2)"
+@$(PYTHON) -m venv $(1)
+@$(1)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $(2)
+endef

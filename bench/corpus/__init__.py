@@ -1,0 +1,1 @@
+"""Labelled final messages: what must be found in them, and what may not be accepted."""

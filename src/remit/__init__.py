@@ -1,0 +1,52 @@
+"""Remit hands work to an AI subagent and brings back a return that can be trusted.
+
+Public names are resolved when they are first used: `import remit` loads nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from remit.app import check, convert, explain, instructions, schema
+    from remit.errors import RemitError
+    from remit.model import Artifact, Fault, Finding, Repair, Return, Verdict
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "remit.app": ("check", "convert", "explain", "instructions", "schema"),
+    "remit.errors": ("RemitError",),
+    "remit.model": ("Artifact", "Fault", "Finding", "Repair", "Return", "Verdict"),
+}
+
+__all__ = [
+    "Artifact",
+    "Fault",
+    "Finding",
+    "RemitError",
+    "Repair",
+    "Return",
+    "Verdict",
+    "__version__",
+    "check",
+    "convert",
+    "explain",
+    "instructions",
+    "schema",
+]
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module  # noqa: PLC0415 - only once a name is used
+
+    for home, names in _HOMES.items():
+        if name in names:
+            value: object = getattr(import_module(home), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'remit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,239 @@
+"""The use cases: one function for each thing that a user can ask for.
+
+Owns the joining of rooms: it reads from disk what the pure rooms want as values, and hands it to them. Doors call this and
+nothing below it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit import contract
+from remit.contract.dialects import DIALECTS, MANIFEST, get_dialect, render_schema
+from remit.contract.dialects.manifest import SENTENCES
+from remit.contract.rules import RULES
+from remit.errors import ConfigError, InputError, UsageError, did_you_mean
+from remit.model import Expectation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.config import Settings
+    from remit.model import ArtifactFacts, Finding, Severity, Verdict
+
+SCHEMAS = tuple(DIALECTS)
+MANIFEST_PLACES = ("claudedocs/agent-outputs/MANIFEST.jsonl", "MANIFEST.jsonl")
+
+
+def check(
+    text: str | bytes,
+    *,
+    dialect: str | None = None,
+    session_id: str | None = None,
+    agent: str | None = None,
+    root: Path | None = None,
+    manifest: Path | None = None,
+) -> Verdict:
+    """Turn the final message of an agent into a verdict; with `root`, its artifacts are looked at on disk."""
+    if root is None and manifest is None:
+        return contract.check(text, dialect=dialect, expectation=Expectation(session_id, agent))
+    words = _load_settings(root).status_words if root is not None else {}
+    expectation = Expectation(session_id, agent)
+    reading = contract.read_message(text, dialect=dialect, expectation=expectation, words=words)
+    if reading.payload is None and root is not None:
+        reading = _follow_to_file(reading, root, dialect) or reading
+    if reading.dialect is MANIFEST:
+        manifest = _find_manifest(root, manifest)
+        contract.attach_entry(reading, _load_tail(manifest))
+    evidence = _look_at_artifacts(reading, root, manifest)
+    return contract.judge(reading, evidence=evidence, findings_text=_load_findings(evidence, root, manifest))
+
+
+def load_message(source: str) -> bytes:
+    """Read a message from a file, or from standard input for "-"."""
+    from remit.workspace.files import load_bytes, load_stdin  # noqa: PLC0415 - a caller with a text needs no files
+
+    return load_stdin() if source == "-" else load_bytes(source)
+
+
+class Conversion(NamedTuple):
+    """A return in another dialect, and what did not come through as it was."""
+
+    text: str
+    payload: dict[str, Any]
+    findings: tuple[Finding, ...]
+    accepted: bool
+    verdict: Verdict
+
+
+def convert(
+    text: str | bytes,
+    *,
+    to: str,
+    dialect: str | None = None,
+    session_id: str | None = None,
+    agent: str | None = None,
+    depth: int | None = None,
+    path: Sequence[str] | None = None,
+    manifest: Path | None = None,
+    today: str | None = None,
+) -> Conversion:
+    """Write a return in another dialect. A source that is not accepted is not converted: the verdict says why."""
+    from remit.contract.convert import Known, convert_return, render_message  # noqa: PLC0415 - only for this
+
+    target = get_dialect(to)
+    verdict = check(text, dialect=dialect, manifest=manifest)
+    if verdict.returned is None:
+        return Conversion("", {}, verdict.findings, accepted=False, verdict=verdict)
+    known = Known(session_id, agent, depth, None if path is None else tuple(path), today)
+    payload, findings = convert_return(verdict.returned, target, known)
+    message = render_message(payload, target)
+    reply, tail = (SENTENCES.get(payload["status"], ""), message) if target is MANIFEST else (message, None)
+    good = contract.check(reply, dialect=to, manifest_tail=tail).accepted
+    return Conversion(message, payload, tuple(findings), good, verdict)
+
+
+def instructions(
+    dialect: str,
+    *,
+    session_id: str | None = None,
+    agent: str | None = None,
+    depth: int | None = None,
+    path: Sequence[str] | None = None,
+    topic: str | None = None,
+    date: str | None = None,
+    task_id: str | None = None,
+    output_dir: str | None = None,
+) -> str:
+    """The text that tells an agent what to return, filled with what is known of its delegation."""
+    from remit.contract.instructions import write_instructions  # noqa: PLC0415 - only for this
+
+    return write_instructions(get_dialect(dialect), session_id=session_id, agent=agent, depth=depth, path=path, topic=topic,
+                              date=date, task_id=task_id, output_dir=output_dir)  # fmt: skip
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of a dialect's object."""
+    if name not in SCHEMAS:
+        raise UsageError(f"there is no schema '{name}'", hint=did_you_mean(name, SCHEMAS))
+    return render_schema(get_dialect(name))
+
+
+class Explanation(NamedTuple):
+    """What there is to know about a code."""
+
+    code: str
+    name: str
+    severity: Severity
+    requirement: str
+    outcome: str | None
+    documentation: str
+
+
+def explain(code: str) -> Explanation:
+    """The documentation of a code."""
+    known = {each.code: each for each in explain_all()}
+    if code.upper() not in known:
+        raise UsageError(f"there is no code '{code}'", hint=did_you_mean(code.upper(), tuple(known)))
+    return known[code.upper()]
+
+
+def explain_all() -> list[Explanation]:
+    """The documentation of every code, in order."""
+    from inspect import cleandoc  # noqa: PLC0415 - 9 ms
+
+    from remit.contract.convert import TOLD  # noqa: PLC0415 - only for this
+
+    rules = [Explanation(each.code, each.name, each.severity, each.requirement, each.outcome, cleandoc(each.documentation))
+             for each in RULES.values()]  # fmt: skip
+    told = [
+        Explanation(code, tell.__name__, severity, "C3 C5 C6", None, cleandoc(tell.__doc__ or ""))  # type: ignore[arg-type]
+        for code, (tell, severity) in TOLD.items()
+    ]
+    return rules + told
+
+
+# --- what the pure rooms want from the disk ---------------------------------------------------------------------------
+
+_RETURN_FILE = re.compile(r"[\w./-]*+\.?return-meta\.json")
+_MAX_FINDINGS_BYTES = 1024 * 1024
+
+
+def _load_settings(root: Path) -> Settings:
+    from remit.config import Settings, parse_settings  # noqa: PLC0415 - only with a root
+    from remit.workspace.files import load_bytes  # noqa: PLC0415
+
+    if not root.is_dir():
+        raise InputError(f"{root} is not a folder", hint="name the project's root folder")
+    for name, table in (("remit.toml", ()), ("pyproject.toml", ("tool", "remit"))):
+        file = root / name
+        if file.is_file():
+            try:
+                settings = parse_settings(load_bytes(file).decode("utf-8", "replace"), table=table)
+            except ConfigError as error:
+                raise ConfigError(f"{file}: {error.message}", hint=error.hint) from error
+            if name == "remit.toml" or settings != Settings():
+                return settings
+    return Settings()
+
+
+def _follow_to_file(reading: contract.Reading, root: Path, dialect: str | None) -> contract.Reading | None:
+    """A message that names a return file instead of holding a return: only an issued session id tells that it is its own."""
+    from remit.workspace.files import load_bytes  # noqa: PLC0415 - only with a root
+
+    named = _RETURN_FILE.findall(reading.text[-100_000:]) if reading.expectation.session_id is not None else []
+    for name in reversed(named[-8:]):
+        facts = _inspect((name,), root, (root,))[name]
+        if facts.state == "file" and (facts.size_bytes or 0) <= _MAX_FINDINGS_BYTES:
+            found = contract.read_message(load_bytes(root / name), dialect=dialect, expectation=reading.expectation,
+                                          words=reading.words)  # fmt: skip
+            if found.payload is not None:
+                found.transport = "file"
+                return found
+    return None
+
+
+def _find_manifest(root: Path | None, manifest: Path | None) -> Path | None:
+    if manifest is not None or root is None:
+        return manifest
+    return next((root / place for place in MANIFEST_PLACES if (root / place).is_file()), None)
+
+
+def _load_tail(manifest: Path | None) -> str | None:
+    from remit.workspace.files import load_tail  # noqa: PLC0415 - only with a manifest
+
+    return None if manifest is None else load_tail(manifest) or ""
+
+
+def _look_at_artifacts(reading: contract.Reading, root: Path | None, manifest: Path | None) -> dict[str, ArtifactFacts]:
+    """Look where the dialect's paths start: beside the manifest, in hyper's own workspace, at the root."""
+    bases: tuple[Path, ...] = () if root is None else (root,)
+    if reading.dialect is MANIFEST and manifest is not None:
+        bases = (manifest.parent, *bases)
+    elif reading.dialect is not None and reading.dialect.name == "hyper" and os.environ.get("HYPER_WORKSPACE_ROOT"):
+        bases = (Path(os.environ["HYPER_WORKSPACE_ROOT"]), *bases)
+    if root is None:
+        root = manifest.parent if reading.dialect is MANIFEST and manifest is not None else None
+    return {} if root is None else _inspect(tuple(reading.paths), root, bases)
+
+
+def _inspect(paths: tuple[str, ...], root: Path, bases: tuple[Path, ...]) -> dict[str, ArtifactFacts]:
+    from remit.workspace.evidence import inspect_artifacts  # noqa: PLC0415 - only with a root
+
+    return inspect_artifacts(paths, root=root, bases=bases)
+
+
+def _load_findings(evidence: dict[str, ArtifactFacts], root: Path | None, manifest: Path | None) -> str | None:
+    """The text of the findings file, where the manifest's entry names one that is there."""
+    from remit.workspace.files import load_bytes  # noqa: PLC0415 - only with a manifest
+
+    if manifest is None:
+        return None
+    for path, facts in evidence.items():
+        for base in (manifest.parent, root):
+            if facts.state == "file" and base is not None and (base / path).is_file():
+                return load_bytes(base / path, max_bytes=_MAX_FINDINGS_BYTES).decode("utf-8", "replace")
+    return None

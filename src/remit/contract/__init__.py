@@ -1,0 +1,109 @@
+"""The contract: a final message becomes a verdict. Pure: nothing here reads the disk, the clock or the environment.
+
+    read_message   message → Reading (which object is meant, what stands in the way)
+    attach_entry   the manifest's last line → Reading (`manifest` only)
+    judge          Reading + facts from the disk → Verdict
+    check          all of it, for callers that have the facts already
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jiter import from_json
+
+from remit.contract.choose import read_carefully
+from remit.contract.dialects import MANIFEST, get_dialect
+from remit.contract.quick import MAX_MESSAGE_CHARS, UNKNOWN, accept_quickly, find_clean, make_reading
+from remit.contract.reading import Reading
+from remit.contract.rules import Trouble, judge_outcome
+from remit.model import NOTHING, Expectation, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.model import ArtifactFacts, Outcome, Status
+
+__all__ = ["Reading", "attach_entry", "check", "judge", "read_message"]
+
+
+def check(
+    message: str | bytes,
+    *,
+    dialect: str | None = None,
+    expectation: Expectation | None = None,
+    words: Mapping[str, Status] = NOTHING,
+    evidence: Mapping[str, ArtifactFacts] = NOTHING,
+    manifest_tail: str | None = None,
+    findings_text: str | None = None,
+) -> Verdict:
+    """Turn a final message into a verdict, given the facts as values."""
+    known = expectation or NOTHING_KNOWN
+    text = message if type(message) is str else decode(message)
+    wanted = None if dialect is None else get_dialect(dialect)
+    if wanted is not MANIFEST and not evidence and known[2:] == UNKNOWN:
+        verdict = accept_quickly(text, wanted, known[0], known[1])
+        if verdict is not None:
+            return verdict
+    reading = read_message(text, dialect=dialect, expectation=known, words=words)
+    attach_entry(reading, manifest_tail)
+    return judge(reading, evidence=evidence, findings_text=findings_text)
+
+
+NOTHING_KNOWN = Expectation()
+
+
+def decode(message: str | bytes) -> str:
+    """The message as text; what is not UTF-8 is replaced, and nobody decodes much more than the cap."""
+    return message if isinstance(message, str) else message[: 4 * MAX_MESSAGE_CHARS + 4].decode("utf-8", "replace")
+
+
+def read_message(
+    message: str | bytes, *, dialect: str | None, expectation: Expectation, words: Mapping[str, Status] = NOTHING
+) -> Reading:
+    """Find the return in a final message."""
+    text = decode(message)
+    wanted = None if dialect is None else get_dialect(dialect)
+    if wanted is not MANIFEST and expectation[2:] == UNKNOWN:
+        found = find_clean(text, wanted, *expectation[:2])
+        if found is not None:
+            return make_reading(text, *found, *expectation[:2])
+    return read_carefully(text, wanted, expectation, words)
+
+
+def attach_entry(reading: Reading, manifest_tail: str | None) -> None:
+    """Give a reply of the `manifest` dialect its entry: the last line of the manifest. None: no manifest is known."""
+    if reading.dialect is not MANIFEST or reading.reply_status is None:
+        return
+    line = next((line for line in reversed((manifest_tail or "").splitlines()) if line.strip()), "")
+    if manifest_tail is None:
+        trouble = Trouble("no_entry", "no manifest is known, so the entry cannot be read", "Give the manifest (--manifest FILE).")
+    elif not line:
+        trouble = Trouble("no_entry", "the manifest has no entry", "Append the entry, then reply.")
+    else:
+        try:
+            entry = from_json(line.encode("utf-8", "replace"), allow_inf_nan=False, catch_duplicate_keys=True)
+        except ValueError:
+            entry = None
+        if type(entry) is dict:
+            reading.payload = entry
+            reading.located = False
+            return
+        trouble = Trouble("bad_line", "the manifest's last line is not one JSON object",
+                          "Write the entry on one line, without indentation.")  # fmt: skip
+    reading.troubles += (trouble,)
+
+
+def judge(
+    reading: Reading, *, evidence: Mapping[str, ArtifactFacts] = NOTHING, findings_text: str | None = None
+) -> Verdict:
+    """Weigh a reading against what is on disk."""
+    reading.evidence = evidence
+    reading.findings_text = findings_text
+    outcome: Outcome = "accepted"
+    if not reading.clean or any(facts.state != "file" for facts in evidence.values()):
+        outcome = judge_outcome(reading.explain())
+    if outcome == "accepted" and reading.repairs:
+        outcome = "repaired"
+    dialect = reading.dialect.name if reading.dialect else None
+    return Verdict(outcome, reading.payload, dialect, reading.transport, lambda: reading, evidence)

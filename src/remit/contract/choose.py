@@ -1,0 +1,268 @@
+"""The careful way: scan, repair, judge every candidate, choose the one that is meant.
+
+Owns the choice between candidates. Where two could be meant, none is taken; where the only one is a quotation, a
+draft or a thought, it is not taken either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from remit.contract.dialects import HYPER, MANIFEST, STANDARD
+from remit.contract.dialects.manifest import SENTENCES
+from remit.contract.extract import Candidate, Scan, scan_message
+from remit.contract.placeholders import find_placeholders
+from remit.contract.quick import MAX_MESSAGE_CHARS, UNKNOWN, is_clean
+from remit.contract.reading import Reading
+from remit.contract.rules import Case, Trouble, judge_outcome, run_rules
+from remit.contract.unwrap import MAX_LEVELS, unwrap
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.contract.dialects import Dialect
+    from remit.contract.repair import Flaw
+    from remit.model import Expectation, Finding, Outcome, Status
+
+@dataclass(slots=True)
+class _Judged:
+    """A candidate with everything that can be said of it without looking at the disk."""
+
+    candidate: Candidate
+    case: Case
+    findings: list[Finding]
+    """Empty where the object was proved clean: then no rule had to run."""
+    outcome: Outcome
+    repairs: list[tuple[str, int]]
+
+    @property
+    def is_good(self) -> bool:
+        return self.outcome == "accepted"
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether it carries the id that was issued: an example or a quotation seldom does."""
+        issued = self.case.expectation.session_id
+        return issued is not None and issued in (self.case.get("metadata", "session_id"), self.case.get("session_id"))
+
+    def is_foreign(self) -> bool:
+        return any(finding.code in ("RET040", "RET011") for finding in self.findings)
+
+    def contradicts(self, other: _Judged) -> bool:
+        """Whether two returns cannot both be true: another status, other files."""
+        return self.case.status != other.case.status or self.claims() != other.claims()
+
+    def claims(self) -> set[str]:
+        return {path for _, path in self.candidate.dialect.paths(self.candidate.parsed.value)}
+
+
+def read_carefully(text: str, wanted: Dialect | None, expectation: Expectation, words: Mapping[str, Status]) -> Reading:
+    reading = Reading(text, wanted, expectation, words=words)
+    if trouble := _refuse_outright(text):
+        reading.troubles = (trouble,)
+        return reading
+    if wanted is MANIFEST:
+        return _read_sentence(reading)
+    scan = _scan_and_unwrap(text, wanted)
+    if not scan.candidates and wanted is None and any(sentence in text for sentence in SENTENCES.values()):
+        return _read_sentence(reading)
+    if scan.overflow or not scan.candidates:
+        reading.troubles = (_explain_absence(scan, text, wanted),)
+        return reading
+    return _choose(reading, [_judge(candidate, reading) for candidate in scan.candidates])
+
+
+def _refuse_outright(text: str) -> Trouble | None:
+    if len(text) > MAX_MESSAGE_CHARS:
+        limit = MAX_MESSAGE_CHARS // (1024 * 1024)
+        return Trouble("too_big", f"the message is longer than {limit} million characters", "Send a short report.")
+    if not text or text.isspace():
+        return Trouble("empty", "the message is empty", "Send a return, with status failed where nothing could be done.")
+    return None
+
+
+def _scan_and_unwrap(text: str, wanted: Dialect | None) -> Scan:
+    """Scan the message as it stands; only where that brings nothing usable, what it may be wrapped in."""
+    dialects = (wanted,) if wanted else (STANDARD, HYPER)
+    first = scan = scan_message(text, dialects)
+    layers: list[tuple[tuple[str, ...], str]] = [((), text)]
+    for _ in range(MAX_LEVELS):
+        if any(candidate.is_strong for candidate in scan.candidates) or scan.overflow:
+            return scan
+        layers = [
+            ((*names, name), inner)
+            for names, outer in layers
+            for name, inner in unwrap(outer, lambda value: any(d.is_like(value) for d in dialects))
+        ][:8]
+        found = Scan()
+        for names, inner in layers:
+            for candidate in scan_message(inner, dialects).candidates:
+                candidate.wrapping = names
+                found.candidates.append(candidate)
+        if found.candidates:
+            scan = found
+    return scan if scan.candidates else first
+
+
+def _explain_absence(scan: Scan, text: str, wanted: Dialect | None) -> Trouble:
+    if scan.overflow:
+        return Trouble("too_big", scan.overflow, "Send one return, at the end of a short message.")
+    if scan.unreadable:
+        reason, start, end = scan.unreadable
+        kind = "too_big" if "too" in reason or "may" in reason else "unreadable"
+        return Trouble(kind, f"what looks like a return cannot be read: {reason}", "Send valid JSON.", end, end + 1 if end < len(text) else end)  # type: ignore[arg-type]  # fmt: skip
+    if wanted is not None:
+        for other in (STANDARD, HYPER):
+            if other is not wanted and scan_message(text, (other,)).candidates:
+                return Trouble("dialect", f"the return is in the dialect {other.name}, not {wanted.name}",
+                               f"Send a {wanted.name} return, or check with --dialect {other.name}.")  # fmt: skip
+    return Trouble("absent", "the message holds no return", "End the message with the JSON object that was asked for.")
+
+
+def _judge(candidate: Candidate, reading: Reading) -> _Judged:
+    """Turn what the parser found into troubles, and run every rule."""
+    parsed, dialect = candidate.parsed, candidate.dialect
+    repairs = list(parsed.repairs)
+    troubles = [trouble for flaw in parsed.flaws if (trouble := _read_flaw(flaw, candidate, repairs))]
+    if parsed.closed == "end" and not troubles and _may_go_on(candidate):
+        troubles.append(Trouble("cut", "the message ends before the return does", "Send a shorter return.", parsed.end, parsed.end))
+    known = reading.expectation
+    if not troubles and known[2:] == UNKNOWN and is_clean(parsed.value, dialect, known.session_id, known.agent):
+        return _Judged(candidate, Case(candidate.text, dialect, parsed.value, expectation=known), [], "accepted", repairs)
+    for pointer, text in find_placeholders(parsed.value, dialect.shape):
+        span = parsed.spans.get(pointer, (parsed.start, parsed.start + 1))
+        troubles.append(Trouble("template", f"{pointer[1:]} is a blank that nobody filled in: {text[:60]}",
+                                "Put a real value there.", *span, pointer))  # fmt: skip
+    case = Case(
+        candidate.text,
+        dialect,
+        parsed.value,
+        troubles=tuple(troubles),
+        spans=parsed.spans,
+        located=not candidate.wrapping,
+        marked=candidate.marked,
+        expectation=reading.expectation,
+        words=reading.words,
+    )
+    findings = run_rules(case)
+    return _Judged(candidate, case, findings, judge_outcome(findings), repairs)
+
+
+_FLAWS = {
+    "conflict": ("conflict", "is given twice with different values", "Give each key once."),
+    "nonfinite": ("nonfinite", "is not a finite number", "Give a number, or leave the key out."),
+    "ellipsis": ("template", "is left open with an ellipsis", "Write out everything."),
+    "template": ("template", "is a blank that nobody filled in", "Put a real value there."),
+    "cut": ("cut", "was cut off", "Send a shorter return that fits."),
+}
+
+
+def _read_flaw(flaw: Flaw, candidate: Candidate, repairs: list[tuple[str, int]]) -> Trouble | None:
+    top = flaw.pointer.split("/")[1] if flaw.pointer else ""
+    if flaw.kind == "cut" and top and top not in candidate.dialect.essential:
+        candidate.parsed.value.pop(top, None)
+        repairs.append(("cut_off", flaw.start))
+        return None
+    kind, what, hint = _FLAWS[flaw.kind]
+    name = flaw.pointer[1:] or "the return"
+    return Trouble(kind, f"{name} {what}", hint, flaw.start, flaw.end, flaw.pointer)  # type: ignore[arg-type] - keys of the table
+
+
+def _may_go_on(candidate: Candidate) -> bool:
+    """Whether a return left open at the end of its fence-less text may have lost an error with its tail."""
+    parsed = candidate.parsed
+    fenced = candidate.text.rfind("```", max(0, parsed.start - 40), parsed.start) >= 0
+    return fenced and not any(key in parsed.value for key in ("errors", "error", "next_steps"))
+
+
+def _choose(reading: Reading, judged: list[_Judged]) -> Reading:
+    """Take the one return that is meant; where that is not clear, say so."""
+    good = [each for each in judged if each.is_good]
+    sincere = [each for each in good if each.candidate.aside is None]
+    sincere = sincere or [each for each in good if each.candidate.aside == "earlier"]
+    sincere = sincere or [each for each in good if each.candidate.aside == "example" and each.is_bound]
+    if not sincere:
+        return _take(reading, _pick_spokesman(judged), _explain_aside(good))
+    pool = [each for each in sincere if each.candidate.marked] or sincere
+    chosen = pool[-1]
+    rivals = [each for each in pool if each.contradicts(chosen)]
+    rivals += [each for each in judged if _overrules(each, chosen)]
+    return _take(reading, chosen, _explain_rivals(rivals[-1:]))
+
+
+def _overrules(each: _Judged, chosen: _Judged) -> bool:
+    """Whether a later return, refused by itself, still casts doubt on an earlier good one."""
+    return (
+        not each.is_good
+        and each.candidate.aside is None
+        and each.candidate.is_strong
+        and each.candidate.parsed.start > chosen.candidate.parsed.start
+        and not each.is_foreign()
+        and each.case.word != chosen.case.word
+    )
+
+
+def _pick_spokesman(judged: list[_Judged]) -> _Judged:
+    """Of returns that cannot be taken, the one to report on: meant, nearly complete, with few errors, last."""
+
+    def weight(each: _Judged) -> tuple[bool, bool, bool, int]:
+        errors = sum(finding.severity == "error" for finding in each.findings)
+        return each.candidate.aside is None, each.candidate.is_strong, each.is_bound, -errors
+
+    return max(reversed(judged), key=weight)
+
+
+def _explain_aside(good: list[_Judged]) -> tuple[Trouble, ...]:
+    if not good:
+        return ()
+    last = good[-1].candidate
+    span = (last.parsed.start, last.parsed.start + 1)
+    if last.aside == "thinking":
+        return (Trouble("thinking", "the only return stands inside thinking text", "Repeat it after the thinking.", *span),)
+    what = {"quoted": "a quotation", "draft": "a draft"}.get(last.aside or "", "an example")
+    return (Trouble("quoted", f"the only return is {what} by the message's own words", "Send your own, final return.", *span),)
+
+
+def _explain_rivals(rivals: list[_Judged]) -> tuple[Trouble, ...]:
+    return tuple(
+        Trouble("contradiction", "the message holds two returns that contradict each other", "Send one return.",
+                each.candidate.parsed.start, each.candidate.parsed.start + 1)
+        for each in rivals
+    )  # fmt: skip
+
+
+def _take(reading: Reading, chosen: _Judged, troubles: tuple[Trouble, ...]) -> Reading:
+    candidate = chosen.candidate
+    reading.text = candidate.text
+    reading.dialect = candidate.dialect
+    reading.payload = candidate.parsed.value
+    reading.start = candidate.parsed.start
+    reading.candidate = candidate
+    reading.troubles = (*chosen.case.troubles, *troubles)
+    reading.clean = chosen.is_good and not chosen.findings and not troubles
+    reading.repairs = (*((name, candidate.parsed.start) for name in candidate.wrapping), *chosen.repairs)
+    reading.marked = candidate.marked
+    reading.located = not candidate.wrapping
+    reading.transport = "message" if candidate.alone else "block"
+    return reading
+
+
+def _read_sentence(reading: Reading) -> Reading:
+    """Read the reply of the `manifest` dialect; the entry itself comes from the manifest."""
+    reading.dialect = MANIFEST
+    reading.transport = "manifest"
+    plain = reading.text.strip().strip("`*\"'_ \t\r\n")
+    for word, sentence in SENTENCES.items():
+        if plain == sentence:
+            reading.reply_status = word
+            return reading
+    for word, sentence in SENTENCES.items():
+        at = reading.text.find(sentence)
+        if at >= 0:
+            reading.reply_status = word
+            reading.troubles = (Trouble("reply", "the reply says more than its one sentence", f"Reply only: {sentence}", at, at + len(sentence)),)
+            return reading
+    first = SENTENCES["complete"]
+    reading.troubles = (Trouble("absent", "the reply is none of the three sentences", f"Reply only: {first}"),)
+    return reading

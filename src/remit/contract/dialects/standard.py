@@ -1,0 +1,219 @@
+"""The `standard` dialect: status, summary, artifacts, metadata; errors unless completed (R0, R2.8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from remit.contract.dialects.base import Dialect, split
+from remit.contract.schemas import Flag, ListOf, Number, Path, Record, Text, TextOrList, Word, compile_accepts
+from remit.model import ERROR_CODES, STATUSES, Artifact, Fault, Return
+
+KINDS = {
+    "research": "research",
+    "report": "research",
+    "plan": "plan",
+    "implementation": "implementation",
+    "summary": "summary",
+    "documentation": "documentation",
+    "review": "review",
+}
+"""Artifact words of the dialect and what they are called in the canon (C5)."""
+
+ARTIFACT = Record(
+    required={
+        "type": Word(tuple(KINDS), "What kind of file it is."),
+        "path": Path("Where it is, relative to the project root."),
+    },
+    expected={"summary": Text("What is in it, in one sentence.")},
+)
+FAULT = Record(
+    required={
+        "type": Text("The family of the error: timeout, validation, execution, permission, …"),
+        "message": Text("What went wrong, for people."),
+        "recoverable": Flag("Whether trying again can help."),
+        "recommendation": Text("What to do next."),
+    },
+    optional={"code": Text("A stable code such as TIMEOUT.")},
+)
+METADATA = Record(
+    required={
+        "agent_type": Text("The name of the agent that answers."),
+        "delegation_depth": Number("How deep in the chain of delegations it ran.", whole=True),
+        "delegation_path": ListOf(Text(), "The agents from the orchestrator to this one."),
+    },
+    expected={"duration_seconds": Number("How long the work took.")},
+    optional={
+        "session_id": Text("The id that the caller issued for this delegation."),
+        "phase_count": Number("Phases of a plan.", whole=True),
+        "estimated_hours": Number("Effort of a plan."),
+        "findings_count": Number("Findings of a research.", whole=True),
+    },
+)
+SHAPE = Record(
+    required={
+        "status": Word(STATUSES, "How the work ended."),
+        "summary": Text("What came out of it, in 2 to 5 sentences and under 100 tokens.", max_chars=500),
+        "artifacts": ListOf(ARTIFACT, "The files that were made; all of them exist when the work is completed."),
+        "metadata": METADATA,
+    },
+    optional={
+        "errors": ListOf(FAULT, "What went wrong: at least one unless completed, none when completed."),
+        "next_steps": TextOrList("What the caller should do next."),
+        "session_id": Text("Accepted here too; metadata is its place."),
+    },
+    description="What a subagent sends back, as one JSON object.",
+)
+
+
+def read(payload: dict[str, Any]) -> Return:
+    """Wire object → Return."""
+    metadata = payload["metadata"]
+    word = payload["status"]
+    return Return(
+        status=word,
+        summary=payload["summary"],
+        artifacts=tuple(_read_artifact(item) for item in payload["artifacts"]),
+        faults=tuple(_read_fault(item) for item in payload.get("errors", ())),
+        next_steps=_read_steps(payload.get("next_steps")),
+        agent=metadata.get("agent_type"),
+        session_id=metadata.get("session_id", payload.get("session_id")),
+        depth=metadata.get("delegation_depth"),
+        path=tuple(metadata["delegation_path"]) if "delegation_path" in metadata else None,
+        duration_ms=_to_ms(metadata.get("duration_seconds")),
+        dialect="standard",
+        word=word,
+        metadata=split(metadata, {**METADATA.required, "session_id": 0, "duration_seconds": 0}),
+        extra=split(payload, SHAPE.known),
+        form=_read_form(payload),
+    )
+
+
+def write(returned: Return) -> dict[str, Any]:
+    """Return → wire object."""
+    form = returned.form if returned.dialect == "standard" else {}
+    metadata: dict[str, Any] = {}
+    if returned.session_id is not None and form.get("session_id") != "top":
+        metadata["session_id"] = returned.session_id
+    if returned.duration_ms is not None:
+        seconds = form.get("duration_seconds")
+        metadata["duration_seconds"] = seconds if _to_ms(seconds) == returned.duration_ms else _to_s(returned.duration_ms)
+    named = {"agent_type": returned.agent, "delegation_depth": returned.depth,
+             "delegation_path": None if returned.path is None else list(returned.path)}  # fmt: skip
+    metadata |= {key: value for key, value in named.items() if value is not None}
+    payload: dict[str, Any] = {
+        "status": returned.word or returned.status,
+        "summary": returned.summary,
+        "artifacts": [_write_artifact(item) for item in returned.artifacts],
+        "metadata": metadata | dict(returned.metadata),
+    }
+    if returned.faults or "errors" in form:
+        payload["errors"] = [_write_fault(item) for item in returned.faults]
+    if "next_steps" in form and _read_steps(form["next_steps"]) == returned.next_steps:
+        payload["next_steps"] = form["next_steps"]
+    elif returned.next_steps:
+        payload["next_steps"] = " ".join(returned.next_steps)
+    if form.get("session_id") in ("top", "both"):
+        payload["session_id"] = returned.session_id
+    return payload | dict(returned.extra)
+
+
+def paths(payload: dict[str, Any]) -> list[tuple[str, str]]:
+    """Every claimed file, also of an object that does not fit the shape."""
+    artifacts = payload.get("artifacts")
+    if not isinstance(artifacts, list):
+        return []
+    return [
+        (f"/artifacts/{index}/path", item["path"])
+        for index, item in enumerate(artifacts)
+        if isinstance(item, dict) and isinstance(item.get("path"), str)
+    ]
+
+
+def derive_code(error_type: str) -> str:
+    """The code that stands for an error's type where the agent gave none."""
+    return ERROR_CODES.get(error_type, "UNKNOWN_ERROR")
+
+
+def _read_artifact(item: dict[str, Any]) -> Artifact:
+    return Artifact(
+        kind=KINDS.get(item["type"], item["type"]),
+        path=item["path"],
+        summary=item.get("summary"),
+        word=item["type"],
+        extra=split(item, ARTIFACT.known),
+    )
+
+
+def _write_artifact(artifact: Artifact) -> dict[str, Any]:
+    item: dict[str, Any] = {"type": artifact.word or artifact.kind, "path": artifact.path}
+    if artifact.summary is not None:
+        item["summary"] = artifact.summary
+    return item | dict(artifact.extra)
+
+
+def _read_fault(item: dict[str, Any]) -> Fault:
+    return Fault(
+        type=item["type"],
+        message=item["message"],
+        code=item.get("code", derive_code(item["type"])),
+        recoverable=item["recoverable"],
+        recommendation=item["recommendation"],
+        derived=frozenset() if "code" in item else frozenset({"code"}),
+        extra=split(item, FAULT.known),
+    )
+
+
+def _write_fault(fault: Fault) -> dict[str, Any]:
+    item: dict[str, Any] = {"type": fault.type, "message": fault.message}
+    if "code" not in fault.derived:
+        item["code"] = fault.code
+    item |= {"recoverable": fault.recoverable, "recommendation": fault.recommendation}
+    return item | dict(fault.extra)
+
+
+def _read_steps(value: str | list[str] | None) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,) if value.strip() else ()
+    return tuple(value or ())
+
+
+def _read_form(payload: dict[str, Any]) -> dict[str, Any]:
+    form = {key: payload[key] for key in ("next_steps",) if key in payload}
+    if "errors" in payload:
+        form["errors"] = "given"
+    if "duration_seconds" in payload["metadata"]:
+        form["duration_seconds"] = payload["metadata"]["duration_seconds"]
+    if "session_id" in payload:
+        form["session_id"] = "both" if "session_id" in payload["metadata"] else "top"
+    return form
+
+
+def _to_ms(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1000
+
+
+def _to_s(duration_ms: float) -> float:
+    return int(duration_ms // 1000) if duration_ms % 1000 == 0 else duration_ms / 1000
+
+
+DIALECT = Dialect(
+    name="standard",
+    title="Subagent return",
+    shape=SHAPE,
+    statuses={word: word for word in STATUSES},
+    status_at=("status",),
+    essential=frozenset({"status", "summary", "artifacts", "metadata", "errors", "session_id"}),
+    read=read,
+    write=write,
+    paths=paths,
+    accepts=compile_accepts(SHAPE),
+    schema_extras={
+        "anyOf": [
+            {"properties": {"metadata": {"required": ["session_id"]}}},
+            {"required": ["session_id"]},
+        ],
+        "if": {"properties": {"status": {"const": "completed"}}},
+        "then": {"properties": {"errors": {"maxItems": 0}}},
+        "else": {"required": ["errors"], "properties": {"errors": {"minItems": 1}}},
+    },
+)

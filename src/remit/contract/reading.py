@@ -1,0 +1,102 @@
+"""A reading: what was found in a message, and all that can be told of it later.
+
+Owns the bridge from a found object to findings and the canonical return; a `Verdict` keeps its reading and asks it
+when somebody wants to know more than yes or no.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from remit.contract.repair import REPAIRS, parse_object
+from remit.contract.rules import Case, locate, run_rules
+from remit.contract.schemas import find_escape
+from remit.model import NOTHING, Repair
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.contract.dialects import Dialect
+    from remit.contract.extract import Candidate
+    from remit.contract.rules import Trouble
+    from remit.model import ArtifactFacts, Expectation, Finding, Return, Status, Transport
+
+
+@dataclass(slots=True)
+class Reading:
+    """What was found in a message."""
+
+    text: str
+    dialect: Dialect | None
+    expectation: Expectation
+    payload: dict[str, Any] | None = None
+    start: int = 0
+    """Where the object begins in `text`."""
+    marked: bool = False
+    transport: Transport | None = None
+    clean: bool = False
+    """Proved to have no error, short of what is on disk."""
+    words: Mapping[str, Status] = field(default_factory=lambda: NOTHING)
+    candidate: Candidate | None = None
+    """None on the quick path: nothing needed a closer look."""
+    troubles: tuple[Trouble, ...] = ()
+    repairs: tuple[tuple[str, int], ...] = ()
+    located: bool = True
+    """Whether offsets are offsets into the message itself."""
+    reply_status: str | None = None
+    """The status word of the reply sentence (`manifest` only)."""
+    evidence: Mapping[str, ArtifactFacts] = field(default_factory=lambda: NOTHING)
+    findings_text: str | None = None
+
+    @property
+    def paths(self) -> list[str]:
+        """The files that the return claims, as written; those that lead outside are not worth a look."""
+        if self.dialect is None or self.payload is None:
+            return []
+        return [path for _, path in self.dialect.paths(self.payload) if find_escape(path) is None]
+
+    def explain(self) -> tuple[Finding, ...]:
+        """Run every rule."""
+        parsed = self.candidate.parsed if self.candidate else None
+        if parsed is None and self.clean:
+            parsed = parse_object(self.text, self.start)
+        case = Case(
+            self.text,
+            self.dialect,
+            self.payload,
+            troubles=self.troubles,
+            spans=parsed.spans if parsed else NOTHING,
+            located=self.located,
+            marked=self.marked,
+            expectation=self.expectation,
+            words=self.words,
+            evidence=self.evidence,
+            reply_status=self.reply_status,
+            findings_text=self.findings_text,
+        )
+        return tuple(run_rules(case))
+
+    def tell_repairs(self) -> tuple[Repair, ...]:
+        """Name each kind of repair once, where it was first needed."""
+        first: dict[str, int] = {}
+        for kind, at in self.repairs:
+            first.setdefault(kind, at)
+        return tuple(
+            Repair(kind, REPAIRS[kind], locate(self.text, at, at) if self.located else None) for kind, at in first.items()
+        )
+
+    def build(self) -> Return:
+        """Build the canonical return. What the caller knows of the lineage wins over what the agent says (R0.7)."""
+        if self.dialect is None or self.payload is None:
+            raise ValueError("a return is built from an accepted reading only")
+        returned = self.dialect.read(self.payload)
+        known = self.expectation
+        changes: dict[str, Any] = {
+            name: value
+            for name, value in (("agent", known.agent), ("depth", known.depth), ("path", known.path))
+            if value is not None
+        }
+        if returned.word in self.words:
+            changes["status"] = self.words[returned.word]
+        return replace(returned, **changes) if changes else returned

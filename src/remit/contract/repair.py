@@ -1,0 +1,403 @@
+"""Broken JSON → value, with every repair recorded and every doubt kept.
+
+Owns the one tolerant parser of the house. It reads one object from a given offset, says where it ended, where
+each value stands, what it had to repair, and which flaws no repair can settle: a contradiction, a non-finite
+number, an unfilled template, a value that was cut off. It never invents a key and never guesses a value; text
+that is already JSON comes back unchanged and without repairs.
+
+Linear in the text it consumes, and capped: nesting, number of values, length.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+MAX_DEPTH = 64
+MAX_VALUES = 50_000
+MAX_CHARS = 1_000_000
+MAX_DIGITS = 4_000
+"""Python refuses to read longer integers; so do we, before it has to."""
+
+FlawKind = Literal["cut", "conflict", "nonfinite", "ellipsis", "template"]
+
+REPAIRS = {
+    "comment": "left out a comment",
+    "trailing_comma": "left out a comma before a closing bracket",
+    "extra_comma": "left out a comma that separates nothing",
+    "missing_comma": "added a comma between two values",
+    "missing_bracket": "added a closing bracket",
+    "single_quotes": "read single quotes as double quotes",
+    "smart_quotes": "read typographic quotes as double quotes",
+    "unquoted_key": "quoted a bare key",
+    "inner_quote": "kept an unescaped quote inside a text",
+    "raw_control": "kept a raw line break or control character inside a text",
+    "bad_escape": "kept an escape that JSON does not know as it stands",
+    "lone_surrogate": "replaced half of a surrogate pair",
+    "python_literal": "read True, False or None as JSON",
+    "odd_space": "read a non-breaking or zero-width space as a space",
+    "repeated_key": "left out a key that repeats the same value",
+    "cut_off": "left out an optional value that was cut off",
+    "lifted_keys": "moved keys behind a missing bracket back to the top",
+    "json_string": "decoded JSON that was wrapped in a text",
+    "escaped": "removed backslashes before quotes",
+    "envelope": "took the message out of an envelope",
+    "html": "decoded HTML entities",
+}
+"""Every repair there is, and how it is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """Something in an object that no repair can settle."""
+
+    kind: FlawKind
+    pointer: str
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Parsed:
+    """One object read from a text: offsets are into that text, `spans` maps JSON Pointers to them."""
+
+    value: dict[str, Any]
+    start: int
+    end: int
+    spans: dict[str, tuple[int, int]]
+    repairs: list[tuple[str, int]] = field(default_factory=list)
+    flaws: list[Flaw] = field(default_factory=list)
+    closed: Literal["bracket", "fence", "end"] = "bracket"
+    """What ended it: its own bracket, the end of its code fence, or the end of the text."""
+
+
+class UnreadableError(Exception):
+    """No object can be read here. `reached` is how far the parser came; `capped` that it was a cap that stopped it."""
+
+    def __init__(self, reason: str, reached: int, *, capped: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.reached = reached
+        self.capped = capped
+
+
+def parse_object(text: str, start: int) -> Parsed:
+    """Read the object whose `{` is at `start`."""
+    parser = _Parser(text, start)
+    value = parser.read_object("", 1)
+    return Parsed(value, start, parser.pos, parser.spans, parser.repairs, parser.flaws, parser.closed)
+
+
+# Possessive quantifiers throughout: nothing here can backtrack.
+_SPACE = re.compile(r"[ \t\r\n]*+")
+_ODD_SPACE = re.compile(r"[\s\ufeff\u200b\u2060]++")
+_STRUCTURE = frozenset('"{}[],:')
+_REGION_END = re.compile(r"```|~~~|<!--")
+_PLAIN_TEXT = re.compile(r'"[^"\\\x00-\x1f]*+"(?=[,:}\]\r\n])')
+_PLAIN_KEY = re.compile(r'"([^"\\\x00-\x1f]*+)"(?=:)')
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*+)(\.\d++)?+([eE][+-]?+\d++)?+(?![\w.])")
+_WORD = re.compile(r"[A-Za-z_$][\w$|-]*+")
+_BARE_KEY = re.compile(r"[A-Za-z_$][\w$-]*+(?=\s*+:)")
+_KEY_AHEAD = re.compile(r"""["'“‘]?[A-Za-z_$][\w$ -]{0,80}+["'”’]?\s*+:""")
+_TEXT_ENDS = re.compile(r"""[ \t]*+(?:[,:}\]\r\n"'“‘]|//|/\*|\#|```|\Z)""")
+_CONTROL = re.compile(r"[\x00-\x1f]")
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_ELLIPSIS = re.compile(r"\.{3,}+|…")
+
+_CLOSERS = {'"': '"', "'": "'", "“": "”“\"", "‘": "’‘'"}
+_STOPS = {opener: re.compile(f"[{closers}\\\\]|\\n[ \t]*+(?:```|<!-- AGENT_OUTPUT_END)")
+          for opener, closers in _CLOSERS.items()}  # fmt: skip
+_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_LITERALS = {"true": True, "false": False, "null": None}
+_PYTHON_LITERALS = {"True": True, "False": False, "None": None}
+_NON_FINITE = {"NaN", "Infinity", "nan", "inf", "Inf", "INF"}
+_TYPE_NAMES = {"string", "number", "integer", "boolean", "bool", "int", "float", "object", "array"}
+
+
+class _Parser:
+    """Recursive descent over one text; the nesting cap is far below Python's own."""
+
+    def __init__(self, text: str, start: int) -> None:
+        self.text = text
+        self.pos = start
+        self.limit = min(len(text), start + MAX_CHARS)
+        self.values_left = MAX_VALUES
+        self.spans: dict[str, tuple[int, int]] = {}
+        self.repairs: list[tuple[str, int]] = []
+        self.flaws: list[Flaw] = []
+        self.closed: Literal["bracket", "fence", "end"] = "bracket"
+
+    def fail(self, reason: str, *, capped: bool = False) -> UnreadableError:
+        return UnreadableError(reason, self.pos, capped=capped)
+
+    def repair(self, kind: str, at: int | None = None) -> None:
+        self.repairs.append((kind, self.pos if at is None else at))
+
+    def flaw(self, kind: FlawKind, pointer: str, start: int, end: int) -> None:
+        self.flaws.append(Flaw(kind, pointer, start, end))
+
+    def peek(self) -> str:
+        """Pass over space and comments; the next character, or "" where the text or its fence ends."""
+        text = self.text
+        if self.pos < self.limit and text[self.pos] in _STRUCTURE:
+            return text[self.pos]
+        while True:
+            space = _SPACE.match(text, self.pos)
+            self.pos = pos = space.end() if space else self.pos
+            if pos >= self.limit:
+                if self.limit < len(text):
+                    raise self.fail("the object is longer than a return may be", capped=True)
+                self.closed = "end"
+                return ""
+            char = text[pos]
+            if char in _STRUCTURE:
+                return char
+            if char in "/#":
+                self.pass_comment()
+            elif char in "`~<" and _REGION_END.match(text, pos):
+                self.closed = "fence"
+                return ""
+            elif odd := _ODD_SPACE.match(text, pos):
+                self.repair("odd_space")
+                self.pos = odd.end()
+            else:
+                return char
+
+    def pass_comment(self) -> None:
+        text, pos = self.text, self.pos
+        if text.startswith("/*", pos):
+            end = text.find("*/", pos + 2)
+            end = end + 2 if end >= 0 else self.limit
+        elif text[pos] == "#" or text.startswith("//", pos):
+            end = text.find("\n", pos)
+            end = end if end >= 0 else self.limit
+        else:
+            raise self.fail("'/' starts neither a comment nor a value")
+        self.repair("comment")
+        self.pos = min(end, self.limit)
+
+    def read_object(self, pointer: str, depth: int) -> dict[str, Any]:
+        start = self.pos
+        self.pos += 1
+        result: dict[str, Any] = {}
+        separated = True
+        while (char := self.peek()) != "}":
+            if char == "":
+                self.close_at_end("{", pointer, trailing_comma=separated and bool(result))
+                break
+            if char == "]" and depth > 1:
+                self.repair("missing_bracket")
+                break
+            if char == ",":
+                separated = self.pass_comma(separated)
+            elif depth == 1 and result and not separated and self.is_next_paragraph():
+                self.repair("missing_bracket")
+                break
+            elif not self.pass_ellipsis(pointer):
+                if not separated:
+                    self.repair("missing_comma")
+                self.read_member(result, pointer, depth, char)
+                separated = False
+        else:
+            if separated and result:
+                self.repair("trailing_comma")
+            self.pos += 1
+        self.spans[pointer] = (start, self.pos)
+        return result
+
+    def is_next_paragraph(self) -> bool:
+        """Whether prose goes on after a blank line: then only the last bracket was forgotten."""
+        before = self.text[max(0, self.pos - 80) : self.pos]
+        return before[len(before.rstrip()) :].count("\n") > 1 and not _KEY_AHEAD.match(self.text, self.pos)
+
+    def read_array(self, pointer: str, depth: int) -> list[Any]:
+        start = self.pos
+        self.pos += 1
+        result: list[Any] = []
+        separated = True
+        comma = start
+        while (char := self.peek()) != "]":
+            if char == "":
+                self.close_at_end("[", pointer, trailing_comma=separated and bool(result))
+                break
+            if char == "}" or (separated and result and _KEY_AHEAD.match(self.text, self.pos)):
+                self.repair("missing_bracket")
+                self.pos = comma if char != "}" else self.pos
+                break
+            if char == ",":
+                comma = self.pos
+                separated = self.pass_comma(separated)
+            elif not self.pass_ellipsis(pointer):
+                if not separated:
+                    self.repair("missing_comma")
+                result.append(self.read_value(f"{pointer}/{len(result)}", depth, char))
+                separated = False
+        else:
+            if separated and result:
+                self.repair("trailing_comma")
+            self.pos += 1
+        self.spans[pointer] = (start, self.pos)
+        return result
+
+    def pass_comma(self, separated: bool) -> bool:
+        if separated:
+            self.repair("extra_comma")
+        self.pos += 1
+        return True
+
+    def pass_ellipsis(self, pointer: str) -> bool:
+        dots = _ELLIPSIS.match(self.text, self.pos) if self.text[self.pos] in ".…" else None
+        if not dots:
+            return False
+        self.flaw("ellipsis", pointer, self.pos, dots.end())
+        self.pos = dots.end()
+        return True
+
+    def close_at_end(self, opener: str, pointer: str, *, trailing_comma: bool) -> None:
+        """End a container that the text left open: a forgotten bracket, or the sign that more was to come."""
+        if self.closed == "end" and (opener == "[" or trailing_comma):
+            self.flaw("cut", pointer, self.pos, self.pos)
+        self.repair("missing_bracket")
+
+    def read_member(self, result: dict[str, Any], pointer: str, depth: int, char: str) -> None:
+        at = self.pos
+        if plain := _PLAIN_KEY.match(self.text, at, self.limit):
+            key, whole = plain.group(1), True
+            self.pos = plain.end()
+        else:
+            key, whole = self.read_key(char)
+        escaped = key.replace("~", "~0").replace("/", "~1") if "~" in key or "/" in key else key
+        child = f"{pointer}/{escaped}"
+        colon = self.peek() if whole else ""
+        if colon != ":":
+            if colon:
+                raise self.fail("a key without a colon")
+            self.flaw("cut", child, at, self.pos)
+            return
+        self.pos += 1
+        char = self.peek()
+        if char == "":
+            self.flaw("cut", child, at, self.pos)
+            return
+        value = self.read_value(child, depth, char)
+        if key not in result:
+            result[key] = value
+        elif result[key] == value and type(result[key]) is type(value):
+            self.repair("repeated_key", at)
+        else:
+            self.flaw("conflict", child, at, self.pos)
+
+    def read_key(self, char: str) -> tuple[str, bool]:
+        if char in _CLOSERS:
+            return self.read_text(char)
+        bare = _BARE_KEY.match(self.text, self.pos)
+        if not bare:
+            raise self.fail("expected a key")
+        self.repair("unquoted_key")
+        self.pos = bare.end()
+        return bare.group(), True
+
+    def read_value(self, pointer: str, depth: int, char: str) -> Any:  # noqa: ANN401 - any JSON value
+        self.values_left -= 1
+        if self.values_left < 0:
+            raise self.fail("the object holds more values than a return may", capped=True)
+        start = self.pos
+        if char in _CLOSERS:
+            value, whole = self.read_text(char)
+            if not whole:
+                self.flaw("cut", pointer, start, self.pos)
+            self.spans[pointer] = (start, self.pos)
+            return value
+        if char in "{[":
+            if depth >= MAX_DEPTH:
+                raise self.fail("the object is nested too deeply", capped=True)
+            return (self.read_object if char == "{" else self.read_array)(pointer, depth + 1)
+        value = self.read_scalar(pointer)
+        self.spans[pointer] = (start, self.pos)
+        return value
+
+    def read_text(self, opener: str) -> tuple[str, bool]:
+        """Read a quoted text; the second value is False where it was cut off."""
+        text, start = self.text, self.pos
+        if opener == '"' and (plain := _PLAIN_TEXT.match(text, start)):
+            self.pos = plain.end()
+            return plain.group()[1:-1], True
+        if opener != '"':
+            self.repair("single_quotes" if opener == "'" else "smart_quotes")
+        stops, at, inner = _STOPS[opener], start + 1, False
+        while (stop := stops.search(text, at, self.limit)) and stop.group()[0] != "\n":
+            if stop.group() == "\\":
+                at = stop.end() + 1
+            elif _TEXT_ENDS.match(text, stop.end(), self.limit):
+                break
+            else:
+                at, inner = stop.end(), True
+        whole = stop is not None and stop.group()[0] != "\n"
+        end = stop.start() if stop else self.limit
+        if inner and whole:
+            self.repair("inner_quote", start)
+        self.pos = stop.end() if stop and whole else end
+        return self.unescape(text[start + 1 : end], start), whole
+
+    def unescape(self, body: str, start: int) -> str:
+        if _CONTROL.search(body):
+            self.repair("raw_control", start)
+        if "\\" in body:
+            body = _ESCAPE.sub(self.escape, body)
+        if _SURROGATE.search(body):
+            whole = body.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            if "\ufffd" in whole:
+                self.repair("lone_surrogate", start)
+            body = whole
+        return body
+
+    def escape(self, match: re.Match[str]) -> str:
+        code = match.group(1)
+        if code in _ESCAPES:
+            return _ESCAPES[code]
+        if len(code) > 1:
+            return chr(int(code[1:], 16))
+        self.repair("bad_escape")
+        return code if code == "'" else match.group()
+
+    def read_scalar(self, pointer: str) -> Any:  # noqa: ANN401 - any JSON value
+        text, start = self.text, self.pos
+        if number := _NUMBER.match(text, start, self.limit):
+            return self.read_number(number, pointer)
+        word_start = start + 1 if text[start] == "-" else start
+        word = _WORD.match(text, word_start, self.limit)
+        name = word.group() if word else ""
+        self.pos = word.end() if word else start
+        if name in _LITERALS and word_start == start:
+            return _LITERALS[name]
+        if name in _PYTHON_LITERALS and word_start == start:
+            self.repair("python_literal", start)
+            return _PYTHON_LITERALS[name]
+        if name in _NON_FINITE:
+            self.flaw("nonfinite", pointer, start, self.pos)
+            return float("nan")
+        if "|" in name or name in _TYPE_NAMES:
+            self.flaw("template", pointer, start, self.pos)
+            return name
+        if self.pass_ellipsis(pointer):
+            return None
+        if self.pos >= self.limit and any(literal.startswith(name) for literal in _LITERALS):
+            self.flaw("cut", pointer, start, self.pos)
+            return None
+        self.pos = start
+        raise self.fail("expected a value")
+
+    def read_number(self, match: re.Match[str], pointer: str) -> float:
+        start, self.pos = self.pos, match.end()
+        if self.pos >= len(self.text):
+            self.flaw("cut", pointer, start, self.pos)
+        if match.group(1) is None and match.group(2) is None:
+            if self.pos - start > MAX_DIGITS:
+                raise self.fail("a number has too many digits", capped=True)
+            return int(match.group())
+        value = float(match.group())
+        if value in (float("inf"), float("-inf")):
+            self.flaw("nonfinite", pointer, start, self.pos)
+        return value

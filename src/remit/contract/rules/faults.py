@@ -1,0 +1,64 @@
+"""Rules on errors inside a return: there when something went wrong, absent when nothing did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.contract.rules import Case, Report, rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@rule("RET060", "R0.9 R3.5")
+def error_missing(case: Case) -> Iterator[Report]:
+    """The work did not complete, and no error says why.
+
+    Why: the caller decides by the error whether to retry, to resume or to ask a person.
+
+    Bad: `{"status": "failed", "errors": [], …}`
+
+    Good: `{"status": "failed", "errors": [{"type": "timeout", "message": "…", "recoverable": true, "recommendation": "…"}]}`
+    """
+    if case.is_dialect("standard") and case.status not in ("completed", None) and not case.get("errors"):
+        yield Report(f"the status is {case.word}, but errors is empty", "Add an error that says what stopped the work.",
+                     "/errors")  # fmt: skip
+    if case.is_dialect("hyper") and case.status == "failed" and case.get("error") is None:
+        yield Report("the status is error, but there is no error object", "Add error with code and message.", "/error")
+
+
+@rule("RET061", "R2.8")
+def completed_with_errors(case: Case) -> Iterator[Report]:
+    """The work is called completed, and an error is reported.
+
+    Why: one of the two is not true, and nobody but the agent can say which.
+
+    Bad: `{"status": "completed", "errors": [{"type": "build_error", …}], …}`
+
+    Good: `{"status": "partial", "errors": [{"type": "build_error", …}], …}`
+    """
+    if case.status != "completed":
+        return
+    if case.is_dialect("standard") and case.get("errors"):
+        yield Report("the status is completed, but errors are given", "Use partial or failed, or leave errors empty.", "/errors")
+    if case.is_dialect("hyper") and case.get("error") is not None:
+        yield Report("the status is complete, but an error is given", "Use partial or error, or leave error out.", "/error")
+
+
+@rule("RET062", "R2.16", severity="warning")
+def code_form(case: Case) -> Iterator[Report]:
+    """An error's code is not in capitals.
+
+    Why: codes are for programs. The list is open, the form is not: `TIMEOUT`, `BUILD_ERROR`, `MCP_CONNECTION_FAILED`.
+
+    Bad: `"code": "the build failed"`
+
+    Good: `"code": "BUILD_ERROR"`
+    """
+    rows = [(f"/errors/{index}/code", item) for index, item in enumerate(case.items_at("errors"))]
+    if case.get("error") is not None:
+        rows.append(("/error/code", case.get("error")))
+    for pointer, item in rows:
+        code = item.get("code") if isinstance(item, dict) else None
+        if isinstance(code, str) and not (code.isascii() and code.replace("_", "").isalnum() and code == code.upper()):
+            yield Report(f"the error code {code[:40]!r} is not in capitals", "Write it like BUILD_ERROR.", pointer)

@@ -1,0 +1,104 @@
+"""Rules of the `hyper` dialect alone: markers, key points, next steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.contract.dialects.hyper import END_MARKER, START_MARKER
+from remit.contract.rules import Case, Report, rule
+from remit.contract.rules.summary import count_sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEY_POINTS = (3, 5)
+_NOT_IMPERATIVE = frozenset(
+    "i i'll i've we we'll you you'll he she it they the a an this that these those there should could would might may can "
+    "must need needs maybe perhaps".split()
+)
+
+
+@rule("RET070", "R3.7", severity="warning")
+def markers_missing(case: Case) -> Iterator[Report]:
+    """The block does not stand between the output markers.
+
+    Why: the markers tell the report from every other block of JSON in the message.
+
+    Bad: a bare fenced block.
+
+    Good: `<!-- AGENT_OUTPUT_START -->`, the fenced block, `<!-- AGENT_OUTPUT_END -->`
+    """
+    if case.is_dialect("hyper") and not case.marked:
+        yield Report("the block does not stand between the output markers",
+                     f"Write {START_MARKER} before it and {END_MARKER} after it.")  # fmt: skip
+
+
+@rule("RET071", "R3.2", severity="warning")
+def key_point_count(case: Case) -> Iterator[Report]:
+    """An artifact does not have three to five key points.
+
+    Why: they are what the orchestrator reads instead of the file.
+
+    Bad: `"key_points": ["It works"]`
+
+    Good: three points, each worth knowing.
+    """
+    if not case.is_dialect("hyper"):
+        return
+    for index, item in enumerate(case.items_at("artifacts")):
+        points = item.get("key_points") if isinstance(item, dict) else None
+        if isinstance(points, list) and not KEY_POINTS[0] <= len(points) <= KEY_POINTS[1]:
+            yield Report(f"the artifact has {len(points)} key points, 3 to 5 are wanted", "Give 3 to 5 key points.",
+                         f"/artifacts/{index}/key_points")  # fmt: skip
+
+
+@rule("RET072", "R3.4", severity="warning")
+def step_not_imperative(case: Case) -> Iterator[Report]:
+    """A next step does not tell anybody to do something.
+
+    Why: next steps become tasks.
+
+    Bad: `"The tests should be run"`
+
+    Good: `"Run the tests"`
+    """
+    if not case.is_dialect("hyper"):
+        return
+    for index, step in enumerate(case.items_at("next_steps")):
+        first = step.split(None, 1)[0].lower().strip(",.:") if isinstance(step, str) and step.strip() else ""
+        if first in _NOT_IMPERATIVE:
+            yield Report("the next step is not an instruction", "Start with a verb: Research …, Create …, Review …",
+                         f"/next_steps/{index}")  # fmt: skip
+
+
+@rule("RET073", "R3.2", severity="warning")
+def artifact_summary_long(case: Case) -> Iterator[Report]:
+    """An artifact's summary has more than two sentences.
+
+    Why: it is a caption; the key points and the file say the rest.
+
+    Bad: a paragraph.
+
+    Good: `"Analysis of how sessions are stored"`
+    """
+    if not case.is_dialect("hyper"):
+        return
+    for index, item in enumerate(case.items_at("artifacts")):
+        summary = item.get("summary") if isinstance(item, dict) else None
+        if isinstance(summary, str) and count_sentences(summary) > 2:  # noqa: PLR2004 - the rule itself
+            yield Report("the artifact's summary has more than two sentences", "Say it in one or two.",
+                         f"/artifacts/{index}/summary")  # fmt: skip
+
+
+@rule("RET074", "R3.6")
+def partial_unexplained(case: Case) -> Iterator[Report]:
+    """The work is partial, and the next steps do not say what is left.
+
+    Why: they are the only place where this dialect can say it.
+
+    Bad: `{"meta": {"status": "partial", …}, "next_steps": []}`
+
+    Good: `"next_steps": ["Rerun the mobile tests once the login page is fixed"]`
+    """
+    if case.is_dialect("hyper") and case.status == "partial" and not case.get("next_steps"):
+        yield Report("the work is partial, but next_steps is empty", "Say in next_steps what is left and why.", "/next_steps")

@@ -1,0 +1,198 @@
+"""Rules of the `manifest` dialect alone: the sentence, the line, the findings file."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from remit.contract.rules import Case, Report, rule
+from remit.contract.rules.summary import count_sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEY_FINDINGS = (3, 7)
+SECTIONS = ("Summary", "Findings", "Recommendations", "Sources", "Linked Tasks")
+_DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\Z")
+_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+_CODE = re.compile(r"```|\w\(\)|[{};]\s*\Z")
+
+
+def _from_troubles(case: Case, kind: str) -> Iterator[Report]:
+    for trouble in case.troubles:
+        if trouble.kind == kind:
+            span = None if trouble.start is None else (trouble.start, trouble.end or trouble.start)
+            yield Report(trouble.message, trouble.hint, trouble.pointer, span=span)
+
+
+@rule("RET080", "R4.3 R4.4 R4.14", on_reading=True)
+def content_in_reply(case: Case) -> Iterator[Report]:
+    """Anti-pattern "returning full content": the reply says more than its one sentence.
+
+    Why: the reply goes into the orchestrator's context; the findings belong into the file.
+
+    Bad: `I found three libraries. … Research complete. See MANIFEST.jsonl for summary.`
+
+    Good: `Research complete. See MANIFEST.jsonl for summary.`
+    """
+    yield from _from_troubles(case, "reply")
+
+
+@rule("RET081", "R4.2 R4.14", outcome="missing", on_reading=True)
+def entry_missing(case: Case) -> Iterator[Report]:
+    """Anti-pattern "missing manifest entry": the sentence points to a manifest that has no entry, or to none.
+
+    Why: without the line nobody finds the work; and a sentence alone proves nothing.
+
+    Bad: the sentence, and a manifest that does not exist.
+
+    Good: append the line first, then reply.
+    """
+    yield from _from_troubles(case, "no_entry")
+
+
+@rule("RET082", "R4.2 R4.14", outcome="malformed", on_reading=True)
+def line_not_json(case: Case) -> Iterator[Report]:
+    """Anti-pattern "pretty-printed JSON": the manifest's last line is not one JSON object.
+
+    Why: a manifest is read line by line. An object over several lines is several broken entries.
+
+    Bad: an object printed with indentation.
+
+    Good: `{"id":"auth-2026-01-19","file":"2026-01-19_auth.md",…}` on one line.
+    """
+    yield from _from_troubles(case, "bad_line")
+
+
+@rule("RET083", "R4.5", outcome="ambiguous")
+def sentence_and_entry_differ(case: Case) -> Iterator[Report]:
+    """The sentence says one status, the manifest's entry another.
+
+    Why: either the entry is somebody else's, or one of the two is not true.
+
+    Bad: `Research complete. …` and an entry with `"status": "blocked"`.
+
+    Good: the same word in both.
+    """
+    if case.reply_status is not None and isinstance(case.word, str) and case.word != case.reply_status:
+        yield Report(f"the reply says {case.reply_status}, the manifest's last entry says {case.word}",
+                     "Make the entry and the reply say the same.", "/status")  # fmt: skip
+
+
+@rule("RET084", "R4.7", severity="warning")
+def entry_id_form(case: Case) -> Iterator[Report]:
+    """The entry's id is not `{topic-slug}-{date}`.
+
+    Why: the id is how the entry is looked up, and what a task links to.
+
+    Bad: `"id": "Auth research"`
+
+    Good: `"id": "auth-research-2026-01-19"`; a second one on that day ends in `-2`.
+    """
+    if not case.is_dialect("manifest"):
+        return
+    entry_id, date = case.text_at("id"), case.text_at("date")
+    slug, found, rest = entry_id.rpartition(f"-{date}")
+    if entry_id and not (found and _SLUG.match(slug) and (not rest or rest[1:].isdigit())):
+        yield Report("the id is not made of the topic and the date", f"Write it like topic-slug-{date or 'YYYY-MM-DD'}.", "/id")
+
+
+@rule("RET085", "R4.7")
+def entry_date(case: Case) -> Iterator[Report]:
+    """The entry's date is not a day written YYYY-MM-DD.
+
+    Why: entries are found by date, and other spellings do not sort.
+
+    Bad: `"date": "19.1.2026"`
+
+    Good: `"date": "2026-01-19"`
+    """
+    date = case.text_at("date") if case.is_dialect("manifest") else ""
+    if date and not _DATE.match(date):
+        yield Report("the date is not YYYY-MM-DD", "Write the day as YYYY-MM-DD.", "/date")
+
+
+@rule("RET086", "R4.7", severity="warning")
+def key_findings_form(case: Case) -> Iterator[Report]:
+    """The key findings are not three to seven single sentences without implementation detail.
+
+    Why: they are read instead of the file, by agents that decide what to do next.
+
+    Bad: two paragraphs, or `call connect() first;`
+
+    Good: `"Use server-side sessions for the admin pages."`
+    """
+    findings = case.items_at("key_findings") if case.is_dialect("manifest") else []
+    if case.is_dialect("manifest") and not KEY_FINDINGS[0] <= len(findings) <= KEY_FINDINGS[1]:
+        yield Report(f"there are {len(findings)} key findings, 3 to 7 are wanted", "Give 3 to 7 findings.", "/key_findings")
+    for index, finding in enumerate(findings):
+        if isinstance(finding, str) and count_sentences(finding) > 1:
+            yield Report("the finding has more than one sentence", "Say it in one.", f"/key_findings/{index}")
+        elif isinstance(finding, str) and _CODE.search(finding):
+            yield Report("the finding goes into implementation", "Leave code to the findings file.", f"/key_findings/{index}")
+
+
+@rule("RET087", "R4.1", severity="warning")
+def findings_file_name(case: Case) -> Iterator[Report]:
+    """The findings file is not named `{date}_{topic-slug}.md`.
+
+    Why: people look for it by day and topic.
+
+    Bad: `"file": "notes.md"`
+
+    Good: `"file": "2026-01-19_auth-research.md"`
+    """
+    name = case.text_at("file").rpartition("/")[2] if case.is_dialect("manifest") else ""
+    date, _, rest = name.partition("_")
+    if name and not (_DATE.match(date) and rest.endswith(".md") and _SLUG.match(rest[:-3])):
+        yield Report("the file is not named by date and topic", "Name it YYYY-MM-DD_topic-slug.md.", "/file")
+
+
+@rule("RET088", "R4.12 R4.13 C21")
+def reason_missing(case: Case) -> Iterator[Report]:
+    """The work is partial or blocked, and needs_followup does not say why.
+
+    Why: it is the only place where this dialect can say it.
+
+    Bad: `{"status": "blocked", "needs_followup": [], …}`
+
+    Good: `{"status": "blocked", "needs_followup": ["BLOCKED:no access to the staging database"], …}`
+    """
+    if case.is_dialect("manifest") and case.status in ("partial", "blocked") and not case.get("needs_followup"):
+        yield Report(f"the work is {case.word}, but needs_followup is empty", "Write BLOCKED: and the reason.", "/needs_followup")
+
+
+@rule("RET089", "R4.10 R4.14")
+def checklist_incomplete(case: Case) -> Iterator[Report]:
+    """Anti-pattern "incomplete checklist": the entry is there, the findings file is not.
+
+    Why: the checklist before the reply exists because the file is what gets forgotten.
+
+    Bad: an entry whose `file` nobody wrote.
+
+    Good: write the file, then the line, then reply.
+    """
+    facts = case.evidence.get(case.text_at("file")) if case.is_dialect("manifest") else None
+    if facts is not None and facts.state in ("missing", "empty", "unreadable"):
+        yield Report("the manifest has the entry, but the findings file is not written",
+                     "Go through the checklist: file, line, task, reply.", "/file")  # fmt: skip
+
+
+@rule("RET090", "R4.6", severity="warning")
+def findings_file_sections(case: Case) -> Iterator[Report]:
+    """The findings file lacks a title or one of its sections.
+
+    Why: agents that come later read it by section.
+
+    Bad: a page of notes.
+
+    Good: `# Title`, then Summary, Findings, Recommendations, Sources, Linked Tasks.
+    """
+    if case.findings_text is None or not case.is_dialect("manifest"):
+        return
+    lines = [line.strip() for line in case.findings_text.splitlines()]
+    absent = [name for name in SECTIONS if f"## {name}" not in lines]
+    if not any(line.startswith("# ") for line in lines):
+        absent.insert(0, "a title")
+    if absent:
+        yield Report(f"the findings file lacks {', '.join(absent)}", "Add what is missing.", "/file")

@@ -1,0 +1,177 @@
+"""Rules on finding the return: is there one, can it be read, is it one only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.contract.rules import Case, Report, TroubleKind, rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def _troubles(case: Case, *kinds: TroubleKind) -> Iterator[Report]:
+    for trouble in case.troubles:
+        if trouble.kind in kinds:
+            span = None if trouble.start is None else (trouble.start, trouble.end or trouble.start)
+            yield Report(trouble.message, trouble.hint, trouble.pointer, span=span)
+
+
+@rule("RET001", "R0.1", outcome="missing", on_reading=True)
+def no_return(case: Case) -> Iterator[Report]:
+    """The message holds no return.
+
+    Why: prose cannot be checked. A caller that takes "I have finished the work" for success will one day build on
+    work that was never done.
+
+    Bad: `I looked at the parser and fixed it. All done!`
+
+    Good: the same sentence, followed by the JSON object that the dialect asks for.
+    """
+    yield from _troubles(case, "absent")
+
+
+@rule("RET002", "R0.1", outcome="missing", on_reading=True)
+def empty_message(case: Case) -> Iterator[Report]:
+    """The message is empty.
+
+    Why: an agent that was stopped, refused or crashed often ends with nothing at all, and with exit code 0.
+
+    Bad: an empty final message.
+
+    Good: a return with status `failed` and the error that stopped the work.
+    """
+    yield from _troubles(case, "empty")
+
+
+@rule("RET003", "R0.1", outcome="malformed", on_reading=True)
+def too_big(case: Case) -> Iterator[Report]:
+    """The message or the object in it is larger, deeper or more cluttered than a return may be.
+
+    Why: a return is a short report. What is over the caps is refused before any parser is let loose on it.
+
+    Bad: a return with the whole log in its summary.
+
+    Good: the log in a file, and the file among the artifacts.
+    """
+    yield from _troubles(case, "too_big")
+
+
+@rule("RET004", "R0.1", outcome="malformed", on_reading=True)
+def unreadable(case: Case) -> Iterator[Report]:
+    """There is something like a return, but it is not JSON and cannot be repaired without guessing.
+
+    Why: Remit repairs what has one reading (a trailing comma, a comment, single quotes, a missing bracket) and
+    refuses the rest: a repairer that guesses turns prose into data.
+
+    Bad: `{"status" is completed, "summary": ...`
+
+    Good: `{"status": "completed", "summary": "…"}`
+    """
+    yield from _troubles(case, "unreadable")
+
+
+@rule("RET005", "R0.2", outcome="malformed", on_reading=True)
+def cut_off(case: Case) -> Iterator[Report]:
+    """The return was cut off inside something that decides what it means.
+
+    Why: the model ran out of tokens. Half of a summary, a path or a list of files is not what the agent meant to
+    say; what came after it may have been an error.
+
+    Bad: `{"status": "completed", "summary": "Fixed the par`
+
+    Good: a shorter return that fits.
+    """
+    yield from _troubles(case, "cut")
+
+
+@rule("RET006", "R0.1", outcome="malformed", on_reading=True)
+def non_finite_number(case: Case) -> Iterator[Report]:
+    """A number is NaN or infinite.
+
+    Why: JSON has no such numbers; the next program that reads the return will fail or, worse, carry on.
+
+    Bad: `"duration_seconds": NaN`
+
+    Good: `"duration_seconds": 0`, or leave the key out.
+    """
+    yield from _troubles(case, "nonfinite")
+
+
+@rule("RET007", "R0.1", outcome="ambiguous", on_reading=True)
+def conflicting_keys(case: Case) -> Iterator[Report]:
+    """One object gives the same key two different values.
+
+    Why: most parsers take the last one in silence. `failed` followed by `completed` would pass as success.
+
+    Bad: `{"status": "failed", "status": "completed"}`
+
+    Good: each key once.
+    """
+    yield from _troubles(case, "conflict")
+
+
+@rule("RET008", "R0.1", outcome="ambiguous", on_reading=True)
+def contradicting_returns(case: Case) -> Iterator[Report]:
+    """The message holds two returns that say different things.
+
+    Why: taking the first falls for drafts, taking the last falls for appendices. Remit picks one only where the
+    message itself makes clear which one counts: the issued session id, the output markers, or a label.
+
+    Bad: a block with `"status": "failed"` and, further down, one with `"status": "completed"`.
+
+    Good: one block, at the end.
+    """
+    yield from _troubles(case, "contradiction")
+
+
+@rule("RET009", "R0.1", outcome="missing", on_reading=True)
+def only_in_thinking(case: Case) -> Iterator[Report]:
+    """The only return stands inside thinking text.
+
+    Why: what a model considers saying is not what it said.
+
+    Bad: `<think>I could return {"status": "completed", …}</think> I will check first.`
+
+    Good: the return after the thinking.
+    """
+    yield from _troubles(case, "thinking")
+
+
+@rule("RET010", "R0.1", outcome="missing", on_reading=True)
+def only_quoted(case: Case) -> Iterator[Report]:
+    """The only return is a quotation, a draft or an example by the message's own words.
+
+    Why: agents quote what others returned, and show what a return would look like.
+
+    Bad: `> {"status": "completed", …}`, or a block under the line `Draft:`.
+
+    Good: the agent's own return, outside any quotation.
+    """
+    yield from _troubles(case, "quoted")
+
+
+@rule("RET011", "R0.2", outcome="degenerate", on_reading=True)
+def unfilled_template(case: Case) -> Iterator[Report]:
+    """The return is a template that nobody filled in.
+
+    Why: agents echo the format they were given. It has every key and means nothing.
+
+    Bad: `"status": "completed|partial|failed|blocked"`, `"summary": "..."`, `"path": "<path>"`, `{{TASK_ID}}`
+
+    Good: real values.
+    """
+    yield from _troubles(case, "template")
+
+
+@rule("RET012", "R0.1", outcome="invalid", on_reading=True)
+def other_dialect(case: Case) -> Iterator[Report]:
+    """There is a return, but of another dialect than the one that was asked for.
+
+    Why: the caller would read its words with the wrong dictionary.
+
+    Bad: `{"meta": {"status": "complete"}, …}` where `standard` was asked for.
+
+    Good: the dialect that the instructions describe; or ask for the one that the agent speaks.
+    """
+    yield from _troubles(case, "dialect")

@@ -1,0 +1,150 @@
+"""Rules on the form of the object: required keys, types, words. What they report, the dialect's shape found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.contract.rules import Case, Report, rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from remit.contract.schemas import ProblemKind
+
+_LINEAGE = {"/metadata/agent_type": "agent", "/metadata/delegation_depth": "depth", "/metadata/delegation_path": "path"}
+
+
+def _problems(case: Case, kind: ProblemKind, *, ending: str = "") -> Iterator[Report]:
+    for problem in case.problems:
+        if problem.kind == kind and problem.pointer.endswith(ending):
+            yield Report(problem.message, problem.hint, problem.pointer)
+
+
+@rule("RET020", "R0.2 R0.6 R0.7 R0.9 R3.1 R4.7")
+def missing_field(case: Case) -> Iterator[Report]:
+    """A required field is missing.
+
+    Why: the caller acts on these fields. Where the caller knows the agent, its depth and its path itself, a missing
+    one is only a warning and the caller's values count.
+
+    Bad: `{"status": "completed", "summary": "…"}`
+
+    Good: `{"status": "completed", "summary": "…", "artifacts": [], "metadata": {…}}`
+    """
+    for report in _problems(case, "missing"):
+        known = _LINEAGE.get(report.pointer)
+        lenient = known is not None and getattr(case.expectation, known) is not None
+        yield Report(report.message, report.hint, report.pointer, severity="warning" if lenient else None)
+    if case.is_dialect("standard") and case.get("session_id") is None and case.get("metadata", "session_id") is None:
+        yield Report("session_id is missing", "Add the issued session_id to metadata.", "/metadata/session_id")
+
+
+@rule("RET021", "R0.2 R0.5 R3.1 R4.7")
+def wrong_type(case: Case) -> Iterator[Report]:
+    """A field has the wrong type.
+
+    Why: nothing is coerced. `"1"` is not 1, `"true"` is not true: a reader that guesses here guesses elsewhere.
+
+    Bad: `"delegation_depth": "1"`
+
+    Good: `"delegation_depth": 1`
+    """
+    yield from _problems(case, "type")
+
+
+@rule("RET022", "R0.3 R2.9 R3.1 C3")
+def unknown_status(case: Case) -> Iterator[Report]:
+    """The status is not one of the dialect's words.
+
+    Why: words are case-sensitive and closed. `success`, `done` and `Completed` have all been taken for `completed`
+    by one program and for an error by the next. A workspace that has words of its own maps them in `remit.toml`.
+
+    Bad: `"status": "success"`
+
+    Good: `"status": "completed"`
+    """
+    yield from _problems(case, "word", ending="/status")
+
+
+@rule("RET023", "R0.6 R2.8 R3.2 C5")
+def unknown_artifact_type(case: Case) -> Iterator[Report]:
+    """An artifact's type is not one of the dialect's words.
+
+    Why: what happens to a file next (link a plan, index a report) hangs on it.
+
+    Bad: `"type": "file"`
+
+    Good: `"type": "report"`
+    """
+    yield from _problems(case, "word", ending="/type")
+
+
+@rule("RET024", "R2.10")
+def empty_text(case: Case) -> Iterator[Report]:
+    """A text that must say something is empty.
+
+    Why: an empty summary is how an agent that did nothing reports it.
+
+    Bad: `"summary": ""`
+
+    Good: `"summary": "Found no test that covers the parser. Nothing was changed."`
+    """
+    yield from _problems(case, "blank")
+
+
+@rule("RET025", "R0.8", severity="warning")
+def misspelt_key(case: Case) -> Iterator[Report]:
+    """A key that Remit does not know looks like one that is missing.
+
+    Why: unknown keys survive, so a misspelt one is lost without a sound.
+
+    Bad: `"artefacts": []`
+
+    Good: `"artifacts": []`
+    """
+    if case.dialect is None or case.payload is None:
+        return
+    yield from _misspelt(case.payload, case.dialect.shape.known, "")
+    for key in ("metadata", "meta"):
+        shape = case.dialect.shape.required.get(key)
+        value = case.get(key)
+        if shape is not None and isinstance(value, dict):
+            yield from _misspelt(value, getattr(shape, "known", {}), f"/{key}")
+
+
+def _misspelt(value: Mapping[str, object], known: Mapping[str, object], pointer: str) -> Iterator[Report]:
+    absent = [key for key in known if key not in value]
+    unknown = [key for key in list(value)[:100] if key not in known and len(key) <= 40]  # noqa: PLR2004 - enough to compare
+    if not absent or not unknown:
+        return
+    from difflib import get_close_matches  # noqa: PLC0415 - only needed for odd keys
+
+    for key in unknown:
+        if close := get_close_matches(key.lower().replace("-", "_"), absent, n=1, cutoff=0.8):
+            yield Report(f"{key} is not a known key", f"Did you mean {close[0]}?", f"{pointer}/{key}")
+
+
+@rule("RET026", "R0.7 R0.8")
+def number_out_of_range(case: Case) -> Iterator[Report]:
+    """A number is negative or not finite.
+
+    Why: durations, depths and counts start at 0.
+
+    Bad: `"delegation_depth": -1`
+
+    Good: `"delegation_depth": 1`
+    """
+    yield from _problems(case, "range")
+
+
+@rule("RET027", "C18", severity="warning")
+def field_not_given(case: Case) -> Iterator[Report]:
+    """A field that one standard requires and another leaves open is not there.
+
+    Why: a duration helps to set better limits, a file's summary saves the caller from opening it.
+
+    Bad: an artifact without `summary`.
+
+    Good: `{"type": "plan", "path": "specs/7_x/plans/implementation-001.md", "summary": "Plan in 3 phases"}`
+    """
+    yield from _problems(case, "expected")

@@ -1,0 +1,99 @@
+"""Rules on the summary: it goes into the caller's context, so it is short, plain and says what came out."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from remit.contract.rules import Case, Report, rule
+from remit.contract.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_CHARS = 500
+WANTED_CHARS = 400
+WANTED_TOKENS = 100
+SENTENCES = (2, 5)
+
+_SENTENCE_END = re.compile(r"[.!?…](?=[\s\"')\]]|\Z)")
+_ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|dr|mr|ms)\.\Z", re.IGNORECASE)
+_MARKUP = re.compile(r"(?m)^\s{0,3}(?:#{1,6}\s|[-*+]\s|>\s|\d{1,3}\.\s)|\*\*|__|```|`[^`\n]{1,200}`|\]\(|<[a-z]{1,12}>")
+_EMOJI = re.compile("[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001faff]")
+
+
+def count_sentences(text: str) -> int:
+    """How many sentences a text has; common abbreviations do not end one."""
+    ends = [m.end() for m in _SENTENCE_END.finditer(text) if not _ABBREVIATION.search(text, max(0, m.end() - 12), m.end())]
+    rest = text[ends[-1] :] if ends else text
+    return len(ends) + bool(rest.strip(" \t\r\n\"')]"))
+
+
+@rule("RET030", "R0.4 C4")
+def summary_too_long(case: Case) -> Iterator[Report]:
+    """The summary, or another text with a limit, is longer than its limit.
+
+    Why: the summary lands in the caller's context, with those of every other agent. 500 characters are the limit.
+
+    Bad: a summary that retells the work.
+
+    Good: outcomes in the summary, the story in an artifact.
+    """
+    for problem in case.problems:
+        if problem.kind == "long":
+            yield Report(problem.message, problem.hint, problem.pointer)
+
+
+@rule("RET031", "R0.4 C4", severity="warning")
+def summary_long(case: Case) -> Iterator[Report]:
+    """The summary has more than 400 characters or 100 tokens.
+
+    Why: that is what the standards ask for; up to 500 characters are let through. Tokens are counted with a real
+    tokenizer where one is installed (`pip install 'remit[tokens]'`), else only characters are.
+
+    Bad: 450 characters.
+
+    Good: 250.
+    """
+    summary = case.text_at("summary") if case.is_dialect("standard") else ""
+    hint = "Keep outcomes, leave out how they came about."
+    if WANTED_CHARS < len(summary) <= MAX_CHARS:
+        yield Report(f"the summary has {len(summary)} characters, {WANTED_CHARS} are wanted", hint, "/summary")
+    # A token is at least one byte, so a short text needs no counting.
+    elif len(summary) <= MAX_CHARS and len(summary.encode("utf-8", "replace")) > WANTED_TOKENS:
+        tokens = count_tokens(summary)
+        if tokens is not None and tokens > WANTED_TOKENS:
+            yield Report(f"the summary has {tokens} tokens, {WANTED_TOKENS} are wanted", hint, "/summary")
+
+
+@rule("RET032", "R0.4 C18", severity="warning")
+def summary_sentences(case: Case) -> Iterator[Report]:
+    """The summary is not two to five sentences long.
+
+    Why: one sentence seldom says both what was done and what it means for the caller.
+
+    Bad: `"summary": "Done."`
+
+    Good: `"summary": "Wrote the plan in 3 phases. Phase 2 needs a decision on the cache."`
+    """
+    summary = case.text_at("summary") if case.is_dialect("standard") else ""
+    count = count_sentences(summary)
+    if summary.strip() and not SENTENCES[0] <= count <= SENTENCES[1]:
+        yield Report(f"the summary has {count} sentence{'s' * (count != 1)}, 2 to 5 are wanted",
+                     "Say in 2 to 5 sentences what came out.", "/summary")  # fmt: skip
+
+
+@rule("RET033", "R2.10", severity="warning")
+def summary_markup(case: Case) -> Iterator[Report]:
+    """The summary has markup or emoji in it.
+
+    Why: it is shown in terminals, logs and other agents' prompts, where markup is noise.
+
+    Bad: `"summary": "✅ **Done!** See `plan.md`."`
+
+    Good: `"summary": "The plan is written. It has 3 phases."`
+    """
+    summary = case.text_at("summary") if case.is_dialect("standard") else ""
+    for pattern, what in ((_MARKUP, "markup"), (_EMOJI, "an emoji")):
+        if pattern.search(summary):
+            yield Report(f"the summary has {what} in it", f"Leave {what} out.", "/summary")

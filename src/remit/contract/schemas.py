@@ -1,0 +1,347 @@
+"""Shapes: one declaration gives the quick check, the reasons, and the JSON Schema.
+
+Owns the small vocabulary in which a dialect says what its objects look like. A shape answers three questions:
+`guards` (is it right? as Python statements, which `compile_accepts` joins into one function without calls, since a
+clean return is checked on every delegation), `problems` (every way in which it is wrong, each with its JSON Pointer)
+and `to_json_schema` (the same for other programs). Where the compiled function says yes, `problems` has no error and no
+text is a placeholder; a no only means that somebody should look closer. A property test holds them together. No
+coercion: "1" is not 1 and true is not a number.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ProblemKind = Literal["missing", "expected", "type", "word", "blank", "range", "long", "escape"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One way in which a value does not fit its shape; `expected` is advice, the other kinds are errors."""
+
+    kind: ProblemKind
+    pointer: str
+    message: str
+    hint: str
+
+
+class Shape(Protocol):
+    """What every shape can do."""
+
+    def guards(self, name: str) -> list[str]:
+        """Python statements that return False where the value called `name` is wrong."""
+        ...
+
+    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
+        """Every way in which the value is wrong."""
+        ...
+
+    def to_json_schema(self) -> dict[str, Any]:
+        """Render the shape as JSON Schema 2020-12."""
+        ...
+
+
+_JSON_NAMES = {str: "a text", bool: "true or false", int: "a whole number", float: "a number", list: "a list",
+               dict: "an object", type(None): "null"}  # fmt: skip
+
+
+def name_type(value: object) -> str:
+    """Say in words what kind of JSON value this is."""
+    return _JSON_NAMES.get(type(value), type(value).__name__)
+
+
+def name_field(pointer: str) -> str:
+    """The last part of a JSON Pointer, as people would say it."""
+    parts = pointer.split("/")
+    name = parts[-1]
+    return f"{parts[-2]}[{name}]" if name.isdigit() and len(parts) > 1 else name or "the return"
+
+
+def _wrong_type(value: object, pointer: str, wanted: str) -> Problem:
+    return Problem("type", pointer, f"{name_field(pointer)} is {name_type(value)}, not {wanted}",
+                   f"Make {name_field(pointer)} {wanted}.")  # fmt: skip
+
+
+_SPACES = "".join(char for char in map(chr, range(0x3001)) if char.isspace())
+ODD_STARTS = frozenset(_SPACES + ".…<{[")
+"""How a text that is blank or a placeholder begins."""
+ODD_PATH_STARTS = frozenset(_SPACES + "…<{[/~\\")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text that says something: white space alone does not count."""
+
+    description: str = ""
+    max_chars: int | None = None
+    pattern: str | None = None
+    """For readers of the schema only: where a form is merely wanted, a rule warns."""
+
+    def guards(self, name: str) -> list[str]:
+        """A text, not too long, whose first character shows that it is neither blank nor a placeholder."""
+        long = "" if self.max_chars is None else f" or len({name}) > {self.max_chars}"
+        return [f"if type({name}) is not str or not {name} or {name}[0] in ODD_STARTS{long}: return False"]
+
+    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
+        """Every way in which it is not."""
+        if type(value) is not str:
+            yield _wrong_type(value, pointer, "a text")
+        elif not value or value.isspace():
+            yield Problem("blank", pointer, f"{name_field(pointer)} is empty", f"Say something in {name_field(pointer)}.")
+        elif self.max_chars is not None and len(value) > self.max_chars:
+            yield Problem("long", pointer, f"{name_field(pointer)} has {len(value)} characters, {self.max_chars} are allowed",
+                          f"Shorten {name_field(pointer)}; put the detail into an artifact.")  # fmt: skip
+
+    def to_json_schema(self) -> dict[str, Any]:
+        """Render as JSON Schema."""
+        schema: dict[str, Any] = {"type": "string", "minLength": 1, "pattern": r"\S"}
+        if self.max_chars is not None:
+            schema["maxLength"] = self.max_chars
+        return _described(schema, self.description)
+
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+:")
+_HIDDEN = re.compile(r"[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
+
+
+def find_escape(path: str) -> str | None:
+    """Say how a path leaves the project, or None where it stays inside."""
+    unified = path.replace("\\", "/")
+    if _HIDDEN.search(path):
+        return "has control characters in it"
+    if unified.startswith("/"):
+        return "is absolute"
+    if unified.startswith("~"):
+        return "points to a home folder"
+    if _SCHEME.match(path):
+        return "has a drive or a scheme"
+    if ".." in unified.split("/"):
+        return "goes up with '..'"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A path that stays inside the project, whatever it is resolved against."""
+
+    description: str = ""
+
+    def guards(self, name: str) -> list[str]:
+        """A text without any sign of an escape or a placeholder; a colon is common enough to ask twice."""
+        signs = f"'..' in {name} or {name}[0] in ODD_PATH_STARTS or '<' in {name} or '{{' in {name}"
+        return [
+            f"if type({name}) is not str or not {name} or {signs} or not {name}.isprintable(): return False",
+            f"if ':' in {name} and find_escape({name}): return False",
+        ]
+
+    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
+        """Why it is no such path."""
+        yield from Text().problems(value, pointer)
+        if type(value) is str and (how := find_escape(value)):
+            yield Problem("escape", pointer, f"the path {how}", "Give the path relative to the project root.")
+
+    def to_json_schema(self) -> dict[str, Any]:
+        """Render as JSON Schema; the pattern refuses what leaves the project by its spelling."""
+        pattern = r"^(?![/\\~])(?![A-Za-z][A-Za-z0-9+.-]*:)(?!(?:.*[/\\])?\.\.(?:[/\\]|$))[^\u0000-\u001f]*\S[^\u0000-\u001f]*$"
+        return _described({"type": "string", "minLength": 1, "pattern": pattern}, self.description)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One of a closed list of words, spelled exactly so."""
+
+    words: tuple[str, ...]
+    description: str = ""
+
+    def guards(self, name: str) -> list[str]:
+        """One of the words."""
+        return [f"if {name} not in {self.words!r}: return False"]
+
+    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
+        """Why it is not."""
+        if type(value) is not str:
+            yield _wrong_type(value, pointer, "a text")
+        elif value not in self.words:
+            yield Problem("word", pointer, f"{name_field(pointer)} is {_quote(value)}, which is not one of its words",
+                          f"Use one of: {', '.join(self.words)}.")  # fmt: skip
+
+    def to_json_schema(self) -> dict[str, Any]:
+        """Render as JSON Schema."""
+        return _described({"type": "string", "enum": list(self.words)}, self.description)
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """True or false."""
+
+    description: str = ""
+
+    def guards(self, name: str) -> list[str]:
+        """A boolean."""
+        return [f"if {name} is not True and {name} is not False: return False"]
+
+    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
+        """Why it is not."""
+        if type(value) is not bool:
+            yield _wrong_type(value, pointer, "true or false")
+
+    def to_json_schema(self) -> dict[str, Any]:
+        """Render as JSON Schema."""
+        return _described({"type": "boolean"}, self.description)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A finite number, not negative; `whole` asks for an integer."""
+
+    description: str = ""
+    whole: bool = False
+
+    def guards(self, name: str) -> list[str]:
+        """A number from 0 up; NaN and infinity fail the comparison."""
+        if self.whole:
+            return [f"if type({name}) is not int or {name} < 0: return False"]
+        return [f"if type({name}) is not int and type({name}) is not float or not 0 <= {name} < INFINITY: return False"]
+
+    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
+        """Why it is not."""
+        kind = type(value)
+        if kind is not int and (kind is not float or self.whole):
+            yield _wrong_type(value, pointer, "a whole number" if self.whole else "a number")
+        elif not isfinite(value) or value < 0:
+            yield Problem("range", pointer, f"{name_field(pointer)} is {value}", f"Make {name_field(pointer)} 0 or more.")
+
+    def to_json_schema(self) -> dict[str, Any]:
+        """Render as JSON Schema."""
+        return _described({"type": "integer" if self.whole else "number", "minimum": 0}, self.description)
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """A list whose items all have one shape."""
+
+    item: Shape
+    description: str = ""
+
+    def guards(self, name: str) -> list[str]:
+        """A list of good items."""
+        inner = [f"    {line}" for line in self.item.guards(f"{name}i")]
+        return [f"if type({name}) is not list: return False", f"for {name}i in {name}:", *inner]
+
+    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
+        """Every way in which it is not."""
+        if type(value) is not list:
+            yield _wrong_type(value, pointer, "a list")
+            return
+        for index, item in enumerate(value):
+            yield from self.item.problems(item, f"{pointer}/{index}")
+
+    def to_json_schema(self) -> dict[str, Any]:
+        """Render as JSON Schema."""
+        return _described({"type": "array", "items": self.item.to_json_schema()}, self.description)
+
+
+@dataclass(frozen=True, slots=True)
+class TextOrList:
+    """A text, or a list of texts: writers disagree, readers take both. null and "" mean nothing was said. Optional only."""
+
+    description: str = ""
+
+    def guards(self, name: str) -> list[str]:
+        """Either of them."""
+        return [
+            f"if type({name}) is list:",
+            f"    for {name}i in {name}:",
+            f"        if type({name}i) is not str: return False",
+            f"elif {name} is not None and type({name}) is not str: return False",
+        ]
+
+    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
+        """Why it is neither."""
+        if type(value) is list:
+            for index, item in enumerate(value):
+                if type(item) is not str:
+                    yield _wrong_type(item, f"{pointer}/{index}", "a text")
+        elif value is not None and type(value) is not str:
+            yield _wrong_type(value, pointer, "a text")
+
+    def to_json_schema(self) -> dict[str, Any]:
+        """Render as JSON Schema."""
+        return _described({"type": ["string", "array", "null"], "items": {"type": "string"}}, self.description)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An object: what it must have, what it should have, what it may have. Keys beyond these are kept."""
+
+    required: dict[str, Shape]
+    expected: dict[str, Shape] = field(default_factory=dict)
+    optional: dict[str, Shape] = field(default_factory=dict)
+    description: str = ""
+
+    @property
+    def known(self) -> dict[str, Shape]:
+        """All keys that the shape knows."""
+        return {**self.required, **self.expected, **self.optional}
+
+    def guards(self, name: str) -> list[str]:
+        """An object with everything it must have, and nothing it knows is wrong."""
+        lines = [f"if type({name}) is not dict: return False"]
+        for index, (key, shape) in enumerate(self.known.items()):
+            inner = f"{name}{index}"
+            if key in self.required:  # no shape takes None for an answer, so get() is enough
+                lines += [f"{inner} = {name}.get({key!r})", *shape.guards(inner)]
+            else:
+                lines += [f"if {key!r} in {name}:", f"    {inner} = {name}[{key!r}]"]
+                lines += [f"    {line}" for line in shape.guards(inner)]
+        return lines
+
+    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
+        """Every way in which it is not."""
+        if type(value) is not dict:
+            yield _wrong_type(value, pointer, "an object")
+            return
+        for key, shape in self.known.items():
+            if key in value:
+                yield from shape.problems(value[key], f"{pointer}/{key}")
+            elif key in self.required:
+                yield Problem("missing", f"{pointer}/{key}", f"{key} is missing", f"Add {key}.")
+            elif key in self.expected:
+                yield Problem("expected", f"{pointer}/{key}", f"{key} is not given", f"Add {key}.")
+
+    def to_json_schema(self) -> dict[str, Any]:
+        """Render as JSON Schema."""
+        schema = {
+            "type": "object",
+            "required": list(self.required),
+            "properties": {key: shape.to_json_schema() for key, shape in self.known.items()},
+        }
+        return _described(schema, self.description)
+
+
+def _described(schema: dict[str, Any], description: str) -> dict[str, Any]:
+    return {"description": description, **schema} if description else schema
+
+
+def _quote(value: str) -> str:
+    return f"'{value}'" if len(value) <= 60 else f"'{value[:57]}…'"  # noqa: PLR2004 - what fits a message
+
+
+def compile_accepts(shape: Shape) -> Callable[[Any], bool]:
+    """Join a shape's guards into one function: is this value without error?"""
+    source = "\n    ".join(["def accepts(v):", *shape.guards("v"), "return True"])
+    names: dict[str, Any] = {
+        "INFINITY": float("inf"),
+        "ODD_STARTS": ODD_STARTS,
+        "ODD_PATH_STARTS": ODD_PATH_STARTS,
+        "find_escape": find_escape,
+    }
+    exec(source, names)  # noqa: S102 - the source comes from the shapes of this package alone
+    accepts: Callable[[Any], bool] = names["accepts"]
+    return accepts

@@ -1,0 +1,53 @@
+"""The exception tree: an operation that cannot proceed.
+
+    RemitError
+    ├── UsageError      the caller asked for something that does not exist or does not fit
+    ├── InputError      a file that was named cannot be read
+    └── ConfigError     remit.toml says something that cannot be followed
+
+Wrong content is never raised: it is a `Finding`. A bug propagates as what it is.
+"""
+
+from __future__ import annotations
+
+
+class RemitError(Exception):
+    """An operation cannot proceed: one sentence, what to do next, and a code for machines."""
+
+    code = "UNKNOWN_ERROR"
+    recoverable = False
+
+    def __init__(self, message: str, *, hint: str = "", **data: object) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.data = data
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.hint}" if self.hint else self.message
+
+
+class UsageError(RemitError):
+    """The caller asked for something that does not exist or does not fit."""
+
+    code = "USAGE"
+
+
+class InputError(RemitError):
+    """A file or folder that was named cannot be read."""
+
+    code = "INPUT_UNREADABLE"
+
+
+class ConfigError(RemitError):
+    """The workspace's configuration cannot be followed."""
+
+    code = "CONFIG_INVALID"
+
+
+def did_you_mean(word: str, known: list[str] | tuple[str, ...]) -> str:
+    """Name the known word that was probably meant, as the tail of a sentence, or give the whole list."""
+    from difflib import get_close_matches  # noqa: PLC0415 - 8 ms, needed only once something is wrong
+
+    close = get_close_matches(word.lower(), known, n=1, cutoff=0.6)
+    return f"did you mean '{close[0]}'?" if close else f"known are: {', '.join(known)}"

@@ -1,0 +1,223 @@
+"""The vocabulary: the values that every room speaks in.
+
+Owns the shape of a return, a finding, a repair, an artifact's facts and a verdict. Nothing here reads a file,
+parses a text or decides anything. Wire names (JSON keys of a dialect) stay in `contract.dialects`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+Status = Literal["completed", "partial", "failed", "blocked"]
+Severity = Literal["error", "warning", "note"]
+DialectName = Literal["standard", "hyper", "manifest"]
+Transport = Literal["message", "block", "manifest", "file"]
+Outcome = Literal[
+    "accepted", "repaired", "missing", "malformed", "invalid", "ambiguous", "degenerate", "fabricated"
+]
+
+STATUSES: tuple[Status, ...] = ("completed", "partial", "failed", "blocked")
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+ERROR_CODES = {
+    "timeout": "TIMEOUT",
+    "validation": "VALIDATION_FAILED",
+    "tool_unavailable": "TOOL_UNAVAILABLE",
+    "build_error": "BUILD_ERROR",
+    "file_not_found": "FILE_NOT_FOUND",
+    "cycle": "CYCLE_DETECTED",
+    "max_depth": "MAX_DEPTH_EXCEEDED",
+    "status_sync": "STATUS_SYNC_FAILED",
+    "git": "GIT_COMMIT_FAILED",
+    "permission": "REFUSED",
+    "refused": "REFUSED",
+    "cancelled": "CANCELLED",
+    "budget": "BUDGET_EXCEEDED",
+    "fabricated": "FABRICATED",
+    "orphaned": "ORPHANED",
+    "execution": "UNKNOWN_ERROR",
+}
+"""Which code an error's type stands for where the agent gave none; the list is open (R2.16)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A file that an agent says it made. `kind` is canonical, `word` is what the agent wrote."""
+
+    kind: str
+    path: str
+    summary: str | None = None
+    key_points: tuple[str, ...] | None = None
+    word: str = ""
+    extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An error reported inside a return. `derived` names the fields that the agent did not write."""
+
+    type: str
+    message: str
+    code: str
+    recoverable: bool
+    recommendation: str
+    details: str | None = None
+    derived: frozenset[str] = frozenset()
+    extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """The canonical answer of an agent, the same for every dialect.
+
+    `word` is the status as the agent spelled it. `extra` and `metadata` hold keys that Remit does not know,
+    at the top and beside the agent's identity. `form` remembers choices of spelling that mean nothing but must
+    come back unchanged when the return is written in the dialect it was read from.
+    """
+
+    status: Status
+    summary: str
+    artifacts: tuple[Artifact, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    agent: str | None = None
+    session_id: str | None = None
+    depth: int | None = None
+    path: tuple[str, ...] | None = None
+    duration_ms: float | None = None
+    dialect: DialectName = "standard"
+    word: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    form: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a text: first and last character, lines and columns counted from 1, the end exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What Remit says about a text. Shared by every room that checks something."""
+
+    code: str
+    severity: Severity
+    message: str
+    hint: str
+    requirement: str
+    pointer: str = ""
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One change that turned broken text into JSON; nothing is repaired without one of these."""
+
+    kind: str
+    message: str
+    place: Place | None = None
+
+
+FileState = Literal["file", "empty", "missing", "outside", "special", "unreadable"]
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactFacts:
+    """What is on disk at the path an agent named, at the time somebody looked."""
+
+    path: str
+    state: FileState
+    size_bytes: int | None = None
+
+
+class Expectation(NamedTuple):
+    """What the caller knows of the delegation before it reads the return; None means not known."""
+
+    session_id: str | None = None
+    agent: str | None = None
+    kind: str | None = None
+    depth: int | None = None
+    path: tuple[str, ...] | None = None
+
+
+class Source(Protocol):
+    """Where a verdict gets what it works out when asked."""
+
+    def explain(self) -> tuple[Finding, ...]:
+        """Everything there is to say, errors first."""
+        ...
+
+    def tell_repairs(self) -> tuple[Repair, ...]:
+        """Every kind of repair that was needed, once."""
+        ...
+
+    def build(self) -> Return:
+        """The canonical return of an accepted message."""
+        ...
+
+
+class Verdict:
+    """What became of a final message: an outcome, the reasons for it, and the return if there is one.
+
+    `findings`, `repairs` and `returned` are worked out when first asked for: most callers only want to know whether the
+    return was accepted, and that must be quick.
+    """
+
+    _findings: tuple[Finding, ...] | None = None
+    _returned: Return | None = None
+
+    def __init__(
+        self,
+        outcome: Outcome,
+        payload: dict[str, Any] | None,
+        dialect: DialectName | None,
+        transport: Transport | None,
+        source: Callable[[], Source],
+        evidence: Mapping[str, ArtifactFacts] = NOTHING,
+    ) -> None:
+        self.outcome = outcome
+        self.payload = payload
+        self.dialect = dialect
+        self.transport = transport
+        self.evidence = evidence
+        self._source = source
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the return can be used, whatever its status word says."""
+        return self.outcome in ("accepted", "repaired")
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Everything there is to say about the message, errors first."""
+        if self._findings is None:
+            self._findings = self._source().explain()
+        return self._findings
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """What had to be repaired before the return could be read."""
+        return () if self.outcome == "accepted" else self._source().tell_repairs()
+
+    @property
+    def returned(self) -> Return | None:
+        """The canonical return; None unless the verdict is accepted."""
+        if self._returned is None and self.accepted:
+            self._returned = self._source().build()
+        return self._returned
+
+    def __repr__(self) -> str:
+        status = self.returned.status if self.returned else None
+        return f"<Verdict {self.outcome} dialect={self.dialect} status={status}>"

@@ -1,0 +1,1 @@
+"""The workspace: what is on disk. The only room that opens files."""

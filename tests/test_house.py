@@ -1,0 +1,326 @@
+"""The house rules that no linter knows: where imports point, how modules are named, what an import costs.
+
+The floors are the table below, ground floor first. A module may import from the floors under its own and from
+its own room; it may not look upstairs or at its neighbours.
+"""
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "remit"
+
+PORCH = "__init__"
+FLOORS: tuple[tuple[str, ...], ...] = (
+    ("model", "errors"),
+    ("contract", "agents", "policy", "config"),
+    ("workspace", "runners"),
+    ("delegate",),
+    ("app", "testing"),
+    (PORCH,),  # the public names, taken from app and below when they are first asked for
+    ("doors",),
+    ("__main__",),  # `python -m remit`: opens the command line door
+)
+FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+
+VAGUE_NAMES = {"common", "helper", "helpers", "manager", "util", "utils"}
+
+
+# Which way imports point
+
+
+class Import(NamedTuple):
+    """One import statement: who imports, what, and on which line."""
+
+    importer: str
+    line: int
+    imported: str
+
+
+def modules(package: Path) -> Iterator[tuple[str, Path]]:
+    """The dotted name and file of every module in a package."""
+    for file in sorted(package.rglob("*.py")):
+        parts = file.relative_to(package.parent).with_suffix("").parts
+        yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), file
+
+
+def load_imports(package: Path) -> list[Import]:
+    """Every import of the package's own modules, wherever in a file it stands."""
+    found = dict(modules(package))
+    imports = []
+    for name, file in found.items():
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), filename=str(file))):
+            for target in targets(node, parent=name if file.stem == "__init__" else name.rpartition(".")[0]):
+                # `from package import thing`: the thing may be a module of its own, or a name in the package
+                known = target if target in found else target.rpartition(".")[0]
+                if known in found:
+                    imports.append(Import(name, getattr(node, "lineno", 0), known))
+    return imports
+
+
+def targets(node: ast.AST, *, parent: str) -> Iterator[str]:
+    """The absolute dotted names that one syntax node imports."""
+    match node:
+        case ast.Import(names=names):
+            for alias in names:
+                yield alias.name
+        case ast.ImportFrom(module=module, names=names, level=level):
+            above = parent.split(".")[: len(parent.split(".")) - level + 1] if level else []
+            base = ".".join([*above, *([module] if module else [])])
+            for alias in names:
+                yield f"{base}.{alias.name}"
+        case ast.Call(
+            func=ast.Name(id="import_module" | "__import__") | ast.Attribute(attr="import_module"),
+            args=[ast.Constant(value=str(dotted)), *_],
+        ):
+            yield dotted
+
+
+def room(module: str) -> str:
+    """The room a module is in: the first name below the package."""
+    return module.split(".")[1] if "." in module else PORCH
+
+
+def check_directions(imports: list[Import]) -> list[str]:
+    """A sentence for every import that points upstairs or to a neighbour."""
+    sentences = []
+    for importer, line, imported in imports:
+        here, there = room(importer), room(imported)
+        if here == there or FLOOR_OF[there] < FLOOR_OF[here]:
+            continue
+        way = "sideways" if FLOOR_OF[there] == FLOOR_OF[here] else "upstairs"
+        sentences.append(f"{importer} (line {line}) imports {imported}, which is {way}")
+    return sentences
+
+
+def make_package(root: Path, files: dict[str, str]) -> Path:
+    """A package named remit below root, with the given files and an empty __init__ in every folder."""
+    package = root / "remit"
+    for name, text in files.items():
+        file = package / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(dedent(text), encoding="utf-8")
+    for folder in [package, *(path for path in package.rglob("*") if path.is_dir())]:
+        (folder / "__init__.py").touch()
+    return package
+
+
+def test_every_module_has_a_floor() -> None:
+    homeless = sorted({room(name) for name, _ in modules(PACKAGE)} - FLOOR_OF.keys())
+    assert not homeless, f"give these rooms a floor in FLOORS: {homeless}"
+
+
+def test_imports_point_downstairs() -> None:
+    wrong = check_directions(load_imports(PACKAGE))
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "sentence"),
+    [
+        pytest.param(
+            "contract/rules.py",
+            "from remit.workspace.files import read\n",
+            "remit.contract.rules (line 1) imports remit.workspace.files, which is upstairs",
+            id="upstairs",
+        ),
+        pytest.param(
+            "contract/rules.py",
+            "import remit.agents\n",
+            "remit.contract.rules (line 1) imports remit.agents, which is sideways",
+            id="sideways",
+        ),
+        pytest.param(
+            "model.py",
+            "from . import errors\n",
+            "remit.model (line 1) imports remit.errors, which is sideways",
+            id="relative",
+        ),
+        pytest.param(
+            "workspace/files.py",
+            "from ..doors.cli import main\n",
+            "remit.workspace.files (line 1) imports remit.doors.cli, which is upstairs",
+            id="two folders up",
+        ),
+        pytest.param(
+            "contract/rules.py",
+            """\
+            def late():
+                from remit import app
+            """,
+            "remit.contract.rules (line 2) imports remit.app, which is upstairs",
+            id="inside a function",
+        ),
+        pytest.param(
+            "contract/rules.py",
+            """\
+            from typing import TYPE_CHECKING
+            if TYPE_CHECKING:
+                from remit.app import Workspace
+            """,
+            "remit.contract.rules (line 3) imports remit.app, which is upstairs",
+            id="for types only",
+        ),
+        pytest.param(
+            "contract/rules.py",
+            "import importlib\napp = importlib.import_module('remit.app')\n",
+            "remit.contract.rules (line 2) imports remit.app, which is upstairs",
+            id="by name",
+        ),
+        pytest.param(
+            "app.py",
+            "from remit import __version__\n",
+            "remit.app (line 1) imports remit, which is upstairs",
+            id="the porch",
+        ),
+    ],
+)
+def test_a_wrong_import_is_caught(tmp_path: Path, file: str, text: str, sentence: str) -> None:
+    house = {"model.py": "", "errors.py": "", "app.py": "", "agents/__init__.py": "", "doors/cli.py": ""}
+    package = make_package(tmp_path, house | {"contract/rules.py": "", "workspace/files.py": "", file: text})
+    assert check_directions(load_imports(package)) == [sentence]
+
+
+def test_right_imports_are_left_alone(tmp_path: Path) -> None:
+    package = make_package(
+        tmp_path,
+        {
+            "__init__.py": "def __getattr__(name):\n    from remit.app import check\n    return check\n",
+            "model.py": "import json\n",
+            "contract/rules.py": "from ..model import Return\nfrom . import repair\n",
+            "contract/repair.py": "",
+            "app.py": "from remit.contract.rules import RULES\nfrom remit import model\n",
+            "doors/cli.py": "import remit\nfrom remit.app import check\n",
+            "__main__.py": "from remit.doors.cli import main\n",
+        },
+    )
+    imports = load_imports(package)
+    assert len(imports) == 8
+    assert check_directions(imports) == []
+
+
+# What modules are called and say
+
+
+def test_every_module_says_what_it_owns() -> None:
+    trees = {name: ast.parse(file.read_text("utf-8")) for name, file in modules(PACKAGE)}
+    mute = [name for name, tree in trees.items() if not ast.get_docstring(tree)]
+    assert not mute, f"these modules have no docstring: {mute}"
+
+
+def test_no_module_has_a_vague_name() -> None:
+    vague = [name for name, _ in modules(PACKAGE) if VAGUE_NAMES & set(name.split("."))]
+    assert not vague, f"name these after what they own: {vague}"
+
+
+# What an import costs
+
+# Runs in an interpreter without site-packages: a third-party import fails there, whoever asks for it.
+PROBE = """
+import os, sys
+folder, = sys.argv[1:]
+effects = []
+WRITES = {"os.link", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.symlink", "os.truncate",
+          "socket.connect", "sqlite3.connect", "subprocess.Popen"}
+def watch(event, args):
+    if event in WRITES or (event == "open" and args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)):
+        effects.append(f"{event} {args[0]}")
+sys.path.insert(0, folder)
+sys.addaudithook(watch)
+before = set(sys.modules)
+import remit
+print(*sorted(set(sys.modules) - before), sep=" ")
+print(*effects, sep="; ")
+"""
+TOO_HEAVY = {"click", "dataclasses", "enum", "jiter", "json"}
+
+
+def import_in_fresh_interpreter(folder: Path) -> tuple[set[str], str]:
+    """The modules that `import remit` loads from a folder, and what it does to the machine meanwhile."""
+    command = [sys.executable, "-I", "-S", "-B", "-c", PROBE, str(folder)]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    loaded, effects = output.split("\n")[:2]
+    return set(loaded.split()), effects
+
+
+def test_importing_the_package_is_light_and_leaves_no_trace() -> None:
+    loaded, effects = import_in_fresh_interpreter(PACKAGE.parent)
+    assert "remit" in loaded
+    assert not loaded & TOO_HEAVY
+    assert {name.partition(".")[0] for name in loaded} <= {"remit", *sys.stdlib_module_names}
+    assert not effects
+
+
+def test_a_heavy_import_that_writes_is_caught(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.txt"
+    make_package(tmp_path, {"__init__.py": f"import json\nopen({str(trace)!r}, 'w').close()\n"})
+    loaded, effects = import_in_fresh_interpreter(tmp_path)
+    assert "json" in loaded & TOO_HEAVY
+    assert effects == f"open {trace}"
+
+
+# What is committed
+
+# Spelled in pieces, so that this file does not name what it looks for.
+PACKAGE_HOSTS = [f"{name}.org" for name in ("pypi", "pythonhosted", "anaconda")]
+INDEX_OPTIONS = [
+    f"{name}-{what}" for name, what in (("index", "url"), ("find", "links"), ("trusted", "host"))
+]
+# Folders that many machines have: a path below them says nothing about this one.
+SHARED_FOLDERS = ["/", "/home", "/mnt", "/opt", "/root", "/srv", "/usr", "/usr/local", "/usr/src", "/Users"]
+
+
+def committed_files() -> list[Path]:
+    """The files git tracks, or would track on the next `git add`."""
+    if not shutil.which("git") or not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if listing.returncode:
+        pytest.skip(f"git does not answer: {listing.stderr.strip()}")
+    return [file for name in listing.stdout.split("\0") if name and (file := ROOT / name).is_file()]
+
+
+def find_strays(text: str, *, folders: list[Path]) -> list[str]:
+    """The package hosts and the paths below the given folders that a text names."""
+    hosts = [host for host in PACKAGE_HOSTS if host in text]
+    paths = [name for name in map(str, folders) if re.search(rf"(?<![\w.*$}}/-]){re.escape(name)}/", text)]
+    return hosts + paths
+
+
+def test_no_committed_file_names_a_package_host_or_a_path_of_this_machine() -> None:
+    own = {ROOT, ROOT.parent, Path.home(), Path(sys.prefix)}
+    shared = {Path(folder) for folder in (*SHARED_FOLDERS, tempfile.gettempdir())}
+    folders = sorted(own - shared)
+    strays = {
+        str(file.relative_to(ROOT)): found
+        for file in committed_files()
+        if (found := find_strays(file.read_text("utf-8", errors="replace"), folders=folders))
+    }
+    assert not strays
+
+
+def test_no_requirement_file_or_recipe_chooses_where_packages_come_from() -> None:
+    recipes = ["Makefile", "pyproject.toml", ".ci/run"]
+    files = [*(ROOT / "requirements").iterdir(), *(ROOT / name for name in recipes)]
+    assert len(files) > 4
+    for file in files:
+        text = file.read_text("utf-8").replace("--no-emit-index-url", "")
+        assert "://" not in text, file.name
+        assert not [option for option in INDEX_OPTIONS if option in text], file.name
+
+
+def test_a_stray_host_or_path_is_caught() -> None:
+    text = f"from {PACKAGE_HOSTS[0]} into /builds/ada/remit/.venv, not into ./builds/ada/x or /builds/adam/"
+    folders = [Path("/builds/ada"), Path("/builds/bob")]
+    assert find_strays(text, folders=folders) == [PACKAGE_HOSTS[0], "/builds/ada"]
