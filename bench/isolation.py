@@ -1,7 +1,7 @@
 """Large and hostile messages, read in a process of their own.
 
 A reader may hang, recurse to death or take the process with it. Each message has a time limit; when the child dies or is
-too late it is replaced and the next message goes on. The child times only the reading, not the making of the message.
+too late it is replaced and the next message goes on. Only the reading is timed, not the making of the message.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ def _ask(child: subprocess.Popen[str], name: str, limit_seconds: float) -> Ordea
     with contextlib.suppress(BrokenPipeError):
         child.stdin.write(f"{name}\n")
         child.stdin.flush()
+    made = _answer(child, _START_SECONDS)
     start = time.monotonic()
-    # Making a message takes up to a second of its own.
-    line = _answer(child, limit_seconds + 2)
-    if line is None:
+    line = made and _answer(child, limit_seconds)
+    if not line:
         spent = time.monotonic() - start
-        return Ordeal(name, False, "timeout" if spent > limit_seconds else "crash", spent * 1000)
+        return Ordeal(name, False, "timeout" if spent >= limit_seconds else "crash", spent * 1000)
     told = json.loads(line)
     return Ordeal(name, told["right"], told["outcome"], told["spent_ms"])
 
@@ -108,6 +108,7 @@ def serve(peer_name: str) -> None:
     print("ready", file=answers, flush=True)
     for line in sys.stdin:
         case = large_case(line.strip())
+        print("made", file=answers, flush=True)
         outcome, right = "refused", False
         start = time.process_time()
         try:

@@ -1,7 +1,7 @@
 """The use cases: one function for each thing that a user can ask for.
 
-Owns the joining of rooms: it reads from disk what the pure rooms want as values, and hands it to them. Doors call this and
-nothing below it.
+Owns the joining of rooms: it reads from disk what the pure rooms want as values, and hands it to them. Doors call
+this and nothing below it.
 """
 
 from __future__ import annotations
@@ -39,6 +39,10 @@ def check(
 ) -> Verdict:
     """Turn the final message of an agent into a verdict; with `root`, its artifacts are looked at on disk."""
     if root is None and manifest is None:
+        if type(text) is str and dialect != "manifest":
+            quick = contract.accept_quickly(text, dialect, session_id, agent)
+            if quick is not None:
+                return quick
         return contract.check(text, dialect=dialect, expectation=Expectation(session_id, agent))
     words = _load_settings(root).status_words if root is not None else {}
     expectation = Expectation(session_id, agent)
@@ -111,8 +115,17 @@ def instructions(
     """The text that tells an agent what to return, filled with what is known of its delegation."""
     from remit.contract.instructions import write_instructions  # noqa: PLC0415 - only for this
 
-    return write_instructions(get_dialect(dialect), session_id=session_id, agent=agent, depth=depth, path=path, topic=topic,
-                              date=date, task_id=task_id, output_dir=output_dir)  # fmt: skip
+    return write_instructions(
+        get_dialect(dialect),
+        session_id=session_id,
+        agent=agent,
+        depth=depth,
+        path=path,
+        topic=topic,
+        date=date,
+        task_id=task_id,
+        output_dir=output_dir,
+    )
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -147,13 +160,15 @@ def explain_all() -> list[Explanation]:
 
     from remit.contract.convert import TOLD  # noqa: PLC0415 - only for this
 
-    rules = [Explanation(each.code, each.name, each.severity, each.requirement, each.outcome, cleandoc(each.documentation))
-             for each in RULES.values()]  # fmt: skip
+    rules = [
+        Explanation(each.code, each.name, each.severity, each.requirement, each.outcome, cleandoc(each.documentation))
+        for each in RULES.values()
+    ]
     told = [
-        Explanation(code, tell.__name__, severity, "C3 C5 C6", None, cleandoc(tell.__doc__ or ""))  # type: ignore[arg-type]
+        Explanation(code, tell.__name__, severity, "C3 C5 C6", None, cleandoc(tell.__doc__ or ""))
         for code, (tell, severity) in TOLD.items()
     ]
-    return rules + told
+    return sorted(rules + told)
 
 
 # --- what the pure rooms want from the disk ---------------------------------------------------------------------------
@@ -181,7 +196,7 @@ def _load_settings(root: Path) -> Settings:
 
 
 def _follow_to_file(reading: contract.Reading, root: Path, dialect: str | None) -> contract.Reading | None:
-    """A message that names a return file instead of holding a return: only an issued session id tells that it is its own."""
+    """A message may name a return file instead of holding a return; only an issued session id makes it its own."""
     from remit.workspace.files import load_bytes  # noqa: PLC0415 - only with a root
 
     named = _RETURN_FILE.findall(reading.text[-100_000:]) if reading.expectation.session_id is not None else []

@@ -55,7 +55,9 @@ def _check_name(name: str, known: tuple[str, ...], what: str) -> None:
 
 def _read_words(words: Any) -> Mapping[str, Status]:  # noqa: ANN401 - whatever the file holds
     if not isinstance(words, dict):
-        raise ConfigError("contract.status_words is not a table", hint='write it as status_words = {planned = "completed"}')
+        raise ConfigError(
+            "contract.status_words is not a table", hint='write it as status_words = {planned = "completed"}'
+        )
     for word, status in words.items():
         if word in _RESERVED:
             raise ConfigError(f"'{word}' has a meaning of its own", hint="map only words that no dialect knows")

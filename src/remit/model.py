@@ -18,9 +18,7 @@ Status = Literal["completed", "partial", "failed", "blocked"]
 Severity = Literal["error", "warning", "note"]
 DialectName = Literal["standard", "hyper", "manifest"]
 Transport = Literal["message", "block", "manifest", "file"]
-Outcome = Literal[
-    "accepted", "repaired", "missing", "malformed", "invalid", "ambiguous", "degenerate", "fabricated"
-]
+Outcome = Literal["accepted", "repaired", "missing", "malformed", "invalid", "ambiguous", "degenerate", "fabricated"]
 
 STATUSES: tuple[Status, ...] = ("completed", "partial", "failed", "blocked")
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -185,6 +183,7 @@ class Verdict:
         dialect: DialectName | None,
         transport: Transport | None,
         source: Callable[[], Source],
+        *,
         evidence: Mapping[str, ArtifactFacts] = NOTHING,
     ) -> None:
         self.outcome = outcome

@@ -1,9 +1,9 @@
 """The contract: a final message becomes a verdict. Pure: nothing here reads the disk, the clock or the environment.
 
-    read_message   message → Reading (which object is meant, what stands in the way)
-    attach_entry   the manifest's last line → Reading (`manifest` only)
-    judge          Reading + facts from the disk → Verdict
-    check          all of it, for callers that have the facts already
+read_message   message → Reading (which object is meant, what stands in the way)
+attach_entry   the manifest's last line → Reading (`manifest` only)
+judge          Reading + facts from the disk → Verdict
+check          all of it, for callers that have the facts already
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from remit.model import ArtifactFacts, Outcome, Status
 
-__all__ = ["Reading", "attach_entry", "check", "judge", "read_message"]
+__all__ = ["Reading", "accept_quickly", "attach_entry", "check", "judge", "read_message"]
 
 
 def check(
@@ -39,10 +39,9 @@ def check(
 ) -> Verdict:
     """Turn a final message into a verdict, given the facts as values."""
     known = expectation or NOTHING_KNOWN
-    text = message if type(message) is str else decode(message)
-    wanted = None if dialect is None else get_dialect(dialect)
-    if wanted is not MANIFEST and not evidence and known[2:] == UNKNOWN:
-        verdict = accept_quickly(text, wanted, known[0], known[1])
+    text = decode(message)
+    if not evidence and known[2:] == UNKNOWN and dialect != "manifest":
+        verdict = accept_quickly(text, dialect, known.session_id, known.agent)
         if verdict is not None:
             return verdict
     reading = read_message(text, dialect=dialect, expectation=known, words=words)
@@ -65,9 +64,9 @@ def read_message(
     text = decode(message)
     wanted = None if dialect is None else get_dialect(dialect)
     if wanted is not MANIFEST and expectation[2:] == UNKNOWN:
-        found = find_clean(text, wanted, *expectation[:2])
+        found = find_clean(text, dialect, *expectation[:2])
         if found is not None:
-            return make_reading(text, *found, *expectation[:2])
+            return make_reading(text, found, *expectation[:2])
     return read_carefully(text, wanted, expectation, words)
 
 
@@ -77,7 +76,9 @@ def attach_entry(reading: Reading, manifest_tail: str | None) -> None:
         return
     line = next((line for line in reversed((manifest_tail or "").splitlines()) if line.strip()), "")
     if manifest_tail is None:
-        trouble = Trouble("no_entry", "no manifest is known, so the entry cannot be read", "Give the manifest (--manifest FILE).")
+        trouble = Trouble(
+            "no_entry", "no manifest is known, so the entry cannot be read", "Give the manifest (--manifest FILE)."
+        )
     elif not line:
         trouble = Trouble("no_entry", "the manifest has no entry", "Append the entry, then reply.")
     else:
@@ -106,4 +107,4 @@ def judge(
     if outcome == "accepted" and reading.repairs:
         outcome = "repaired"
     dialect = reading.dialect.name if reading.dialect else None
-    return Verdict(outcome, reading.payload, dialect, reading.transport, lambda: reading, evidence)
+    return Verdict(outcome, reading.payload, dialect, reading.transport, lambda: reading, evidence=evidence)

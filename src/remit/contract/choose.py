@@ -15,7 +15,7 @@ from remit.contract.extract import Candidate, Scan, scan_message
 from remit.contract.placeholders import find_placeholders
 from remit.contract.quick import MAX_MESSAGE_CHARS, UNKNOWN, is_clean
 from remit.contract.reading import Reading
-from remit.contract.rules import Case, Trouble, judge_outcome, run_rules
+from remit.contract.rules import Case, Trouble, TroubleKind, judge_outcome, run_rules
 from remit.contract.unwrap import MAX_LEVELS, unwrap
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from remit.contract.dialects import Dialect
     from remit.contract.repair import Flaw
     from remit.model import Expectation, Finding, Outcome, Status
+
 
 @dataclass(slots=True)
 class _Judged:
@@ -58,13 +59,14 @@ class _Judged:
 
 
 def read_carefully(text: str, wanted: Dialect | None, expectation: Expectation, words: Mapping[str, Status]) -> Reading:
+    """Find the return in a message that is not plain and clean."""
     reading = Reading(text, wanted, expectation, words=words)
     if trouble := _refuse_outright(text):
         reading.troubles = (trouble,)
         return reading
     if wanted is MANIFEST:
         return _read_sentence(reading)
-    scan = _scan_and_unwrap(text, wanted)
+    scan = _scan_and_unwrap(text, wanted, expectation.session_id)
     if not scan.candidates and wanted is None and any(sentence in text for sentence in SENTENCES.values()):
         return _read_sentence(reading)
     if scan.overflow or not scan.candidates:
@@ -78,14 +80,16 @@ def _refuse_outright(text: str) -> Trouble | None:
         limit = MAX_MESSAGE_CHARS // (1024 * 1024)
         return Trouble("too_big", f"the message is longer than {limit} million characters", "Send a short report.")
     if not text or text.isspace():
-        return Trouble("empty", "the message is empty", "Send a return, with status failed where nothing could be done.")
+        return Trouble(
+            "empty", "the message is empty", "Send a return, with status failed where nothing could be done."
+        )
     return None
 
 
-def _scan_and_unwrap(text: str, wanted: Dialect | None) -> Scan:
+def _scan_and_unwrap(text: str, wanted: Dialect | None, session_id: str | None) -> Scan:
     """Scan the message as it stands; only where that brings nothing usable, what it may be wrapped in."""
     dialects = (wanted,) if wanted else (STANDARD, HYPER)
-    first = scan = scan_message(text, dialects)
+    first = scan = scan_message(text, dialects, session_id)
     layers: list[tuple[tuple[str, ...], str]] = [((), text)]
     for _ in range(MAX_LEVELS):
         if any(candidate.is_strong for candidate in scan.candidates) or scan.overflow:
@@ -97,8 +101,8 @@ def _scan_and_unwrap(text: str, wanted: Dialect | None) -> Scan:
         ][:8]
         found = Scan()
         for names, inner in layers:
-            for candidate in scan_message(inner, dialects).candidates:
-                candidate.wrapping = names
+            for candidate in scan_message(inner, dialects, session_id).candidates:
+                candidate.wrapping = (*names, *candidate.wrapping)
                 found.candidates.append(candidate)
         if found.candidates:
             scan = found
@@ -109,12 +113,14 @@ def _explain_absence(scan: Scan, text: str, wanted: Dialect | None) -> Trouble:
     if scan.overflow:
         return Trouble("too_big", scan.overflow, "Send one return, at the end of a short message.")
     if scan.unreadable:
-        reason, start, end = scan.unreadable
-        kind = "too_big" if "too" in reason or "may" in reason else "unreadable"
-        return Trouble(kind, f"what looks like a return cannot be read: {reason}", "Send valid JSON.", end, end + 1 if end < len(text) else end)  # type: ignore[arg-type]  # fmt: skip
+        reason, end = scan.unreadable
+        message = f"what looks like a return cannot be read: {reason}"
+        return Trouble(
+            "too_big" if scan.capped else "unreadable", message, "Send valid JSON.", end, min(end + 1, len(text))
+        )
     if wanted is not None:
         for other in (STANDARD, HYPER):
-            if other is not wanted and scan_message(text, (other,)).candidates:
+            if other is not wanted and scan_message(text, (other,), None).candidates:
                 return Trouble("dialect", f"the return is in the dialect {other.name}, not {wanted.name}",
                                f"Send a {wanted.name} return, or check with --dialect {other.name}.")  # fmt: skip
     return Trouble("absent", "the message holds no return", "End the message with the JSON object that was asked for.")
@@ -125,11 +131,11 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
     parsed, dialect = candidate.parsed, candidate.dialect
     repairs = list(parsed.repairs)
     troubles = [trouble for flaw in parsed.flaws if (trouble := _read_flaw(flaw, candidate, repairs))]
-    if parsed.closed == "end" and not troubles and _may_go_on(candidate):
-        troubles.append(Trouble("cut", "the message ends before the return does", "Send a shorter return.", parsed.end, parsed.end))
     known = reading.expectation
     if not troubles and known[2:] == UNKNOWN and is_clean(parsed.value, dialect, known.session_id, known.agent):
-        return _Judged(candidate, Case(candidate.text, dialect, parsed.value, expectation=known), [], "accepted", repairs)
+        return _Judged(
+            candidate, Case(candidate.text, dialect, parsed.value, expectation=known), [], "accepted", repairs
+        )
     for pointer, text in find_placeholders(parsed.value, dialect.shape):
         span = parsed.spans.get(pointer, (parsed.start, parsed.start + 1))
         troubles.append(Trouble("template", f"{pointer[1:]} is a blank that nobody filled in: {text[:60]}",
@@ -145,11 +151,11 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
         expectation=reading.expectation,
         words=reading.words,
     )
-    findings = run_rules(case)
+    findings = run_rules(case, places=False)
     return _Judged(candidate, case, findings, judge_outcome(findings), repairs)
 
 
-_FLAWS = {
+_FLAWS: dict[str, tuple[TroubleKind, str, str]] = {
     "conflict": ("conflict", "is given twice with different values", "Give each key once."),
     "nonfinite": ("nonfinite", "is not a finite number", "Give a number, or leave the key out."),
     "ellipsis": ("template", "is left open with an ellipsis", "Write out everything."),
@@ -166,14 +172,7 @@ def _read_flaw(flaw: Flaw, candidate: Candidate, repairs: list[tuple[str, int]])
         return None
     kind, what, hint = _FLAWS[flaw.kind]
     name = flaw.pointer[1:] or "the return"
-    return Trouble(kind, f"{name} {what}", hint, flaw.start, flaw.end, flaw.pointer)  # type: ignore[arg-type] - keys of the table
-
-
-def _may_go_on(candidate: Candidate) -> bool:
-    """Whether a return left open at the end of its fence-less text may have lost an error with its tail."""
-    parsed = candidate.parsed
-    fenced = candidate.text.rfind("```", max(0, parsed.start - 40), parsed.start) >= 0
-    return fenced and not any(key in parsed.value for key in ("errors", "error", "next_steps"))
+    return Trouble(kind, f"{name} {what}", hint, flaw.start, flaw.end, flaw.pointer)
 
 
 def _choose(reading: Reading, judged: list[_Judged]) -> Reading:
@@ -196,7 +195,8 @@ def _overrules(each: _Judged, chosen: _Judged) -> bool:
     return (
         not each.is_good
         and each.candidate.aside is None
-        and each.candidate.is_strong
+        and each.candidate.dialect is chosen.candidate.dialect
+        and each.candidate.is_whole
         and each.candidate.parsed.start > chosen.candidate.parsed.start
         and not each.is_foreign()
         and each.case.word != chosen.case.word
@@ -219,9 +219,15 @@ def _explain_aside(good: list[_Judged]) -> tuple[Trouble, ...]:
     last = good[-1].candidate
     span = (last.parsed.start, last.parsed.start + 1)
     if last.aside == "thinking":
-        return (Trouble("thinking", "the only return stands inside thinking text", "Repeat it after the thinking.", *span),)
+        return (
+            Trouble("thinking", "the only return stands inside thinking text", "Repeat it after the thinking.", *span),
+        )
     what = {"quoted": "a quotation", "draft": "a draft"}.get(last.aside or "", "an example")
-    return (Trouble("quoted", f"the only return is {what} by the message's own words", "Send your own, final return.", *span),)
+    return (
+        Trouble(
+            "quoted", f"the only return is {what} by the message's own words", "Send your own, final return.", *span
+        ),
+    )
 
 
 def _explain_rivals(rivals: list[_Judged]) -> tuple[Trouble, ...]:
@@ -261,7 +267,15 @@ def _read_sentence(reading: Reading) -> Reading:
         at = reading.text.find(sentence)
         if at >= 0:
             reading.reply_status = word
-            reading.troubles = (Trouble("reply", "the reply says more than its one sentence", f"Reply only: {sentence}", at, at + len(sentence)),)
+            reading.troubles = (
+                Trouble(
+                    "reply",
+                    "the reply says more than its one sentence",
+                    f"Reply only: {sentence}",
+                    at,
+                    at + len(sentence),
+                ),
+            )
             return reading
     first = SENTENCES["complete"]
     reading.troubles = (Trouble("absent", "the reply is none of the three sentences", f"Reply only: {first}"),)

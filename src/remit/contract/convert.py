@@ -1,7 +1,7 @@
 """Conversion: a return of one dialect, written in another, with every loss named.
 
-Owns what happens to what the other dialect has no word for. Nothing is dropped, changed or made up in silence: each is a
-finding (CNV…), whose documentation is the docstring of the function that makes it.
+Owns what happens to what the other dialect has no word for. Nothing is dropped, changed or made up in silence: each is
+a finding (CNV…), whose documentation is the docstring of the function that makes it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from remit.contract.dialects import Dialect
-    from remit.model import Artifact, Fault, Return
+    from remit.model import Artifact, Fault, Return, Severity
 
 
 def lost(pointer: str, what: str) -> Finding:
@@ -32,7 +32,14 @@ def lost(pointer: str, what: str) -> Finding:
 
     Good: keeping the original beside the converted return.
     """
-    return Finding("CNV001", "warning", f"{what} has no place in the target dialect", "Keep the original beside it.", "C3 C5 C6", pointer)
+    return Finding(
+        "CNV001",
+        "warning",
+        f"{what} has no place in the target dialect",
+        "Keep the original beside it.",
+        "C3 C5 C6",
+        pointer,
+    )
 
 
 def changed(pointer: str, message: str) -> Finding:
@@ -57,10 +64,12 @@ def unknown(pointer: str, option: str) -> Finding:
     Good: `remit convert --to standard --session sess_1763200000_k3x9qz --depth 1 --path orchestrator,planner`
     """
     name = pointer.rpartition("/")[2]
-    return Finding("CNV003", "error", f"{name} is required and not known", f"Give it with {option}.", "R0.7 R3.1 R4.7", pointer)
+    return Finding(
+        "CNV003", "error", f"{name} is required and not known", f"Give it with {option}.", "R0.7 R3.1 R4.7", pointer
+    )
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], str]] = {
+TOLD: dict[str, tuple[Callable[..., Finding], Severity]] = {
     "CNV001": (lost, "warning"),
     "CNV002": (changed, "warning"),
     "CNV003": (unknown, "error"),
@@ -134,8 +143,14 @@ def _to_standard(returned: Return, _known: Known, findings: list[Finding]) -> Re
             findings.append(changed(f"/errors/{index}", f"the error's {names} were derived"))
         details = {} if fault.details is None else {"details": fault.details}
         faults.append(replace(fault, derived=frozenset(), extra={**fault.extra, **details}))
-    steps = tuple(step.rstrip(" .") + "." for step in returned.next_steps) if len(returned.next_steps) > 1 else returned.next_steps
-    return replace(returned, artifacts=tuple(artifacts), faults=tuple(faults), word=returned.status, next_steps=steps, form=NOTHING)
+    steps = (
+        tuple(step.rstrip(" .") + "." for step in returned.next_steps)
+        if len(returned.next_steps) > 1
+        else returned.next_steps
+    )
+    return replace(
+        returned, artifacts=tuple(artifacts), faults=tuple(faults), word=returned.status, next_steps=steps, form=NOTHING
+    )
 
 
 # --- to hyper --------------------------------------------------------------------------------------------------------
@@ -183,7 +198,9 @@ def _to_hyper_artifact(index: int, artifact: Artifact, findings: list[Finding]) 
         points = tuple(kept)
     if points is None:
         points = (artifact.summary,) if artifact.summary else ()
-        findings.append(changed(f"/artifacts/{index}/key_points", "the key points were taken from the artifact's summary"))
+        findings.append(
+            changed(f"/artifacts/{index}/key_points", "the key points were taken from the artifact's summary")
+        )
     findings += [lost(f"/artifacts/{index}/{key}", key) for key in extra]
     return replace(artifact, word=word, key_points=points, extra=NOTHING)
 
@@ -191,6 +208,7 @@ def _to_hyper_artifact(index: int, artifact: Artifact, findings: list[Finding]) 
 # --- to manifest -----------------------------------------------------------------------------------------------------
 
 _MANIFEST_WORDS = {"completed": "complete", "partial": "partial", "failed": "blocked", "blocked": "blocked"}
+_IN_ENTRY: tuple[str, ...] = ("id", "title", "date", "topics", "actionable", "linked_tasks")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
@@ -200,13 +218,15 @@ def _to_manifest(returned: Return, known: Known, findings: list[Finding]) -> Ret
              ("delegation_path", returned.path), ("duration", returned.duration_ms))  # fmt: skip
     findings += [lost(f"/{name}", name) for name, value in named if value is not None]
     findings += [lost(f"/{key}", key) for key in returned.extra]
-    findings += [lost(f"/artifacts/{index}", artifact.path) for index, artifact in enumerate(returned.artifacts) if index]
+    findings += [
+        lost(f"/artifacts/{index}", artifact.path) for index, artifact in enumerate(returned.artifacts) if index
+    ]
     if returned.status == "failed":
         findings.append(changed("/status", "failed became blocked"))
     metadata = dict(returned.metadata)
-    entry = {key: metadata.pop(key) for key in ("id", "title", "date", "topics", "actionable", "linked_tasks") if key in metadata}
+    own = {key: metadata.pop(key) for key in _IN_ENTRY if key in metadata}
     findings += [lost(f"/metadata/{key}", key) for key in metadata]
-    entry = _derive_entry(returned, known, findings) | entry
+    entry = {**_derive_entry(returned, known, findings), **own}
     steps = tuple(write_reason(fault.message) for fault in returned.faults)
     for index, step in enumerate(returned.next_steps):
         if is_task_id(step):
@@ -214,12 +234,22 @@ def _to_manifest(returned: Return, known: Known, findings: list[Finding]) -> Ret
         else:
             findings.append(lost(f"/next_steps/{index}", "a next step that is no task"))
     artifacts = tuple(_to_findings(item, returned, findings) for item in returned.artifacts[:1])
-    return replace(returned, artifacts=artifacts, next_steps=steps, word=_MANIFEST_WORDS[returned.status], metadata=entry,
-                   extra=NOTHING, form={"needs_followup": "given"})  # fmt: skip
+    return replace(
+        returned,
+        artifacts=artifacts,
+        next_steps=steps,
+        word=_MANIFEST_WORDS[returned.status],
+        metadata=entry,
+        extra=NOTHING,
+        form={"needs_followup": "given"},
+    )
 
 
 def _derive_entry(returned: Return, known: Known, findings: list[Finding]) -> dict[str, Any]:
-    title = next((item.summary for item in returned.artifacts if item.summary), None) or _SENTENCE.split(returned.summary)[0]
+    title = (
+        next((item.summary for item in returned.artifacts if item.summary), None)
+        or _SENTENCE.split(returned.summary)[0]
+    )
     stem = returned.artifacts[0].path.rpartition("/")[2].rpartition(".")[0] if returned.artifacts else title
     entry: dict[str, Any] = {"title": title, "topics": [], "actionable": bool(returned.next_steps), "linked_tasks": []}
     if known.today is not None:

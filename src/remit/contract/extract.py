@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
-from remit.contract.repair import MAX_CHARS, Parsed, UnreadableError, parse_object
+from remit.contract.repair import MAX_VALUES, Parsed, UnreadableError, parse_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from remit.contract.dialects import Dialect
 
 MAX_CANDIDATES = 64
-MAX_ATTEMPTS = 50_000
-MAX_TAGS = 10_000
+MAX_TRIES = 4_000
+MAX_TAGS = 400_000
 
 Aside = Literal["thinking", "quoted", "draft", "example", "earlier"]
 
@@ -44,6 +44,12 @@ class Candidate:
     """How it was unwrapped, outermost first."""
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it has all that its dialect asks for, each of the right type."""
+        kinds = {"status": str, "summary": str, "artifacts": list, "metadata": dict, "meta": dict, "next_steps": list}
+        return all(isinstance(self.parsed.value.get(key), kinds[key]) for key in self.dialect.shape.required)
+
+    @property
     def is_strong(self) -> bool:
         """Whether it has nearly all that its dialect asks for."""
         return self.dialect.overlap(self.parsed.value) >= len(self.dialect.shape.required) - 1
@@ -54,57 +60,93 @@ class Scan:
     """What a scan of one text brought."""
 
     candidates: list[Candidate] = field(default_factory=list)
-    unreadable: tuple[str, int, int] | None = None
-    """The last thing that began like a return and could not be read: reason, start, end."""
+    unreadable: tuple[str, int] | None = None
+    """The last thing that began like a return and could not be read: why, and where."""
+    capped: bool = False
+    """Whether a cap was the reason."""
     overflow: str | None = None
     """Why the scan gave up, where it did."""
+    tries: int = 0
+    chars: int = 0
+    values: int = 0
+    """What the scan has cost so far: objects tried, characters read, values read in vain."""
+
+    def is_exhausted(self, size: int) -> bool:
+        """Whether the scan has cost more than any honest message does: then it ends, whatever is left."""
+        return (
+            self.tries > MAX_TRIES
+            or self.values > MAX_VALUES
+            or self.chars > 4 * size + 1_000_000
+            or len(self.candidates) > MAX_CANDIDATES
+        )
 
 
-_OPENING = re.compile(r"""\{(?=\s*+(?:["'“‘}/\#…]|\.\.\.|[A-Za-z_$][\w$-]{0,60}+\s*+:))""")
+_OPENING = re.compile(r"""\{(?=\s*+(?:["'“”„«‘’‚}/\#…]|\.\.\.|[A-Za-z_$][\w$-]{0,60}+\s*+:))""")
 _DECODER = json.JSONDecoder()
 _WINDOW = 4096
 _PATIENCE = 20
-"""After so many objects, those that cannot hold a return are passed over at C speed."""
+"""After so many objects, those that cannot be meant are passed over at C speed."""
+_WRAPPERS = frozenset({"return", "result", "response", "output", "answer", "final", "final_answer", "data", "payload",
+                       "subagent_return", "agent_output", "agent_return", "structured_output"})  # fmt: skip
 
 
-def scan_message(text: str, dialects: Iterable[Dialect]) -> Scan:
-    """Find every candidate of these dialects."""
+def scan_message(text: str, dialects: Iterable[Dialect], session_id: str | None) -> Scan:
+    """Find every candidate of these dialects; of a crowd, only what may carry the issued session id."""
     dialects = tuple(dialects)
     scan = Scan()
     keys = re.compile("|".join(sorted({dialect.status_at[0] for dialect in dialects})))
     key = keys.search(text)
-    pos, attempts, work = 0, 0, 4 * len(text) + MAX_CHARS
+    fence = text.rfind("\n```", 0, key.start()) if key else -1
+    pos, passed = 0, 0
+    seen: set[str] = set()
     while key and (opening := _OPENING.search(text, pos)):
         start = opening.start()
-        key = key if key.start() > start else keys.search(text, start)
-        if not key:
-            break
-        attempts += 1
-        if work < 0 or attempts > MAX_ATTEMPTS or len(scan.candidates) > MAX_CANDIDATES:
-            scan.overflow = "the message holds too many objects to tell the return from the rest"
-            break
-        end = _pass_over(text, start) if attempts > _PATIENCE else None
-        if end is not None and end <= key.start():
+        if key.start() <= start:
+            seen_to = key.end()
+            key = keys.search(text, start)
+            if not key:
+                break
+            fence = max(fence, text.rfind("\n```", seen_to, key.start()))
+        if fence > start:  # no object reaches across a fence, so none before it can hold the key
+            pos = fence
+            continue
+        passed += 1
+        end = _pass_over(text, start) if passed > _PATIENCE else None
+        if end is not None and (end <= key.start() or _is_out_of_question(text[start:end], session_id, seen)):
             pos = end
             continue
-        pos, reached, parsed = _attempt(scan, text, start, key.start())
-        work -= reached - start
-        if parsed and (like := _recognise(parsed, dialects)):
-            scan.candidates.append(Candidate(parsed, like, text))
+        if scan.is_exhausted(len(text)):
+            scan.overflow = "the message holds too many objects to tell the return from the rest"
+            break
+        pos, parsed = _attempt(scan, text, start, key.start())
+        if parsed and (candidate := _recognise(parsed, text, dialects)):
+            scan.candidates.append(candidate)
     _describe(scan.candidates, text)
     return scan
 
 
-def _attempt(scan: Scan, text: str, start: int, key: int) -> tuple[int, int, Parsed | None]:
-    """Read one object: where to go on, how far was looked, and the object if it can hold the key."""
+def _is_out_of_question(chunk: str, session_id: str | None, seen: set[str]) -> bool:
+    """Whether a well-formed object repeats an earlier one, or carries somebody else's session."""
+    if chunk in seen:
+        return True
+    seen.add(chunk)
+    return session_id is not None and '"session_id"' in chunk and session_id not in chunk
+
+
+def _attempt(scan: Scan, text: str, start: int, key: int) -> tuple[int, Parsed | None]:
+    """Read one object: where to go on, and the object if there is one."""
+    scan.tries += 1
     try:
         parsed = parse_object(text, start)
     except UnreadableError as error:
+        scan.chars += error.reached - start
+        scan.values += error.values
         if error.reached > key:
-            scan.unreadable = (error.reason, start, error.reached)
+            scan.unreadable, scan.capped = (error.reason, error.reached), error.capped
         # Beyond a cap nothing inside can be a return either; after a plain failure an inner object may be one.
-        return (error.reached if error.capped else start + 1), error.reached, None
-    return (start + 1 if parsed.closed == "end" else parsed.end), parsed.end, parsed
+        return (error.reached if error.capped else start + 1), None
+    scan.chars += parsed.end - start
+    return (start + 1 if parsed.closed == "end" else parsed.end), parsed
 
 
 def _pass_over(text: str, start: int) -> int | None:
@@ -115,26 +157,35 @@ def _pass_over(text: str, start: int) -> int | None:
         return None
 
 
-def _recognise(parsed: Parsed, dialects: tuple[Dialect, ...]) -> Dialect | None:
-    return next((dialect for dialect in dialects if dialect.is_like(parsed.value)), None)
+def _recognise(parsed: Parsed, text: str, dialects: tuple[Dialect, ...]) -> Candidate | None:
+    """The object as a candidate; also where it is all that a wrapper of one key holds."""
+    for dialect in dialects:
+        if dialect.is_like(parsed.value):
+            return Candidate(parsed, dialect, text)
+    if len(parsed.value) == 1 and not parsed.flaws:
+        [(name, inner)] = parsed.value.items()
+        for dialect in dialects:
+            if name in _WRAPPERS and isinstance(inner, dict) and dialect.is_like(inner):
+                return Candidate(parse_object(text, parsed.spans[f"/{name}"][0]), dialect, text, wrapping=("envelope",))
+    return None
 
 
 # --- what the message says around a candidate -----------------------------------------------------------------------
 
 _THINKING = re.compile(
-    r"(?P<open>^[ \t]*+<(?:antml:)?(?:think|thinking|thoughts?|reasoning|scratchpad|reflection|analysis)>)"
-    r"|(?P<close>(?<!`)</(?:antml:)?(?:think|thinking|thoughts?|reasoning|scratchpad|reflection|analysis)>)",
-    re.MULTILINE | re.IGNORECASE,
+    r"<(/?)(?:antml:)?(?:think|thinking|thoughts?|reasoning|scratchpad|reflection|analysis)>", re.IGNORECASE
 )
-_START_MARKER = re.compile(r"<!-- AGENT_OUTPUT_START -->\s*(?:(?:```|~~~)[^\n]{0,40}\n)?\s*\Z")
+_START_MARKER = re.compile(r"<!--\s*AGENT_OUTPUT_START\s*-->\s*(?:(?:```|~~~)[^\n]{0,40}\n)?\s*\Z")
 _FENCE_LINE = re.compile(r"(?:```|~~~)[^\n]{0,40}\s*\Z")
-_DRAFT = re.compile(r"\b(?:draft|preliminary|tentative|provisional|not (?:yet )?final|first attempt|scratch)\b", re.IGNORECASE)
-_EXAMPLE = re.compile(r"\b(?:examples?|sample|template|placeholder|quot(?:e|ed|ing)|skeleton|schema|expected format|for instance)\b",
-                      re.IGNORECASE)  # fmt: skip
-_EARLIER = re.compile(r"\b(?:previous(?:ly)?|earlier|prior|old|original|superseded|outdated|other agent|"
-                      r"(?:sub)?agent (?:returned|replied|said|reported))\b", re.IGNORECASE)  # fmt: skip
-_FINAL = re.compile(r"\b(?:final|corrected|actual|real|updated|revised|my return)\b", re.IGNORECASE)
-_NOT_FINAL = re.compile(r"\bnot (?:yet )?(?:the )?final\b", re.IGNORECASE)
+_LABEL = re.compile(
+    r"\b(?:(?P<draft>draft|preliminary|tentative|provisional|not (?:yet )?(?:the )?final|first attempt|scratch)"
+    r"|(?P<example>examples?|sample|template|placeholder|quot(?:e|ed|ing)|skeleton|schema|expected format|for instance)"
+    r"|(?P<earlier>previous(?:ly)?|earlier|prior|old|original|superseded|outdated|reference|other agent"
+    r"|(?:sub)?agent (?:returned|replied|said|reported)))\b"
+)
+_FINAL = re.compile(
+    r"(?<!not )(?<!not yet )(?<!not the )(?<!yet the )\b(?:final|corrected|actual|real|updated|revised|my return)\b"
+)
 _LABEL_CHARS = 160
 
 
@@ -147,7 +198,9 @@ def _describe(candidates: list[Candidate], text: str) -> None:
         start = candidate.parsed.start
         before = text[max(0, start - 240) : start]
         candidate.marked = "AGENT_OUTPUT_START" in before and _START_MARKER.search(before) is not None
-        candidate.alone = not text[:start].strip("` \t\r\n\ufeff") and not text[candidate.parsed.end :].strip("` \t\r\n")
+        candidate.alone = not text[:start].strip("` \t\r\n\ufeff") and not text[candidate.parsed.end :].strip(
+            "` \t\r\n"
+        )
         line = text[text.rfind("\n", max(0, start - _LABEL_CHARS), start) + 1 : start]
         if any(begin <= start < end for begin, end in thinking):
             candidate.aside = "thinking"
@@ -158,7 +211,7 @@ def _describe(candidates: list[Candidate], text: str) -> None:
 
 
 def _find_thinking(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Stretches of thinking text; tags inside an object's texts are not tags."""
+    """Stretches of thinking text. An opening tag starts its line; tags inside an object's texts are not tags."""
     found: list[tuple[int, int]] = []
     if "<" not in text:
         return found
@@ -170,9 +223,10 @@ def _find_thinking(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, i
             index += 1
         if index < len(spans) and spans[index][0] <= at:
             continue
-        if tag.group("open"):
-            opened = at if opened is None else opened
-        elif opened is not None or not found:
+        if not tag.group(1):
+            if opened is None and _starts_line(text, at):
+                opened = at
+        elif (opened is not None or not found) and text[at - 1 : at] != "`":
             found.append((opened or 0, tag.end()))
             opened = None
         if count > MAX_TAGS:
@@ -183,6 +237,12 @@ def _find_thinking(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, i
     return found
 
 
+def _starts_line(text: str, at: int) -> bool:
+    """Whether only a few spaces stand before this place on its line."""
+    before = text[max(0, at - 16) : at]
+    return ("\n" in before or at == len(before)) and not before[before.rfind("\n") + 1 :].strip()
+
+
 def read_label(before: str) -> Aside | None:
     """What the line that introduces a block calls it: a draft, an example, somebody's earlier answer."""
     fence = max(before.rfind("```"), before.rfind("~~~"))
@@ -190,9 +250,8 @@ def read_label(before: str) -> Aside | None:
     line = head[head.rfind("\n") + 1 :].strip()
     if not line or len(line) > _LABEL_CHARS or not (line[-1] in ":*_" or line[0] in "#*_"):
         return None
-    if _FINAL.search(line) and not _NOT_FINAL.search(line):
+    line = line.lower()
+    label = _LABEL.search(line)
+    if not label or _FINAL.search(line):
         return None
-    for pattern, aside in ((_DRAFT, "draft"), (_EXAMPLE, "example"), (_EARLIER, "earlier")):
-        if pattern.search(line):
-            return aside  # type: ignore[return-value] - the three words are Asides
-    return None
+    return cast("Aside", label.lastgroup)

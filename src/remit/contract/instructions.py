@@ -53,7 +53,7 @@ Your final message must end with this JSON object in one ```json block, every <b
 {{
   "status": "<{" or ".join(STANDARD.statuses)}>",
   "summary": "<what came out: 2 to 5 plain sentences, at most 400 characters>",
-  "artifacts": [{{"type": "<{" or ".join(("report", "plan", "implementation", "summary", "documentation"))}>", \
+  "artifacts": [{{"type": "<report or plan or implementation or summary or documentation>", \
 "path": "<relative to the project root>", "summary": "<one sentence>"}}],
   "metadata": {_fill(metadata)},
   "errors": [],
@@ -107,5 +107,3 @@ def _write_manifest(topic: str | None, date: str | None, task_id: str | None, ou
 
 def _fill(metadata: dict[str, object]) -> str:
     return json.dumps(metadata, ensure_ascii=False)
-
-

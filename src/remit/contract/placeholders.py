@@ -21,15 +21,19 @@ MAX_TEXTS = 5_000
 STOCK = frozenset({
     "string", "number", "boolean", "agent_name", "agent-name", "your-agent-name", "session_id", "relative/path",
     "relative/path/to/artifact.md", "relative/path/from/project/root", "relative/path/from/root", "path/to/artifact",
-    "path/to/artifact.md", "path/to/file", "path/to/file.md", "unique_session_identifier", "your_session_id", "error_code",
-    "placeholder", "tbd", "todo", "lorem ipsum", "brief 2-5 sentence summary (<100 tokens)",
+    "path/to/artifact.md", "path/to/file", "path/to/file.md", "unique_session_identifier", "your_session_id",
+    "error_code", "placeholder", "tbd", "todo", "lorem ipsum", "brief 2-5 sentence summary (<100 tokens)",
     "brief 2-5 sentence summary (max 100 tokens)",
 })  # fmt: skip
 """Whole texts that are blanks by themselves."""
 STOCK_CHARS = max(map(len, STOCK))
 
-_WHOLE = re.compile(r"(?:\.{2,}|…|\[?\.{3}\]?|<[^<>]{1,120}>|\{\{[^{}]{1,80}\}\}|\{[a-z][a-z0-9_ ]{0,60}\})\s*\Z", re.IGNORECASE)
-_TOKEN = re.compile(r"\{\{\s*[A-Z][A-Z0-9_]{1,40}\s*\}\}|<(?:your|insert|path|the|session|agent)[ _-][^<>]{0,60}>", re.IGNORECASE)
+_WHOLE = re.compile(
+    r"(?:\.{2,}|…|\[?\.{3}\]?|<[^<>]{1,120}>|\{\{[^{}]{1,80}\}\}|\{[a-z][a-z0-9_ ]{0,60}\})\s*\Z", re.IGNORECASE
+)
+_TOKEN = re.compile(
+    r"\{\{\s*[A-Z][A-Z0-9_]{1,40}\s*\}\}|<(?:your|insert|path|the|session|agent)[ _-][^<>]{0,60}>", re.IGNORECASE
+)
 _ALTERNATIVES = re.compile(r"[\w.-]{1,40}(?:\s?\|\s?[\w.-]{1,40}){1,20}\Z")
 _ONE_WORD = frozenset({"status", "type", "agent_type", "agent_name", "session_id"})
 _DECIDING = frozenset({"summary", "path", "file", "session_id", "agent_type", "agent_name"})
@@ -44,7 +48,7 @@ def find_placeholders(payload: Mapping[str, Any], shape: Record) -> Iterator[tup
             yield from _walk(payload[key], inner, key, f"/{key}", left)
 
 
-def _walk(value: Any, shape: Shape, key: str, pointer: str, left: list[int]) -> Iterator[tuple[str, str]]:  # noqa: ANN401
+def _walk(value: object, shape: Shape, key: str, pointer: str, left: list[int]) -> Iterator[tuple[str, str]]:
     left[0] -= 1
     if left[0] < 0:
         return
@@ -68,5 +72,5 @@ def is_placeholder(text: str, key: str) -> bool:
     return bool(
         (plain[:1] in (".", "…", "<", "{", "[") and _WHOLE.match(plain))
         or (key in _ONE_WORD and "|" in plain and _ALTERNATIVES.match(plain))
-        or (key in _EXACT and ("..." in plain or _TOKEN.search(plain)))
+        or (key in _EXACT and (_TOKEN.search(plain) or "..." in plain.split("/") or plain.endswith("_...")))
     )

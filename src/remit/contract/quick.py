@@ -1,12 +1,13 @@
 """The quick path: one clean block at the end of a message, taken without a closer look.
 
-Owns the proof that a closer look would change nothing: no other object in the message can be meant, and no rule finds an
-error in this one. Whatever is not proved here goes the careful way; the quick path never refuses anything. It is on
-the road of every delegation, so it counts microseconds.
+Owns the proof that a closer look would change nothing: no other object in the message can be meant, and no rule finds
+an error in this one. Whatever is not proved here goes the careful way; the quick path never refuses anything. It is
+on the road of every delegation, so it counts microseconds.
 """
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,10 @@ from remit.model import Expectation, Verdict
 
 if TYPE_CHECKING:
     from remit.contract.dialects import Dialect
+    from remit.model import Transport
 
-Clean = "tuple[Dialect, dict[str, Any], int, bool]"
-"""The dialect, the object, where it starts, whether it stands between the markers."""
+    Clean = tuple[Dialect, dict[str, Any], int, bool]
+    """The dialect, the object, where it starts, whether it stands between the markers."""
 
 MAX_MESSAGE_CHARS = 16 * 1024 * 1024
 UNKNOWN = Expectation()[2:]
@@ -31,29 +33,31 @@ UNKNOWN = Expectation()[2:]
 _FENCE = "```json\n"
 _START_MARKER = "<!-- AGENT_OUTPUT_START -->"
 _END_MARKER = "<!-- AGENT_OUTPUT_END -->"
+_THINKING_SIGN = re.compile(r"</?(?:[tT][hH][iIoO]|[rR][eE][aAfF]|[sS][cC][rR]|[aA][nN][aAtT])")
+"""How the tags of thinking text begin, and some others."""
+_MAX_TAGS = 64
 _LABEL_ENDS = frozenset(":*_")
 _LABEL_STARTS = frozenset("#*_ \t")
 
 
-def accept_quickly(text: str, wanted: Dialect | None, session_id: str | None, agent: str | None) -> Verdict | None:
+def accept_quickly(text: str, wanted: str | None, session_id: str | None, agent: str | None) -> Verdict | None:
     """Accept one clean block where nothing else in the message can be meant; None where it is not that simple."""
     found = find_clean(text, wanted, session_id, agent)
     if found is None:
         return None
-    dialect, payload, start, marked = found
-    source = partial(make_reading, text, dialect, payload, start, marked, session_id, agent)
+    dialect, payload, start, _ = found
+    source = partial(make_reading, text, found, session_id, agent)
     return Verdict("accepted", payload, dialect.name, "block" if start else "message", source)
 
 
-def make_reading(
-    text: str, dialect: Dialect, payload: dict[str, Any], start: int, marked: bool, session_id: str | None, agent: str | None
-) -> Reading:
+def make_reading(text: str, found: Clean, session_id: str | None, agent: str | None) -> Reading:
     """What the quick path knows, in full."""
-    transport = "block" if start else "message"
+    dialect, payload, start, marked = found
+    transport: Transport = "block" if start else "message"
     return Reading(text, dialect, Expectation(session_id, agent), payload, start, marked, transport, clean=True)
 
 
-def find_clean(text: str, wanted: Dialect | None, session_id: str | None, agent: str | None) -> Clean | None:  # type: ignore[valid-type]
+def find_clean(text: str, wanted: str | None, session_id: str | None, agent: str | None) -> Clean | None:
     """Find the block and prove that it is clean."""
     found = _find_only_block(text)
     if found is None:
@@ -67,7 +71,7 @@ def find_clean(text: str, wanted: Dialect | None, session_id: str | None, agent:
     if type(payload) is not dict:
         return None
     dialect = HYPER if "meta" in payload else STANDARD
-    if (wanted is not None and wanted is not dialect) or not is_clean(payload, dialect, session_id, agent):
+    if (wanted is not None and wanted != dialect.name) or not is_clean(payload, dialect, session_id, agent):
         return None
     return dialect, payload, start, marked
 
@@ -83,10 +87,8 @@ def _find_only_block(text: str) -> tuple[int, int, bool] | None:
         return (0, len(text), False) if whole else None
     head_end, marked = start, False
     if text.find("<", 0, start) >= 0:
-        head = text[:start].rstrip()
-        head_end = len(head) - len(_START_MARKER)
-        marked = head.endswith(_START_MARKER)
-        if not marked or text.find("<", 0, head_end) >= 0:
+        head_end, marked = _find_marker(text, start)
+        if _may_think(text, head_end):
             return None
     if text.find("{", 0, head_end) >= 0 and _may_hold_return(text, head_end):
         return None
@@ -95,8 +97,37 @@ def _find_only_block(text: str) -> tuple[int, int, bool] | None:
     return None if _is_odd_head(text, start, head_end) else (start + len(_FENCE), end, marked)
 
 
+def _find_marker(text: str, start: int) -> tuple[int, bool]:
+    """Where the prose above the block ends, and whether the start marker stands between."""
+    last = start - 1
+    while last >= 0 and text[last] in "\n ":
+        last -= 1
+    if text.endswith(_START_MARKER, 0, last + 1):
+        return last + 1 - len(_START_MARKER), True
+    return start, False
+
+
+def _may_think(text: str, head_end: int) -> bool:
+    """Whether a tag of thinking text may stand above the block; so many tags take a closer look."""
+    at = text.find("<")
+    for _ in range(_MAX_TAGS):
+        if not 0 <= at < head_end:
+            return False
+        if _THINKING_SIGN.match(text, at):
+            return True
+        at = text.find("<", at + 1)
+    return True
+
+
 def _may_hold_return(text: str, head_end: int) -> bool:
-    return text.find("status", 0, head_end) >= 0 or text.find("meta", 0, head_end) >= 0
+    """Whether the word `status` stands above the block as a key: every return has it."""
+    at = text.find("status", 0, head_end)
+    while at >= 0:
+        after = text[at + 6 : at + 16].lstrip("\"'”’“» \t")
+        if not after or after[0] in ":\\&":
+            return True
+        at = text.find("status", at + 6, head_end)
+    return False
 
 
 def _is_plain_tail(text: str, tail: int, *, marked: bool) -> bool:

@@ -83,7 +83,8 @@ class Reading:
         for kind, at in self.repairs:
             first.setdefault(kind, at)
         return tuple(
-            Repair(kind, REPAIRS[kind], locate(self.text, at, at) if self.located else None) for kind, at in first.items()
+            Repair(kind, REPAIRS[kind], locate(self.text, at, at) if self.located else None)
+            for kind, at in first.items()
         )
 
     def build(self) -> Return:

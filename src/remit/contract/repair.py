@@ -5,7 +5,7 @@ each value stands, what it had to repair, and which flaws no repair can settle: 
 number, an unfilled template, a value that was cut off. It never invents a key and never guesses a value; text
 that is already JSON comes back unchanged and without repairs.
 
-Linear in the text it consumes, and capped: nesting, number of values, length.
+Linear in the text it consumes, and capped: nesting, number of values, digits.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any, Literal
 
 MAX_DEPTH = 64
 MAX_VALUES = 50_000
-MAX_CHARS = 1_000_000
 MAX_DIGITS = 4_000
 """Python refuses to read longer integers; so do we, before it has to."""
 
@@ -73,12 +72,16 @@ class Parsed:
 
 
 class UnreadableError(Exception):
-    """No object can be read here. `reached` is how far the parser came; `capped` that it was a cap that stopped it."""
+    """No object can be read here.
 
-    def __init__(self, reason: str, reached: int, *, capped: bool = False) -> None:
+    `reached` is how far the parser came, `values` how much it had read by then, `capped` that a cap stopped it.
+    """
+
+    def __init__(self, reason: str, reached: int, values: int, *, capped: bool) -> None:
         super().__init__(reason)
         self.reason = reason
         self.reached = reached
+        self.values = values
         self.capped = capped
 
 
@@ -99,14 +102,16 @@ _PLAIN_KEY = re.compile(r'"([^"\\\x00-\x1f]*+)"(?=:)')
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*+)(\.\d++)?+([eE][+-]?+\d++)?+(?![\w.])")
 _WORD = re.compile(r"[A-Za-z_$][\w$|-]*+")
 _BARE_KEY = re.compile(r"[A-Za-z_$][\w$-]*+(?=\s*+:)")
-_KEY_AHEAD = re.compile(r"""["'“‘]?[A-Za-z_$][\w$ -]{0,80}+["'”’]?\s*+:""")
+_KEY_AHEAD = re.compile(
+    r"""(?:"[^"\n\\]{1,80}+"|'[^'\n\\]{1,80}+'|[“”„«][^“”»\n]{1,80}+[“”»]|[A-Za-z_$][\w$-]{0,80}+)\s*+:"""
+)
 _TEXT_ENDS = re.compile(r"""[ \t]*+(?:[,:}\]\r\n"'“‘]|//|/\*|\#|```|\Z)""")
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ELLIPSIS = re.compile(r"\.{3,}+|…")
 
-_CLOSERS = {'"': '"', "'": "'", "“": "”“\"", "‘": "’‘'"}
+_CLOSERS = {'"': '"', "'": "'", "“": '”“"', "”": "”“", "„": '“”"', "«": "»", "‘": "’‘'", "’": "’", "‚": "‘’"}
 _STOPS = {opener: re.compile(f"[{closers}\\\\]|\\n[ \t]*+(?:```|<!-- AGENT_OUTPUT_END)")
           for opener, closers in _CLOSERS.items()}  # fmt: skip
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -122,7 +127,7 @@ class _Parser:
     def __init__(self, text: str, start: int) -> None:
         self.text = text
         self.pos = start
-        self.limit = min(len(text), start + MAX_CHARS)
+        self.limit = len(text)
         self.values_left = MAX_VALUES
         self.spans: dict[str, tuple[int, int]] = {}
         self.repairs: list[tuple[str, int]] = []
@@ -130,7 +135,7 @@ class _Parser:
         self.closed: Literal["bracket", "fence", "end"] = "bracket"
 
     def fail(self, reason: str, *, capped: bool = False) -> UnreadableError:
-        return UnreadableError(reason, self.pos, capped=capped)
+        return UnreadableError(reason, self.pos, MAX_VALUES - self.values_left, capped=capped)
 
     def repair(self, kind: str, at: int | None = None) -> None:
         self.repairs.append((kind, self.pos if at is None else at))
@@ -147,8 +152,6 @@ class _Parser:
             space = _SPACE.match(text, self.pos)
             self.pos = pos = space.end() if space else self.pos
             if pos >= self.limit:
-                if self.limit < len(text):
-                    raise self.fail("the object is longer than a return may be", capped=True)
                 self.closed = "end"
                 return ""
             char = text[pos]
@@ -185,13 +188,13 @@ class _Parser:
         separated = True
         while (char := self.peek()) != "}":
             if char == "":
-                self.close_at_end("{", pointer, trailing_comma=separated and bool(result))
+                self.close_at_end(pointer, going_on=separated, root=depth == 1)
                 break
             if char == "]" and depth > 1:
                 self.repair("missing_bracket")
                 break
             if char == ",":
-                separated = self.pass_comma(separated)
+                separated = self.pass_comma(separated=separated)
             elif depth == 1 and result and not separated and self.is_next_paragraph():
                 self.repair("missing_bracket")
                 break
@@ -220,15 +223,15 @@ class _Parser:
         comma = start
         while (char := self.peek()) != "]":
             if char == "":
-                self.close_at_end("[", pointer, trailing_comma=separated and bool(result))
+                self.close_at_end(pointer, going_on=separated, root=False)
                 break
-            if char == "}" or (separated and result and _KEY_AHEAD.match(self.text, self.pos)):
+            if char == "}" or (result and _KEY_AHEAD.match(self.text, self.pos)):
                 self.repair("missing_bracket")
-                self.pos = comma if char != "}" else self.pos
+                self.pos = comma if separated and char != "}" else self.pos
                 break
             if char == ",":
                 comma = self.pos
-                separated = self.pass_comma(separated)
+                separated = self.pass_comma(separated=separated)
             elif not self.pass_ellipsis(pointer):
                 if not separated:
                     self.repair("missing_comma")
@@ -241,7 +244,7 @@ class _Parser:
         self.spans[pointer] = (start, self.pos)
         return result
 
-    def pass_comma(self, separated: bool) -> bool:
+    def pass_comma(self, *, separated: bool) -> bool:
         if separated:
             self.repair("extra_comma")
         self.pos += 1
@@ -255,9 +258,13 @@ class _Parser:
         self.pos = dots.end()
         return True
 
-    def close_at_end(self, opener: str, pointer: str, *, trailing_comma: bool) -> None:
-        """End a container that the text left open: a forgotten bracket, or the sign that more was to come."""
-        if self.closed == "end" and (opener == "[" or trailing_comma):
+    def close_at_end(self, pointer: str, *, going_on: bool, root: bool) -> None:
+        """End a container that the text left open: a forgotten bracket, or the sign that more was to come.
+
+        After a comma or an opening bracket more was to come. Where the text ends and not just its fence, a list or an
+        inner object may have lost its tail; of the outermost one only the bracket is missing.
+        """
+        if going_on or (self.closed == "end" and not root):
             self.flaw("cut", pointer, self.pos, self.pos)
         self.repair("missing_bracket")
 

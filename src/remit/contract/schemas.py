@@ -93,10 +93,12 @@ class Text:
         if type(value) is not str:
             yield _wrong_type(value, pointer, "a text")
         elif not value or value.isspace():
-            yield Problem("blank", pointer, f"{name_field(pointer)} is empty", f"Say something in {name_field(pointer)}.")
+            yield Problem(
+                "blank", pointer, f"{name_field(pointer)} is empty", f"Say something in {name_field(pointer)}."
+            )
         elif self.max_chars is not None and len(value) > self.max_chars:
-            yield Problem("long", pointer, f"{name_field(pointer)} has {len(value)} characters, {self.max_chars} are allowed",
-                          f"Shorten {name_field(pointer)}; put the detail into an artifact.")  # fmt: skip
+            message = f"{name_field(pointer)} has {len(value)} characters, {self.max_chars} are allowed"
+            yield Problem("long", pointer, message, f"Shorten {name_field(pointer)}; put the detail into an artifact.")
 
     def to_json_schema(self) -> dict[str, Any]:
         """Render as JSON Schema."""
@@ -107,6 +109,7 @@ class Text:
 
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+:")
+_INSIDE = r"^(?![/\\~])(?![A-Za-z][A-Za-z0-9+.-]*:)(?!(?:.*[/\\])?\.\.(?:[/\\]|$))[^\u0000-\u001f]*\S[^\u0000-\u001f]*$"
 _HIDDEN = re.compile(r"[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -148,8 +151,7 @@ class Path:
 
     def to_json_schema(self) -> dict[str, Any]:
         """Render as JSON Schema; the pattern refuses what leaves the project by its spelling."""
-        pattern = r"^(?![/\\~])(?![A-Za-z][A-Za-z0-9+.-]*:)(?!(?:.*[/\\])?\.\.(?:[/\\]|$))[^\u0000-\u001f]*\S[^\u0000-\u001f]*$"
-        return _described({"type": "string", "minLength": 1, "pattern": pattern}, self.description)
+        return _described({"type": "string", "minLength": 1, "pattern": _INSIDE}, self.description)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +217,9 @@ class Number:
         if kind is not int and (kind is not float or self.whole):
             yield _wrong_type(value, pointer, "a whole number" if self.whole else "a number")
         elif not isfinite(value) or value < 0:
-            yield Problem("range", pointer, f"{name_field(pointer)} is {value}", f"Make {name_field(pointer)} 0 or more.")
+            yield Problem(
+                "range", pointer, f"{name_field(pointer)} is {value}", f"Make {name_field(pointer)} 0 or more."
+            )
 
     def to_json_schema(self) -> dict[str, Any]:
         """Render as JSON Schema."""
@@ -249,7 +253,7 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class TextOrList:
-    """A text, or a list of texts: writers disagree, readers take both. null and "" mean nothing was said. Optional only."""
+    """A text, or a list of texts: writers disagree, readers take both. Optional; null and "" say nothing."""
 
     description: str = ""
 
@@ -334,7 +338,7 @@ def _quote(value: str) -> str:
 
 
 def compile_accepts(shape: Shape) -> Callable[[Any], bool]:
-    """Join a shape's guards into one function: is this value without error?"""
+    """Join a shape's guards into one function that tells whether a value is without error."""
     source = "\n    ".join(["def accepts(v):", *shape.guards("v"), "return True"])
     names: dict[str, Any] = {
         "INFINITY": float("inf"),

@@ -17,6 +17,8 @@ import jiter
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    IsReturn = Callable[[Mapping[str, Any]], bool]
+
 MAX_LEVELS = 3
 MAX_LINES = 2_000
 _ESCAPED_OBJECT = re.compile(r'^[ \t]*+\{\s*+(?:\\n\s*+)*+\\"', re.MULTILINE)
@@ -25,21 +27,31 @@ _ESCAPE = re.compile(r'\\(["\\/nrt])')
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _ENTITY = re.compile(r"&(?:quot|#34|#x22);", re.IGNORECASE)
 
-_CARRIERS = ("result", "response", "return", "output", "content", "text", "message", "item", "part", "choices", "candidates",
-             "parts", "delta", "final_message", "final", "answer", "structured_output")  # fmt: skip
+_CARRIERS = (
+    "result", "response", "return", "output", "content", "text", "message", "item", "part", "choices", "candidates",
+    "parts", "delta", "final_message", "final", "final_answer", "answer", "data", "structured_output",
+)  # fmt: skip
 """Keys under which programs hand on what an agent said."""
 _NOT_AN_ANSWER = ("file_path", "tool", "tool_name", "tool_input", "tool_use_id", "arguments", "input", "command")
 """Keys of objects that carry what an agent did, not what it said."""
-_OTHER_SPEAKERS = {"user", "system", "tool", "tool_use", "tool_result", "function", "developer", "thinking", "reasoning"}
+_OTHER_SPEAKERS = {
+    "user",
+    "system",
+    "tool",
+    "tool_use",
+    "tool_result",
+    "function",
+    "developer",
+    "thinking",
+    "reasoning",
+}
 
 
-def unwrap(text: str, is_return: Callable[[Mapping[str, Any]], bool]) -> Iterator[tuple[str, str]]:
+def unwrap(text: str, is_return: IsReturn) -> Iterator[tuple[str, str]]:
     """Every way in which the message can be unwrapped by one level: the repair's name and the inner text."""
     whole = _strip_fence(text.strip().lstrip("\ufeff"))
-    if whole[:1] == '"' and whole[-1:] == '"':
-        inner = _parse(whole)
-        if isinstance(inner, str):
-            yield "json_string", inner
+    if isinstance(inner := _parse_text(whole) or _parse_text(_last_fence(text)), str):
+        yield "json_string", inner
     elif whole[:1] in ("{", "["):
         yield from (("envelope", inner) for inner in _open_envelope(whole, is_return))
     if _PLAIN_OBJECT.search(text):
@@ -50,6 +62,25 @@ def unwrap(text: str, is_return: Callable[[Mapping[str, Any]], bool]) -> Iterato
         yield "escaped", _ESCAPE.sub(lambda match: _ESCAPES.get(match.group(1), match.group(1)), text)
 
 
+def _parse_text(whole: str) -> str | None:
+    """Decode a JSON text, also one that lost its outer quotes: one line, with its line breaks and quotes escaped."""
+    if whole[:1] == '"' and whole[-1:] == '"' and len(whole) > 1:
+        inner = _parse(whole)
+    elif "\n" not in whole and "\\n" in whole and '\\"' in whole and '"' not in whole.replace('\\"', ""):
+        inner = _parse(f'"{whole}"')
+    else:
+        return None
+    return inner if isinstance(inner, str) else None
+
+
+def _last_fence(text: str) -> str:
+    """The content of the last fenced block; empty where there is none."""
+    end = text.rfind("\n```")
+    start = text.rfind("```", 0, end) if end > 0 else -1
+    line_end = text.find("\n", start) if start >= 0 else -1
+    return text[line_end:end].strip() if 0 < line_end < end else ""
+
+
 def _strip_fence(whole: str) -> str:
     for fence in ("```", "~~~"):
         if whole.startswith(fence) and whole.endswith(fence) and "\n" in whole:
@@ -57,13 +88,13 @@ def _strip_fence(whole: str) -> str:
     return whole
 
 
-def _open_envelope(whole: str, is_return: Callable[[Mapping[str, Any]], bool]) -> list[str]:
+def _open_envelope(whole: str, is_return: IsReturn) -> list[str]:
     """The answers inside an object, a list, or lines of objects; of lines, only the last that carries one."""
     value = _parse(whole)
     if value is not None:
         return list(_find_answers(value, is_return, 0))
     lines = [line for line in whole.splitlines()[-MAX_LINES:] if line.strip()]
-    if len(lines) < 2 or not all(line.lstrip()[:1] == "{" for line in lines):  # noqa: PLR2004 - one line was tried above
+    if len(lines) == 1 or not all(line.lstrip()[:1] == "{" for line in lines):
         return []
     for line in reversed(lines):
         if answers := list(_find_answers(_parse(line), is_return, 0)):
@@ -71,7 +102,7 @@ def _open_envelope(whole: str, is_return: Callable[[Mapping[str, Any]], bool]) -
     return []
 
 
-def _find_answers(value: Any, is_return: Callable[[Mapping[str, Any]], bool], depth: int) -> Iterator[str]:  # noqa: ANN401
+def _find_answers(value: object, is_return: IsReturn, depth: int) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list) and depth < 2 * MAX_LEVELS:

@@ -127,7 +127,9 @@ def _read_faults(payload: dict[str, Any], steps: tuple[str, ...]) -> tuple[Fault
 
 def _derive_summary(artifacts: tuple[Artifact, ...], faults: tuple[Fault, ...], steps: tuple[str, ...]) -> str:
     """The dialect has no summary of its own: what it says of its files, its error or its next step."""
-    said = [item.summary for item in artifacts if item.summary] or [fault.message for fault in faults] or list(steps[:1])
+    said = (
+        [item.summary for item in artifacts if item.summary] or [fault.message for fault in faults] or list(steps[:1])
+    )
     sentences = [text if text.endswith((".", "!", "?")) else f"{text}." for text in map(str.strip, said)]
     return clip(" ".join(sentences), 400)
 

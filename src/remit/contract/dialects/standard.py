@@ -96,7 +96,9 @@ def write(returned: Return) -> dict[str, Any]:
         metadata["session_id"] = returned.session_id
     if returned.duration_ms is not None:
         seconds = form.get("duration_seconds")
-        metadata["duration_seconds"] = seconds if _to_ms(seconds) == returned.duration_ms else _to_s(returned.duration_ms)
+        metadata["duration_seconds"] = (
+            seconds if _to_ms(seconds) == returned.duration_ms else _to_s(returned.duration_ms)
+        )
     named = {"agent_type": returned.agent, "delegation_depth": returned.depth,
              "delegation_path": None if returned.path is None else list(returned.path)}  # fmt: skip
     metadata |= {key: value for key, value in named.items() if value is not None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.contract.rules import Case, Report, rule
+from remit.contract.rules.register import Case, Report, rule
 from remit.contract.schemas import find_escape
 
 if TYPE_CHECKING:
@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
     from remit.model import FileState, Severity
 
-_CODE_ENDINGS = {".md": "document", ".mdx": "document", ".json": "data", ".jsonl": "data", ".yaml": "data", ".yml": "data",
-                 ".csv": "data", ".toml": "data"}  # fmt: skip
+_FITTING = {"md": "document", "mdx": "document"} | dict.fromkeys(
+    ("json", "jsonl", "yaml", "yml", "csv", "toml"), "data"
+)
+"""What a file is by its ending; every other ending is code."""
 
 
 def _claimed(case: Case) -> list[tuple[str, str]]:
@@ -22,11 +24,11 @@ def _claimed(case: Case) -> list[tuple[str, str]]:
 
 @rule("RET050", "R0.6 R3.3")
 def path_escapes(case: Case) -> Iterator[Report]:
-    """A path leads out of the project, or could.
+    r"""A path leads out of the project, or could.
 
     Why: whatever follows (linking, committing, showing) takes the path at its word.
 
-    Bad: `/etc/passwd`, `../notes.md`, `~/notes.md`, `C:\\notes.md`, `file:///notes.md`
+    Bad: `/etc/passwd`, `../notes.md`, `~/notes.md`, `C:\notes.md`, `file:///notes.md`
 
     Good: `docs/notes.md`
     """
@@ -128,8 +130,8 @@ def artifacts_of_nothing(case: Case) -> Iterator[Report]:
     Good: `{"status": "partial", "artifacts": [{…}], …}`
     """
     if case.is_dialect("standard") and case.status in ("failed", "blocked") and case.items_at("artifacts"):
-        yield Report(f"the work is {case.status}, but artifacts are given", "Use partial where something usable was left.",
-                     "/artifacts")  # fmt: skip
+        message = f"the work is {case.status}, but artifacts are given"
+        yield Report(message, "Use partial where something usable was left.", "/artifacts")
 
 
 @rule("RET057", "R0.5", severity="warning")
@@ -166,6 +168,6 @@ def artifact_type_misfit(case: Case) -> Iterator[Report]:
         path = item.get("path") if isinstance(item, dict) else None
         if not isinstance(path, str) or "." not in path.rpartition("/")[2]:
             continue
-        fitting = _CODE_ENDINGS.get("." + path.rpartition(".")[2].lower(), "code")
+        fitting = _FITTING.get(path.rpartition(".")[2].lower(), "code")
         if item.get("type") in ("document", "code", "data") and item["type"] != fitting:
             yield Report(f"{path} is {fitting}, not {item['type']}", f"Use {fitting}.", f"/artifacts/{index}/type")

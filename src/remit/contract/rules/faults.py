@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.contract.rules import Case, Report, rule
+from remit.contract.rules.register import Case, Report, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ def error_missing(case: Case) -> Iterator[Report]:
 
     Bad: `{"status": "failed", "errors": [], …}`
 
-    Good: `{"status": "failed", "errors": [{"type": "timeout", "message": "…", "recoverable": true, "recommendation": "…"}]}`
+    Good: `"errors": [{"type": "timeout", "message": "…", "recoverable": true, "recommendation": "…"}]`
     """
     if case.is_dialect("standard") and case.status not in ("completed", None) and not case.get("errors"):
         yield Report(f"the status is {case.word}, but errors is empty", "Add an error that says what stopped the work.",
@@ -40,9 +40,13 @@ def completed_with_errors(case: Case) -> Iterator[Report]:
     if case.status != "completed":
         return
     if case.is_dialect("standard") and case.get("errors"):
-        yield Report("the status is completed, but errors are given", "Use partial or failed, or leave errors empty.", "/errors")
+        yield Report(
+            "the status is completed, but errors are given", "Use partial or failed, or leave errors empty.", "/errors"
+        )
     if case.is_dialect("hyper") and case.get("error") is not None:
-        yield Report("the status is complete, but an error is given", "Use partial or error, or leave error out.", "/error")
+        yield Report(
+            "the status is complete, but an error is given", "Use partial or error, or leave error out.", "/error"
+        )
 
 
 @rule("RET062", "R2.16", severity="warning")

@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.contract.dialects.hyper import END_MARKER, START_MARKER
-from remit.contract.rules import Case, Report, rule
+from remit.contract.rules.register import Case, Report, rule
 from remit.contract.rules.summary import count_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 KEY_POINTS = (3, 5)
-_NOT_IMPERATIVE = frozenset(
-    "i i'll i've we we'll you you'll he she it they the a an this that these those there should could would might may can "
-    "must need needs maybe perhaps".split()
-)
+_NOT_IMPERATIVE = frozenset({
+    "i", "i'll", "i've", "we", "we'll", "you", "you'll", "he", "she", "it", "they", "the", "a", "an", "this", "that",
+    "these", "those", "there", "should", "could", "would", "might", "may", "can", "must", "need", "needs",
+    "maybe", "perhaps",
+})  # fmt: skip
+"""Words with which an instruction does not begin."""
 
 
 @rule("RET070", "R3.7", severity="warning")
@@ -101,4 +103,6 @@ def partial_unexplained(case: Case) -> Iterator[Report]:
     Good: `"next_steps": ["Rerun the mobile tests once the login page is fixed"]`
     """
     if case.is_dialect("hyper") and case.status == "partial" and not case.get("next_steps"):
-        yield Report("the work is partial, but next_steps is empty", "Say in next_steps what is left and why.", "/next_steps")
+        yield Report(
+            "the work is partial, but next_steps is empty", "Say in next_steps what is left and why.", "/next_steps"
+        )

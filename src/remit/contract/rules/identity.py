@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from remit.contract.rules import Case, Report, rule
+from remit.contract.rules.register import Case, Report, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,9 @@ def wrong_session(case: Case) -> Iterator[Report]:
     for pointer in ("/metadata/session_id", "/session_id"):
         given = case.get(*pointer[1:].split("/"))
         if isinstance(given, str) and given != issued:
-            yield Report(f"the session id is not the issued one, {issued}", f"Put {issued} into metadata.session_id.", pointer)
+            yield Report(
+                f"the session id is not the issued one, {issued}", f"Put {issued} into metadata.session_id.", pointer
+            )
 
 
 @rule("RET041", "C2", outcome="ambiguous")
@@ -64,7 +66,12 @@ def session_form(case: Case) -> Iterator[Report]:
     Good: `"session_id": "sess_1763200000_k3x9qz"`
     """
     given = case.text_at("metadata", "session_id") or case.text_at("session_id")
-    if case.is_dialect("standard") and given and given != case.expectation.session_id and not _SESSION_FORM.match(given):
+    if (
+        case.is_dialect("standard")
+        and given
+        and given != case.expectation.session_id
+        and not _SESSION_FORM.match(given)
+    ):
         yield Report("the session id does not have the usual form", "Use the id that the caller issued.",
                      "/metadata/session_id")  # fmt: skip
 
@@ -103,12 +110,16 @@ def other_lineage(case: Case) -> Iterator[Report]:
     depth, path = case.get("metadata", "delegation_depth"), case.get("metadata", "delegation_path")
     known = case.expectation
     if type(depth) is int and known.depth is not None and depth != known.depth:
-        yield Report(f"the depth is {depth}, known is {known.depth}", f"Write {known.depth}.", "/metadata/delegation_depth")
+        yield Report(
+            f"the depth is {depth}, known is {known.depth}", f"Write {known.depth}.", "/metadata/delegation_depth"
+        )
     elif type(depth) is int and depth > MAX_DEPTH:
         yield Report(f"the depth is {depth}, at most {MAX_DEPTH} is allowed", "Do not delegate this far.",
                      "/metadata/delegation_depth")  # fmt: skip
     if isinstance(path, list) and known.path is not None and tuple(path) != known.path:
-        yield Report("the delegation path is not the known one", f"Write {list(known.path)}.", "/metadata/delegation_path")
+        yield Report(
+            "the delegation path is not the known one", f"Write {list(known.path)}.", "/metadata/delegation_path"
+        )
 
 
 def _is_bound(case: Case) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from remit.contract.rules import Case, Report, rule
+from remit.contract.rules.register import Case, Report, rule
 from remit.contract.rules.summary import count_sentences
 
 if TYPE_CHECKING:
@@ -94,7 +94,9 @@ def entry_id_form(case: Case) -> Iterator[Report]:
     entry_id, date = case.text_at("id"), case.text_at("date")
     slug, found, rest = entry_id.rpartition(f"-{date}")
     if entry_id and not (found and _SLUG.match(slug) and (not rest or rest[1:].isdigit())):
-        yield Report("the id is not made of the topic and the date", f"Write it like topic-slug-{date or 'YYYY-MM-DD'}.", "/id")
+        yield Report(
+            "the id is not made of the topic and the date", f"Write it like topic-slug-{date or 'YYYY-MM-DD'}.", "/id"
+        )
 
 
 @rule("RET085", "R4.7")
@@ -124,12 +126,16 @@ def key_findings_form(case: Case) -> Iterator[Report]:
     """
     findings = case.items_at("key_findings") if case.is_dialect("manifest") else []
     if case.is_dialect("manifest") and not KEY_FINDINGS[0] <= len(findings) <= KEY_FINDINGS[1]:
-        yield Report(f"there are {len(findings)} key findings, 3 to 7 are wanted", "Give 3 to 7 findings.", "/key_findings")
+        yield Report(
+            f"there are {len(findings)} key findings, 3 to 7 are wanted", "Give 3 to 7 findings.", "/key_findings"
+        )
     for index, finding in enumerate(findings):
         if isinstance(finding, str) and count_sentences(finding) > 1:
             yield Report("the finding has more than one sentence", "Say it in one.", f"/key_findings/{index}")
         elif isinstance(finding, str) and _CODE.search(finding):
-            yield Report("the finding goes into implementation", "Leave code to the findings file.", f"/key_findings/{index}")
+            yield Report(
+                "the finding goes into implementation", "Leave code to the findings file.", f"/key_findings/{index}"
+            )
 
 
 @rule("RET087", "R4.1", severity="warning")
@@ -159,7 +165,9 @@ def reason_missing(case: Case) -> Iterator[Report]:
     Good: `{"status": "blocked", "needs_followup": ["BLOCKED:no access to the staging database"], …}`
     """
     if case.is_dialect("manifest") and case.status in ("partial", "blocked") and not case.get("needs_followup"):
-        yield Report(f"the work is {case.word}, but needs_followup is empty", "Write BLOCKED: and the reason.", "/needs_followup")
+        yield Report(
+            f"the work is {case.word}, but needs_followup is empty", "Write BLOCKED: and the reason.", "/needs_followup"
+        )
 
 
 @rule("RET089", "R4.10 R4.14")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.contract.rules import Case, Report, rule
+from remit.contract.rules.register import Case, Report, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from remit.contract.rules import Case, Report, rule
+from remit.contract.rules.register import Case, Report, rule
 from remit.contract.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ _EMOJI = re.compile("[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001faff]")
 
 def count_sentences(text: str) -> int:
     """How many sentences a text has; common abbreviations do not end one."""
-    ends = [m.end() for m in _SENTENCE_END.finditer(text) if not _ABBREVIATION.search(text, max(0, m.end() - 12), m.end())]
+    ends = [
+        m.end() for m in _SENTENCE_END.finditer(text) if not _ABBREVIATION.search(text, max(0, m.end() - 12), m.end())
+    ]
     rest = text[ends[-1] :] if ends else text
     return len(ends) + bool(rest.strip(" \t\r\n\"')]"))
 

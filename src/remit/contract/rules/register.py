@@ -1,0 +1,198 @@
+"""The register of rules, and the case that they look at.
+
+A rule is a short function whose docstring is its published documentation; it yields reports,
+and the register stamps code, severity and requirement on them. Codes are stable: one that is retired is not used
+again. RET0xx are the contract's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from remit.model import NOTHING, Expectation, Finding, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from remit.contract.dialects import Dialect
+    from remit.contract.schemas import Problem
+    from remit.model import ArtifactFacts, Outcome, Severity, Status
+
+TroubleKind = Literal[
+    "absent", "empty", "too_big", "unreadable", "cut", "nonfinite", "conflict", "contradiction", "thinking", "quoted",
+    "template", "dialect", "reply", "no_entry", "bad_line",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What went wrong while the return was looked for, before any rule could read it."""
+
+    kind: TroubleKind
+    message: str
+    hint: str
+    start: int | None = None
+    end: int | None = None
+    pointer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a rule yields; the register turns it into a Finding."""
+
+    message: str
+    hint: str
+    pointer: str = ""
+    severity: Severity | None = None
+    span: tuple[int, int] | None = None
+
+
+@dataclass(slots=True)
+class Case:
+    """Everything that the rules may look at: one object (or none), and what is known around it."""
+
+    text: str
+    dialect: Dialect | None
+    payload: dict[str, Any] | None = None
+    troubles: tuple[Trouble, ...] = ()
+    spans: Mapping[str, tuple[int, int]] = field(default_factory=lambda: NOTHING)
+    located: bool = True
+    """Whether offsets are offsets into the message itself (not so once it had to be unwrapped)."""
+    marked: bool = False
+    expectation: Expectation = field(default_factory=Expectation)
+    words: Mapping[str, Status] = field(default_factory=lambda: NOTHING)
+    evidence: Mapping[str, ArtifactFacts] = field(default_factory=lambda: NOTHING)
+    reply_status: str | None = None
+    """The status word of the reply sentence (`manifest` only)."""
+    findings_text: str | None = None
+    """The text of the findings file (`manifest` only)."""
+    _problems: tuple[Problem, ...] | None = None
+
+    @property
+    def word(self) -> object:
+        """The status as the agent wrote it."""
+        return self.dialect.word(self.payload) if self.dialect and self.payload is not None else None
+
+    @property
+    def status(self) -> Status | None:
+        """The status in the canon; None where the word is not known."""
+        word = self.word
+        if not isinstance(word, str) or self.dialect is None:
+            return None
+        return self.dialect.statuses.get(word) or self.words.get(word)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Where the object does not fit its shape; a status word that the workspace maps is not held against it."""
+        if self._problems is None:
+            found = self.dialect.shape.problems(self.payload, "") if self.dialect else ()
+            mapped = self.status is not None
+            at = "/" + "/".join(self.dialect.status_at) if self.dialect else ""
+            self._problems = tuple(p for p in found if not (mapped and p.kind == "word" and p.pointer == at))
+        return self._problems
+
+    def get(self, *keys: str) -> Any:  # noqa: ANN401 - any JSON value
+        """The value at a path of keys; None where there is none."""
+        value: Any = self.payload
+        for key in keys:
+            value = value.get(key) if isinstance(value, dict) else None
+        return value
+
+    def text_at(self, *keys: str) -> str:
+        """The text at a path of keys; empty where there is none."""
+        value = self.get(*keys)
+        return value if isinstance(value, str) else ""
+
+    def items_at(self, key: str) -> list[Any]:
+        """The list at a key; empty where there is none."""
+        value = self.get(key)
+        return value if isinstance(value, list) else []
+
+    def is_dialect(self, *names: str) -> bool:
+        """Whether the return is in one of these dialects."""
+        return self.dialect is not None and self.dialect.name in names
+
+    def find_place(self, report: Report) -> Place | None:
+        """Where a report points to, in lines and columns; the nearest parent where the value itself is not there."""
+        if not self.located:
+            return None
+        span, pointer = report.span, report.pointer
+        while span is None and self.spans:
+            span = self.spans.get(pointer)
+            if span is None and not pointer:
+                break
+            if span is None:
+                pointer = pointer.rpartition("/")[0]
+                parent = self.spans.get(pointer)
+                span = None if parent is None else (parent[0], parent[0] + 1)
+        return None if span is None else locate(self.text, *span)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule of the contract."""
+
+    code: str
+    name: str
+    severity: Severity
+    requirement: str
+    outcome: Outcome
+    documentation: str
+    check: Callable[[Case], Iterator[Report]]
+    on_reading: bool
+
+
+RULES: dict[str, Rule] = {}
+
+
+def rule(
+    code: str,
+    requirement: str,
+    *,
+    severity: Severity = "error",
+    outcome: Outcome = "invalid",
+    on_reading: bool = False,
+) -> Callable[[Callable[[Case], Iterator[Report]]], Callable[[Case], Iterator[Report]]]:
+    """Register a function as a rule. `on_reading`: it speaks of the message, not of an object found in it."""
+
+    def register(check: Callable[[Case], Iterator[Report]]) -> Callable[[Case], Iterator[Report]]:
+        if code in RULES:
+            raise ValueError(f"two rules are called {code}")
+        name = check.__name__.replace("_", "-")
+        RULES[code] = Rule(code, name, severity, requirement, outcome, check.__doc__ or "", check, on_reading)
+        return check
+
+    return register
+
+
+def run_rules(case: Case, *, places: bool = True) -> list[Finding]:
+    """Run every rule over a case; errors first, then in the order of the text. Places cost a look through the text."""
+    findings = []
+    for each in RULES.values():
+        if case.payload is None and not each.on_reading:
+            continue
+        for report in each.check(case):
+            severity = report.severity or each.severity
+            findings.append(Finding(each.code, severity, report.message, report.hint, each.requirement, report.pointer,
+                                    case.find_place(report) if places else None))  # fmt: skip
+    order = {"error": 0, "warning": 1, "note": 2}
+    findings.sort(key=lambda f: (order[f.severity], f.place.line if f.place else 0, f.place.column if f.place else 0))
+    return findings
+
+
+_PRECEDENCE: tuple[Outcome, ...] = ("missing", "malformed", "ambiguous", "degenerate", "invalid", "fabricated")
+
+
+def judge_outcome(findings: Iterable[Finding]) -> Outcome:
+    """The one word for a list of findings: the gravest error decides, warnings do not."""
+    outcomes = {RULES[finding.code].outcome for finding in findings if finding.severity == "error"}
+    return next((outcome for outcome in _PRECEDENCE if outcome in outcomes), "accepted")
+
+
+def locate(text: str, start: int, end: int) -> Place:
+    """Turn offsets into lines and columns."""
+    line_start = text.rfind("\n", 0, start) + 1
+    end_line_start = text.rfind("\n", 0, end) + 1
+    line = text.count("\n", 0, start) + 1
+    return Place(line, start - line_start + 1, line + text.count("\n", start, end), end - end_line_start + 1)

@@ -1,0 +1,30 @@
+"""The command line: `remit`, its entry point and its outermost line.
+
+Owns how a process ends: every way out is an exit code and, where something is wrong, one line on standard error.
+Nothing is imported before `main` runs, so that an interrupt during start-up is met here, too.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line that the process was started with, and end the process."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(args: list[str]) -> int:
+    """Run one command line; the exit code."""
+    try:
+        from remit.doors.cli.group import invoke
+
+        return invoke(args)
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:  # noqa: BLE001 - the outermost line: whatever it is, the user gets one sentence
+        from remit.doors.cli.output import complain
+        from remit.doors.render import get_exit_code
+
+        complain(error)
+        return get_exit_code(error)

@@ -1,0 +1,110 @@
+"""`remit instructions`, `remit schema` and `remit explain`: what Remit knows, printed.
+
+Owns the layout of what is looked up rather than checked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.doors.cli import options
+from remit.doors.cli.output import get_paint, hand_over, say, say_json
+from remit.doors.render import ACCEPTED
+
+if TYPE_CHECKING:
+    from remit.app import Explanation
+    from remit.doors.terminal import Paint
+
+
+@click.command(cls=options.Command, short_help="Print what to tell an agent, so that its return is accepted.")
+@click.option("--dialect", required=True, metavar="DIALECT", help="standard, hyper or manifest.")
+@options.session
+@options.agent
+@options.depth
+@options.path
+@click.option("--topic", metavar="SLUG", help="The topic of a manifest entry, as in its file name.")
+@options.day
+@click.option("--task", "task_id", metavar="ID", help="The task that a manifest entry belongs to.")
+@click.option("--output-dir", metavar="DIR", help="Where the manifest and its findings files are.")
+@options.output_format("full", "json")
+def instructions(*, output_format: str, dialect: str, **known: Any) -> int:  # noqa: ANN401 - as the app has it
+    """Print the text to put into an agent's prompt: exactly what to return, filled with what is known."""
+    from remit import app
+
+    text = app.instructions(dialect, **known)
+    if output_format == "json":
+        say_json({"dialect": dialect, "text": text})
+    else:
+        hand_over(text.rstrip("\n"))
+    return ACCEPTED
+
+
+@click.command(cls=options.Command, short_help="Print the JSON Schema of a return.")
+@click.argument("name", required=False)
+@options.output_format("full", "json")
+def schema(name: str | None, *, output_format: str) -> int:
+    """Print the JSON Schema NAME; without NAME, list the names."""
+    from remit import app
+
+    if name is not None:
+        say_json(app.schema(name), pretty=True)
+    elif output_format == "json":
+        say_json(list(app.SCHEMAS))
+    else:
+        say("\n".join(app.SCHEMAS))
+    return ACCEPTED
+
+
+@click.command(cls=options.Command, short_help="Print the documentation of a finding's code.")
+@click.argument("codes", nargs=-1, metavar="[CODE…]")
+@click.option("--all", "every", is_flag=True, help="Print the documentation of every code.")
+@options.output_format("full", "json")
+def explain(codes: tuple[str, ...], *, every: bool, output_format: str) -> int:
+    """Print what a finding's CODE means, why it matters, and what to write instead; without CODE, list the codes."""
+    from remit import app
+
+    asked = app.explain_all() if every or not codes else [app.explain(code) for code in codes]
+    paint = get_paint()
+    if output_format == "json":
+        shapes = [_shape(each) for each in asked]
+        say_json(shapes[0] if len(codes) == 1 and not every else shapes)
+    elif every or codes:
+        say("\n\n\n".join(_render(each, paint) for each in asked))
+    else:
+        width = max(len(each.name) for each in asked)
+        say("\n".join(f"{paint('strong', each.code)}  {each.name:<{width}}  {_first_line(each)}" for each in asked))
+    return ACCEPTED
+
+
+def _shape(explanation: Explanation) -> dict[str, Any]:
+    return {
+        "code": explanation.code,
+        "name": explanation.name,
+        "severity": explanation.severity,
+        "requirement": explanation.requirement,
+        "outcome": explanation.outcome,
+        "documentation": explanation.documentation,
+    }
+
+
+def _render(explanation: Explanation, paint: Paint) -> str:
+    """A code with its documentation; the words that open a paragraph stand out."""
+    facts = (
+        explanation.name,
+        paint(explanation.severity, explanation.severity),
+        explanation.outcome,
+        explanation.requirement,
+    )
+    head = f"{paint('strong', explanation.code)} · {' · '.join(fact for fact in facts if fact)}"
+    paragraphs = explanation.documentation.split("\n\n")
+    for number, paragraph in enumerate(paragraphs):
+        word, colon, rest = paragraph.partition(":")
+        if colon and word.isalpha():
+            paragraphs[number] = f"{paint('strong', word + colon)}{rest}"
+    return "\n\n".join([head, *paragraphs])
+
+
+def _first_line(explanation: Explanation) -> str:
+    return explanation.documentation.partition("\n")[0]

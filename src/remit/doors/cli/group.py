@@ -1,0 +1,90 @@
+"""The group: which commands there are, and what is said of a command line that does not fit.
+
+Owns the table of commands. A command's module is loaded when it is asked for; the others cost nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+
+import click
+
+from remit.doors.cli.options import Command
+from remit.errors import UsageError, did_you_mean
+
+COMMANDS = {
+    "check": "remit.doors.cli.check",
+    "convert": "remit.doors.cli.convert",
+    "instructions": "remit.doors.cli.describe",
+    "schema": "remit.doors.cli.describe",
+    "explain": "remit.doors.cli.describe",
+}
+
+
+class Commands(Command, click.Group):
+    """A group that loads a command when it is named."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands, in the order in which they are worth knowing."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command; asking for one that is not there is a mistake with a name."""
+        if cmd_name in COMMANDS:
+            command: click.Command = getattr(import_module(COMMANDS[cmd_name]), cmd_name)
+            return command
+        if ctx.resilient_parsing:  # a shell asks what could follow
+            return None
+        raise UsageError(f"there is no command '{cmd_name}'", hint=did_you_mean(cmd_name, tuple(COMMANDS)))
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with: remit check MESSAGE.md. Each command has a --help of its own.",
+)
+@click.option("--version", is_flag=True, help="Show the version and exit.")
+@click.pass_context
+def root(ctx: click.Context, *, version: bool) -> int:
+    """Remit checks what an AI subagent sends back: what holds is accepted, what does not is named."""
+    from remit.doors.cli.output import say
+
+    if version:
+        from remit import __version__
+
+        say(f"remit {__version__}")
+        ctx.exit()
+    if ctx.invoked_subcommand is None:
+        say(ctx.get_help())
+    return 0
+
+
+def invoke(args: list[str]) -> int:
+    """Run one command line; the exit code that its command gives."""
+    if "_REMIT_COMPLETE" in os.environ:
+        root.main(args, prog_name="remit")
+    try:
+        with root.make_context("remit", args) as ctx:
+            code: int = root.invoke(ctx)
+            return code
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        raise _translate(error) from None
+
+
+def _translate(error: click.ClickException) -> UsageError:
+    """What click has to say, in one sentence that ends with what to do next."""
+    ctx = error.ctx if isinstance(error, click.UsageError) else None
+    hint = f"see '{ctx.command_path if ctx else 'remit'} --help'"
+    if isinstance(error, click.NoSuchOption):
+        meant = f"did you mean {error.possibilities[0]}?" if error.possibilities else hint
+        return UsageError(f"there is no option {error.option_name}", hint=meant)
+    if isinstance(error, click.MissingParameter) and error.param is not None:
+        name = f"{error.param.opts[0]} {error.param.metavar}"
+        return UsageError(f"{name} is missing", hint=hint)
+    sentence = error.format_message().rstrip(".")
+    return UsageError(sentence[:1].lower() + sentence[1:], hint=hint)

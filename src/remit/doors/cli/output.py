@@ -1,0 +1,47 @@
+"""Output: what a command says, and where.
+
+Owns the two streams of a command: answers go to standard output, complaints to standard error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+from remit.doors.render import render_error, render_json
+from remit.doors.terminal import Paint, wants_colour, write, write_bytes
+from remit.errors import RemitError
+
+
+def get_paint(*, stderr: bool = False) -> Paint:
+    """Colour for standard output, or for standard error."""
+    return Paint(on=wants_colour(sys.stderr if stderr else sys.stdout))
+
+
+def say(text: str, *, stderr: bool = False) -> None:
+    """Send lines of text that is already escaped."""
+    write(f"{text}\n", stream=sys.stderr if stderr else sys.stdout)
+
+
+def say_json(value: object, *, pretty: bool | None = None) -> None:
+    """Send a value as JSON, in UTF-8 whatever the locale: on one line for programs, indented for people."""
+    if pretty is None:
+        pretty = sys.stdout is not None and sys.stdout.isatty()
+    write_bytes(f"{render_json(value, indent=2 if pretty else None)}\n".encode(), stream=sys.stdout)
+
+
+def hand_over(text: str) -> None:
+    """Send text that is itself the product, for a file or a prompt: word for word, in UTF-8 whatever the locale."""
+    write_bytes(f"{text}\n".encode("utf-8", "replace"), stream=sys.stdout)
+
+
+def complain(error: BaseException) -> None:
+    """Say in one line on standard error why something could not be done."""
+    if os.environ.get("REMIT_DEBUG") and not isinstance(error, RemitError):
+        import traceback
+
+        traceback.print_exception(error)
+    paint = get_paint(stderr=True)
+    with suppress(RemitError):  # where it cannot be told, the exit code still says it
+        say(f"{paint('strong', 'remit:')} {paint('error', 'error:')} {render_error(error)}", stderr=True)

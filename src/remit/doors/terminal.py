@@ -1,0 +1,153 @@
+"""Terminal: what may reach a screen, how wide it is there, and in which colour.
+
+Owns the escaping of foreign text. An agent's text may hold control sequences, characters that turn the direction of
+writing, and bytes that were no text at all; no line of output carries any of it raw. Nothing else writes colour codes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+from remit.errors import RemitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+TAB = "    "
+"""A tab in an excerpt: of one width everywhere, so that carets line up."""
+
+MAX_SHOWN = 400
+"""Characters of a message that are shown; an agent can put a megabyte into a path that a message quotes."""
+
+_DEFAULT_COLUMNS = 100
+_MIN_COLUMNS = 40
+_STYLES = {
+    "error": "\x1b[1;31m",
+    "warning": "\x1b[1;33m",
+    "note": "\x1b[1;36m",
+    "good": "\x1b[1;32m",
+    "frame": "\x1b[1;34m",
+    "strong": "\x1b[1m",
+    "faint": "\x1b[2m",
+}
+_RESET = "\x1b[0m"
+
+
+class Paint:
+    """Puts text into colour, or leaves it as it is."""
+
+    def __init__(self, *, on: bool) -> None:
+        self.on = on
+
+    def __call__(self, style: str, text: str) -> str:
+        """Text that is already escaped, in the colour of its role."""
+        return f"{_STYLES[style]}{text}{_RESET}" if self.on and text else text
+
+
+def wants_colour(stream: TextIO | None) -> bool:
+    """Whether a stream gets colour: a terminal does, unless the environment says otherwise (no-color.org)."""
+    env = os.environ
+    if env.get("NO_COLOR"):
+        return False
+    if env.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return env.get("TERM") != "dumb" and stream is not None and stream.isatty()
+
+
+def count_columns() -> int:
+    """How wide the output is: what COLUMNS says, else the terminal, else enough for most screens."""
+    named = os.environ.get("COLUMNS", "")
+    if named.isascii() and named.isdigit() and int(named[:6]) > 0:
+        return max(_MIN_COLUMNS, int(named[:6]))
+    try:
+        found = os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 0
+    except (OSError, ValueError):
+        found = 0
+    return max(_MIN_COLUMNS, found or _DEFAULT_COLUMNS)
+
+
+def is_visible(char: str) -> bool:
+    """Whether a character may be sent as it is: not a control, not invisible, not half of one.
+
+    Spaces of other widths are harmless, and prose is full of them.
+    """
+    return char.isprintable() or (char.isspace() and char >= "\xa0" and char not in "\u2028\u2029")
+
+
+def escape(text: str, *, keep: str = "") -> str:
+    """Foreign text as it may be shown: what is not visible becomes `<U+001B>`.
+
+    That form is nobody else's: an escape that the agent wrote as JSON stays what it is, and the two are told apart.
+    """
+    if text.isprintable():
+        return text
+    return "".join([char if char in keep else escape_char(char) for char in text])
+
+
+def escape_char(char: str) -> str:
+    """One character as it may be shown."""
+    return char if is_visible(char) else f"<U+{ord(char):04X}>"
+
+
+def shorten(text: str) -> str:
+    """The beginning and the end of a text that is too long to be shown."""
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN * 3 // 4]} … {text[-MAX_SHOWN // 4 :]}"
+
+
+def quote(text: str) -> str:
+    """A sentence that may quote foreign text: escaped, on one line, and of bounded length."""
+    return escape(shorten(text))
+
+
+def measure(chars: Iterable[str]) -> list[int]:
+    """How many columns each piece of shown text takes."""
+    return [len(piece) if piece.isascii() else sum(map(_measure_char, piece)) for piece in chars]
+
+
+def _measure_char(char: str) -> int:
+    from unicodedata import category, east_asian_width  # a message in plain ASCII does without
+
+    if category(char) in ("Mn", "Me"):
+        return 0
+    return 2 if east_asian_width(char) in "WF" else 1
+
+
+_SIMPLER = str.maketrans("✓✗·…", "+x-~")
+
+
+def write(text: str, *, stream: TextIO | None) -> None:
+    """Send text to a stream in whatever encoding it has.
+
+    Nobody reading any more (`| head`) is no error: the work goes on, and the exit code still says what came of it.
+    """
+    if stream is None:
+        return
+    encoding = stream.encoding or "utf-8"
+    if not encoding.lower().startswith("utf"):
+        text = text.translate(_SIMPLER)
+    write_bytes(text.encode(encoding, "backslashreplace"), stream=stream)
+
+
+def write_bytes(data: bytes, *, stream: TextIO | None) -> None:
+    """Send bytes to a stream as they are."""
+    if stream is None:
+        return
+    try:
+        stream.flush()
+        stream.buffer.write(data)
+        stream.flush()
+    except BrokenPipeError:
+        _silence(stream)
+    except OSError as error:
+        _silence(stream)
+        raise RemitError(f"the output cannot be written: {(error.strerror or str(error)).lower()}",
+                         hint="make room, or send it somewhere else") from error  # fmt: skip
+
+
+def _silence(stream: TextIO) -> None:
+    """Lead a stream nowhere: what is left in its buffer would be tried again, and fail again, when Python ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
