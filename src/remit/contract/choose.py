@@ -130,7 +130,7 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
     """Turn what the parser found into troubles, and run every rule."""
     parsed, dialect = candidate.parsed, candidate.dialect
     repairs = list(parsed.repairs)
-    troubles = [trouble for flaw in parsed.flaws if (trouble := _read_flaw(flaw, candidate, repairs))]
+    troubles = [trouble for flaw in _tell_apart(parsed.flaws) if (trouble := _read_flaw(flaw, candidate, repairs))]
     known = reading.expectation
     if not troubles and known[2:] == UNKNOWN and is_clean(parsed.value, dialect, known.session_id, known.agent):
         return _Judged(
@@ -162,6 +162,12 @@ _FLAWS: dict[str, tuple[TroubleKind, str, str]] = {
     "template": ("template", "is a blank that nobody filled in", "Put a real value there."),
     "cut": ("cut", "was cut off", "Send a shorter return that fits."),
 }
+
+
+def _tell_apart(flaws: list[Flaw]) -> list[Flaw]:
+    """Every flaw once: where a text is cut off, so is all that it stands in, which nobody needs to hear."""
+    first_cut = next((flaw for flaw in flaws if flaw.kind == "cut"), None)
+    return [flaw for flaw in flaws if flaw.kind != "cut" or flaw is first_cut]
 
 
 def _read_flaw(flaw: Flaw, candidate: Candidate, repairs: list[tuple[str, int]]) -> Trouble | None:

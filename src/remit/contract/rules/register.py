@@ -84,12 +84,19 @@ class Case:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Where the object does not fit its shape; a status word that the workspace maps is not held against it."""
+        """Where the object does not fit its shape, short of what was said already.
+
+        A status word that the workspace maps is not held against it, and a blank is reported as a blank only.
+        """
         if self._problems is None:
             found = self.dialect.shape.problems(self.payload, "") if self.dialect else ()
-            mapped = self.status is not None
-            at = "/" + "/".join(self.dialect.status_at) if self.dialect else ""
-            self._problems = tuple(p for p in found if not (mapped and p.kind == "word" and p.pointer == at))
+            said = {trouble.pointer for trouble in self.troubles if trouble.kind == "template"}
+            mapped = "/" + "/".join(self.dialect.status_at) if self.dialect and self.status is not None else None
+            self._problems = tuple(
+                problem
+                for problem in found
+                if problem.pointer not in said and not (problem.kind == "word" and problem.pointer == mapped)
+            )
         return self._problems
 
     def get(self, *keys: str) -> Any:  # noqa: ANN401 - any JSON value
