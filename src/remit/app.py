@@ -7,19 +7,17 @@ this and nothing below it.
 from __future__ import annotations
 
 import os
-import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit import contract
 from remit.contract.dialects import DIALECTS, MANIFEST, get_dialect, render_schema
 from remit.contract.dialects.manifest import SENTENCES
-from remit.contract.rules import RULES
 from remit.errors import ConfigError, InputError, UsageError, did_you_mean
 from remit.model import Expectation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from remit.config import Settings
     from remit.model import ArtifactFacts, Finding, Severity, Verdict
@@ -159,6 +157,7 @@ def explain_all() -> list[Explanation]:
     from inspect import cleandoc  # noqa: PLC0415 - 9 ms
 
     from remit.contract.convert import TOLD  # noqa: PLC0415 - only for this
+    from remit.contract.rules import RULES  # noqa: PLC0415
 
     rules = [
         Explanation(each.code, each.name, each.severity, each.requirement, each.outcome, cleandoc(each.documentation))
@@ -173,7 +172,6 @@ def explain_all() -> list[Explanation]:
 
 # --- what the pure rooms want from the disk ---------------------------------------------------------------------------
 
-_RETURN_FILE = re.compile(r"[\w./-]*+\.?return-meta\.json")
 _MAX_FINDINGS_BYTES = 1024 * 1024
 
 
@@ -197,9 +195,15 @@ def _load_settings(root: Path) -> Settings:
 
 def _follow_to_file(reading: contract.Reading, root: Path, dialect: str | None) -> contract.Reading | None:
     """A message may name a return file instead of holding a return; only an issued session id makes it its own."""
+    import re  # noqa: PLC0415
+
     from remit.workspace.files import load_bytes  # noqa: PLC0415 - only with a root
 
-    named = _RETURN_FILE.findall(reading.text[-100_000:]) if reading.expectation.session_id is not None else []
+    named = (
+        re.findall(r"[\w./-]*+return-meta\.json", reading.text[-100_000:])
+        if reading.expectation.session_id is not None
+        else []
+    )
     for name in reversed(named[-8:]):
         facts = _inspect((name,), root, (root,))[name]
         if facts.state == "file" and (facts.size_bytes or 0) <= _MAX_FINDINGS_BYTES:
@@ -229,7 +233,7 @@ def _look_at_artifacts(reading: contract.Reading, root: Path | None, manifest: P
     if reading.dialect is MANIFEST and manifest is not None:
         bases = (manifest.parent, *bases)
     elif reading.dialect is not None and reading.dialect.name == "hyper" and os.environ.get("HYPER_WORKSPACE_ROOT"):
-        bases = (Path(os.environ["HYPER_WORKSPACE_ROOT"]), *bases)
+        bases = (type(bases[0])(os.environ["HYPER_WORKSPACE_ROOT"]), *bases) if bases else ()
     if root is None:
         root = manifest.parent if reading.dialect is MANIFEST and manifest is not None else None
     return {} if root is None else _inspect(tuple(reading.paths), root, bases)

@@ -96,8 +96,7 @@ class Return:
     form: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where in a text: first and last character, lines and columns counted from 1, the end exclusive."""
 
     line: int
@@ -106,8 +105,7 @@ class Place:
     end_column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """What Remit says about a text. Shared by every room that checks something."""
 
     code: str
@@ -119,8 +117,7 @@ class Finding:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(NamedTuple):
     """One change that turned broken text into JSON; nothing is repaired without one of these."""
 
     kind: str
@@ -131,8 +128,7 @@ class Repair:
 FileState = Literal["file", "empty", "missing", "outside", "special", "unreadable"]
 
 
-@dataclass(frozen=True, slots=True)
-class ArtifactFacts:
+class ArtifactFacts(NamedTuple):
     """What is on disk at the path an agent named, at the time somebody looked."""
 
     path: str

@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING
 
 from jiter import from_json
 
-from remit.contract.choose import read_carefully
 from remit.contract.dialects import MANIFEST, get_dialect
 from remit.contract.quick import MAX_MESSAGE_CHARS, UNKNOWN, accept_quickly, find_clean, make_reading
 from remit.contract.reading import Reading
-from remit.contract.rules import Trouble, judge_outcome
 from remit.model import NOTHING, Expectation, Verdict
 
 if TYPE_CHECKING:
@@ -67,6 +65,8 @@ def read_message(
         found = find_clean(text, dialect, *expectation[:2])
         if found is not None:
             return make_reading(text, found, *expectation[:2])
+    from remit.contract.choose import read_carefully  # noqa: PLC0415 - 10 ms that a clean message does not need
+
     return read_carefully(text, wanted, expectation, words)
 
 
@@ -74,6 +74,8 @@ def attach_entry(reading: Reading, manifest_tail: str | None) -> None:
     """Give a reply of the `manifest` dialect its entry: the last line of the manifest. None: no manifest is known."""
     if reading.dialect is not MANIFEST or reading.reply_status is None:
         return
+    from remit.contract.rules import Trouble  # noqa: PLC0415 - a clean message needs no rules
+
     line = next((line for line in reversed((manifest_tail or "").splitlines()) if line.strip()), "")
     if manifest_tail is None:
         trouble = Trouble(
@@ -103,6 +105,8 @@ def judge(
     reading.findings_text = findings_text
     outcome: Outcome = "accepted"
     if not reading.clean or any(facts.state != "file" for facts in evidence.values()):
+        from remit.contract.rules import judge_outcome  # noqa: PLC0415 - a clean message needs no rules
+
         outcome = judge_outcome(reading.explain())
     if outcome == "accepted" and reading.repairs:
         outcome = "repaired"

@@ -145,7 +145,7 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
         dialect,
         parsed.value,
         troubles=tuple(troubles),
-        spans=parsed.spans,
+        find_spans=lambda: parsed.spans,
         located=not candidate.wrapping,
         marked=candidate.marked,
         expectation=reading.expectation,

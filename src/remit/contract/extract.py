@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING
 
+from remit.contract.labels import LABEL_CHARS, Aside, read_label
 from remit.contract.repair import MAX_VALUES, Parsed, UnreadableError, parse_object
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 MAX_CANDIDATES = 64
 MAX_TRIES = 4_000
 MAX_TAGS = 400_000
-
-Aside = Literal["thinking", "quoted", "draft", "example", "earlier"]
 
 
 @dataclass(slots=True)
@@ -176,17 +175,6 @@ _THINKING = re.compile(
     r"<(/?)(?:antml:)?(?:think|thinking|thoughts?|reasoning|scratchpad|reflection|analysis)>", re.IGNORECASE
 )
 _START_MARKER = re.compile(r"<!--\s*AGENT_OUTPUT_START\s*-->\s*(?:(?:```|~~~)[^\n]{0,40}\n)?\s*\Z")
-_FENCE_LINE = re.compile(r"(?:```|~~~)[^\n]{0,40}\s*\Z")
-_LABEL = re.compile(
-    r"\b(?:(?P<draft>draft|preliminary|tentative|provisional|not (?:yet )?(?:the )?final|first attempt|scratch)"
-    r"|(?P<example>examples?|sample|template|placeholder|quot(?:e|ed|ing)|skeleton|schema|expected format|for instance)"
-    r"|(?P<earlier>previous(?:ly)?|earlier|prior|old|original|superseded|outdated|reference|other agent"
-    r"|(?:sub)?agent (?:returned|replied|said|reported)))\b"
-)
-_FINAL = re.compile(
-    r"(?<!not )(?<!not yet )(?<!not the )(?<!yet the )\b(?:final|corrected|actual|real|updated|revised|my return)\b"
-)
-_LABEL_CHARS = 160
 
 
 def _describe(candidates: list[Candidate], text: str) -> None:
@@ -201,7 +189,7 @@ def _describe(candidates: list[Candidate], text: str) -> None:
         candidate.alone = not text[:start].strip("` \t\r\n\ufeff") and not text[candidate.parsed.end :].strip(
             "` \t\r\n"
         )
-        line = text[text.rfind("\n", max(0, start - _LABEL_CHARS), start) + 1 : start]
+        line = text[text.rfind("\n", max(0, start - LABEL_CHARS), start) + 1 : start]
         if any(begin <= start < end for begin, end in thinking):
             candidate.aside = "thinking"
         elif line.lstrip().startswith(">"):
@@ -241,17 +229,3 @@ def _starts_line(text: str, at: int) -> bool:
     """Whether only a few spaces stand before this place on its line."""
     before = text[max(0, at - 16) : at]
     return ("\n" in before or at == len(before)) and not before[before.rfind("\n") + 1 :].strip()
-
-
-def read_label(before: str) -> Aside | None:
-    """What the line that introduces a block calls it: a draft, an example, somebody's earlier answer."""
-    fence = max(before.rfind("```"), before.rfind("~~~"))
-    head = (before[:fence] if fence >= 0 and _FENCE_LINE.match(before, fence) else before).rstrip()
-    line = head[head.rfind("\n") + 1 :].strip()
-    if not line or len(line) > _LABEL_CHARS or not (line[-1] in ":*_" or line[0] in "#*_"):
-        return None
-    line = line.lower()
-    label = _LABEL.search(line)
-    if not label or _FINAL.search(line):
-        return None
-    return cast("Aside", label.lastgroup)

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 from jiter import from_json
 
 from remit.contract.dialects import HYPER, STANDARD
-from remit.contract.extract import read_label
+from remit.contract.labels import read_label
 from remit.contract.placeholders import STOCK, STOCK_CHARS
 from remit.contract.reading import Reading
+from remit.contract.schemas import compile_accepts
 from remit.model import Expectation, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from remit.contract.dialects import Dialect
     from remit.model import Transport
 
@@ -150,9 +153,18 @@ def _is_odd_head(text: str, start: int, head_end: int) -> bool:
     return read_label(text[max(0, last - 240) : last + 1]) is not None
 
 
+_ACCEPTS: dict[str, Callable[[Any], bool]] = {}
+
+
+def _compile(dialect: Dialect) -> Callable[[Any], bool]:
+    """Compile a dialect's shape when it is first met."""
+    return _ACCEPTS.setdefault(dialect.name, compile_accepts(dialect.shape))
+
+
 def is_clean(payload: dict[str, Any], dialect: Dialect, session_id: str | None, agent: str | None) -> bool:
     """Prove that no rule finds an error in an object, short of what is on disk. False means: look closer."""
-    if not dialect.accepts(payload):
+    accepts = _ACCEPTS.get(dialect.name) or _compile(dialect)
+    if not accepts(payload):
         return False
     for artifact in payload["artifacts"]:
         if artifact["path"].lower() in STOCK:

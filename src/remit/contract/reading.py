@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from remit.contract.repair import REPAIRS, parse_object
-from remit.contract.rules import Case, locate, run_rules
 from remit.contract.schemas import find_escape
 from remit.model import NOTHING, Repair
 
@@ -58,15 +56,14 @@ class Reading:
 
     def explain(self) -> tuple[Finding, ...]:
         """Run every rule."""
-        parsed = self.candidate.parsed if self.candidate else None
-        if parsed is None and self.clean:
-            parsed = parse_object(self.text, self.start)
+        from remit.contract.rules import Case, run_rules  # noqa: PLC0415 - most verdicts are never explained
+
         case = Case(
             self.text,
             self.dialect,
             self.payload,
             troubles=self.troubles,
-            spans=parsed.spans if parsed else NOTHING,
+            find_spans=self.find_spans,
             located=self.located,
             marked=self.marked,
             expectation=self.expectation,
@@ -77,8 +74,21 @@ class Reading:
         )
         return tuple(run_rules(case))
 
+    def find_spans(self) -> Mapping[str, tuple[int, int]]:
+        """Where in the text each value stands."""
+        if self.candidate is not None:
+            return self.candidate.parsed.spans
+        if not self.clean:
+            return NOTHING
+        from remit.contract.repair import parse_object  # noqa: PLC0415 - the quick path does without it
+
+        return parse_object(self.text, self.start).spans
+
     def tell_repairs(self) -> tuple[Repair, ...]:
         """Name each kind of repair once, where it was first needed."""
+        from remit.contract.repair import REPAIRS  # noqa: PLC0415 - the quick path does without it
+        from remit.contract.rules import locate  # noqa: PLC0415
+
         first: dict[str, int] = {}
         for kind, at in self.repairs:
             first.setdefault(kind, at)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 MAX_DEPTH = 64
 MAX_VALUES = 50_000
@@ -47,8 +47,7 @@ REPAIRS = {
 """Every repair there is, and how it is told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flaw:
+class Flaw(NamedTuple):
     """Something in an object that no repair can settle."""
 
     kind: FlawKind

@@ -11,18 +11,18 @@ coercion: "1" is not 1 and true is not a number.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+from remit.model import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 ProblemKind = Literal["missing", "expected", "type", "word", "blank", "range", "long", "escape"]
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """One way in which a value does not fit its shape; `expected` is advice, the other kinds are errors."""
 
     kind: ProblemKind
@@ -74,8 +74,7 @@ ODD_STARTS = frozenset(_SPACES + ".…<{[")
 ODD_PATH_STARTS = frozenset(_SPACES + "…<{[/~\\")
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """A text that says something: white space alone does not count."""
 
     description: str = ""
@@ -129,8 +128,7 @@ def find_escape(path: str) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(NamedTuple):
     """A path that stays inside the project, whatever it is resolved against."""
 
     description: str = ""
@@ -154,8 +152,7 @@ class Path:
         return _described({"type": "string", "minLength": 1, "pattern": _INSIDE}, self.description)
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One of a closed list of words, spelled exactly so."""
 
     words: tuple[str, ...]
@@ -178,8 +175,7 @@ class Word:
         return _described({"type": "string", "enum": list(self.words)}, self.description)
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(NamedTuple):
     """True or false."""
 
     description: str = ""
@@ -198,8 +194,7 @@ class Flag:
         return _described({"type": "boolean"}, self.description)
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(NamedTuple):
     """A finite number, not negative; `whole` asks for an integer."""
 
     description: str = ""
@@ -226,8 +221,7 @@ class Number:
         return _described({"type": "integer" if self.whole else "number", "minimum": 0}, self.description)
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(NamedTuple):
     """A list whose items all have one shape."""
 
     item: Shape
@@ -251,8 +245,7 @@ class ListOf:
         return _described({"type": "array", "items": self.item.to_json_schema()}, self.description)
 
 
-@dataclass(frozen=True, slots=True)
-class TextOrList:
+class TextOrList(NamedTuple):
     """A text, or a list of texts: writers disagree, readers take both. Optional; null and "" say nothing."""
 
     description: str = ""
@@ -280,13 +273,12 @@ class TextOrList:
         return _described({"type": ["string", "array", "null"], "items": {"type": "string"}}, self.description)
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """An object: what it must have, what it should have, what it may have. Keys beyond these are kept."""
 
-    required: dict[str, Shape]
-    expected: dict[str, Shape] = field(default_factory=dict)
-    optional: dict[str, Shape] = field(default_factory=dict)
+    required: Mapping[str, Shape]
+    expected: Mapping[str, Shape] = NOTHING
+    optional: Mapping[str, Shape] = NOTHING
     description: str = ""
 
     @property

@@ -123,14 +123,16 @@ def _make_row(line: str, start: int | None, end: int | None, room: int) -> Row:
 
 
 def _choose_window(widths: list[int], first: int, behind: int, room: int, *, whole: bool) -> tuple[int, int]:
-    """Which cells to show: the span, as much of it as fits, then what stands around it, on both sides alike."""
+    """Which cells to show: the span, then what stands around it on both sides alike; of a long span, the beginning."""
     if whole and sum(widths) <= room:
         return 0, len(widths)
     room -= 2  # for the two marks that say that there is more
-    high, room = _reach(widths[:behind], first, 1, room)
-    low, spare = _reach(widths, first, -1, room // 2)
-    high, spare = _reach(widths, high, 1, room - room // 2 + spare)
-    low, _ = _reach(widths, low, -1, spare)
+    around = room // 4  # kept free for what stands around, which says what the span is
+    high, spare = _reach(widths[:behind], first, 1, room - around)
+    before = (around + spare) // 2
+    low, left = _reach(widths, first, -1, before)
+    high, left = _reach(widths, high, 1, around + spare - before + left)
+    low, _ = _reach(widths, low, -1, left)
     return low, high
 
 

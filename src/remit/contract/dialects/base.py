@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -12,8 +11,7 @@ if TYPE_CHECKING:
     from remit.model import DialectName, Return, Status
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(NamedTuple):
     """One way of spelling a return."""
 
     name: DialectName
@@ -32,8 +30,6 @@ class Dialect:
     """The (JSON Pointer, path) of every file that the object claims; tolerant of a wrong shape."""
     schema_extras: Mapping[str, Any]
     """What the JSON Schema says beyond the shape."""
-    accepts: Callable[[Any], bool]
-    """The shape, compiled: whether an object has no error of form."""
 
     def word(self, payload: Mapping[str, Any]) -> object:
         """The status as written; None where there is none."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from remit.contract.dialects.base import Dialect, split
 from remit.contract.dialects.standard import paths
-from remit.contract.schemas import ListOf, Number, Path, Record, Text, Word, compile_accepts
+from remit.contract.schemas import ListOf, Number, Path, Record, Text, Word
 from remit.model import Artifact, Fault, Return, Status
 
 STATUSES: dict[str, Status] = {"complete": "completed", "partial": "partial", "error": "failed"}
@@ -149,7 +149,6 @@ DIALECT = Dialect(
     read=read,
     write=write,
     paths=paths,
-    accepts=compile_accepts(SHAPE),
     schema_extras={
         "if": {"properties": {"meta": {"properties": {"status": {"const": "error"}}}}},
         "then": {"required": ["error"]},

@@ -7,7 +7,7 @@ from typing import Any
 
 from remit.contract.dialects.base import Dialect, split
 from remit.contract.dialects.hyper import clip
-from remit.contract.schemas import Flag, ListOf, Path, Record, Text, Word, compile_accepts
+from remit.contract.schemas import Flag, ListOf, Path, Record, Text, Word
 from remit.model import Artifact, Fault, Return, Status
 
 STATUSES: dict[str, Status] = {"complete": "completed", "partial": "partial", "blocked": "blocked"}
@@ -113,6 +113,5 @@ DIALECT = Dialect(
     read=read,
     write=write,
     paths=paths,
-    accepts=compile_accepts(SHAPE),
     schema_extras={},
 )

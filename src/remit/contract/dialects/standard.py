@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from remit.contract.dialects.base import Dialect, split
-from remit.contract.schemas import Flag, ListOf, Number, Path, Record, Text, TextOrList, Word, compile_accepts
+from remit.contract.schemas import Flag, ListOf, Number, Path, Record, Text, TextOrList, Word
 from remit.model import ERROR_CODES, STATUSES, Artifact, Fault, Return
 
 KINDS = {
@@ -208,7 +208,6 @@ DIALECT = Dialect(
     read=read,
     write=write,
     paths=paths,
-    accepts=compile_accepts(SHAPE),
     schema_extras={
         "anyOf": [
             {"properties": {"metadata": {"required": ["session_id"]}}},

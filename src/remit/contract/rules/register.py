@@ -8,7 +8,7 @@ again. RET0xx are the contract's.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from remit.model import NOTHING, Expectation, Finding, Place
 
@@ -25,8 +25,7 @@ TroubleKind = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(NamedTuple):
     """What went wrong while the return was looked for, before any rule could read it."""
 
     kind: TroubleKind
@@ -37,8 +36,7 @@ class Trouble:
     pointer: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """What a rule yields; the register turns it into a Finding."""
 
     message: str
@@ -56,7 +54,8 @@ class Case:
     dialect: Dialect | None
     payload: dict[str, Any] | None = None
     troubles: tuple[Trouble, ...] = ()
-    spans: Mapping[str, tuple[int, int]] = field(default_factory=lambda: NOTHING)
+    find_spans: Callable[[], Mapping[str, tuple[int, int]]] = lambda: NOTHING
+    """Tells where in the text each value stands; asked only when a report has to be placed."""
     located: bool = True
     """Whether offsets are offsets into the message itself (not so once it had to be unwrapped)."""
     marked: bool = False
@@ -124,20 +123,18 @@ class Case:
         """Where a report points to, in lines and columns; the nearest parent where the value itself is not there."""
         if not self.located:
             return None
-        span, pointer = report.span, report.pointer
-        while span is None and self.spans:
-            span = self.spans.get(pointer)
-            if span is None and not pointer:
-                break
-            if span is None:
-                pointer = pointer.rpartition("/")[0]
-                parent = self.spans.get(pointer)
-                span = None if parent is None else (parent[0], parent[0] + 1)
-        return None if span is None else locate(self.text, *span)
+        if report.span is not None:
+            return locate(self.text, *report.span)
+        spans = self.find_spans()
+        if report.pointer in spans:
+            return locate(self.text, *spans[report.pointer])
+        pointer = report.pointer
+        while pointer and pointer not in spans:
+            pointer = pointer.rpartition("/")[0]
+        return locate(self.text, spans[pointer][0], spans[pointer][0] + 1) if pointer in spans else None
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A rule of the contract."""
 
     code: str

@@ -143,9 +143,9 @@ class Github:
         from remit.doors.render import render_github
 
         del message
-        if not (self.quiet and verdict.accepted):
-            file = None if filename == STDIN else filename
-            say("\n".join(render_github(finding, file) for finding in verdict.findings))
+        file = None if filename == STDIN else filename
+        for finding in () if self.quiet and verdict.accepted else verdict.findings:
+            say(render_github(finding, file))
 
     def close(self, outcomes: Sequence[Outcome | None]) -> None:
         """An annotation stands for itself."""
