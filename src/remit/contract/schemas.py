@@ -221,6 +221,24 @@ class Number(NamedTuple):
         return _described({"type": "integer" if self.whole else "number", "minimum": 0}, self.description)
 
 
+class Anything(NamedTuple):
+    """A value that is passed on as it is: named for readers of the schema, not worth sending a return back for."""
+
+    description: str = ""
+
+    def guards(self, name: str) -> list[str]:  # noqa: ARG002 - nothing is held against it
+        """Nothing to guard against."""
+        return []
+
+    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401, ARG002 - nothing is held against it
+        """Nothing is wrong."""
+        yield from ()
+
+    def to_json_schema(self) -> dict[str, Any]:
+        """Render as JSON Schema."""
+        return {"description": self.description}
+
+
 class ListOf(NamedTuple):
     """A list whose items all have one shape."""
 
@@ -293,9 +311,9 @@ class Record(NamedTuple):
             inner = f"{name}{index}"
             if key in self.required:  # no shape takes None for an answer, so get() is enough
                 lines += [f"{inner} = {name}.get({key!r})", *shape.guards(inner)]
-            else:
+            elif guards := shape.guards(inner):
                 lines += [f"if {key!r} in {name}:", f"    {inner} = {name}[{key!r}]"]
-                lines += [f"    {line}" for line in shape.guards(inner)]
+                lines += [f"    {line}" for line in guards]
         return lines
 
     def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value

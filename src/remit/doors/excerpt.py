@@ -94,7 +94,7 @@ def render_excerpt(text: Text, place: Place, *, severity: Severity, paint: Paint
             shown.append(paint("frame", "..."))
         row = _make_row(text.lines[number - 1].removesuffix("\r"), start, end, room)
         carets = paint(severity, "^" * row.carets)
-        shown.append(f"{paint('frame', f'{number:>{gutter}}')} {bar} {row.text}".rstrip())
+        shown.append(f"{paint('frame', f'{number:>{gutter}}')} {bar}{' ' if row.text else ''}{row.text}")
         shown.append(f"{empty} {' ' * row.indent}{carets}")
     return [*shown, empty]
 

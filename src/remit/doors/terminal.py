@@ -30,7 +30,6 @@ _STYLES = {
     "good": "\x1b[1;32m",
     "frame": "\x1b[1;34m",
     "strong": "\x1b[1m",
-    "faint": "\x1b[2m",
 }
 _RESET = "\x1b[0m"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from remit.contract.dialects.base import Dialect, split
-from remit.contract.schemas import Flag, ListOf, Number, Path, Record, Text, TextOrList, Word
+from remit.contract.schemas import Anything, Flag, ListOf, Number, Path, Record, Text, TextOrList, Word
 from remit.model import ERROR_CODES, STATUSES, Artifact, Fault, Return
 
 KINDS = {
@@ -44,9 +44,9 @@ METADATA = Record(
     expected={"duration_seconds": Number("How long the work took.")},
     optional={
         "session_id": Text("The id that the caller issued for this delegation."),
-        "phase_count": Number("Phases of a plan.", whole=True),
-        "estimated_hours": Number("Effort of a plan."),
-        "findings_count": Number("Findings of a research.", whole=True),
+        "phase_count": Anything("Phases of a plan."),
+        "estimated_hours": Anything("Effort of a plan."),
+        "findings_count": Anything("Findings of a research."),
     },
 )
 SHAPE = Record(
