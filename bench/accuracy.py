@@ -59,6 +59,10 @@ def score(peer: Peer, read: Reader, cases: Iterable[Case]) -> Score:
         if case.expected is None:
             if payload is not None:
                 result.false_accepts.append(case.name)
+        elif case.may_refuse:
+            # Counts only against a reader that reads it wrong.
+            if not is_right(peer, case, payload):
+                result.wrong.append(case.name)
         elif is_right(peer, case, payload):
             right += 1
         else:

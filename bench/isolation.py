@@ -1,7 +1,7 @@
 """Large and hostile messages, read in a process of their own.
 
-A reader may hang, recurse to death or take the process with it. Each message has a time limit; when the child dies or is
-too late it is replaced and the next message goes on. Only the reading is timed, not the making of the message.
+A reader may hang, recurse to death or take the process with it. Each message has a time limit; a child that dies or is
+too late is replaced, and the next message goes on. Only the reading is timed, not the making of the message.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def run_large(peer: Peer, *, limit_seconds: float) -> list[Ordeal]:
     while names:
         with _child(peer) as child:
             if _answer(child, _START_SECONDS) is None:
-                return [*results, *(Ordeal(name, False, "no start", 0.0) for name in names)]
+                return [*results, *(Ordeal(name, right=False, outcome="no start", spent_ms=0.0) for name in names)]
             while names:
                 ordeal = _ask(child, names.pop(0), limit_seconds)
                 results.append(ordeal)
@@ -66,14 +66,15 @@ def _ask(child: subprocess.Popen[str], name: str, limit_seconds: float) -> Ordea
     line = made and _answer(child, limit_seconds)
     if not line:
         spent = time.monotonic() - start
-        return Ordeal(name, False, "timeout" if spent >= limit_seconds else "crash", spent * 1000)
+        outcome = "timeout" if spent >= limit_seconds else "crash"
+        return Ordeal(name, right=False, outcome=outcome, spent_ms=spent * 1000)
     told = json.loads(line)
     return Ordeal(name, told["right"], told["outcome"], told["spent_ms"])
 
 
 @contextlib.contextmanager
 def _child(peer: Peer) -> Iterator[subprocess.Popen[str]]:
-    child = subprocess.Popen(
+    child = subprocess.Popen(  # noqa: S603 - this very script
         [sys.executable, str(_SCRIPT), "--worker", peer.name],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -1,30 +1,45 @@
 """Every labelled final message of the bench, seeded and always the same.
 
-`CASES` are the everyday ones; `LARGE()` gives the large and hostile ones, built one at a time. Only the standard library
-is needed, so tests may import this module too.
+`cases()` gives the everyday ones; `LARGE()` the large and hostile ones, built one at a time. Only the standard
+library is needed, so tests may import this module too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
+from typing import TYPE_CHECKING
 
 from bench.corpus import (
     found_among,
     found_content,
     found_damaged,
     found_places,
+    found_slips,
     found_wrapped,
     refused_content,
     refused_text,
+    refused_tricks,
 )
 from bench.corpus.case import EITHER, Case, Either, Payload, same
 from bench.corpus.draw import build
 from bench.corpus.large import LARGE_NAMES, large_case, large_cases
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 __all__ = ["EITHER", "LARGE", "LARGE_NAMES", "Case", "Either", "Payload", "cases", "find_case", "large_case", "same"]
 
-_PARTS = (found_places, found_among, found_damaged, found_wrapped, found_content, refused_text, refused_content)
+_PARTS = (
+    found_places,
+    found_among,
+    found_damaged,
+    found_slips,
+    found_wrapped,
+    found_content,
+    refused_text,
+    refused_content,
+    refused_tricks,
+)
 
 LARGE = large_cases
 
@@ -33,7 +48,8 @@ LARGE = large_cases
 def cases() -> tuple[Case, ...]:
     """All everyday messages, those with a return first."""
     return tuple(
-        case for part in _PARTS for category, builder in part.CATEGORIES.items() for case in build(category, builder))
+        case for part in _PARTS for category, builder in part.CATEGORIES.items() for case in build(category, builder)
+    )
 
 
 def found_cases() -> Iterator[Case]:

@@ -12,9 +12,10 @@ import os
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from bench.corpus.case import Payload
+if TYPE_CHECKING:
+    from bench.corpus.case import Payload
 
 Reader: TypeAlias = Callable[[str, str | None], object]
 
@@ -52,6 +53,7 @@ def load_floor() -> Reader:
 
 
 def load_remit() -> Reader:
+    """Remit: found, repaired and validated in one call."""
     check = importlib.import_module("remit").check
 
     def read(text: str, session_id: str | None) -> object:
@@ -69,11 +71,13 @@ def _last_object(value: object) -> object:
 
 
 def load_json_repair() -> Reader:
+    """json_repair on the whole message."""
     loads = importlib.import_module("json_repair").loads
     return lambda text, _session_id: _last_object(loads(text))
 
 
 def load_fence_and_json_repair() -> Reader:
+    """json_repair on the last fence, on everything where there is none."""
     loads = importlib.import_module("json_repair").loads
 
     def read(text: str, _session_id: str | None) -> object:
@@ -84,16 +88,19 @@ def load_fence_and_json_repair() -> Reader:
 
 
 def load_instructor() -> Reader:
+    """The extraction of instructor, then a strict decoder."""
     extract = importlib.import_module("instructor.v2.core.json").extract_json_from_codeblock
     return lambda text, _session_id: _last_object(json.loads(extract(text)))
 
 
 def load_guardrails() -> Reader:
+    """The extraction of guardrails."""
     extract = importlib.import_module("guardrails.utils.parsing_utils").extract_json_from_ouput
     return lambda text, _session_id: _last_object(extract(text)[0])
 
 
 def load_langchain() -> Reader:
+    """LangChain's JSON output parser."""
     parser = importlib.import_module("langchain_core.output_parsers").JsonOutputParser()
     return lambda text, _session_id: _last_object(parser.parse(text))
 
@@ -172,19 +179,20 @@ function Read(text: string) -> StandardReturn | HyperReturn {
 }
 """
 DECLARED: Final = frozenset(
-    word for line in _BAML_TYPES.splitlines() if line.startswith("  ") for word in line.split()[:1])
+    word for line in _BAML_TYPES.splitlines() if line.startswith("  ") for word in line.split()[:1]
+)
 
 
 class _Built:
     """Stands in for the classes that BAML would generate."""
 
-    def __init__(self, **members: Any) -> None:
+    def __init__(self, members: dict[str, object]) -> None:
         self.members = members
 
     @classmethod
-    def model_validate(cls, members: dict[str, Any]) -> _Built:
+    def model_validate(cls, members: dict[str, object]) -> _Built:
         """The one class method that BAML's runtime calls."""
-        return cls(**members)
+        return cls(members)
 
 
 def _plain(value: object) -> object:
@@ -207,7 +215,18 @@ def load_baml() -> Reader:
             setattr(module, name, type(name, (_Built,), {}))
 
     def read(text: str, _session_id: str | None) -> object:
-        built = runtime.parse_llm_response("Read", text, module, module, module, False, context, None, None, {})
+        built = runtime.parse_llm_response(
+            "Read",
+            text,
+            enum_module=module,
+            cls_module=module,
+            partial_cls_module=module,
+            allow_partials=False,
+            ctx=context,
+            tb=None,
+            cb=None,
+            env_vars={},
+        )
         return _plain(built)
 
     return read
@@ -215,12 +234,13 @@ def load_baml() -> Reader:
 
 def declared(payload: Payload) -> Payload:
     """A payload without the members that closed types do not declare."""
-    def kept(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: kept(item) for key, item in value.items() if key in DECLARED}
-        return [kept(item) for item in value] if isinstance(value, list) else value
+    return {key: _declared(item) for key, item in payload.items() if key in DECLARED}
 
-    return dict(kept(payload))
+
+def _declared(value: object) -> object:
+    if isinstance(value, dict):
+        return declared(value)
+    return [_declared(item) for item in value] if isinstance(value, list) else value
 
 
 REMIT: Final = Peer("Remit", load_remit, validates=True)

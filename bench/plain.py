@@ -1,7 +1,7 @@
 """One plain validator for everybody's output, written by hand and independent of Remit.
 
-It knows the two dialects' required keys, words, types, session and paths, and the blanks of a form; no more. A peer that
-reads the right object is never failed by it, and nobody gets a return past it that the rules refuse outright.
+It knows the two dialects' required keys, words, types, session and paths, and the blanks of a form; no more. A peer
+that reads the right object is never failed by it.
 """
 
 from __future__ import annotations

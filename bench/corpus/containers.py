@@ -5,11 +5,14 @@ Owns placement; it takes the text of an object as it is, right or broken.
 
 from __future__ import annotations
 
-import random
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from . import prose
-from .draw import Sample
+
+if TYPE_CHECKING:
+    import random
+
+    from .draw import Sample
 
 START: Final = "<!-- AGENT_OUTPUT_START -->"
 END: Final = "<!-- AGENT_OUTPUT_END -->"

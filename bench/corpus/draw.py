@@ -36,33 +36,45 @@ class Sample:
         """The same work with another return."""
         return replace(self, payload=payload)
 
-    def found(self, variant: str, text: str, *, expected: Payload | None = None, also: Iterable[Payload] = ()) -> Draft:
-        """A message in which this sample's return (or `expected`) must be found."""
-        right = self.payload if expected is None else expected
-        return Draft(variant, text, self.dialect, self.session_id, right, tuple(also))
+    def found(self, variant: str, text: str, *, also: Iterable[Payload] = (), may_refuse: bool = False) -> Draft:
+        """A message in which this sample's return must be found."""
+        return Draft(self, variant, text, self.payload, tuple(also), may_refuse)
 
     def refused(self, variant: str, text: str) -> Draft:
         """A message of which nothing may be accepted."""
-        return Draft(variant, text, self.dialect, self.session_id, None, ())
+        return Draft(self, variant, text, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A case before it has its number."""
 
+    sample: Sample
     variant: str
     text: str
-    dialect: str
-    session_id: str
     expected: Payload | None
-    also: tuple[Payload, ...]
+    also: tuple[Payload, ...] = ()
+    may_refuse: bool = False
+
+    def numbered(self, category: str, number: int) -> Case:
+        """The case, once its place in the category is known."""
+        return Case(
+            name=f"{category}/{number:02d}-{self.variant}",
+            category=category,
+            text=self.text,
+            dialect=self.sample.dialect,
+            session_id=self.sample.session_id,
+            expected=self.expected,
+            also=self.also,
+            may_refuse=self.may_refuse,
+        )
 
 
 class Draw:
     """The source of chance of one category."""
 
     def __init__(self, category: str) -> None:
-        self.rng = random.Random(f"remit bench: {category}")
+        self.rng = random.Random(f"remit bench: {category}")  # noqa: S311 - repeatable, not secret
 
     def session_id(self) -> str:
         """A session id in the issued form."""
@@ -95,11 +107,8 @@ Builder: TypeAlias = Callable[[Draw], Iterator[Draft]]
 
 def build(category: str, builder: Builder) -> list[Case]:
     """The numbered cases of one category."""
-    return [
-        Case(f"{category}/{number:02d}-{draft.variant}", category, draft.text, draft.dialect, draft.session_id,
-             draft.expected, draft.also)
-        for number, draft in enumerate(builder(Draw(category)), start=1)
-    ]
+    drafts = builder(Draw(category))
+    return [draft.numbered(category, number) for number, draft in enumerate(drafts, start=1)]
 
 
 def standard_return(job: Job, rng: random.Random, status: str, session_id: str) -> Payload:

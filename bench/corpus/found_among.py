@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from . import prose
-from .case import Payload
 from .containers import anywhere, fence, in_middle, indented, quoted
 from .draw import HYPER, STANDARD, Builder, Draft, Draw, Sample
 from .writing import compact, one_line, pretty
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .case import Payload
 
 STANDARD_TEMPLATE: Final = """{
   "status": "completed|partial|failed|blocked",
@@ -39,18 +42,32 @@ _LOOKALIKES: Final = (
     ("api-error", fence('{"status": "failed", "error": {"code": 502, "message": "bad gateway"}}')),
     ("run-list", fence('[{"run": 4, "status": "completed"}, {"run": 5, "status": "failed"}]')),
     ("test-report", fence('{"status": "partial", "summary": {"passed": 51, "failed": 1}, "artifacts": ["junit.xml"]}')),
-    ("ci-run", fence('{"status": "completed", "conclusion": "success", "artifacts": [], "metadata": {"sha": "9f1c2e"}}')),
+    (
+        "ci-run",
+        fence('{"status": "completed", "conclusion": "success", "artifacts": [], "metadata": {"sha": "9f1c2e"}}'),
+    ),
     ("meta-only", fence('{"meta": {"charset": "utf-8", "status": "complete"}, "title": "On call"}')),
     ("json-lines", fence('{"level":"info","status":"started"}\n{"level":"info","status":"completed"}', info="")),
-    ("schema", fence('{"type": "object", "required": ["status", "summary", "artifacts", "metadata"], "properties": '
-                     '{"status": {"enum": ["completed", "partial", "failed", "blocked"]}}}')),
-    ("interface", fence("interface Return {\n  status: 'completed' | 'partial' | 'failed' | 'blocked';\n"
-                        "  summary: string;\n  metadata: { session_id: string };\n}", info="ts")),
+    (
+        "schema",
+        fence(
+            '{"type": "object", "required": ["status", "summary", "artifacts", "metadata"], "properties": '
+            '{"status": {"enum": ["completed", "partial", "failed", "blocked"]}}}'
+        ),
+    ),
+    (
+        "interface",
+        fence(
+            "interface Return {\n  status: 'completed' | 'partial' | 'failed' | 'blocked';\n"
+            "  summary: string;\n  metadata: { session_id: string };\n}",
+            info="ts",
+        ),
+    ),
     ("shell", "`for f in *.json; do jq '{status, summary}' \"$f\"; done`"),
     ("graphql", fence("query { task(id: 7) { status summary artifacts { path } } }", info="graphql")),
     ("diff", fence('-  "status": "partial",\n+  "status": "completed",\n   "artifacts": [', info="diff")),
-    ("format-string", "The log line is `f\"{status}: {summary!r} {{raw}}\"` now, and `${status}` in the shell part."),
-    ("unbalanced", "A lone `{` or `\"` in the input used to crash the lexer, and so did `}}`. Both are covered now."),
+    ("format-string", 'The log line is `f"{status}: {summary!r} {{raw}}"` now, and `${status}` in the shell part.'),
+    ("unbalanced", 'A lone `{` or `"` in the input used to crash the lexer, and so did `}}`. Both are covered now.'),
     ("latex", "The set is \\{ x : \\text{status}(x) = 1 \\}, see equation (3)."),
 )
 
@@ -109,15 +126,19 @@ _DRAFT_LABELS: Final = (
 
 
 def drafts(draw: Draw) -> Iterator[Draft]:
+    """A labelled draft, then the final return."""
     for first, last in _DRAFT_LABELS:
         for sample in draw.samples(2):
             draft = _earlier(draw, sample)
-            text = (f"{sample.job.prose[0]}\n\n{first}\n\n{fence(pretty(draft))}\n\nAll checks are through now.\n\n"
-                    f"{last}\n\n{fence(pretty(sample.payload))}")
+            text = (
+                f"{sample.job.prose[0]}\n\n{first}\n\n{fence(pretty(draft))}\n\nAll checks are through now.\n\n"
+                f"{last}\n\n{fence(pretty(sample.payload))}"
+            )
             yield sample.found("labelled", text)
 
 
 def twice(draw: Draw) -> Iterator[Draft]:
+    """The same return more than once."""
     for sample in draw.samples(3):
         body = pretty(sample.payload)
         yield sample.found("fences", f"{fence(body)}\n\n{prose.report(sample.job, draw.rng)}\n\n{fence(body)}")
@@ -128,8 +149,11 @@ def twice(draw: Draw) -> Iterator[Draft]:
 
 
 _THOUGHTS: Final = (
-    ("think", "<think>\n", "\n</think>"), ("thinking", "<thinking>\n", "\n</thinking>"), ("lone-close", "", "\n</think>"),
-    ("lone-thinking-close", "", "\n</thinking>"), ("one-line", "<think>", "</think>"),
+    ("think", "<think>\n", "\n</think>"),
+    ("thinking", "<thinking>\n", "\n</thinking>"),
+    ("lone-close", "", "\n</think>"),
+    ("lone-thinking-close", "", "\n</thinking>"),
+    ("one-line", "<think>", "</think>"),
 )
 
 
@@ -143,7 +167,7 @@ def thinking(draw: Draw) -> Iterator[Draft]:
             after = draw.rng.choice((fence(pretty(sample.payload)), pretty(sample.payload)))
             yield sample.found(name, f"{thought}\n\n{prose.opening(sample.job, draw.rng)}\n\n{after}")
     for sample in draw.samples(3):
-        thought = "<think>I need {\"status\": ...}, the \"summary\" and so on. What's the path? {a, b</think>"
+        thought = '<think>I need {"status": ...}, the "summary" and so on. What\'s the path? {a, b</think>'
         yield sample.found("fragments", f"{thought}\n{fence(pretty(sample.payload))}")
         thought = f"<think>{sample.job.prose[1]}</think>\n<think>Now the return.</think>"
         yield sample.found("two-thoughts", f"{thought}\n{pretty(sample.payload)}")
@@ -173,14 +197,16 @@ def other_thoughts(draw: Draw) -> Iterator[Draft]:
     for sample in draw.samples(2):
         body = fence(pretty(sample.payload))
         thought = "I should return completed, with the plan as the only artifact."
-        yield sample.found("harmony", f"<|channel|>analysis<|message|>{thought}<|end|><|channel|>final<|message|>{body}")
+        yield sample.found(
+            "harmony", f"<|channel|>analysis<|message|>{thought}<|end|><|channel|>final<|message|>{body}"
+        )
         yield sample.found("reasoning", f"<reasoning>{thought} {{status: maybe}}</reasoning>\n\n{body}")
         yield sample.found("scratchpad", f"<scratchpad>\n{thought}\n{{\n</scratchpad>\n{body}")
         yield sample.found("bracket", f"[THINK]{thought}[/THINK]{body}")
 
 
 _QUOTATIONS: Final = (
-    ("fence", "The planner before me returned this:", lambda text: fence(text)),
+    ("fence", "The planner before me returned this:", fence),
     ("blockquote", "For context, the return of the research step:", lambda text: quoted(fence(text))),
     ("list", "- Return of the helper I called:", lambda text: indented(fence(text), "  ")),
     ("bare", "Helper's answer was:", lambda text: text),
@@ -194,7 +220,9 @@ def other_sessions(draw: Draw) -> Iterator[Draft]:
         for _ in range(2):
             sample, other = draw.sample(STANDARD), draw.sample(STANDARD)
             foreign, own = wrap(pretty(other.payload)), fence(pretty(sample.payload))
-            yield sample.found(f"{name}-first", f"{sample.job.prose[0]}\n\n{lead}\n\n{foreign}\n\nMy own return:\n\n{own}")
+            yield sample.found(
+                f"{name}-first", f"{sample.job.prose[0]}\n\n{lead}\n\n{foreign}\n\nMy own return:\n\n{own}"
+            )
             yield sample.found(f"{name}-last", f"{own}\n\n{lead}\n\n{foreign}\n")
     for _ in range(2):
         sample, other, third = (draw.sample(STANDARD) for _ in range(3))
@@ -235,6 +263,8 @@ def corrected(draw: Draw) -> Iterator[Draft]:
         short = {key: value for key, value in sample.payload.items() if key != "metadata"}
         text = f"{fence(pretty(short))}\n\nI forgot the metadata. Complete return:\n\n{fence(pretty(sample.payload))}"
         yield sample.found("forgotten", text)
+        early = compact(sample.payload | {"status": "in_progress", "artifacts": []})
+        yield sample.found("progress", f"{early}\n{compact(sample.payload)}\n")
     for sample in draw.samples(2):
         body = pretty(sample.payload)
         cut = body[: len(body) // 3]

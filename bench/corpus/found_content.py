@@ -5,24 +5,27 @@ from __future__ import annotations
 import copy
 import json
 import uuid
-from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from . import prose, writing
-from .case import Payload
 from .containers import END, START, anywhere, at_end, fence, in_middle, marked
 from .draw import HYPER, STANDARD, Builder, Draft, Draw, Sample
 from .found_damaged import said
 from .writing import compact, one_line, pretty
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .case import Payload
+
 _SUMMARIES: Final = (
     ("german", "Der Zähler läuft jetzt über, ohne abzustürzen. Größe und Maß stimmen überein."),
     ("japanese", "ログ解析を修正しました。テストはすべて通過しています。"),
-    ("russian", "Исправлен разбор журнала. Все тесты проходят."),
+    ("russian", "Исправлен разбор журнала. Тесты проходят успешно."),
     ("arabic", "تم إصلاح المحلل. جميع الاختبارات ناجحة."),
     ("chinese", "修复了解析器。所有测试均已通过。"),
     ("french", "L’analyseur est corrigé : « tout passe ». Rien n’est resté ouvert."),
-    ("maths", "Proved ∀ x ∈ ℝ, f(x) ≥ 0 by cases. The bound ε/2 is tight."),
+    ("maths", "Proved ∀ x ≥ 0, ∃ y ≠ x by cases. The bound ε/2 is tight."),
     ("emoji", "Fixed the lexer 🎉. All tests are green ✅."),
 )
 _HOSTILE: Final = (
@@ -41,11 +44,12 @@ _HOSTILE: Final = (
     ("angles", "The tag <placeholder> is rendered as text now. Tests pass."),
     ("backslashes", "Paths like C:\\temp\\new and \\\\server\\share are read. Tests pass."),
     ("words", "NaN and Infinity are written as null now. Tests pass."),
-    ("html", "Writes <b>bold</b> & \"quoted\" text safely. Tests pass."),
+    ("html", 'Writes <b>bold</b> & "quoted" text safely. Tests pass.'),
 )
 
 
 def unicode_text(draw: Draw) -> Iterator[Draft]:
+    """Summaries in many scripts, emoji around."""
     for name, text in _SUMMARIES:
         for style in (pretty, json.dumps):
             sample = said(draw.sample(), text)
@@ -97,13 +101,18 @@ def hostile_strings(draw: Draw) -> Iterator[Draft]:
 
 
 def key_order(draw: Draw) -> Iterator[Draft]:
+    """Members in an unusual order."""
     for sample in draw.samples(8):
         turned = sample.having(writing.reordered(sample.payload, draw.rng))
         yield turned.found("shuffled", anywhere(turned, draw.rng, fence(pretty(turned.payload))))
     for sample in draw.samples(4, STANDARD):
-        last = {key: value for key, value in sample.payload.items() if key != "status"} | {"status": sample.payload["status"]}
+        last = {key: value for key, value in sample.payload.items() if key != "status"} | {
+            "status": sample.payload["status"]
+        }
         turned = sample.having(last)
-        yield turned.found("status-last", at_end(turned, draw.rng, draw.rng.choice((fence(pretty(last)), compact(last)))))
+        yield turned.found(
+            "status-last", at_end(turned, draw.rng, draw.rng.choice((fence(pretty(last)), compact(last))))
+        )
     for sample in draw.samples(4, HYPER):
         last = {key: value for key, value in sample.payload.items() if key != "meta"} | {"meta": sample.payload["meta"]}
         turned = sample.having(last)
@@ -126,7 +135,8 @@ def extra_keys(draw: Draw) -> Iterator[Draft]:
         sample = draw.sample()
         payload = copy.deepcopy(sample.payload)
         payload["metadata" if sample.dialect == STANDARD else "meta"].update(
-            {key: value for key, value in extra.items() if key != "status_history"})
+            {key: value for key, value in extra.items() if key != "status_history"}
+        )
         inner = sample.having(payload)
         yield inner.found("inner", at_end(inner, draw.rng, fence(pretty(payload))))
 
@@ -139,6 +149,7 @@ def _session_moved(sample: Sample, *, keep: bool = False) -> Sample:
 
 
 def session_at_top(draw: Draw) -> Iterator[Draft]:
+    """The session id beside the metadata instead of inside."""
     for sample in draw.samples(6, STANDARD):
         moved = _session_moved(sample)
         yield moved.found("moved", anywhere(moved, draw.rng, fence(pretty(moved.payload))))
@@ -153,8 +164,15 @@ def session_at_top(draw: Draw) -> Iterator[Draft]:
 
 def session_forms(draw: Draw) -> Iterator[Draft]:
     """Session ids are opaque."""
-    forms = ("sess_20251226_abc123", str(uuid.UUID(int=draw.rng.getrandbits(128), version=4)), "ses_4Qx9ZpLk2",
-             "session_2026-02-11T09:14:00Z", "a1", "agent:planner/7", "01JH8Z9M3K5T7W")
+    forms = (
+        "sess_20251226_abc123",
+        str(uuid.UUID(int=draw.rng.getrandbits(128), version=4)),
+        "ses_4Qx9ZpLk2",
+        "session_2026-02-11T09:14:00Z",
+        "a1",
+        "agent:planner/7",
+        "01JH8Z9M3K5T7W",
+    )
     for form in forms:
         sample = draw.sample(STANDARD)
         payload = copy.deepcopy(sample.payload)
@@ -198,15 +216,21 @@ def lenient(draw: Draw) -> Iterator[Draft]:
         yield _told(draw, sample, "450-characters", base | {"summary": long[:449] + "."})
         yield _told(draw, sample, "markup", base | {"summary": "**Done**: `lexer` split. See [plan](a.md)."})
         yield _told(draw, sample, "research-kind", base | {"artifacts": [dict(base["artifacts"][0], type="research")]})
-        yield _told(draw, sample, "dotted-path", base | {"artifacts": [dict(base["artifacts"][0], path="./a/b.c/d.md")]})
-        yield _told(draw, sample, "spaced-path", base | {"artifacts": [dict(base["artifacts"][0], path="docs/On call v2.md")]})
-        yield _told(draw, sample, "dots-in-name", base | {"artifacts": [dict(base["artifacts"][0], path="a/..b/c...md")]})
+        yield _told(
+            draw, sample, "dotted-path", base | {"artifacts": [dict(base["artifacts"][0], path="./a/b.c/d.md")]}
+        )
+        yield _told(
+            draw, sample, "spaced-path", base | {"artifacts": [dict(base["artifacts"][0], path="docs/On call v2.md")]}
+        )
+        yield _told(
+            draw, sample, "dots-in-name", base | {"artifacts": [dict(base["artifacts"][0], path="a/..b/c...md")]}
+        )
     for sample in draw.samples(2, STANDARD, status="failed"):
         foreign = copy.deepcopy(sample.payload)
         foreign["errors"][0] |= {"code": "E_QUOTA_17", "type": "quota"}
         yield _told(draw, sample, "foreign-code", foreign)
-        foreign["errors"].append(dict(foreign["errors"][0], message="And once more on the second try"))
-        yield _told(draw, sample, "two-errors", foreign)
+        more = [*foreign["errors"], dict(foreign["errors"][0], message="And once more on the second try")]
+        yield _told(draw, sample, "two-errors", foreign | {"errors": more})
     for sample in draw.samples(2, HYPER, status="complete"):
         timed = copy.deepcopy(sample.payload)
         timed["meta"]["execution_time_ms"] = 15230.75
@@ -224,7 +248,9 @@ def quiet_messages(draw: Draw) -> Iterator[Draft]:
         line = draw.rng.choice(("Done.", "Task finished.", "Here you go:", "Result below", "OK"))
         yield sample.found("short", f"{line}\n{draw.rng.choice((pretty, compact))(sample.payload)}")
     for sample in draw.samples(3):
-        yield sample.found("after-rule", f"{prose.closing(sample.job, draw.rng)}\n\n***\n\n{one_line(sample.payload)}\n***")
+        yield sample.found(
+            "after-rule", f"{prose.closing(sample.job, draw.rng)}\n\n***\n\n{one_line(sample.payload)}\n***"
+        )
 
 
 CATEGORIES: Final[dict[str, Builder]] = {

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import copy
 import pprint
-from collections.abc import Callable, Iterator
-from typing import Final
+import re
+from typing import TYPE_CHECKING, Final
 
 from . import writing
-from .case import Payload
 from .containers import anywhere, at_end, fence, in_middle, marked
 from .draw import HYPER, STANDARD, Builder, Draft, Draw, Sample
 from .writing import BARE, BARE_SINGLE, LOW_HIGH, PYTHON, RAW, SINGLE, SMART, WORDS, Hand, pretty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from .case import Payload
 
 _MARKS: Final = ("//", "#", "/*")
 
@@ -27,6 +31,7 @@ def said(sample: Sample, text: str) -> Sample:
 
 
 def comments(draw: Draw) -> Iterator[Draft]:
+    """Remarks in three notations."""
     for mark in _MARKS:
         for sample in draw.samples(4):
             body = writing.comments(pretty(sample.payload), draw.rng, mark=mark)
@@ -35,9 +40,14 @@ def comments(draw: Draw) -> Iterator[Draft]:
             body = writing.comment_lines(pretty(sample.payload), draw.rng, mark=mark)
             yield sample.found("own-lines", at_end(sample, draw.rng, fence(body)))
     for sample in draw.samples(2):
-        linked = said(sample, "Read https://example.org/a//b#part and c:// twice. The notes /* and */ stay in the text.")
+        linked = said(
+            sample, "Read https://example.org/a//b#part and c:// twice. The notes /* and */ stay in the text."
+        )
         body = writing.comments(pretty(linked.payload), draw.rng, mark="//")
         yield linked.found("slashes-in-text", at_end(linked, draw.rng, fence(body, info="jsonc")))
+        words = "complete|partial|error" if sample.dialect == HYPER else "completed|partial|failed|blocked"
+        listed = re.sub(r'("status": "\w+",?)', rf"\1 // {words}", pretty(sample.payload), count=1)
+        yield sample.found("words-listed", at_end(sample, draw.rng, fence(listed)))
         top = f"// return of {sample.job.agent}\n{pretty(sample.payload)}\n// end"
         yield sample.found("around-object", at_end(sample, draw.rng, fence(top)))
         header = f"/*\n * Return\n * {{not this}}\n */\n{pretty(sample.payload)}"
@@ -45,6 +55,7 @@ def comments(draw: Draw) -> Iterator[Draft]:
 
 
 def trailing_commas(draw: Draw) -> Iterator[Draft]:
+    """A comma after the last member."""
     for sample in draw.samples(6):
         yield sample.found("every", anywhere(sample, draw.rng, fence(writing.trailing_commas(pretty(sample.payload)))))
     for sample in draw.samples(6):
@@ -56,6 +67,7 @@ def trailing_commas(draw: Draw) -> Iterator[Draft]:
 
 
 def single_quotes(draw: Draw) -> Iterator[Draft]:
+    """Single quotes, with and without apostrophes in the values."""
     for sample in draw.samples(5):
         yield sample.found("plain", anywhere(sample, draw.rng, fence(SINGLE.write(sample.payload))))
     for text in ("It's done, and the team's tests don't fail any more.", "Renamed 'old' to 'new' in the users' guide."):
@@ -71,6 +83,7 @@ def single_quotes(draw: Draw) -> Iterator[Draft]:
 
 
 def python_words(draw: Draw) -> Iterator[Draft]:
+    """True, False and None, as Python prints them."""
     for _ in range(3):
         sample = _flagged(draw.sample(STANDARD))
         yield sample.found("words", at_end(sample, draw.rng, fence(WORDS.write(sample.payload))))
@@ -89,6 +102,7 @@ def _flagged(sample: Sample) -> Sample:
 
 
 def bare_keys(draw: Draw) -> Iterator[Draft]:
+    """Keys without quotes, as in JavaScript."""
     for sample in draw.samples(5):
         yield sample.found("double", anywhere(sample, draw.rng, fence(BARE.write(sample.payload))))
     for sample in draw.samples(4):
@@ -99,6 +113,7 @@ def bare_keys(draw: Draw) -> Iterator[Draft]:
 
 
 def smart_quotes(draw: Draw) -> Iterator[Draft]:
+    """Typographic quotes around keys and values, or only inside values."""
     for sample in draw.samples(5):
         yield sample.found("all", anywhere(sample, draw.rng, fence(SMART.write(sample.payload))))
     for sample in draw.samples(2):
@@ -113,6 +128,7 @@ def smart_quotes(draw: Draw) -> Iterator[Draft]:
 
 
 def raw_controls(draw: Draw) -> Iterator[Draft]:
+    """Newlines and tabs that should have been escaped."""
     texts = (
         "Two things were done.\nFirst the lexer was rewritten.\nThen the tests were.",
         "Columns are:\tname\tsize\tage. All three are filled.",
@@ -128,6 +144,7 @@ def raw_controls(draw: Draw) -> Iterator[Draft]:
 
 
 def missing_commas(draw: Draw) -> Iterator[Draft]:
+    """Commas left out at line ends."""
     for count in (1, 1, 2, 3):
         for sample in draw.samples(4):
             body = writing.drop_comma(pretty(sample.payload), draw.rng, count=count)
@@ -178,22 +195,43 @@ def missing_middle(draw: Draw) -> Iterator[Draft]:
 
 _ESCAPES: Final = (
     # The text as the model writes it, the reading that keeps the backslash, the reading that drops it.
-    ("markdown", r"Renamed snake\_case fields and \*every\* caller. Tests pass.",
-     r"Renamed snake\_case fields and \*every\* caller. Tests pass.",
-     "Renamed snake_case fields and *every* caller. Tests pass."),
-    ("windows", r"Reads C:\Users\Public as well now. Tests pass.", r"Reads C:\Users\Public as well now. Tests pass.", None),
+    (
+        "markdown",
+        r"Renamed snake\_case fields and \*every\* caller. Tests pass.",
+        r"Renamed snake\_case fields and \*every\* caller. Tests pass.",
+        "Renamed snake_case fields and *every* caller. Tests pass.",
+    ),
+    (
+        "windows",
+        r"Reads C:\Users\Public as well now. Tests pass.",
+        r"Reads C:\Users\Public as well now. Tests pass.",
+        None,
+    ),
     ("apostrophe", r"The user\'s file isn\'t touched. Tests pass.", "The user's file isn't touched. Tests pass.", None),
     ("regex", r"The pattern is \d+\.\d+ now. Tests pass.", r"The pattern is \d+\.\d+ now. Tests pass.", None),
-    ("dollar", r"Costs \$4 less per run. Tests pass.", r"Costs \$4 less per run. Tests pass.",
-     "Costs $4 less per run. Tests pass."),
-    ("backtick", r"Run \`make check\` first. Tests pass.", r"Run \`make check\` first. Tests pass.",
-     "Run `make check` first. Tests pass."),
-    ("hex", r"The marker \x1b is removed now. Tests pass.", r"The marker \x1b is removed now. Tests pass.",
-     "The marker \x1b is removed now. Tests pass."),
+    (
+        "dollar",
+        r"Costs \$4 less per run. Tests pass.",
+        r"Costs \$4 less per run. Tests pass.",
+        "Costs $4 less per run. Tests pass.",
+    ),
+    (
+        "backtick",
+        r"Run \`make check\` first. Tests pass.",
+        r"Run \`make check\` first. Tests pass.",
+        "Run `make check` first. Tests pass.",
+    ),
+    (
+        "hex",
+        r"The marker \x1b is removed now. Tests pass.",
+        r"The marker \x1b is removed now. Tests pass.",
+        "The marker \x1b is removed now. Tests pass.",
+    ),
 )
 
 
 def bad_escapes(draw: Draw) -> Iterator[Draft]:
+    """Backslashes that JSON does not know."""
     for name, written, kept, dropped in _ESCAPES:
         for sample in draw.samples(2):
             right = said(sample, kept)
@@ -204,21 +242,28 @@ def bad_escapes(draw: Draw) -> Iterator[Draft]:
 
 _DAMAGES: Final[tuple[tuple[str, Callable[[Payload, Draw], str]], ...]] = (
     ("commas-comment", lambda load, draw: writing.comments(writing.trailing_commas(pretty(load)), draw.rng, mark="//")),
-    ("single-commas", lambda load, draw: writing.trailing_commas(SINGLE.write(load))),
-    ("single-commas-comment",
-     lambda load, draw: writing.comments(writing.trailing_commas(SINGLE.write(load)), draw.rng, mark="#", share=0.2)),
-    ("bare-commas-comment",
-     lambda load, draw: writing.comments(writing.trailing_commas(BARE.write(load)), draw.rng, mark="//", share=0.2)),
+    ("single-commas", lambda load, _draw: writing.trailing_commas(SINGLE.write(load))),
+    (
+        "single-commas-comment",
+        lambda load, draw: writing.comments(writing.trailing_commas(SINGLE.write(load)), draw.rng, mark="#", share=0.2),
+    ),
+    (
+        "bare-commas-comment",
+        lambda load, draw: writing.comments(writing.trailing_commas(BARE.write(load)), draw.rng, mark="//", share=0.2),
+    ),
     ("bare-single-missing-comma", lambda load, draw: writing.drop_comma(BARE_SINGLE.write(load), draw.rng)),
-    ("python-commas", lambda load, draw: writing.trailing_commas(PYTHON.write(load))),
-    ("smart-commas", lambda load, draw: writing.trailing_commas(SMART.write(load))),
-    ("comment-no-end",
-     lambda load, draw: writing.comments(pretty(load), draw.rng, mark="//", share=0.2).removesuffix("\n}")),
-    ("commas-no-end", lambda load, draw: writing.trailing_commas(pretty(load)).removesuffix(",\n}")),
-    ("missing-and-trailing",
-     lambda load, draw: writing.one_trailing_comma(writing.drop_comma(pretty(load), draw.rng), draw.rng)),
-    ("block-comment-python",
-     lambda load, draw: writing.comment_lines(PYTHON.write(load), draw.rng, mark="#")),
+    ("python-commas", lambda load, _draw: writing.trailing_commas(PYTHON.write(load))),
+    ("smart-commas", lambda load, _draw: writing.trailing_commas(SMART.write(load))),
+    (
+        "comment-no-end",
+        lambda load, draw: writing.comments(pretty(load), draw.rng, mark="//", share=0.2).removesuffix("\n}"),
+    ),
+    ("commas-no-end", lambda load, _draw: writing.trailing_commas(pretty(load)).removesuffix(",\n}")),
+    (
+        "missing-and-trailing",
+        lambda load, draw: writing.one_trailing_comma(writing.drop_comma(pretty(load), draw.rng), draw.rng),
+    ),
+    ("block-comment-python", lambda load, draw: writing.comment_lines(PYTHON.write(load), draw.rng, mark="#")),
 )
 
 

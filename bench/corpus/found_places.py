@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from . import prose
 from .containers import END, START, anywhere, at_end, at_start, fence, in_middle, indented, marked
 from .draw import HYPER, STANDARD, Builder, Draft, Draw
 from .writing import STYLES, compact, one_line, pretty
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _FENCES: Final = (
-    ("no-language", "```", ""), ("tildes", "~~~", ""), ("tildes-json", "~~~", "json"), ("upper-case", "```", "JSON"),
-    ("json5", "```", "json5"), ("jsonc", "```", "jsonc"), ("javascript", "```", "javascript"), ("text", "```", "text"),
-    ("title", "```", 'json title="return.json"'), ("space-before", "```", " json"), ("four-ticks", "````", "json"),
-    ("trailing-space", "```", "json   "), ("markdown", "````", "markdown"), ("output", "```", "output"),
+    ("no-language", "```", ""),
+    ("tildes", "~~~", ""),
+    ("tildes-json", "~~~", "json"),
+    ("upper-case", "```", "JSON"),
+    ("json5", "```", "json5"),
+    ("jsonc", "```", "jsonc"),
+    ("javascript", "```", "javascript"),
+    ("text", "```", "text"),
+    ("title", "```", 'json title="return.json"'),
+    ("space-before", "```", " json"),
+    ("four-ticks", "````", "json"),
+    ("trailing-space", "```", "json   "),
+    ("markdown", "````", "markdown"),
+    ("output", "```", "output"),
 )
 
 
 def fenced(draw: Draw) -> Iterator[Draft]:
+    """A `json` fence at the end, in all the ways to lay out JSON."""
     for name, style in STYLES:
         for sample in draw.samples(5):
             yield sample.found(name, at_end(sample, draw.rng, fence(style(sample.payload))))
 
 
 def bare(draw: Draw) -> Iterator[Draft]:
+    """The object is the whole message."""
     for name, style in STYLES:
         for sample in draw.samples(2):
             yield sample.found(name, style(sample.payload))
@@ -35,12 +49,14 @@ def bare(draw: Draw) -> Iterator[Draft]:
 
 
 def fence_kinds(draw: Draw) -> Iterator[Draft]:
+    """Other marks and other languages on the fence."""
     for name, mark, info in _FENCES:
         for sample in draw.samples(2):
             yield sample.found(name, anywhere(sample, draw.rng, fence(pretty(sample.payload), mark=mark, info=info)))
 
 
 def fence_slips(draw: Draw) -> Iterator[Draft]:
+    """Fences that are not closed, glued, nested or misspelt."""
     for sample in draw.samples(2):
         body = pretty(sample.payload)
         yield sample.found("indented", at_end(sample, draw.rng, indented(fence(body), "   ")))
@@ -55,12 +71,15 @@ def fence_slips(draw: Draw) -> Iterator[Draft]:
 
 
 def prose_around(draw: Draw) -> Iterator[Draft]:
+    """The object stands in running text."""
     for sample in draw.samples(8):
         yield sample.found("bare-middle", in_middle(sample, draw.rng, pretty(sample.payload)))
     for sample in draw.samples(4):
         yield sample.found("bare-start", at_start(sample, draw.rng, pretty(sample.payload)))
     for sample in draw.samples(4):
-        yield sample.found("inline", f"{prose.opening(sample.job, draw.rng)} Return: {one_line(sample.payload)} — that's it.")
+        yield sample.found(
+            "inline", f"{prose.opening(sample.job, draw.rng)} Return: {one_line(sample.payload)} — that's it."
+        )
     for sample in draw.samples(4):
         yield sample.found("fence-middle", in_middle(sample, draw.rng, fence(pretty(sample.payload))))
     for sample in draw.samples(3):
@@ -69,6 +88,7 @@ def prose_around(draw: Draw) -> Iterator[Draft]:
 
 
 def markers(draw: Draw) -> Iterator[Draft]:
+    """Between the two marker comments."""
     for sample in draw.samples(8, HYPER):
         yield sample.found("whole", at_end(sample, draw.rng, marked(pretty(sample.payload))))
     for sample in draw.samples(5, STANDARD):
@@ -78,6 +98,7 @@ def markers(draw: Draw) -> Iterator[Draft]:
 
 
 def marker_slips(draw: Draw) -> Iterator[Draft]:
+    """A marker missing, misplaced or only talked about."""
     for _ in range(3):
         sample = draw.sample(HYPER)
         body = pretty(sample.payload)
@@ -100,17 +121,22 @@ def marked_and_unmarked(draw: Draw) -> Iterator[Draft]:
     for _ in range(4):
         sample = draw.sample(HYPER, status="complete")
         other = draw.sample(HYPER, status="partial", job=sample.job)
-        text = (f"Half-way through, the state was:\n\n{fence(pretty(other.payload))}\n\nEverything is finished now.\n\n"
-                f"{marked(pretty(sample.payload))}")
+        text = (
+            f"Half-way through, the state was:\n\n{fence(pretty(other.payload))}\n\nEverything is finished now.\n\n"
+            f"{marked(pretty(sample.payload))}"
+        )
         yield sample.found("marked-last", text)
 
 
 def markdown(draw: Draw) -> Iterator[Draft]:
+    """In lists, bold text, code spans and the like."""
     for sample in draw.samples(3):
         body, line = pretty(sample.payload), one_line(sample.payload)
         yield sample.found("bold-label", in_middle(sample, draw.rng, f"**Return:** {line}"))
         yield sample.found("bold-around", at_end(sample, draw.rng, f"**{line}**"))
-        yield sample.found("list-item", in_middle(sample, draw.rng, f"- Return:\n\n{indented(fence(body), '  ')}\n- Done."))
+        yield sample.found(
+            "list-item", in_middle(sample, draw.rng, f"- Return:\n\n{indented(fence(body), '  ')}\n- Done.")
+        )
         yield sample.found("numbered", at_end(sample, draw.rng, f"3. Return\n{indented(fence(body), '   ')}"))
         yield sample.found("bullet-line", in_middle(sample, draw.rng, f"* {line}\n* nothing else"))
         yield sample.found("code-span", in_middle(sample, draw.rng, f"`{line}`"))
@@ -122,11 +148,14 @@ def markdown(draw: Draw) -> Iterator[Draft]:
 
 
 def tags(draw: Draw) -> Iterator[Draft]:
+    """In tags that look like XML or HTML."""
     for name in ("return", "output", "json", "final_answer", "result", "answer", "response", "agent_return"):
         sample = draw.sample()
         yield sample.found(name, at_end(sample, draw.rng, f"<{name}>\n{pretty(sample.payload)}\n</{name}>"))
     sample = draw.sample()
-    yield sample.found("fenced-in-tag", at_end(sample, draw.rng, f"<return>\n{fence(pretty(sample.payload))}\n</return>"))
+    yield sample.found(
+        "fenced-in-tag", at_end(sample, draw.rng, f"<return>\n{fence(pretty(sample.payload))}\n</return>")
+    )
     sample = draw.sample()
     page = f"<html><body><pre><code>{pretty(sample.payload)}</code></pre></body></html>"
     yield sample.found("pre", page)
@@ -135,6 +164,7 @@ def tags(draw: Draw) -> Iterator[Draft]:
 
 
 def long_prose(draw: Draw) -> Iterator[Draft]:
+    """In twenty kilobytes of report."""
     for sample in draw.samples(5):
         long = prose.filler(sample.job, draw.rng, 20_000)
         yield sample.found("end", f"{long}\n\n{fence(pretty(sample.payload))}")
@@ -148,6 +178,7 @@ def long_prose(draw: Draw) -> Iterator[Draft]:
 
 
 def harness_noise(draw: Draw) -> Iterator[Draft]:
+    """With what terminals, logs and chat templates leave around a message."""
     for sample in draw.samples(2):
         body, line = pretty(sample.payload), one_line(sample.payload)
         yield sample.found("colours", f"\x1b[1m{prose.opening(sample.job, draw.rng)}\x1b[0m\n\x1b[32m{body}\x1b[0m\n")
@@ -157,7 +188,9 @@ def harness_noise(draw: Draw) -> Iterator[Draft]:
         yield sample.found("special-tokens", f"<|assistant|>\n{body}<|end|>")
         yield sample.found("end-of-turn", f"{at_end(sample, draw.rng, fence(body))}<|im_end|>")
         yield sample.found("heredoc", f"$ cat <<'EOF'\n{body}\nEOF")
-        yield sample.found("assignment", f"```python\nresult = {body}\n```".replace(": true", ": True").replace(": false", ": False"))
+        yield sample.found(
+            "assignment", f"```python\nresult = {body}\n```".replace(": true", ": True").replace(": false", ": False")
+        )
         yield sample.found("js-export", f"```js\nexport default {body};\n```")
         yield sample.found("return-statement", f"return {body};")
 
@@ -166,7 +199,9 @@ def many_lists(draw: Draw) -> Iterator[Draft]:
     """Returns of an unusual size: many artifacts, none, long lists."""
     for _ in range(2):
         sample = draw.sample(STANDARD, status="completed")
-        files = [{"type": "implementation", "path": f"src/part_{n:02d}/mod.rs", "summary": f"Part {n}"} for n in range(40)]
+        files = [
+            {"type": "implementation", "path": f"src/part_{n:02d}/mod.rs", "summary": f"Part {n}"} for n in range(40)
+        ]
         many = sample.having(sample.payload | {"artifacts": files})
         yield many.found("forty-artifacts", at_end(many, draw.rng, fence(pretty(many.payload))))
         none = sample.having(sample.payload | {"artifacts": []})

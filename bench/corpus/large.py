@@ -8,8 +8,7 @@ from __future__ import annotations
 import copy
 import html
 import json
-from collections.abc import Callable, Iterator
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from . import prose
 from .case import EITHER, Case, Either, Payload
@@ -17,6 +16,9 @@ from .containers import START, fence, marked
 from .draw import STANDARD, Draw, Sample
 from .jobs import OAUTH, RUST
 from .writing import compact, one_line, pretty, trailing_commas
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 CATEGORY: Final = "large"
 _MILLION: Final = 1_000_000

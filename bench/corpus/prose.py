@@ -5,10 +5,12 @@ Owns prose only; it never writes a return, and nothing it writes looks like one.
 
 from __future__ import annotations
 
-import random
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from .jobs import Job
+if TYPE_CHECKING:
+    import random
+
+    from .jobs import Job
 
 _OPENINGS: Final = (
     "Done. Here is what I found and changed for task {number}.",
@@ -99,3 +101,14 @@ def filler(job: Job, rng: random.Random, size: int) -> str:
         parts.append(part)
         length += len(part) + 2
     return "\n\n".join(parts)
+
+
+def plain_filler(job: Job, rng: random.Random, size: int) -> str:
+    """Exactly `size` characters of paragraphs and bullets, with no block among them."""
+    parts: list[str] = []
+    length = 0
+    while length < size:
+        part = rng.choice((*job.prose, "\n".join(f"- {bullet}" for bullet in job.bullets)))
+        parts.append(part)
+        length += len(part) + 2
+    return "\n\n".join(parts)[:size]

@@ -4,20 +4,52 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from . import writing
-from .case import Payload
 from .containers import anywhere, at_end, fence, marked
 from .draw import HYPER, STANDARD, Builder, Draft, Draw, Sample
 from .writing import SINGLE, compact, one_line, pretty
 
-_WORDS: Final = ("Completed", "COMPLETED", "success", "done", "complete", "ok", "in_progress", "researched", "planned",
-                 "implemented", "error", "finished", " completed", "completed.", "", "cancelled", "\u0441\u043empleted")
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from .case import Payload
+
+_WORDS: Final = (
+    "Completed",
+    "COMPLETED",
+    "success",
+    "done",
+    "complete",
+    "ok",
+    "in_progress",
+    "researched",
+    "planned",
+    "implemented",
+    "error",
+    "finished",
+    " completed",
+    "completed.",
+    "",
+    "cancelled",
+    "\u0441\u043empleted",
+)
 _HYPER_WORDS: Final = ("completed", "Complete", "failed", "blocked", "success", "done", "COMPLETE", "")
-_PATHS: Final = ("../secrets.md", "/etc/passwd", "~/notes.md", "C:\\Users\\me\\plan.md", "a/../../b.md", "file:///etc/hosts",
-                 "..", "..\\up.md", "\\\\server\\share\\x.md", "/home/dev/project/specs/plan.md", "specs/../../../x.md", "")
+_PATHS: Final = (
+    "../secrets.md",
+    "/etc/passwd",
+    "~/notes.md",
+    "C:\\Users\\me\\plan.md",
+    "a/../../b.md",
+    "file:///etc/hosts",
+    "..",
+    "..\\up.md",
+    "\\\\server\\share\\x.md",
+    "/home/dev/project/specs/plan.md",
+    "specs/../../../x.md",
+    "",
+)
 
 
 def _set(payload: Payload, where: str, value: object) -> Payload:
@@ -49,6 +81,7 @@ def _wrong(draw: Draw, sample: Sample, variant: str, payload: Payload) -> Draft:
 
 
 def status_words(draw: Draw) -> Iterator[Draft]:
+    """Words outside the dialect's list."""
     for word in _WORDS:
         sample = draw.sample(STANDARD, status="completed")
         yield _wrong(draw, sample, "standard", sample.payload | {"status": word})
@@ -58,8 +91,19 @@ def status_words(draw: Draw) -> Iterator[Draft]:
 
 
 def missing(draw: Draw) -> Iterator[Draft]:
-    for where in ("status", "summary", "artifacts", "metadata", "metadata.session_id", "metadata.agent_type",
-                  "metadata.delegation_depth", "metadata.delegation_path", "artifacts.0.path", "artifacts.0.type"):
+    """A required member is not there."""
+    for where in (
+        "status",
+        "summary",
+        "artifacts",
+        "metadata",
+        "metadata.session_id",
+        "metadata.agent_type",
+        "metadata.delegation_depth",
+        "metadata.delegation_path",
+        "artifacts.0.path",
+        "artifacts.0.type",
+    ):
         for sample in draw.samples(2, STANDARD, status="completed"):
             yield _wrong(draw, sample, where, _without(sample.payload, where))
     for where in ("errors.0.message", "errors.0.type"):
@@ -70,37 +114,114 @@ def missing(draw: Draw) -> Iterator[Draft]:
             yield _wrong(draw, sample, where, _without(sample.payload, where))
 
 
+def _renamed(payload: Payload, where: str, name: str) -> Payload:
+    *steps, last = where.split(".")
+    changed = copy.deepcopy(payload)
+    holder: Any = changed
+    for step in steps:
+        holder = holder[step]
+    holder[name] = holder.pop(last)
+    return changed
+
+
+def other_names(draw: Draw) -> Iterator[Draft]:
+    """Required members under names that are not theirs."""
+    for where, name in (
+        ("status", "Status"),
+        ("summary", "Summary"),
+        ("artifacts", "Artifacts"),
+        ("metadata", "meta_data"),
+        ("metadata.session_id", "sessionId"),
+        ("metadata.delegation_depth", "delegationDepth"),
+        ("metadata.delegation_path", "delegation-path"),
+        ("metadata.agent_type", "agent"),
+        ("status", "state"),
+        ("summary", "sumary"),
+    ):
+        sample = draw.sample(STANDARD, status="completed")
+        yield _wrong(draw, sample, name, _renamed(sample.payload, where, name))
+    for where, name in (
+        ("meta", "Meta"),
+        ("meta.agent_name", "agentName"),
+        ("next_steps", "nextSteps"),
+        ("meta.status", "state"),
+    ):
+        sample = draw.sample(HYPER, status="complete")
+        yield _wrong(draw, sample, name, _renamed(sample.payload, where, name))
+
+
+def in_texts(draw: Draw) -> Iterator[Draft]:
+    """Objects and lists that are written as strings."""
+    for key in ("metadata", "artifacts"):
+        for sample in draw.samples(2, STANDARD, status="completed"):
+            yield _wrong(draw, sample, key, sample.payload | {key: one_line(sample.payload[key])})
+    for key in ("meta", "artifacts"):
+        sample = draw.sample(HYPER, status="complete")
+        yield _wrong(draw, sample, f"hyper-{key}", sample.payload | {key: one_line(sample.payload[key])})
+
+
 _STANDARD_TYPES: Final[tuple[tuple[str, object], ...]] = (
-    ("status", ["completed"]), ("status", True), ("status", None), ("status", 1), ("summary", ["Done.", "Really."]),
-    ("summary", None), ("summary", {"text": "Done."}), ("artifacts", {"path": "a.md"}), ("artifacts", "a.md"),
-    ("artifacts", None), ("artifacts", ["specs/a.md"]), ("metadata", []), ("metadata", "none"),
-    ("metadata.delegation_depth", "1"), ("metadata.delegation_depth", True), ("metadata.delegation_depth", None),
-    ("metadata.delegation_path", "orchestrator"), ("metadata.delegation_path", [1, 2]), ("metadata.agent_type", 7),
-    ("metadata.session_id", 1735460684), ("metadata.session_id", None), ("artifacts.0.path", ["a.md"]),
-    ("artifacts.0.path", None), ("artifacts.0.type", 3),
+    ("status", ["completed"]),
+    ("status", True),
+    ("status", None),
+    ("status", 1),
+    ("summary", ["Done.", "Really."]),
+    ("summary", None),
+    ("summary", {"text": "Done."}),
+    ("artifacts", {"path": "a.md"}),
+    ("artifacts", "a.md"),
+    ("artifacts", None),
+    ("artifacts", ["specs/a.md"]),
+    ("metadata", []),
+    ("metadata", "none"),
+    ("metadata.delegation_depth", "1"),
+    ("metadata.delegation_depth", True),
+    ("metadata.delegation_depth", None),
+    ("metadata.delegation_path", "orchestrator"),
+    ("metadata.delegation_path", [1, 2]),
+    ("metadata.agent_type", 7),
+    ("metadata.session_id", 1735460684),
+    ("metadata.session_id", None),
+    ("artifacts.0.path", ["a.md"]),
+    ("artifacts.0.path", None),
+    ("artifacts.0.type", 3),
 )
 
 
 def wrong_types(draw: Draw) -> Iterator[Draft]:
+    """A member of another type; nothing is coerced."""
     for where, value in _STANDARD_TYPES:
         sample = draw.sample(STANDARD, status="completed")
         yield _wrong(draw, sample, where, _set(sample.payload, where, value))
     faults: tuple[tuple[str, object], ...] = (
-        ("errors.0.recoverable", "true"), ("errors.0.recoverable", 1), ("errors", "timeout"), ("errors", ["timeout"]),
-        ("errors", {"type": "timeout"}), ("errors.0.message", 5))
+        ("errors.0.recoverable", "true"),
+        ("errors.0.recoverable", 1),
+        ("errors", "timeout"),
+        ("errors", ["timeout"]),
+        ("errors", {"type": "timeout"}),
+        ("errors.0.message", 5),
+    )
     for where, value in faults:
         sample = draw.sample(STANDARD, status="failed")
         yield _wrong(draw, sample, where, _set(sample.payload, where, value))
     hyper: tuple[tuple[str, object], ...] = (
-        ("meta", "complete"), ("meta", []), ("meta.status", ["complete"]), ("meta.execution_time_ms", "12 s"),
-        ("artifacts", {}), ("next_steps", {"first": "Go on"}), ("artifacts.0.path", 4), ("artifacts.0.type", "binary"),
-        ("meta.agent_name", None))
+        ("meta", "complete"),
+        ("meta", []),
+        ("meta.status", ["complete"]),
+        ("meta.execution_time_ms", "12 s"),
+        ("artifacts", {}),
+        ("next_steps", {"first": "Go on"}),
+        ("artifacts.0.path", 4),
+        ("artifacts.0.type", "binary"),
+        ("meta.agent_name", None),
+    )
     for where, value in hyper:
         sample = draw.sample(HYPER, status="complete")
         yield _wrong(draw, sample, where, _set(sample.payload, where, value))
 
 
 def paths(draw: Draw) -> Iterator[Draft]:
+    """Paths that lead outside."""
     for path in _PATHS:
         sample = draw.sample(STANDARD, status="completed")
         yield _wrong(draw, sample, "standard", _set(sample.payload, "artifacts.0.path", path))
@@ -114,6 +235,7 @@ def paths(draw: Draw) -> Iterator[Draft]:
 
 
 def errors_and_status(draw: Draw) -> Iterator[Draft]:
+    """Errors that do not fit the status."""
     for _ in range(4):
         sample, other = draw.sample(STANDARD, status="completed"), draw.sample(STANDARD, status="failed")
         yield _wrong(draw, sample, "completed-with-errors", sample.payload | {"errors": other.payload["errors"]})
@@ -126,9 +248,16 @@ def errors_and_status(draw: Draw) -> Iterator[Draft]:
 
 
 def summaries(draw: Draw) -> Iterator[Draft]:
+    """Summaries without words, or with too many."""
     long = "The parser was split in two and every caller moved to the new entry point. " * 8
-    for name, text in (("empty", ""), ("spaces", "   "), ("newline", "\n"), ("600", long[:600]), ("501", long[:500] + "x"),
-                       ("5000", long * 9)):
+    for name, text in (
+        ("empty", ""),
+        ("spaces", "   "),
+        ("newline", "\n"),
+        ("600", long[:600]),
+        ("501", long[:500] + "x"),
+        ("5000", long * 9),
+    ):
         for sample in draw.samples(2, STANDARD, status="completed"):
             yield _wrong(draw, sample, name, sample.payload | {"summary": text})
 
@@ -145,26 +274,38 @@ def _doubled(payload: Payload, key: str, value: object) -> str:
 def duplicates(draw: Draw) -> Iterator[Draft]:
     """One key twice, with two values."""
     pairs: tuple[tuple[str, object], ...] = (
-        ("status", "failed"), ("status", "partial"), ("summary", "Something else was done. Really."), ("artifacts", []),
-        ("session_id", "sess_1769000000_zzzzzz"), ("delegation_depth", 3), ("path", "other/file.md"),
-        ("agent_type", "reviewer"), ("metadata", {}))
+        ("status", "failed"),
+        ("status", "partial"),
+        ("summary", "Something else was done. Really."),
+        ("artifacts", []),
+        ("session_id", "sess_1769000000_zzzzzz"),
+        ("delegation_depth", 3),
+        ("path", "other/file.md"),
+        ("agent_type", "reviewer"),
+        ("metadata", {}),
+    )
     for key, value in pairs:
         for sample in draw.samples(2, STANDARD, status="completed"):
             body = _doubled(sample.payload, key, value)
             yield sample.refused(key, at_end(sample, draw.rng, fence(body)))
     for sample in draw.samples(3, HYPER, status="complete"):
-        yield sample.refused("hyper-status", at_end(sample, draw.rng, marked(_doubled(sample.payload, "status", "error"))))
+        yield sample.refused(
+            "hyper-status", at_end(sample, draw.rng, marked(_doubled(sample.payload, "status", "error")))
+        )
         yield sample.refused("hyper-path", at_end(sample, draw.rng, fence(_doubled(sample.payload, "path", "b/c.md"))))
     for sample in draw.samples(3, STANDARD, status="completed"):
         last = pretty(sample.payload).removesuffix("\n}") + ',\n  "status": "failed"\n}'
         yield sample.refused("status-at-end", at_end(sample, draw.rng, fence(last)))
         damaged = writing.trailing_commas(_doubled(sample.payload, "status", "failed"))
         yield sample.refused("damaged", at_end(sample, draw.rng, fence(damaged)))
-        bare = SINGLE.write(sample.payload).replace("'status': 'completed'", "'status': 'failed', 'status': 'completed'")
+        bare = SINGLE.write(sample.payload).replace(
+            "'status': 'completed'", "'status': 'failed', 'status': 'completed'"
+        )
         yield sample.refused("single-quoted", at_end(sample, draw.rng, fence(bare)))
 
 
 def not_finite(draw: Draw) -> Iterator[Draft]:
+    """Numbers that are none."""
     for word in ("NaN", "Infinity", "-Infinity", "1e999"):
         for sample in draw.samples(2, STANDARD, status="completed"):
             text = pretty(_set(sample.payload, "metadata.duration_seconds", "@@")).replace('"@@"', word)
@@ -204,6 +345,8 @@ def wrapped(draw: Draw) -> Iterator[Draft]:
 CATEGORIES: Final[dict[str, Builder]] = {
     "no-status-words": status_words,
     "no-missing": missing,
+    "no-other-names": other_names,
+    "no-in-texts": in_texts,
     "no-wrong-types": wrong_types,
     "no-paths": paths,
     "no-errors-and-status": errors_and_status,

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
-from collections.abc import Iterator
-from typing import Final
+import urllib.parse
+from typing import TYPE_CHECKING, Final
 
 from . import prose
-from .case import Payload
 from .containers import END, START, at_end, fence, in_middle, marked, quoted
 from .draw import HYPER, STANDARD, Builder, Draft, Draw, Sample
 from .found_among import HYPER_TEMPLATE, STANDARD_TEMPLATE
 from .writing import SINGLE, compact, one_line, pretty
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .case import Payload
+
 _CLAIMS: Final = (
     "Status: completed. Summary: the lexer was split. Artifacts: none.",
     "**Status:** completed\n**Summary:** All phases ran.\n**Artifacts:** src/lexer.rs",
-    "The task's status is now \"completed\" and the metadata says so too.",
+    'The task\'s status is now "completed" and the metadata says so too.',
     "I have returned {status: completed} to the orchestrator as asked.",
     "status = completed, session_id = {session}, delegation_depth = 1",
     "The JSON return was written to specs/return.json (status completed, two artifacts).",
     "| field | value |\n|---|---|\n| status | completed |\n| summary | Done. |\n| session_id | {session} |",
-    "\"status\": \"completed\"\n\"summary\": \"Everything done.\"",
+    '"status": "completed"\n"summary": "Everything done."',
     "completed",
     "meta.status: complete, artifacts: [], next_steps: []",
 )
 
 
 def prose_only(draw: Draw) -> Iterator[Draft]:
+    """Reports, some of which claim in words to be a return."""
     for sample in draw.samples(8):
         yield sample.refused("report", f"{prose.opening(sample.job, draw.rng)}\n\n{prose.report(sample.job, draw.rng)}")
     for sample in draw.samples(2):
@@ -40,9 +46,22 @@ def prose_only(draw: Draw) -> Iterator[Draft]:
 
 
 def nothing(draw: Draw) -> Iterator[Draft]:
-    for name, text in (("empty", ""), ("spaces", "   \n\n\t "), ("bom", "\ufeff"), ("fence", "```json\n```"), ("dash", "-"),
-                       ("markers", f"{START}\n{END}"), ("object", "{}"), ("fenced-object", "```json\n{}\n```"),
-                       ("null", "null"), ("brace", "{"), ("quote", '"'), ("ticks", "```"), ("nul", "\x00")):
+    """Empty messages, or nearly so."""
+    for name, text in (
+        ("empty", ""),
+        ("spaces", "   \n\n\t "),
+        ("bom", "\ufeff"),
+        ("fence", "```json\n```"),
+        ("dash", "-"),
+        ("markers", f"{START}\n{END}"),
+        ("object", "{}"),
+        ("fenced-object", "```json\n{}\n```"),
+        ("null", "null"),
+        ("brace", "{"),
+        ("quote", '"'),
+        ("ticks", "```"),
+        ("nul", "\x00"),
+    ):
         yield draw.sample().refused(name, text)
 
 
@@ -59,21 +78,28 @@ _UNRELATED: Final = (
     ("ci", '{"status": "completed", "conclusion": "success", "artifacts": [], "summary": "ok", "metadata": {}}'),
     ("meta", '{"meta": {"page": 1}, "artifacts": [], "next_steps": []}'),
     ("error-body", '{"error": {"type": "overloaded_error", "message": "Overloaded"}}'),
-    ("schema", '{"type": "object", "properties": {"status": {"enum": ["completed", "failed"]}, "summary": {"type": '
-               '"string"}, "artifacts": {"type": "array"}, "metadata": {"type": "object"}}}'),
+    (
+        "schema",
+        (
+            '{"type": "object", "properties": {"status": {"enum": ["completed", "failed"]}, "summary": {"type": '
+            '"string"}, "artifacts": {"type": "array"}, "metadata": {"type": "object"}}}'
+        ),
+    ),
     ("jsonrpc", '{"jsonrpc": "2.0", "id": 1, "result": {"status": {"state": "completed"}, "artifacts": []}}'),
 )
 
 
 def unrelated(draw: Draw) -> Iterator[Draft]:
+    """JSON of other kinds."""
     for name, text in _UNRELATED:
         sample = draw.sample()
         yield sample.refused(name, text)
         yield sample.refused(f"{name}-fenced", in_middle(sample, draw.rng, fence(text)))
     for sample in draw.samples(3, STANDARD):
         yield sample.refused("metadata-alone", at_end(sample, draw.rng, fence(pretty(sample.payload["metadata"]))))
-        yield sample.refused("members-apart", "\n\n".join(
-            fence(pretty({key: value})) for key, value in sample.payload.items()))
+        yield sample.refused(
+            "members-apart", "\n\n".join(fence(pretty({key: value})) for key, value in sample.payload.items())
+        )
 
 
 def _filled(sample: Sample, **changes: object) -> Payload:
@@ -98,9 +124,13 @@ def templates(draw: Draw) -> Iterator[Draft]:
         yield sample.refused("hyper-dots", at_end(sample, draw.rng, marked(dots)))
         loose = HYPER_TEMPLATE.replace("[ ... ]", "[]").replace("number", "0")
         yield sample.refused("hyper-skeleton-valid", at_end(sample, draw.rng, fence(loose)))
-    for name, form in (("braces", "{ ... }"), ("fenced-braces", "```json\n{ ... }\n```"), ("ellipsis", "{…}"),
-                       ("status-dots", '{"status": "completed", ...}'),
-                       ("two-dots", '{ "status": "...", "summary": "...", "artifacts": [], "metadata": {...} }')):
+    for name, form in (
+        ("braces", "{ ... }"),
+        ("fenced-braces", "```json\n{ ... }\n```"),
+        ("ellipsis", "{…}"),
+        ("status-dots", '{"status": "completed", ...}'),
+        ("two-dots", '{ "status": "...", "summary": "...", "artifacts": [], "metadata": {...} }'),
+    ):
         yield draw.sample().refused(name, f"The return will look like this:\n\n{form}\n")
 
 
@@ -111,17 +141,23 @@ def placeholders(draw: Draw) -> Iterator[Draft]:
         yield sample.refused("summary", at_end(sample, draw.rng, fence(pretty(_filled(sample, summary=blank)))))
     for blank in ("<agent_type>", "{{AGENT}}", "planner|researcher|implementer"):
         sample = draw.sample(STANDARD, status="completed")
-        yield sample.refused("agent", at_end(sample, draw.rng, fence(pretty(_filled(sample, metadata__agent_type=blank)))))
+        yield sample.refused(
+            "agent", at_end(sample, draw.rng, fence(pretty(_filled(sample, metadata__agent_type=blank))))
+        )
     for blank in ("<path>", "{{OUTPUT_DIR}}/report.md", "..."):
         sample = draw.sample(STANDARD, status="completed")
         artifact = dict(sample.payload["artifacts"][0], path=blank)
         yield sample.refused("path", at_end(sample, draw.rng, fence(pretty(_filled(sample, artifacts=[artifact])))))
     for blank in ("<session_id>", "{{SESSION_ID}}", "sess_{timestamp}_{random}", "..."):
         sample = draw.sample(STANDARD, status="completed")
-        yield sample.refused("session", at_end(sample, draw.rng, fence(pretty(_filled(sample, metadata__session_id=blank)))))
+        yield sample.refused(
+            "session", at_end(sample, draw.rng, fence(pretty(_filled(sample, metadata__session_id=blank))))
+        )
     for blank in ("<agent name>", "{{AGENT_NAME}}", "..."):
         sample = draw.sample(HYPER, status="complete")
-        yield sample.refused("hyper-agent", at_end(sample, draw.rng, marked(pretty(_filled(sample, meta__agent_name=blank)))))
+        yield sample.refused(
+            "hyper-agent", at_end(sample, draw.rng, marked(pretty(_filled(sample, meta__agent_name=blank))))
+        )
     for blank in ("completed|partial|failed|blocked", "completed | failed", "<status>", "{{STATUS}}", "..."):
         sample = draw.sample(STANDARD, status="completed")
         yield sample.refused("status", at_end(sample, draw.rng, fence(pretty(_filled(sample, status=blank)))))
@@ -145,13 +181,22 @@ def cut_off(draw: Draw) -> Iterator[Draft]:
         yield sample.refused("errors", body[:spot])
     for sample in draw.samples(4, HYPER, status="error"):
         body = pretty(sample.payload)
-        yield sample.refused("hyper-error", body[: draw.rng.randrange(body.index('"error"') - 3, body.index('"message"') + 14)])
+        yield sample.refused(
+            "hyper-error", body[: draw.rng.randrange(body.index('"error"') - 3, body.index('"message"') + 14)]
+        )
 
 
 def cut_at_joints(draw: Draw) -> Iterator[Draft]:
     """The same, at the places where a closing bracket would make it look whole."""
-    for ending in ('"summary": "', '"artifacts": [', '"metadata": {', '"session_id": "', '"agent_type": "',
-                   '"delegation_depth": ', '"delegation_path": ['):
+    for ending in (
+        '"summary": "',
+        '"artifacts": [',
+        '"metadata": {',
+        '"session_id": "',
+        '"agent_type": "',
+        '"delegation_depth": ',
+        '"delegation_path": [',
+    ):
         sample = draw.sample(STANDARD, status="completed")
         body = pretty(sample.payload)
         spot = body.index(ending) + len(ending)
@@ -168,7 +213,19 @@ def cut_at_joints(draw: Draw) -> Iterator[Draft]:
         yield sample.refused("in-envelope", '{"type":"result","result":' + json.dumps(inner)[: len(inner) // 2])
 
 
+def cut_and_told(draw: Draw) -> Iterator[Draft]:
+    """The harness says that it cut, or the object is spread over two blocks."""
+    for sample in draw.samples(3, status=None):
+        body = pretty(sample.payload)
+        half = body[: len(body) // 3]
+        yield sample.refused("note", at_end(sample, draw.rng, f"```json\n{half}\n[output truncated]"))
+        yield sample.refused("dots", at_end(sample, draw.rng, fence(f"{half}... (truncated, 1204 more characters)")))
+        yield sample.refused("two-blocks", f"Part 1/2:\n\n{fence(half)}\n\nPart 2/2:\n\n{fence(body[len(half) :])}")
+        yield sample.refused("tail-only", at_end(sample, draw.rng, fence(body[len(half) :])))
+
+
 def wrong_session(draw: Draw) -> Iterator[Draft]:
+    """A return of another session, or nearly of this one."""
     for _ in range(4):
         sample, other = draw.sample(STANDARD), draw.sample(STANDARD)
         yield sample.refused("other", at_end(sample, draw.rng, fence(pretty(other.payload))))
@@ -210,9 +267,15 @@ def contradicting(draw: Draw) -> Iterator[Draft]:
         yield sample.refused("marked-twice", f"{marked(pretty(sample.payload))}\n\n{marked(pretty(other))}")
         text = f"{fence(pretty(sample.payload))}\n\n{fence(SINGLE.write(other))}"
         yield sample.refused("one-damaged", text)
+        three = (sample.payload, sample.payload, other)
+        yield sample.refused("two-against-one", "\n\n".join(fence(pretty(one)) for one in three))
+        moved = copy.deepcopy(sample.payload)
+        moved["artifacts"] = [dict(moved["artifacts"][0], path="somewhere/else.md")]
+        yield sample.refused("other-artifacts", f"{fence(pretty(sample.payload))}\n\n{fence(pretty(moved))}")
 
 
 def only_thought(draw: Draw) -> Iterator[Draft]:
+    """The return was thought, not said."""
     for opening, closing in (("<think>", "</think>"), ("<thinking>", "</thinking>"), ("", "</think>")):
         for sample in draw.samples(3):
             body = draw.rng.choice((fence(pretty(sample.payload)), compact(sample.payload)))
@@ -222,6 +285,7 @@ def only_thought(draw: Draw) -> Iterator[Draft]:
 
 
 def only_quoted(draw: Draw) -> Iterator[Draft]:
+    """The return is a quotation."""
     for sample in draw.samples(4):
         block = quoted(fence(pretty(sample.payload)))
         yield sample.refused("fence", f"You sent me this example:\n\n{block}\n\nShall I start?")
@@ -237,7 +301,12 @@ def only_in_string(draw: Draw) -> Iterator[Draft]:
         yield sample.refused("write-bare", one_line(write))
         shell = {"tool": "bash", "args": {"command": f"cat > return.json <<'EOF'\n{inner}\nEOF"}}
         yield sample.refused("bash", at_end(sample, draw.rng, fence(pretty(shell))))
-        use = {"type": "tool_use", "id": "toolu_01", "name": "Write", "input": {"file_path": "r.json", "content": inner}}
+        use = {
+            "type": "tool_use",
+            "id": "toolu_01",
+            "name": "Write",
+            "input": {"file_path": "r.json", "content": inner},
+        }
         yield sample.refused("tool-use", one_line(use))
         test = {"test": "accepts a return", "given": inner, "expect": "accepted"}
         yield sample.refused("fixture", at_end(sample, draw.rng, fence(pretty(test))))
@@ -267,10 +336,18 @@ def other_notations(draw: Draw) -> Iterator[Draft]:
         yield sample.refused("repr", f"SubagentReturn({fields})")
         told = f"{{status is completed, summary {load['summary']}, session {sample.session_id}, no artifacts}}"
         yield sample.refused("prose-in-braces", at_end(sample, draw.rng, told))
+        calls = "".join(f'<parameter name="{key}">{value}</parameter>' for key, value in load.items())
+        yield sample.refused("invoke", f'<invoke name="submit_return">{calls}</invoke>')
+        pythonic = repr(load).replace(repr(load["artifacts"][0]["path"]), "PosixPath('a.md')")
+        yield sample.refused("python-objects", at_end(sample, draw.rng, pythonic))
+        yield sample.refused("base64", base64.b64encode(pretty(load).encode()).decode())
+        yield sample.refused("url-encoded", urllib.parse.quote(compact(load)))
         tags = "".join(f"<{key}>{value}</{key}>" for key, value in load.items())
         yield sample.refused("xml", f"<return>{tags}</return>")
-        toml = f'status = "completed"\nsummary = {json.dumps(load["summary"])}\nartifacts = []\n\n[metadata]\n' + "\n".join(
-            f"{key} = {json.dumps(value)}" for key, value in load["metadata"].items())
+        toml = (
+            f'status = "completed"\nsummary = {json.dumps(load["summary"])}\nartifacts = []\n\n[metadata]\n'
+            + "\n".join(f"{key} = {json.dumps(value)}" for key, value in load["metadata"].items())
+        )
         yield sample.refused("toml", at_end(sample, draw.rng, fence(toml, info="toml")))
     told = "{the status: completed; the summary: all done; the artifacts: none; the session: mine}"
     yield draw.sample(STANDARD).refused("prose-with-colons", told)
@@ -285,6 +362,7 @@ CATEGORIES: Final[dict[str, Builder]] = {
     "no-placeholders": placeholders,
     "no-cut-off": cut_off,
     "no-cut-at-joints": cut_at_joints,
+    "no-cut-and-told": cut_and_told,
     "no-wrong-session": wrong_session,
     "no-contradicting": contradicting,
     "no-only-thought": only_thought,

@@ -6,17 +6,28 @@ Owns the damages. Each one has a single right reading, which is the payload it w
 from __future__ import annotations
 
 import json
-import random
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
-from .case import Payload
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable
+
+    from .case import Payload
 
 _PYTHON_WORDS: Final = {"true": "True", "false": "False", "null": "None"}
 _NOTES: Final = (
-    "done", "see the plan", "checked twice", "as delegated", "filled in by the agent", "required", "it's final",
-    "was 2 before", 'the "real" one', "TODO: none", "ok {checked}",
+    "done",
+    "see the plan",
+    "checked twice",
+    "as delegated",
+    "filled in by the agent",
+    "required",
+    "it's final",
+    "was 2 before",
+    'the "real" one',
+    "TODO: none",
+    "ok {checked}",
 )
 
 
@@ -56,7 +67,7 @@ class Hand:
     raw_controls: bool = False
     indent: int = 2
 
-    def write(self, value: Any, level: int = 1) -> str:
+    def write(self, value: object, level: int = 1) -> str:
         """The text of `value` in this hand."""
         if isinstance(value, dict):
             members = [f"{self._key(key)}: {self.write(item, level + 1)}" for key, item in value.items()]
@@ -116,7 +127,8 @@ def one_trailing_comma(text: str, rng: random.Random) -> str:
     """A comma after the last member of one object or list, the last one as often as not."""
     lines = text.split("\n")
     spots = [
-        number for number, line in enumerate(lines[:-1])
+        number
+        for number, line in enumerate(lines[:-1])
         if lines[number + 1].strip()[:1] in {"}", "]"} and line.strip()[-1:] not in {"{", "[", ","}
     ]
     spot = spots[-1] if rng.random() < 0.5 else rng.choice(spots)
@@ -162,14 +174,13 @@ def drop_line(text: str, wanted: str, *, which: int = 0) -> str:
 
 def reordered(payload: Payload, rng: random.Random) -> Payload:
     """The same members, all levels, in another order."""
-    def shuffled(value: Any) -> Any:
-        if isinstance(value, dict):
-            keys = list(value)
-            rng.shuffle(keys)
-            return {key: shuffled(value[key]) for key in keys}
-        return [shuffled(item) for item in value] if isinstance(value, list) else value
+    return {key: _reordered(payload[key], rng) for key in rng.sample(list(payload), len(payload))}
 
-    return dict(shuffled(payload))
+
+def _reordered(value: object, rng: random.Random) -> object:
+    if isinstance(value, dict):
+        return reordered(value, rng)
+    return [_reordered(item, rng) for item in value] if isinstance(value, list) else value
 
 
 def escaped(text: str) -> str:

@@ -37,11 +37,7 @@ def check(
 ) -> Verdict:
     """Turn the final message of an agent into a verdict; with `root`, its artifacts are looked at on disk."""
     if root is None and manifest is None:
-        if type(text) is str and dialect != "manifest":
-            quick = contract.accept_quickly(text, dialect, session_id, agent)
-            if quick is not None:
-                return quick
-        return contract.check(text, dialect=dialect, expectation=Expectation(session_id, agent))
+        return contract.check(text, dialect=dialect, session_id=session_id, agent=agent)
     words = _load_settings(root).status_words if root is not None else {}
     expectation = Expectation(session_id, agent)
     reading = contract.read_message(text, dialect=dialect, expectation=expectation, words=words)

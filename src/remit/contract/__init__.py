@@ -29,25 +29,24 @@ def check(
     message: str | bytes,
     *,
     dialect: str | None = None,
+    session_id: str | None = None,
+    agent: str | None = None,
     expectation: Expectation | None = None,
     words: Mapping[str, Status] = NOTHING,
     evidence: Mapping[str, ArtifactFacts] = NOTHING,
     manifest_tail: str | None = None,
     findings_text: str | None = None,
 ) -> Verdict:
-    """Turn a final message into a verdict, given the facts as values."""
-    known = expectation or NOTHING_KNOWN
+    """Turn a final message into a verdict, given the facts as values. An `expectation` says all that is known."""
     text = decode(message)
-    if not evidence and known[2:] == UNKNOWN and dialect != "manifest":
-        verdict = accept_quickly(text, dialect, known.session_id, known.agent)
+    if expectation is None and not evidence and dialect != "manifest":
+        verdict = accept_quickly(text, dialect, session_id, agent)
         if verdict is not None:
             return verdict
-    reading = read_message(text, dialect=dialect, expectation=known, words=words)
+    known = Expectation(session_id, agent) if expectation is None else expectation
+    reading = read_message(text, dialect=dialect, expectation=known, words=words, quickly=expectation is not None)
     attach_entry(reading, manifest_tail)
     return judge(reading, evidence=evidence, findings_text=findings_text)
-
-
-NOTHING_KNOWN = Expectation()
 
 
 def decode(message: str | bytes) -> str:
@@ -56,12 +55,17 @@ def decode(message: str | bytes) -> str:
 
 
 def read_message(
-    message: str | bytes, *, dialect: str | None, expectation: Expectation, words: Mapping[str, Status] = NOTHING
+    message: str | bytes,
+    *,
+    dialect: str | None,
+    expectation: Expectation,
+    words: Mapping[str, Status] = NOTHING,
+    quickly: bool = True,
 ) -> Reading:
-    """Find the return in a final message."""
+    """Find the return in a final message; `quickly`: try the quick path first."""
     text = decode(message)
     wanted = None if dialect is None else get_dialect(dialect)
-    if wanted is not MANIFEST and expectation[2:] == UNKNOWN:
+    if quickly and wanted is not MANIFEST and expectation[2:] == UNKNOWN:
         found = find_clean(text, dialect, *expectation[:2])
         if found is not None:
             return make_reading(text, found, *expectation[:2])

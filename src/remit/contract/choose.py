@@ -132,9 +132,24 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
     repairs = list(parsed.repairs)
     troubles = [trouble for flaw in _tell_apart(parsed.flaws) if (trouble := _read_flaw(flaw, candidate, repairs))]
     known = reading.expectation
-    if not troubles and known[2:] == UNKNOWN and is_clean(parsed.value, dialect, known.session_id, known.agent):
+    if (
+        not troubles
+        and not candidate.glued
+        and known[2:] == UNKNOWN
+        and is_clean(parsed.value, dialect, known.session_id, known.agent)
+    ):
         return _Judged(
             candidate, Case(candidate.text, dialect, parsed.value, expectation=known), [], "accepted", repairs
+        )
+    if candidate.glued:
+        troubles.append(
+            Trouble(
+                "unreadable",
+                "the return stands inside another that cannot be read",
+                "Send one return.",
+                parsed.start,
+                parsed.start + 1,
+            )
         )
     for pointer, text in find_placeholders(parsed.value, dialect.shape):
         span = parsed.spans.get(pointer, (parsed.start, parsed.start + 1))

@@ -37,6 +37,8 @@ class Candidate:
     """Why the message itself does not seem to mean it."""
     marked: bool = False
     """Whether it stands between the output markers."""
+    glued: bool = False
+    """Whether it stands inside something that began like a return and cannot be read."""
     alone: bool = False
     """Whether it is the whole message."""
     wrapping: tuple[str, ...] = ()
@@ -63,6 +65,8 @@ class Scan:
     """The last thing that began like a return and could not be read: why, and where."""
     capped: bool = False
     """Whether a cap was the reason."""
+    broken_to: int = -1
+    """How far anything reached that began like a return and could not be read: what stands in it is part of it."""
     overflow: str | None = None
     """Why the scan gave up, where it did."""
     tries: int = 0
@@ -117,8 +121,10 @@ def scan_message(text: str, dialects: Iterable[Dialect], session_id: str | None)
         if scan.is_exhausted(len(text)):
             scan.overflow = "the message holds too many objects to tell the return from the rest"
             break
+        inside = start <= scan.broken_to
         pos, parsed = _attempt(scan, text, start, key.start())
         if parsed and (candidate := _recognise(parsed, text, dialects)):
+            candidate.glued = inside
             scan.candidates.append(candidate)
     _describe(scan.candidates, text)
     return scan
@@ -142,6 +148,7 @@ def _attempt(scan: Scan, text: str, start: int, key: int) -> tuple[int, Parsed |
         scan.values += error.values
         if error.reached > key:
             scan.unreadable, scan.capped = (error.reason, error.reached), error.capped
+            scan.broken_to = max(scan.broken_to, error.reached)
         # Beyond a cap nothing inside can be a return either; after a plain failure an inner object may be one.
         return (error.reached if error.capped else start + 1), None
     scan.chars += parsed.end - start

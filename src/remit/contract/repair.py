@@ -32,7 +32,8 @@ REPAIRS = {
     "unquoted_key": "quoted a bare key",
     "inner_quote": "kept an unescaped quote inside a text",
     "raw_control": "kept a raw line break or control character inside a text",
-    "bad_escape": "kept an escape that JSON does not know as it stands",
+    "bad_escape": "read an escape that JSON does not know",
+    "joined_text": "joined two texts that stood around a plus sign",
     "lone_surrogate": "replaced half of a surrogate pair",
     "python_literal": "read True, False or None as JSON",
     "odd_space": "read a non-breaking or zero-width space as a space",
@@ -91,20 +92,32 @@ def parse_object(text: str, start: int) -> Parsed:
     return Parsed(value, start, parser.pos, parser.spans, parser.repairs, parser.flaws, parser.closed)
 
 
+def join_pointer(pointer: str, key: str) -> str:
+    """The JSON Pointer of a member."""
+    return f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}" if "~" in key or "/" in key else f"{pointer}/{key}"
+
+
 # Possessive quantifiers throughout: nothing here can backtrack.
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _ODD_SPACE = re.compile(r"[\s\ufeff\u200b\u2060]++")
 _STRUCTURE = frozenset('"{}[],:')
-_REGION_END = re.compile(r"```|~~~|<!--")
-_PLAIN_TEXT = re.compile(r'"[^"\\\x00-\x1f]*+"(?=[,:}\]\r\n])')
-_PLAIN_KEY = re.compile(r'"([^"\\\x00-\x1f]*+)"(?=:)')
+_REGION_END = re.compile(r"```|~~~|<!--|</")
+_PLAIN_TEXTS = {quote: re.compile(rf"{quote}[^{quote}\\\x00-\x1f]*+{quote}(?=[,:}}\]\r\n])") for quote in "\"'"}
+_PLAIN_MEMBERS = {
+    quote: re.compile(
+        rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}:[ \t]*+{quote}([^{quote}\\\x00-\x1f]*+){quote}(?=[,}}\]\r\n])"
+    )
+    for quote in "\"'"
+}
+"""A key and a text, both without anything odd: most of a return is made of these."""
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*+)(\.\d++)?+([eE][+-]?+\d++)?+(?![\w.])")
 _WORD = re.compile(r"[A-Za-z_$][\w$|-]*+")
 _BARE_KEY = re.compile(r"[A-Za-z_$][\w$-]*+(?=\s*+:)")
 _KEY_AHEAD = re.compile(
     r"""(?:"[^"\n\\]{1,80}+"|'[^'\n\\]{1,80}+'|[“”„«][^“”»\n]{1,80}+[“”»]|[A-Za-z_$][\w$-]{0,80}+)\s*+:"""
 )
-_TEXT_ENDS = re.compile(r"""[ \t]*+(?:[,:}\]\r\n"'“‘]|//|/\*|\#|```|\Z)""")
+_TEXT_ENDS = re.compile(r"""[ \t]*+(?:[,:}\]\r\n"'“‘]|//|/\*|\#|```|\+\s*+["']|\Z)""")
+_PLUS = re.compile(r"\s*+\+\s*+(?=[\"'])")
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -269,31 +282,37 @@ class _Parser:
 
     def read_member(self, result: dict[str, Any], pointer: str, depth: int, char: str) -> None:
         at = self.pos
-        if plain := _PLAIN_KEY.match(self.text, at, self.limit):
-            key, whole = plain.group(1), True
+        pattern = _PLAIN_MEMBERS.get(char)
+        plain = pattern.match(self.text, at) if pattern else None
+        if plain and self.values_left > 0:
+            if char == "'":
+                self.repair("single_quotes")
+            key, value = plain.groups()
+            child = join_pointer(pointer, key)
             self.pos = plain.end()
+            self.values_left -= 1
+            self.spans[child] = (plain.start(2) - 1, self.pos)
         else:
             key, whole = self.read_key(char)
-        escaped = key.replace("~", "~0").replace("/", "~1") if "~" in key or "/" in key else key
-        child = f"{pointer}/{escaped}"
-        colon = self.peek() if whole else ""
-        if colon != ":":
-            if colon:
-                raise self.fail("a key without a colon")
-            self.flaw("cut", child, at, self.pos)
-            return
-        self.pos += 1
-        char = self.peek()
-        if char == "":
-            self.flaw("cut", child, at, self.pos)
-            return
-        value = self.read_value(child, depth, char)
+            child = join_pointer(pointer, key)
+            if not (whole and self.pass_colon()):
+                self.flaw("cut", child, at, self.pos)
+                return
+            value = self.read_value(child, depth, self.peek())
         if key not in result:
             result[key] = value
-        elif result[key] == value and type(result[key]) is type(value):
+        elif repr(result[key]) == repr(value):  # repr tells true from 1
             self.repair("repeated_key", at)
         else:
             self.flaw("conflict", child, at, self.pos)
+
+    def pass_colon(self) -> bool:
+        """Go on to the value; False where the text ends before it."""
+        char = self.peek()
+        if char and char != ":":
+            raise self.fail("a key without a colon")
+        self.pos += bool(char)
+        return char == ":" and self.peek() != ""
 
     def read_key(self, char: str) -> tuple[str, bool]:
         if char in _CLOSERS:
@@ -326,23 +345,39 @@ class _Parser:
 
     def read_text(self, opener: str) -> tuple[str, bool]:
         """Read a quoted text; the second value is False where it was cut off."""
-        text, start = self.text, self.pos
-        if opener == '"' and (plain := _PLAIN_TEXT.match(text, start)):
+        pattern = _PLAIN_TEXTS.get(opener)
+        plain = pattern.match(self.text, self.pos) if pattern else None
+        if plain:
+            if opener == "'":
+                self.repair("single_quotes")
             self.pos = plain.end()
             return plain.group()[1:-1], True
+        value, whole = self.read_odd_text(opener)
+        while whole and (plus := _PLUS.match(self.text, self.pos)):
+            self.repair("joined_text")
+            self.pos = plus.end()
+            more, whole = self.read_odd_text(self.text[self.pos])
+            value += more
+        return value, whole
+
+    def read_odd_text(self, opener: str) -> tuple[str, bool]:
+        """Read a text with escapes, other quotes, quotes inside or raw line breaks."""
+        text, start = self.text, self.pos
         if opener != '"':
             self.repair("single_quotes" if opener == "'" else "smart_quotes")
-        stops, at, inner = _STOPS[opener], start + 1, False
-        while (stop := stops.search(text, at, self.limit)) and stop.group()[0] != "\n":
+        stops, at, inner = _STOPS[opener], start + 1, 0
+        while (stop := stops.search(text, at)) and stop.group()[0] != "\n":
             if stop.group() == "\\":
                 at = stop.end() + 1
-            elif _TEXT_ENDS.match(text, stop.end(), self.limit):
+            elif _TEXT_ENDS.match(text, stop.end()):
                 break
             else:
-                at, inner = stop.end(), True
+                at, inner = stop.end(), inner + 1
         whole = stop is not None and stop.group()[0] != "\n"
         end = stop.start() if stop else self.limit
         if inner and whole:
+            if opener == '"' and inner % 2:
+                raise self.fail("a quote inside a text is not escaped")
             self.repair("inner_quote", start)
         self.pos = stop.end() if stop and whole else end
         return self.unescape(text[start + 1 : end], start), whole
@@ -366,7 +401,8 @@ class _Parser:
         if len(code) > 1:
             return chr(int(code[1:], 16))
         self.repair("bad_escape")
-        return code if code == "'" else match.group()
+        # Markdown escapes these; anything else belongs to a Windows path or a pattern, backslash and all.
+        return code if code in "_'`#~&" else match.group()
 
     def read_scalar(self, pointer: str) -> Any:  # noqa: ANN401 - any JSON value
         text, start = self.text, self.pos

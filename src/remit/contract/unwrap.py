@@ -30,6 +30,7 @@ _ENTITY = re.compile(r"&(?:quot|#34|#x22);", re.IGNORECASE)
 _CARRIERS = (
     "result", "response", "return", "output", "content", "text", "message", "item", "part", "choices", "candidates",
     "parts", "delta", "final_message", "final", "final_answer", "answer", "data", "structured_output",
+    "structuredContent", "structured_content", "messages",
 )  # fmt: skip
 """Keys under which programs hand on what an agent said."""
 _NOT_AN_ANSWER = ("file_path", "tool", "tool_name", "tool_input", "tool_use_id", "arguments", "input", "command")
@@ -52,7 +53,7 @@ def unwrap(text: str, is_return: IsReturn) -> Iterator[tuple[str, str]]:
     whole = _strip_fence(text.strip().lstrip("\ufeff"))
     if isinstance(inner := _parse_text(whole) or _parse_text(_last_fence(text)), str):
         yield "json_string", inner
-    elif whole[:1] in ("{", "["):
+    elif whole[:1] in ("{", "[") or whole[-1:] == "}":
         yield from (("envelope", inner) for inner in _open_envelope(whole, is_return))
     if _PLAIN_OBJECT.search(text):
         return  # a plain object stands there: what is escaped is then a text inside it
@@ -94,8 +95,8 @@ def _open_envelope(whole: str, is_return: IsReturn) -> list[str]:
     if value is not None:
         return list(_find_answers(value, is_return, 0))
     lines = [line for line in whole.splitlines()[-MAX_LINES:] if line.strip()]
-    if len(lines) == 1 or not all(line.lstrip()[:1] == "{" for line in lines):
-        return []
+    if not all(line.lstrip()[:1] == "{" for line in lines):
+        lines = lines[-1:]  # a log, and perhaps the result after it
     for line in reversed(lines):
         if answers := list(_find_answers(_parse(line), is_return, 0)):
             return answers
@@ -114,13 +115,16 @@ def _find_answers(value: object, is_return: IsReturn, depth: int) -> Iterator[st
         elif not _is_other_speech(value):
             for key in _CARRIERS:
                 if key in value:
-                    yield from _find_answers(value[key], is_return, depth + 1)
+                    answers = list(_find_answers(value[key], is_return, depth + 1))
+                    yield from answers[-1:] if key == "messages" else answers
 
 
 def _is_other_speech(value: Mapping[str, Any]) -> bool:
     speakers = (value.get("type"), value.get("role"))
-    return any(key in value for key in _NOT_AN_ANSWER) or any(
-        isinstance(speaker, str) and speaker in _OTHER_SPEAKERS for speaker in speakers
+    return (
+        value.get("thought") is True
+        or any(key in value for key in _NOT_AN_ANSWER)
+        or any(isinstance(speaker, str) and speaker in _OTHER_SPEAKERS for speaker in speakers)
     )
 
 

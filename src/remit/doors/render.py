@@ -203,7 +203,7 @@ def _count_outcome(outcomes: Sequence[Outcome | None], outcome: Outcome) -> str:
 def render_error(error: BaseException) -> str:
     """Why a command could not run, as one sentence that says what to do next."""
     if isinstance(error, RemitError):
-        return quote(str(error))
+        return f"{quote(error.message)}; {quote(error.hint)}" if error.hint else quote(error.message)
     return quote(f"this is a bug: {type(error).__name__}: {error}") + "; set REMIT_DEBUG=1 for the traceback"
 
 

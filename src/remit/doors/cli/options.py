@@ -83,7 +83,9 @@ def parse_names(value: str) -> tuple[str, ...]:
 session = click.option("--session", "session_id", metavar="ID", help="The session id that was issued.")
 agent = click.option("--agent", metavar="NAME", help="The agent that was asked.")
 dialect = click.option("--dialect", metavar="DIALECT", help="standard, hyper or manifest; detected when left out.")
-manifest = click.option("--manifest", metavar="FILE", help="The manifest whose last entry belongs to the message.")
+manifest = click.option(
+    "--manifest", type=parse_path, metavar="FILE", help="The manifest whose last entry belongs to the message."
+)
 depth = click.option("--depth", type=parse_depth, metavar="N", help="How deep the delegation is.")
 path = click.option("--path", type=parse_names, metavar="A,B,C", help="Who delegated to whom, the agent last.")
 day = click.option("--date", type=parse_day, metavar="YYYY-MM-DD", help="The day of a manifest entry.")

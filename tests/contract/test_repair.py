@@ -1,0 +1,194 @@
+"""The tolerant parser: what it repairs, what it refuses to settle, and where it says things stand."""
+
+import json
+from typing import Any
+
+import pytest
+
+from remit.contract.repair import MAX_DEPTH, MAX_VALUES, REPAIRS, Parsed, UnreadableError, parse_object
+
+BASE = '{"a": "x", "b": [1, 2], "c": {"d": null}}'
+VALUE = json.loads(BASE)
+
+REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
+    "comment": ('{"a": 1, // one\n"b": 2 /* two */, # three\n"c": 3}', {"a": 1, "b": 2, "c": 3}),
+    "trailing_comma": ('{"a": [1, 2,], "b": 3,}', {"a": [1, 2], "b": 3}),
+    "extra_comma": ('{"a": 1,, "b": [,1]}', {"a": 1, "b": [1]}),
+    "missing_comma": ('{"a": 1 "b": ["x" "y"]}', {"a": 1, "b": ["x", "y"]}),
+    "missing_bracket": ('{"a": [1, 2}\n```', {"a": [1, 2]}),
+    "single_quotes": ("{'a': 'the \"b\"'}", {"a": 'the "b"'}),
+    "smart_quotes": ("{“a”: „b“, «c»: ‘d’}", {"a": "b", "c": "d"}),
+    "unquoted_key": ("{a_1: 1, $b-c: 2}", {"a_1": 1, "$b-c": 2}),
+    "inner_quote": ('{"a": "the "real" one", "b": 1}', {"a": 'the "real" one', "b": 1}),
+    "raw_control": ('{"a": "one\ntwo\tthree"}', {"a": "one\ntwo\tthree"}),
+    "bad_escape": (r'{"a": "C:\path \d"}', {"a": r"C:\path \d"}),
+    "lone_surrogate": (r'{"a": "x\ud83dy"}', {"a": "x\ufffdy"}),
+    "python_literal": ('{"a": True, "b": False, "c": None}', {"a": True, "b": False, "c": None}),
+    "odd_space": ('{\u00a0"a":\u200b1}', {"a": 1}),
+    "repeated_key": ('{"a": [1], "a": [1]}', {"a": [1]}),
+}
+"""The repairs that the parser makes by itself."""
+ELSEWHERE = {"json_string", "escaped", "envelope", "html", "cut_off"}
+"""The repairs that unwrapping and the choice of a candidate make; their own tests show them."""
+
+
+def test_every_repair_that_can_be_told_is_made_somewhere() -> None:
+    assert {*REPAIRED, *ELSEWHERE} == set(REPAIRS)
+
+
+@pytest.mark.parametrize("kind", REPAIRED)
+def test_a_damage_with_one_reading_is_repaired_and_told(kind: str) -> None:
+    """R0.1: nothing is repaired without saying so."""
+    text, value = REPAIRED[kind]
+    parsed = parse_object(text, 0)
+    assert parsed.value == value
+    assert {name for name, _ in parsed.repairs} == {kind}
+    assert not parsed.flaws
+    assert kind in REPAIRS
+
+
+@pytest.mark.parametrize("kind", REPAIRED)
+def test_a_repair_says_where_it_was_needed(kind: str) -> None:
+    text, _ = REPAIRED[kind]
+    assert all(0 < at <= len(text) for _, at in parse_object(text, 0).repairs)
+
+
+@pytest.mark.parametrize("text", [BASE, BASE.replace(" ", ""), json.dumps(VALUE, indent=4), json.dumps(VALUE, indent="\t")])
+def test_what_is_json_comes_back_unchanged(text: str) -> None:
+    parsed = parse_object(text, 0)
+    assert (parsed.value, parsed.repairs, parsed.flaws) == (VALUE, [], [])
+    assert (parsed.start, parsed.end, parsed.closed) == (0, len(text), "bracket")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "pointer", "shown"),
+    [
+        ('{"status": "failed", "status": "completed"}', "conflict", "/status", '"status": "completed"'),
+        ('{"a": 1, "a": true}', "conflict", "/a", '"a": true'),
+        ('{"a": 1, "a": 1.0}', "conflict", "/a", '"a": 1.0'),
+        ('{"a": {"b": 1, "b": 2}}', "conflict", "/a/b", '"b": 2'),
+        ('{"a": NaN}', "nonfinite", "/a", "NaN"),
+        ('{"a": [-Infinity]}', "nonfinite", "/a/0", "-Infinity"),
+        ('{"a": 1e999}', "nonfinite", "/a", "1e999"),
+        ('{"a": 1, ...}', "ellipsis", "", "..."),
+        ('{"a": [1, …]}', "ellipsis", "/a", "…"),
+        ('{"a": ..., "b": 1}', "ellipsis", "/a", "..."),
+        ('{"a": completed|failed}', "template", "/a", "completed|failed"),
+        ('{"a": string, "b": 1}', "template", "/a", "string"),
+    ],
+)
+def test_what_no_repair_can_settle_is_a_flaw(text: str, kind: str, pointer: str, shown: str) -> None:
+    """R0.1: contradictions, numbers that are none and blanks are told apart, and none is guessed."""
+    [flaw] = parse_object(text, 0).flaws
+    assert (flaw.kind, flaw.pointer, text[flaw.start : flaw.end]) == (kind, pointer, shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "pointer"),
+    [
+        ('{"a": "half', "/a"),
+        ('{"a": 31', "/a"),
+        ('{"a": tr', "/a"),
+        ('{"a": 1, "b', "/b"),
+        ('{"a": 1, "b":', "/b"),
+        ('{"a": 1,', ""),
+        ('{"a": [1, 2', "/a/1"),
+        ('{"a": ["x"', "/a"),
+        ('{"a": {"b": "c"', "/a"),
+        ('```json\n{"a": "half\n```', "/a"),
+    ],
+)
+def test_what_was_cut_off_is_a_flaw_where_it_was_cut(text: str, pointer: str) -> None:
+    """R0.2: half a value is not what the agent meant to say."""
+    cuts = [flaw for flaw in parse_object(text, text.index("{")).flaws if flaw.kind == "cut"]
+    assert cuts
+    assert cuts[0].pointer == pointer
+
+
+@pytest.mark.parametrize(("text", "closed"), [('{"a": "b"', "end"), ('{"a": "b"\n```\n', "fence"), ('{"a": 1\n~~~', "fence")])
+def test_a_forgotten_last_bracket_is_only_that(text: str, closed: str) -> None:
+    parsed = parse_object(text, 0)
+    assert parsed.closed == closed
+    assert [name for name, _ in parsed.repairs] == ["missing_bracket"]
+    assert not parsed.flaws
+
+
+def test_prose_after_a_forgotten_bracket_stays_prose() -> None:
+    text = '{"a": "b"\n\nAll of it is done: see above.'
+    parsed = parse_object(text, 0)
+    assert parsed.value == {"a": "b"}
+    assert text[parsed.end :] == "All of it is done: see above."
+
+
+def test_keys_behind_a_missing_bracket_of_a_list_are_kept() -> None:
+    parsed = parse_object('{"a": ["x", "y", "b": 1}', 0)
+    assert parsed.value == {"a": ["x", "y"], "b": 1}
+    assert "missing_bracket" in dict(parsed.repairs)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"a", "b": 1}', "a key without a colon"),
+        ('{"a": nonsense}', "expected a value"),
+        ("{12: 1}", "expected a key"),
+        ('{"a": / 1}', "'/' starts neither"),
+    ],
+)
+def test_what_has_no_single_reading_cannot_be_read(text: str, reason: str) -> None:
+    with pytest.raises(UnreadableError, match=reason) as caught:
+        parse_object(text, 0)
+    assert not caught.value.capped
+    assert 0 < caught.value.reached <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"a": ' + "[" * MAX_DEPTH + "]" * MAX_DEPTH + "}", "nested too deeply"),
+        ('{"a": [' + "1," * MAX_VALUES + "1]}", "more values"),
+        ('{"a": ' + "7" * 4001 + "}", "too many digits"),
+    ],
+)
+def test_what_is_beyond_a_cap_is_refused_as_that(text: str, reason: str) -> None:
+    with pytest.raises(UnreadableError, match=reason) as caught:
+        parse_object(text, 0)
+    assert caught.value.capped
+
+
+def test_what_is_just_within_the_caps_is_read() -> None:
+    deep = MAX_DEPTH - 1
+    text = '{"a": ' + "[" * deep + "]" * deep + ', "b": ' + "7" * 4000 + "}"
+    assert parse_object(text, 0).value["b"] == int("7" * 4000)
+
+
+def test_every_value_is_found_where_it_stands() -> None:
+    text = 'before {"a": "x", "b/c": [1, {"d~": true}]} after'
+    parsed = parse_object(text, 7)
+    shown = {pointer: text[start:end] for pointer, (start, end) in parsed.spans.items()}
+    assert shown == {
+        "": '{"a": "x", "b/c": [1, {"d~": true}]}',
+        "/a": '"x"',
+        "/b~1c": '[1, {"d~": true}]',
+        "/b~1c/0": "1",
+        "/b~1c/1": '{"d~": true}',
+        "/b~1c/1/d~0": "true",
+    }
+    assert text[parsed.end :] == " after"
+
+
+def test_a_raw_half_of_a_surrogate_pair_is_replaced_like_an_escaped_one() -> None:
+    """R0.1: what is accepted can be written down again."""
+    parsed = parse_object('{"a": "x\ud83dy", "b\udc80": 1}', 0)
+    assert json.dumps(parsed.value, ensure_ascii=False).isprintable()
+    assert "lone_surrogate" in _kinds(parsed)
+
+
+def test_a_whole_surrogate_pair_is_one_character() -> None:
+    parsed = parse_object(r'{"a": "\ud83d\ude00"}', 0)
+    assert parsed.value == {"a": "\N{GRINNING FACE}"}
+    assert not parsed.repairs
+
+
+def _kinds(parsed: Parsed) -> set[str]:
+    return {name for name, _ in parsed.repairs}

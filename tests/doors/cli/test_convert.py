@@ -1,0 +1,92 @@
+"""`remit convert`, as its users meet it."""
+
+import json
+
+from remit import app
+from tests.doors.conftest import Inside, Remit
+from tests.doors.samples import ESCAPING, GOOD, PROSE, SESSION, write_message
+
+
+def test_the_result_goes_to_one_stream_and_the_losses_to_the_other(remit: Remit) -> None:
+    conversion = app.convert(GOOD, to="hyper")
+    ended = remit("convert", remit.write("a.md", GOOD), "--to", "hyper")
+    assert ended.code == 0
+    assert ended.text == conversion.text + "\n"
+    told = ended.err.decode().splitlines()
+    assert "warning[CNV001]: session_id has no place in the target dialect" in told
+    assert sum(line.startswith("warning[CNV") for line in told) == len(conversion.findings)
+    assert [line for line in told if line.startswith("  = help: ")]
+
+
+def test_the_result_is_accepted_in_its_own_dialect(remit: Remit) -> None:
+    converted = remit("convert", "--to", "hyper", text=GOOD)
+    assert converted.code == 0
+    assert remit("check", "--dialect", "hyper", text=converted.out).code == 0
+
+
+def test_what_the_target_requires_can_be_given(inside: Inside) -> None:
+    hyper = inside.write("hyper.md", app.convert(GOOD, to="hyper").text)
+    ended = inside("convert", hyper, "--to", "standard")
+    assert ended.code == 1
+    told = ended.err.decode()
+    assert "error[CNV003]: session_id is required and not known\n  = help: Give it with --session.\n" in told
+    assert told.endswith("✗ the result is not a valid return in standard\n")
+    assert json.loads(ended.out)["status"] == "completed"
+
+    known = ("--session", SESSION, "--depth", "1", "--path", "orchestrator, researcher")
+    ended = inside("convert", hyper, "--to", "standard", *known)
+    assert ended.code == 0
+    assert json.loads(ended.out)["metadata"]["delegation_path"] == ["orchestrator", "researcher"]
+
+
+def test_nothing_is_said_where_nothing_is_lost(inside: Inside) -> None:
+    ended = inside("convert", inside.write("a.md", GOOD), "--to", "standard")
+    assert (ended.code, ended.err) == (0, b"")
+    assert json.loads(ended.out) == app.check(GOOD).payload
+
+
+def test_the_day_of_an_entry_can_be_given(inside: Inside) -> None:
+    ended = inside("convert", inside.write("a.md", GOOD), "--to", "manifest", "--date", "2026-01-05")
+    assert ended.out.count(b"\n") == 1
+    assert json.loads(ended.out)["date"] == "2026-01-05"
+
+
+def test_a_source_that_is_not_accepted_is_not_converted(inside: Inside) -> None:
+    ended = inside("convert", inside.write("a.md", ESCAPING), "--to", "hyper")
+    assert (ended.code, ended.out) == (1, b"")
+    told = ended.err.decode()
+    assert told.startswith("✗ a.md: invalid · standard · 1 error\n\nerror[RET050]: ")
+    assert "\n --> a.md:8:32\n" in told
+    assert told.endswith("\n\nNothing was converted: the source is not accepted.\n")
+
+
+def test_json_holds_the_text_the_object_and_the_losses(inside: Inside) -> None:
+    conversion = app.convert(GOOD, to="hyper")
+    ended = inside("convert", inside.write("a.md", GOOD), "--to", "hyper", "--json")
+    assert (ended.code, ended.err) == (0, b"")
+    answer = json.loads(ended.out)
+    assert list(answer) == ["text", "payload", "accepted", "findings"]
+    assert (answer["text"], answer["payload"], answer["accepted"]) == (conversion.text, conversion.payload, True)
+    assert [finding["code"] for finding in answer["findings"]] == [each.code for each in conversion.findings]
+    assert {finding["filename"] for finding in answer["findings"]} == {"a.md"}
+
+
+def test_json_of_a_refused_source_says_why(inside: Inside) -> None:
+    ended = inside("convert", inside.write("a.md", PROSE), "--to", "hyper", "--json")
+    assert (ended.code, ended.err) == (1, b"")
+    answer = json.loads(ended.out)
+    assert (answer["accepted"], [finding["code"] for finding in answer["findings"]]) == (False, ["RET001"])
+
+
+def test_a_converted_return_is_safe_to_look_at_and_says_the_same(inside: Inside) -> None:
+    source = write_message(summary="One \\u009b2J. Two \u202e日本.")
+    ended = inside("convert", inside.write("a.md", source), "--to", "standard")
+    assert ended.code == 0
+    assert "One \\u009b2J. Two \\u202e日本." in ended.text
+    assert json.loads(ended.out)["summary"] == "One \x9b2J. Two \u202e日本."
+
+
+def test_a_file_that_is_not_there_is_one_sentence(inside: Inside) -> None:
+    ended = inside("convert", "none.md", "--to", "hyper")
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.complaint.startswith("none.md cannot be read: no such file or directory; ")

@@ -1,0 +1,236 @@
+"""The command line as a process: how it starts, what it says of a line that does not fit, how it ends."""
+
+import os
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+import remit as package
+from tests.doors.conftest import Inside, Remit
+from tests.doors.samples import ESCAPING, GOOD, PROSE
+
+# Help
+
+
+def test_without_arguments_it_says_what_to_do_next(remit: Remit) -> None:
+    ended = remit()
+    assert (ended.code, ended.err) == (0, b"")
+    assert "Start with: remit check MESSAGE.md" in ended.text
+    for command in ("check", "convert", "instructions", "schema", "explain"):
+        assert re.search(rf"^  {command} +[A-Z].*\.$", ended.text, re.MULTILINE), command
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_is_the_same_as_nothing(option: str, inside: Inside) -> None:
+    assert inside(option) == inside()
+
+
+@pytest.mark.parametrize("command", ["check", "convert", "instructions", "schema", "explain"])
+def test_each_command_has_help(command: str, inside: Inside) -> None:
+    ended = inside(command, "--help")
+    assert (ended.code, ended.err) == (0, b"")
+    assert ended.text.startswith(f"Usage: remit {command} ")
+    assert "--json" in ended.text
+    assert "--output-format" in ended.text
+
+
+def test_the_version_is_that_of_the_package(remit: Remit) -> None:
+    ended = remit("--version")
+    assert (ended.code, ended.text, ended.err) == (0, f"remit {package.__version__}\n", b"")
+
+
+def test_a_shell_is_helped_to_complete(remit: Remit) -> None:
+    env = {"_REMIT_COMPLETE": "bash_complete", "COMP_WORDS": "remit c", "COMP_CWORD": "1"}
+    ended = remit(env=env)
+    assert (ended.code, ended.text.split()) == (0, ["plain,check", "plain,convert"])
+
+
+# A command line that does not fit: one line, what was meant, exit 2
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        pytest.param("chek", "there is no command 'chek'; did you mean 'check'?", id="a command"),
+        pytest.param(
+            "zzz",
+            "there is no command 'zzz'; known are: check, convert, instructions, schema, explain",
+            id="a command like none",
+        ),
+        pytest.param("--versoin", "there is no option --versoin; did you mean --version?", id="an option of none"),
+        pytest.param("check --sesion x", "there is no option --sesion; did you mean --session?", id="an option"),
+        pytest.param("check --zzz", "there is no option --zzz; see 'remit check --help'", id="an option like none"),
+        pytest.param("check -x", "there is no option -x; see 'remit check --help'", id="a letter"),
+        pytest.param(
+            "check --output-format jsn", "there is no output format 'jsn'; did you mean 'json'?", id="a format"
+        ),
+        pytest.param(
+            "check --output-format zzz",
+            "there is no output format 'zzz'; known are: full, concise, json, github",
+            id="a format like none",
+        ),
+        pytest.param(
+            "schema --output-format github",
+            "there is no output format 'github'; known are: full, json",
+            id="a format of another command",
+        ),
+        pytest.param("check a.md --dialect hypr", "there is no dialect 'hypr'; did you mean 'hyper'?", id="a dialect"),
+        pytest.param(
+            "convert a.md --to standrd", "there is no dialect 'standrd'; did you mean 'standard'?", id="a target"
+        ),
+        pytest.param(
+            "instructions --dialect manifst",
+            "there is no dialect 'manifst'; did you mean 'manifest'?",
+            id="a dialect to instruct in",
+        ),
+        pytest.param("schema standart", "there is no schema 'standart'; did you mean 'standard'?", id="a schema"),
+        pytest.param("explain RET05O", "there is no code 'RET05O'; did you mean 'RET050'?", id="a code"),
+        pytest.param(
+            "check --session", "option '--session' requires an argument; see 'remit check --help'", id="no value"
+        ),
+        pytest.param("convert a.md", "--to DIALECT is missing; see 'remit convert --help'", id="no target"),
+        pytest.param("instructions", "--dialect DIALECT is missing; see 'remit instructions --help'", id="no dialect"),
+        pytest.param(
+            "convert a.md b.md --to hyper",
+            "got unexpected extra argument (b.md); see 'remit convert --help'",
+            id="too much",
+        ),
+        pytest.param(
+            "convert a.md --to hyper --depth deep", "'deep' is not a depth; give a whole number from 0", id="a depth"
+        ),
+        pytest.param(
+            "convert a.md --to manifest --date 2026-02-30",
+            "'2026-02-30' is not a day; write it as YYYY-MM-DD",
+            id="a day that there is not",
+        ),
+        pytest.param(
+            "instructions --dialect standard --path a,,b",
+            "'a,,b' has an empty name in it; write it like orchestrator,plan,planner",
+            id="a path with a gap",
+        ),
+    ],
+)
+def test_a_line_that_does_not_fit_is_answered_in_one_sentence(args: str, sentence: str, inside: Inside) -> None:
+    inside.write("a.md", GOOD)
+    ended = inside(*args.split())
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.complaint == sentence
+
+
+def test_of_a_long_word_both_ends_are_shown_and_what_to_do(inside: Inside) -> None:
+    complaint = inside("instructions", "--dialect", "standard", "--depth", "9" * 5000).complaint
+    assert len(complaint) < 500
+    assert complaint.startswith("'999")
+    assert complaint.endswith("999' is not a depth; give a whole number from 0")
+
+
+def test_a_complaint_is_in_colour_on_a_terminal_only(remit: Remit) -> None:
+    assert remit("chek").complaint.startswith("there is no command")
+    ended = remit("chek", env={"FORCE_COLOR": "1"})
+    assert ended.err.startswith(b"\x1b[1mremit:\x1b[0m \x1b[1;31merror:\x1b[0m there is no command")
+
+
+def test_what_was_typed_does_not_reach_the_terminal_raw(inside: Inside) -> None:
+    assert inside("\x1b[31m\n").complaint.startswith("there is no command '<U+001B>[31m<U+000A>'; ")
+
+
+# Bugs
+
+BREAK_EXCERPTS = (
+    "import sys; sys.modules['remit.doors.excerpt'] = None; sys.argv[0] = 'remit';"
+    "from remit.doors.cli import main; main()"
+)
+
+
+def test_a_bug_is_one_line_that_says_how_to_see_more(remit: Remit) -> None:
+    ended = remit("check", remit.write("a.md", ESCAPING), prelude=("-c", BREAK_EXCERPTS))
+    assert ended.code == 2
+    assert ended.complaint.startswith("this is a bug: ModuleNotFoundError: ")
+    assert "remit.doors.excerpt" in ended.complaint
+    assert ended.complaint.endswith("; set REMIT_DEBUG=1 for the traceback")
+
+
+def test_with_debug_a_bug_shows_where_it_is(remit: Remit) -> None:
+    env = {"REMIT_DEBUG": "1"}
+    ended = remit("check", remit.write("a.md", ESCAPING), prelude=("-c", BREAK_EXCERPTS), env=env)
+    assert ended.code == 2
+    assert ended.err.startswith(b"Traceback (most recent call last):\n")
+    assert b"\nremit: error: this is a bug: ModuleNotFoundError: " in ended.err
+
+
+def test_debug_does_not_make_a_mistake_a_bug(remit: Remit) -> None:
+    assert remit("chek", env={"REMIT_DEBUG": "1"}).complaint == "there is no command 'chek'; did you mean 'check'?"
+
+
+# How it ends
+
+
+def test_an_interrupt_ends_it_quietly(remit: Remit) -> None:
+    name = remit.write("a.md", GOOD)
+    with remit.start("check", name, "-", stdin=-1) as process:
+        assert process.stdout
+        assert process.stdout.readline().startswith("✓ a.md".encode())  # it is past its start, and waits for us
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+        assert process.stderr
+        assert process.stderr.read() == b""
+        assert process.stdout.read() == b""
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [(("check", "good.md"), 0), (("check", "bad.md"), 1), (("check", "bad.md", "--json"), 1), (("--help",), 0),
+     (("schema", "standard"), 0), (("check", "none.md", "bad.md"), 2)],
+)  # fmt: skip
+def test_nobody_reading_is_no_error_and_changes_no_exit_code(args: tuple[str, ...], code: int, remit: Remit) -> None:
+    remit.write("good.md", GOOD)
+    remit.write("bad.md", ESCAPING)
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        ended = remit(*args, stdout=writing)
+    finally:
+        os.close(writing)
+    assert ended.code == code
+    assert b"Traceback" not in ended.err
+    assert b"Broken" not in ended.err
+    assert ended.err == b"" or args[1] == "none.md"
+
+
+def test_a_reader_that_leaves_early_is_let_go(remit: Remit) -> None:
+    names = [remit.write(f"{number}.md", PROSE) for number in range(400)]
+    with remit.start("check", *names) as process:
+        assert process.stdout
+        assert process.stdout.readline().startswith("✗ 0.md".encode())
+        process.stdout.close()
+        assert process.wait(timeout=30) == 1
+        assert process.stderr
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("args", [("check", "a.md"), ("check", "a.md", "--json"), ("--help",), ("--version",)])
+def test_output_that_cannot_be_written_is_an_error(args: tuple[str, ...], remit: Remit) -> None:
+    remit.write("a.md", GOOD)
+    with Path("/dev/full").open("wb") as full:
+        ended = remit(*args, stdout=full)
+    assert ended.code == 2
+    assert ended.complaint == (
+        "the output cannot be written: no space left on device; make room, or send it somewhere else"
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_complaint_that_cannot_be_written_still_has_its_exit_code(remit: Remit) -> None:
+    with Path("/dev/full").open("wb") as full:
+        assert remit("chek", stderr=full) == (2, b"", b"")
+
+
+@pytest.mark.parametrize(("stream", "text"), [(1, GOOD), (1, ESCAPING), (2, GOOD)])
+def test_a_stream_that_is_closed_is_no_error(stream: int, text: str, remit: Remit) -> None:
+    close_first = f"import os, sys; os.close({stream}); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    ended = remit("-m", "remit", "check", remit.write("a.md", text), prelude=("-c", close_first))
+    assert ended.code == (0 if text == GOOD else 1)
+    assert ended.err == b""
