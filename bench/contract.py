@@ -12,7 +12,6 @@ import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -25,14 +24,14 @@ from bench.peers import FLOOR, PEERS, REMIT, Peer, Reader
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LIMIT_SECONDS: Final = 2.0
 _RIGHT_GOAL: Final = 0.98
 _RATIO_GOALS: Final = {"2 KB clean": 4.0, "20 KB clean": 6.0, "2 KB broken": 60.0}
 _LARGE_GOAL_MS: Final = 500.0
 _NOTE: Final = (
     "CPU time: the median of the rounds, in brackets the multiple of the floor with its lowest and highest round. "
     "Remit's time includes its validation, the peers' does not. *lost*: the reader gets nothing out of that message. "
-    f"A large message that takes more than {_LIMIT_SECONDS:g} s, ends the process or overflows its stack is not right."
+    f"A large message that takes more than {isolation.LIMIT_SECONDS:g} s, ends the process or overflows its stack "
+    "is not right."
 )
 
 
@@ -116,7 +115,7 @@ def measure(readers: dict[Peer, Reader], *, rounds: int, accuracy_only: bool) ->
 
 def _run_large(peers: list[Peer]) -> Iterator[tuple[Peer, list[isolation.Ordeal]]]:
     """Remit by itself, the peers two at a time: most of their time is waiting for limits."""
-    run = partial(isolation.run_large, limit_seconds=_LIMIT_SECONDS)
+    run = isolation.run_large
     yield from ((peer, run(peer)) for peer in peers if peer is REMIT)
     others = [peer for peer in peers if peer is not REMIT]
     with ThreadPoolExecutor(max_workers=2) as pool:

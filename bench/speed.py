@@ -85,12 +85,12 @@ def _timing(taken: Iterable[float], floor: list[float]) -> Timing:
 
 
 def _repeats(read: Reader, messages: list[Message]) -> int:
-    """How many calls fill a slice of time; this is the warm-up too."""
-    once = _per_call(read, messages, 1)
-    if once > _SLICE_SECONDS:
+    """How many calls fill a slice of time; this is the warm-up too, the first call pays for late imports."""
+    _per_call(read, messages, 1)
+    if _per_call(read, messages, 1) > _SLICE_SECONDS:
         return 1
-    once = _per_call(read, messages, _VARIANTS)
-    return max(1, int(_SLICE_SECONDS / max(once, 1e-7)))
+    _per_call(read, messages, _VARIANTS)
+    return max(1, int(_SLICE_SECONDS / max(_per_call(read, messages, _VARIANTS), 1e-7)))
 
 
 def _per_call(read: Reader, messages: list[Message], repeats: int) -> float:

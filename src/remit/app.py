@@ -196,7 +196,7 @@ def _follow_to_file(reading: contract.Reading, root: Path, dialect: str | None) 
     from remit.workspace.files import load_bytes  # noqa: PLC0415 - only with a root
 
     named = (
-        re.findall(r"[\w./-]*+return-meta\.json", reading.text[-100_000:])
+        re.findall(r"[\w./-]*return-meta\.json", reading.text[-100_000:])
         if reading.expectation.session_id is not None
         else []
     )
@@ -207,6 +207,7 @@ def _follow_to_file(reading: contract.Reading, root: Path, dialect: str | None) 
                                           words=reading.words)  # fmt: skip
             if found.payload is not None:
                 found.transport = "file"
+                found.located = False  # its places are places in that file
                 return found
     return None
 
@@ -220,7 +221,7 @@ def _find_manifest(root: Path | None, manifest: Path | None) -> Path | None:
 def _load_tail(manifest: Path | None) -> str | None:
     from remit.workspace.files import load_tail  # noqa: PLC0415 - only with a manifest
 
-    return None if manifest is None else load_tail(manifest) or ""
+    return None if manifest is None else load_tail(manifest)
 
 
 def _look_at_artifacts(reading: contract.Reading, root: Path | None, manifest: Path | None) -> dict[str, ArtifactFacts]:

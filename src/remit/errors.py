@@ -49,5 +49,6 @@ def did_you_mean(word: str, known: list[str] | tuple[str, ...]) -> str:
     """Name the known word that was probably meant, as the tail of a sentence, or give the whole list."""
     from difflib import get_close_matches  # noqa: PLC0415 - 8 ms, needed only once something is wrong
 
-    close = get_close_matches(word.lower(), known, n=1, cutoff=0.6)
-    return f"did you mean '{close[0]}'?" if close else f"known are: {', '.join(known)}"
+    spelled = {name.lower(): name for name in known}
+    close = get_close_matches(word.lower(), spelled, n=1, cutoff=0.6)
+    return f"did you mean '{spelled[close[0]]}'?" if close else f"known are: {', '.join(known)}"

@@ -90,7 +90,7 @@ def test_what_cannot_be_read_is_remembered_with_its_place() -> None:
 
 
 def test_an_object_inside_an_unreadable_one_is_still_found() -> None:
-    [found] = find(f'{{"answer" = {line(standard())}}}')
+    [found] = find(f'{{"answer": see {line(standard())}}}')
     assert found.parsed.value == standard()
 
 
@@ -137,7 +137,7 @@ def test_strength_and_wholeness_are_told_apart() -> None:
 
 
 def test_a_crowd_of_small_objects_is_passed_over() -> None:
-    crowd = "\n".join(line({"status": "ok", "row": number}) for number in range(20_000))
+    crowd = "\n".join(line({"status": "ok", "row": number}) for number in range(3_000))
     [found] = find(f"{crowd}\n{fenced(standard())}")
     assert found.parsed.value == standard()
 

@@ -16,7 +16,8 @@ from remit.contract.labels import LABEL_CHARS, read_label
         ("Quoting the template:\n", "example"),
         ("The previous agent's return:\n", "earlier"),
         ("The subagent returned:\n```\n", "earlier"),
-        ("_Superseded_\n", "earlier"),
+        ("*Superseded*\n", "earlier"),
+        ("_Draft_\n", "draft"),
     ],
 )
 def test_a_label_sets_a_block_aside(before: str, aside: str) -> None:

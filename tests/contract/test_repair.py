@@ -22,6 +22,7 @@ REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
     "inner_quote": ('{"a": "the "real" one", "b": 1}', {"a": 'the "real" one', "b": 1}),
     "raw_control": ('{"a": "one\ntwo\tthree"}', {"a": "one\ntwo\tthree"}),
     "bad_escape": (r'{"a": "C:\path \d"}', {"a": r"C:\path \d"}),
+    "joined_text": ('{"a": "one " + "two"}', {"a": "one two"}),
     "lone_surrogate": (r'{"a": "x\ud83dy"}', {"a": "x\ufffdy"}),
     "python_literal": ('{"a": True, "b": False, "c": None}', {"a": True, "b": False, "c": None}),
     "odd_space": ('{\u00a0"a":\u200b1}', {"a": 1}),
@@ -184,9 +185,11 @@ def test_a_raw_half_of_a_surrogate_pair_is_replaced_like_an_escaped_one() -> Non
     assert "lone_surrogate" in _kinds(parsed)
 
 
-def test_a_whole_surrogate_pair_is_one_character() -> None:
-    parsed = parse_object(r'{"a": "\ud83d\ude00"}', 0)
-    assert parsed.value == {"a": "\N{GRINNING FACE}"}
+@pytest.mark.parametrize("beside", ["", "\ufffd"])
+def test_a_whole_surrogate_pair_is_one_character(beside: str) -> None:
+    """R0.1: a replacement character that the agent wrote is no sign of a repair."""
+    parsed = parse_object(rf'{{"a": "{beside}\ud83d\ude00"}}', 0)
+    assert parsed.value == {"a": beside + "\N{GRINNING FACE}"}
     assert not parsed.repairs
 
 

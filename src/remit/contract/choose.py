@@ -6,8 +6,9 @@ draft or a thought, it is not taken either.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from remit.contract.dialects import HYPER, MANIFEST, STANDARD
 from remit.contract.dialects.manifest import SENTENCES
@@ -19,7 +20,7 @@ from remit.contract.rules import Case, Trouble, TroubleKind, judge_outcome, run_
 from remit.contract.unwrap import MAX_LEVELS, unwrap
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from remit.contract.dialects import Dialect
     from remit.contract.repair import Flaw
@@ -52,7 +53,18 @@ class _Judged:
 
     def contradicts(self, other: _Judged) -> bool:
         """Whether two returns cannot both be true: another status, other files."""
-        return self.case.status != other.case.status or self.claims() != other.claims()
+        return (
+            self.case.status != other.case.status
+            or self.claims() != other.claims()
+            or self.identity() != other.identity()
+        )
+
+    def identity(self) -> tuple[object, object]:
+        """Who answers, and for which session."""
+        get = self.case.get
+        return get("metadata", "session_id") or get("session_id"), get("metadata", "agent_type") or get(
+            "meta", "agent_name"
+        )
 
     def claims(self) -> set[str]:
         return {path for _, path in self.candidate.dialect.paths(self.candidate.parsed.value)}
@@ -60,6 +72,8 @@ class _Judged:
 
 def read_carefully(text: str, wanted: Dialect | None, expectation: Expectation, words: Mapping[str, Status]) -> Reading:
     """Find the return in a message that is not plain and clean."""
+    if not text.isascii():
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # half a surrogate cannot be printed
     reading = Reading(text, wanted, expectation, words=words)
     if trouble := _refuse_outright(text):
         reading.troubles = (trouble,)
@@ -72,7 +86,7 @@ def read_carefully(text: str, wanted: Dialect | None, expectation: Expectation, 
     if scan.overflow or not scan.candidates:
         reading.troubles = (_explain_absence(scan, text, wanted),)
         return reading
-    return _choose(reading, [_judge(candidate, reading) for candidate in scan.candidates])
+    return _choose(reading, [_judge(candidate, reading) for candidate in scan.candidates], scan)
 
 
 def _refuse_outright(text: str) -> Trouble | None:
@@ -113,7 +127,7 @@ def _explain_absence(scan: Scan, text: str, wanted: Dialect | None) -> Trouble:
     if scan.overflow:
         return Trouble("too_big", scan.overflow, "Send one return, at the end of a short message.")
     if scan.unreadable:
-        reason, end = scan.unreadable
+        reason, _, end = scan.unreadable
         message = f"what looks like a return cannot be read: {reason}"
         return Trouble(
             "too_big" if scan.capped else "unreadable", message, "Send valid JSON.", end, min(end + 1, len(text))
@@ -129,7 +143,9 @@ def _explain_absence(scan: Scan, text: str, wanted: Dialect | None) -> Trouble:
 def _judge(candidate: Candidate, reading: Reading) -> _Judged:
     """Turn what the parser found into troubles, and run every rule."""
     parsed, dialect = candidate.parsed, candidate.dialect
-    repairs = list(parsed.repairs)
+    repairs = list(parsed.repairs.items())
+    if _lift_keys(candidate):
+        repairs.append(("lifted_keys", parsed.start))
     troubles = [trouble for flaw in _tell_apart(parsed.flaws) if (trouble := _read_flaw(flaw, candidate, repairs))]
     known = reading.expectation
     if (
@@ -151,10 +167,7 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
                 parsed.start + 1,
             )
         )
-    for pointer, text in find_placeholders(parsed.value, dialect.shape):
-        span = parsed.spans.get(pointer, (parsed.start, parsed.start + 1))
-        troubles.append(Trouble("template", f"{pointer[1:]} is a blank that nobody filled in: {text[:60]}",
-                                "Put a real value there.", *span, pointer))  # fmt: skip
+    troubles += find_blanks(parsed.value, dialect)
     case = Case(
         candidate.text,
         dialect,
@@ -170,6 +183,13 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
     return _Judged(candidate, case, findings, judge_outcome(findings), repairs)
 
 
+def find_blanks(payload: dict[str, Any], dialect: Dialect) -> Iterator[Trouble]:
+    """Every blank of a template that nobody filled in."""
+    for pointer, text in find_placeholders(payload, dialect.shape):
+        message = f"{pointer[1:]} is a blank that nobody filled in: {text[:60]}"
+        yield Trouble("template", message, "Put a real value there.", pointer=pointer)
+
+
 _FLAWS: dict[str, tuple[TroubleKind, str, str]] = {
     "conflict": ("conflict", "is given twice with different values", "Give each key once."),
     "nonfinite": ("nonfinite", "is not a finite number", "Give a number, or leave the key out."),
@@ -177,6 +197,28 @@ _FLAWS: dict[str, tuple[TroubleKind, str, str]] = {
     "template": ("template", "is a blank that nobody filled in", "Put a real value there."),
     "cut": ("cut", "was cut off", "Send a shorter return that fits."),
 }
+
+
+def _lift_keys(candidate: Candidate) -> bool:
+    """Move top-level keys out of the inner object that lost its bracket and took them in."""
+    parsed, known = candidate.parsed, candidate.dialect.shape.known
+    inner_name = "meta" if candidate.dialect is HYPER else "metadata"
+    inner = parsed.value.get(inner_name)
+    if "missing_bracket" not in parsed.repairs or not isinstance(inner, dict):
+        return False
+    names = list(inner)
+    first = next((index for index, name in enumerate(names) if name in known and name not in _AT_HOME), len(names))
+    for name in names[first:]:
+        if name not in parsed.value:
+            parsed.value[name] = inner.pop(name)
+            prefix = f"/{inner_name}/{name}"
+            moved = {key: span for key, span in parsed.spans.items() if key == prefix or key.startswith(f"{prefix}/")}
+            parsed.spans |= {key.removeprefix(f"/{inner_name}"): span for key, span in moved.items()}
+    return first < len(names)
+
+
+_AT_HOME = frozenset({"session_id", "status"})
+"""Top-level keys that have a place in the inner object too."""
 
 
 def _tell_apart(flaws: list[Flaw]) -> list[Flaw]:
@@ -187,7 +229,7 @@ def _tell_apart(flaws: list[Flaw]) -> list[Flaw]:
 
 def _read_flaw(flaw: Flaw, candidate: Candidate, repairs: list[tuple[str, int]]) -> Trouble | None:
     top = flaw.pointer.split("/")[1] if flaw.pointer else ""
-    if flaw.kind == "cut" and top and top not in candidate.dialect.essential:
+    if flaw.kind == "cut" and top and not any(name.startswith(top) for name in candidate.dialect.essential):
         candidate.parsed.value.pop(top, None)
         repairs.append(("cut_off", flaw.start))
         return None
@@ -196,19 +238,18 @@ def _read_flaw(flaw: Flaw, candidate: Candidate, repairs: list[tuple[str, int]])
     return Trouble(kind, f"{name} {what}", hint, flaw.start, flaw.end, flaw.pointer)
 
 
-def _choose(reading: Reading, judged: list[_Judged]) -> Reading:
+def _choose(reading: Reading, judged: list[_Judged], scan: Scan) -> Reading:
     """Take the one return that is meant; where that is not clear, say so."""
     good = [each for each in judged if each.is_good]
     sincere = [each for each in good if each.candidate.aside is None]
-    sincere = sincere or [each for each in good if each.candidate.aside == "earlier"]
-    sincere = sincere or [each for each in good if each.candidate.aside == "example" and each.is_bound]
+    sincere = sincere or [each for each in good if each.candidate.aside in ("earlier", "example") and each.is_bound]
     if not sincere:
         return _take(reading, _pick_spokesman(judged), _explain_aside(good))
     pool = [each for each in sincere if each.candidate.marked] or sincere
     chosen = pool[-1]
     rivals = [each for each in pool if each.contradicts(chosen)]
     rivals += [each for each in judged if _overrules(each, chosen)]
-    return _take(reading, chosen, _explain_rivals(rivals[-1:]))
+    return _take(reading, chosen, _explain_rivals(rivals[-1:]) + _explain_ruin(scan, chosen))
 
 
 def _overrules(each: _Judged, chosen: _Judged) -> bool:
@@ -216,11 +257,11 @@ def _overrules(each: _Judged, chosen: _Judged) -> bool:
     return (
         not each.is_good
         and each.candidate.aside is None
-        and each.candidate.dialect is chosen.candidate.dialect
-        and each.candidate.is_whole
         and each.candidate.parsed.start > chosen.candidate.parsed.start
         and not each.is_foreign()
-        and each.case.word != chosen.case.word
+        and each.case.status not in (chosen.case.status, None)
+        and isinstance(each.case.get("summary") or each.case.get("meta"), str | dict)
+        and not isinstance(each.case.get("summary"), dict)
     )
 
 
@@ -247,6 +288,24 @@ def _explain_aside(good: list[_Judged]) -> tuple[Trouble, ...]:
     return (
         Trouble(
             "quoted", f"the only return is {what} by the message's own words", "Send your own, final return.", *span
+        ),
+    )
+
+
+_STATUS_SIGN = re.compile(r"status[\"'”’]?\s{0,4}[:=]?\s{0,4}[\"'“‘]?(?:failed|partial|blocked|error|completed?)\b")
+
+
+def _explain_ruin(scan: Scan, chosen: _Judged) -> tuple[Trouble, ...]:
+    """Something after the return began like another one and cannot be read: nobody knows what it says."""
+    if scan.unreadable is None or chosen.candidate.wrapping:
+        return ()
+    _, start, end = scan.unreadable
+    text = chosen.candidate.text
+    if start < chosen.candidate.parsed.end or not _STATUS_SIGN.search(text, start, min(end + 80, start + 2_000)):
+        return ()
+    return (
+        Trouble(
+            "contradiction", "after the return stands another that cannot be read", "Send one return.", start, start + 1
         ),
     )
 
@@ -279,7 +338,7 @@ def _read_sentence(reading: Reading) -> Reading:
     """Read the reply of the `manifest` dialect; the entry itself comes from the manifest."""
     reading.dialect = MANIFEST
     reading.transport = "manifest"
-    plain = reading.text.strip().strip("`*\"'_ \t\r\n")
+    plain = reading.text.strip("`*\"'_ \t\r\n\ufeff")
     for word, sentence in SENTENCES.items():
         if plain == sentence:
             reading.reply_status = word

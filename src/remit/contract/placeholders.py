@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 MAX_TEXTS = 5_000
 
 STOCK = frozenset({
-    "string", "number", "boolean", "agent_name", "agent-name", "your-agent-name", "session_id", "relative/path",
-    "relative/path/to/artifact.md", "relative/path/from/project/root", "relative/path/from/root", "path/to/artifact",
-    "path/to/artifact.md", "path/to/file", "path/to/file.md", "unique_session_identifier", "your_session_id",
-    "error_code", "placeholder", "tbd", "todo", "lorem ipsum", "brief 2-5 sentence summary (<100 tokens)",
-    "brief 2-5 sentence summary (max 100 tokens)",
+    "string", "number", "boolean", "agent_name", "agent-name", "agent_name_here", "your-agent-name", "session_id",
+    "unique_session_identifier", "unique_session_id", "your_session_id", "error_code", "placeholder", "tbd",
+    "lorem ipsum",
 })  # fmt: skip
 """Whole texts that are blanks by themselves."""
 STOCK_CHARS = max(map(len, STOCK))
+STOCK_PATHS = ("path/to/", "relative/path")
+STOCK_SUMMARIES = ("Brief 2-5 sentence", "brief 2-5 sentence")
+"""How paths and summaries of format descriptions begin."""
 
 _WHOLE = re.compile(
-    r"(?:\.{2,}|…|\[?\.{3}\]?|<[^<>]{1,120}>|\{\{[^{}]{1,80}\}\}|\{[a-z][a-z0-9_ ]{0,60}\})\s*\Z", re.IGNORECASE
+    r"(?:\.{2,}|…|\[?\.{3}\]?|<[a-z][^<>]{0,120}>|\{\{[^{}]{1,80}\}\}|\{[a-z][a-z0-9_ ]{0,60}\}"
+    r"|\[[^\[\]]{3,120}\])\s*\Z"
 )
-_TOKEN = re.compile(
-    r"\{\{\s*[A-Z][A-Z0-9_]{1,40}\s*\}\}|<(?:your|insert|path|the|session|agent)[ _-][^<>]{0,60}>", re.IGNORECASE
-)
+_TOKEN = re.compile(r"\$\{?[A-Z_]{3,}|\{\{?\s*[A-Za-z][\w ]{1,40}\}?\}|<[a-zA-Z][\w -]{0,60}>|X{3,}")
 _ALTERNATIVES = re.compile(r"[\w.-]{1,40}(?:\s?\|\s?[\w.-]{1,40}){1,20}\Z")
 _ONE_WORD = frozenset({"status", "type", "agent_type", "agent_name", "session_id"})
 _DECIDING = frozenset({"summary", "path", "file", "session_id", "agent_type", "agent_name"})
-_EXACT = frozenset({"path", "file", "session_id"})
+_BLANK_IN_PATH = re.compile(r"\{\{\s*\w[\w ]{0,40}\}\}|<[a-z][\w -]{0,60}>")
 
 
 def find_placeholders(payload: Mapping[str, Any], shape: Record) -> Iterator[tuple[str, str]]:
@@ -69,8 +69,14 @@ def is_placeholder(text: str, key: str) -> bool:
     plain = text.strip()
     if len(plain) <= STOCK_CHARS and key in _DECIDING and plain.lower() in STOCK:
         return True
-    return bool(
-        (plain[:1] in (".", "…", "<", "{", "[") and _WHOLE.match(plain))
-        or (key in _ONE_WORD and "|" in plain and _ALTERNATIVES.match(plain))
-        or (key in _EXACT and (_TOKEN.search(plain) or "..." in plain.split("/") or plain.endswith("_...")))
-    )
+    if key in ("path", "file") and (plain.startswith(STOCK_PATHS) or "..." in plain.split("/")):
+        return True
+    if key == "summary" and plain.startswith(STOCK_SUMMARIES):
+        return True
+    if plain[:1] in (".", "…", "<", "{", "[") and _WHOLE.match(plain):
+        return True
+    if key in _ONE_WORD and "|" in plain and _ALTERNATIVES.match(plain):
+        return True
+    if key in ("path", "file"):
+        return bool(_BLANK_IN_PATH.search(plain))
+    return key in ("session_id", "id") and (bool(_TOKEN.search(plain)) or "..." in plain)

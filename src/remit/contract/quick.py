@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from jiter import from_json
 
 from remit.contract.dialects import HYPER, STANDARD
-from remit.contract.labels import read_label
-from remit.contract.placeholders import STOCK, STOCK_CHARS
+from remit.contract.placeholders import STOCK, STOCK_CHARS, STOCK_PATHS, STOCK_SUMMARIES
 from remit.contract.reading import Reading
 from remit.contract.schemas import compile_accepts
+from remit.contract.surroundings import WINDOW_CHARS, read_label
 from remit.model import Expectation, Verdict
 
 if TYPE_CHECKING:
@@ -29,17 +29,23 @@ if TYPE_CHECKING:
     Clean = tuple[Dialect, dict[str, Any], int, bool]
     """The dialect, the object, where it starts, whether it stands between the markers."""
 
-MAX_MESSAGE_CHARS = 16 * 1024 * 1024
+MAX_MESSAGE_CHARS = 8 * 1024 * 1024
 UNKNOWN = Expectation()[2:]
 """Kind, depth and path, where the caller knows none of them: the proof covers no more."""
 
 _FENCE = "```json\n"
 _START_MARKER = "<!-- AGENT_OUTPUT_START -->"
 _END_MARKER = "<!-- AGENT_OUTPUT_END -->"
-_THINKING_SIGN = re.compile(r"</?(?:[tT][hH][iIoO]|[rR][eE][aAfF]|[sS][cC][rR]|[aA][nN][aAtT])")
-"""How the tags of thinking text begin, and some others."""
-_MAX_TAGS = 64
-_LABEL_ENDS = frozenset(":*_")
+_NEAR = 512
+_MAX_PLACES = 64
+_TAG_SIGN = re.compile(
+    r"</?(?:[tT][hHoOeE]|[rR][eE][aAfF]|[sS][cC][rR]|[aA][nN][aAtT]|[eE][xX]|[fF][uU][nN]|[uU][sS][eE]|[qQ][uU]|[bB][lL][oO]"
+    r"|[iI][nN][nN]|\||!)"
+)
+"""How the tags begin that set something aside, and some others."""
+_BRACKET_SIGN = re.compile(r"\[/?[tT][hH][iI]")
+_KEY_SIGN = re.compile(r"status[\"'”’“»]?\s{0,20}[:\\&]")
+_LABEL_ENDS = frozenset(":*_)")
 _LABEL_STARTS = frozenset("#*_ \t")
 
 
@@ -76,7 +82,7 @@ def find_clean(text: str, wanted: str | None, session_id: str | None, agent: str
     dialect = HYPER if "meta" in payload else STANDARD
     if (wanted is not None and wanted != dialect.name) or not is_clean(payload, dialect, session_id, agent):
         return None
-    return dialect, payload, start, marked
+    return dialect, payload, start if block[0] == "{" else text.index("{", start), marked
 
 
 def _find_only_block(text: str) -> tuple[int, int, bool] | None:
@@ -91,9 +97,11 @@ def _find_only_block(text: str) -> tuple[int, int, bool] | None:
     head_end, marked = start, False
     if text.find("<", 0, start) >= 0:
         head_end, marked = _find_marker(text, start)
-        if _may_think(text, head_end):
+        if _may_have(text, "<", _TAG_SIGN, head_end):
             return None
-    if text.find("{", 0, head_end) >= 0 and _may_hold_return(text, head_end):
+    if text.find("[", 0, head_end) >= 0 and _may_have(text, "[", _BRACKET_SIGN, head_end):
+        return None
+    if text.find("{", 0, head_end) >= 0 and _may_have(text, "status", _KEY_SIGN, head_end):
         return None
     if end + 5 < len(text) and not _is_plain_tail(text, end + 4, marked=marked):
         return None
@@ -102,55 +110,44 @@ def _find_only_block(text: str) -> tuple[int, int, bool] | None:
 
 def _find_marker(text: str, start: int) -> tuple[int, bool]:
     """Where the prose above the block ends, and whether the start marker stands between."""
-    last = start - 1
-    while last >= 0 and text[last] in "\n ":
-        last -= 1
-    if text.endswith(_START_MARKER, 0, last + 1):
-        return last + 1 - len(_START_MARKER), True
-    return start, False
+    head = text[max(0, start - _NEAR) : start].rstrip()
+    if not head.endswith(_START_MARKER):
+        return start, False
+    return max(0, start - _NEAR) + len(head) - len(_START_MARKER), True
 
 
-def _may_think(text: str, head_end: int) -> bool:
-    """Whether a tag of thinking text may stand above the block; so many tags take a closer look."""
-    at = text.find("<")
-    for _ in range(_MAX_TAGS):
-        if not 0 <= at < head_end:
+def _may_have(text: str, word: str, sign: re.Pattern[str], end: int) -> bool:
+    """Whether a sign stands above the block, at one of the places where its word does; many places are not searched."""
+    at = text.find(word, 0, end)
+    for _ in range(_MAX_PLACES):
+        if at < 0:
             return False
-        if _THINKING_SIGN.match(text, at):
+        if sign.match(text, at):
             return True
-        at = text.find("<", at + 1)
+        at = text.find(word, at + 1, end)
     return True
 
 
-def _may_hold_return(text: str, head_end: int) -> bool:
-    """Whether the word `status` stands above the block as a key: every return has it."""
-    at = text.find("status", 0, head_end)
-    while at >= 0:
-        after = text[at + 6 : at + 16].lstrip("\"'”’“» \t")
-        if not after or after[0] in ":\\&":
-            return True
-        at = text.find("status", at + 6, head_end)
-    return False
-
-
 def _is_plain_tail(text: str, tail: int, *, marked: bool) -> bool:
-    """Whether nothing after the block can be an object or a tag, save the closing marker."""
+    """Whether nothing after the block can be an object, a tag or a longer fence, save the closing marker."""
+    if text.find("{", tail) >= 0 or text.find("[/", tail) >= 0 or text.find("````", tail - 3) >= 0:
+        return False
     tag = text.find("<", tail)
-    return text.find("{", tail) < 0 and (tag < 0 or (marked and text.startswith(_END_MARKER, tag)))
+    return tag < 0 or (marked and text.startswith(_END_MARKER, tag) and text.find("<", tag + 1) < 0)
 
 
 def _is_odd_head(text: str, start: int, head_end: int) -> bool:
-    """Whether the fence does not start its line, or the line above may call the block a draft or an example."""
+    """Whether the fence does not start its line, or what stands above may call the block a draft or an example."""
     if start == 0:
         return False
-    if text[start - 1] != "\n":
+    if text[start - 1] != "\n" or "◁" in text:
         return True
-    last = head_end - 1
-    while last >= 0 and text[last] in "\n ":
-        last -= 1
-    if last < 0 or (text[last] not in _LABEL_ENDS and text[text.rfind("\n", 0, last) + 1] not in _LABEL_STARTS):
+    head = text[max(0, head_end - WINDOW_CHARS) : head_end].rstrip()
+    if not head:
+        return head_end > WINDOW_CHARS
+    if head[-1] not in _LABEL_ENDS and head[head.rfind("\n") + 1] not in _LABEL_STARTS and "#" not in head:
         return False
-    return read_label(text[max(0, last - 240) : last + 1]) is not None
+    return read_label(head) is not None
 
 
 _ACCEPTS: dict[str, Callable[[Any], bool]] = {}
@@ -167,22 +164,27 @@ def is_clean(payload: dict[str, Any], dialect: Dialect, session_id: str | None, 
     if not accepts(payload):
         return False
     for artifact in payload["artifacts"]:
-        if artifact["path"].lower() in STOCK:
+        path = artifact["path"]
+        if path.startswith(STOCK_PATHS) or path.lower() in STOCK:
             return False
     if dialect is HYPER:
         return _is_clean_hyper(payload, agent)
     metadata = payload["metadata"]
     session, name = metadata.get("session_id"), metadata["agent_type"]
-    if session is None or (session_id is not None and session != session_id) or (agent is not None and name != agent):
+    if session is None or (session_id is not None and session != session_id):
         return False
-    if (payload["status"] == "completed") is bool(payload.get("errors")) or "session_id" in payload:
+    if (
+        (payload["status"] == "completed") is bool(payload.get("errors"))
+        or "session_id" in payload
+        or "error" in payload
+    ):
         return False
-    if "<" in session or "{" in session or "..." in session or "|" in session or "|" in name:
+    if "<" in session or "{" in session or "..." in session or "|" in session or "|" in name or "$" in session:
+        return False
+    if session.lower() in STOCK or name.lower() in STOCK or "XXX" in session:
         return False
     summary = payload["summary"]
-    if session.lower() in STOCK or name.lower() in STOCK:
-        return False
-    return len(summary) > STOCK_CHARS or summary.lower() not in STOCK
+    return not summary.startswith(STOCK_SUMMARIES) and (len(summary) > STOCK_CHARS or summary.lower() not in STOCK)
 
 
 def _is_clean_hyper(payload: dict[str, Any], agent: str | None) -> bool:
@@ -190,7 +192,7 @@ def _is_clean_hyper(payload: dict[str, Any], agent: str | None) -> bool:
     name, status = meta["agent_name"], meta["status"]
     return (
         (agent is None or name == agent)
-        and (status == "error") is ("error" in payload)
+        and (status == "error") is (payload.get("error") is not None)
         and (status != "partial" or bool(payload["next_steps"]))
         and "|" not in name
         and name.lower() not in STOCK

@@ -10,12 +10,15 @@ Linear in the text it consumes, and capped: nesting, number of values, digits.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 MAX_DEPTH = 64
 MAX_VALUES = 50_000
+MAX_FLAWS = 50
+MAX_INNER_QUOTES = 200
 MAX_DIGITS = 4_000
 """Python refuses to read longer integers; so do we, before it has to."""
 
@@ -65,7 +68,8 @@ class Parsed:
     start: int
     end: int
     spans: dict[str, tuple[int, int]]
-    repairs: list[tuple[str, int]] = field(default_factory=list)
+    repairs: dict[str, int] = field(default_factory=dict)
+    """Each kind of repair, and where it was first needed."""
     flaws: list[Flaw] = field(default_factory=list)
     closed: Literal["bracket", "fence", "end"] = "bracket"
     """What ended it: its own bracket, the end of its code fence, or the end of the text."""
@@ -142,18 +146,24 @@ class _Parser:
         self.limit = len(text)
         self.values_left = MAX_VALUES
         self.spans: dict[str, tuple[int, int]] = {}
-        self.repairs: list[tuple[str, int]] = []
+        self.repairs: dict[str, int] = {}
         self.flaws: list[Flaw] = []
         self.closed: Literal["bracket", "fence", "end"] = "bracket"
 
     def fail(self, reason: str, *, capped: bool = False) -> UnreadableError:
         return UnreadableError(reason, self.pos, MAX_VALUES - self.values_left, capped=capped)
 
+    def fail_at(self, at: int, reason: str) -> UnreadableError:
+        """Fail where something began, rather than where it led."""
+        self.pos = at
+        return self.fail(reason)
+
     def repair(self, kind: str, at: int | None = None) -> None:
-        self.repairs.append((kind, self.pos if at is None else at))
+        self.repairs.setdefault(kind, self.pos if at is None else at)
 
     def flaw(self, kind: FlawKind, pointer: str, start: int, end: int) -> None:
-        self.flaws.append(Flaw(kind, pointer, start, end))
+        if len(self.flaws) < MAX_FLAWS:  # one would do to refuse it; these are for the reader
+            self.flaws.append(Flaw(kind, pointer, start, end))
 
     def peek(self) -> str:
         """Pass over space and comments; the next character, or "" where the text or its fence ends."""
@@ -235,7 +245,7 @@ class _Parser:
         comma = start
         while (char := self.peek()) != "]":
             if char == "":
-                self.close_at_end(pointer, going_on=separated, root=False)
+                self.close_at_end(pointer, going_on=separated, is_list=True)
                 break
             if char == "}" or (result and _KEY_AHEAD.match(self.text, self.pos)):
                 self.repair("missing_bracket")
@@ -263,20 +273,20 @@ class _Parser:
         return True
 
     def pass_ellipsis(self, pointer: str) -> bool:
-        dots = _ELLIPSIS.match(self.text, self.pos) if self.text[self.pos] in ".…" else None
+        dots = _ELLIPSIS.match(self.text, self.pos)
         if not dots:
             return False
         self.flaw("ellipsis", pointer, self.pos, dots.end())
         self.pos = dots.end()
         return True
 
-    def close_at_end(self, pointer: str, *, going_on: bool, root: bool) -> None:
+    def close_at_end(self, pointer: str, *, going_on: bool, root: bool = False, is_list: bool = False) -> None:
         """End a container that the text left open: a forgotten bracket, or the sign that more was to come.
 
-        After a comma or an opening bracket more was to come. Where the text ends and not just its fence, a list or an
-        inner object may have lost its tail; of the outermost one only the bracket is missing.
+        After a comma or an opening bracket more was to come, and a list may always have lost its tail. So may an inner
+        object where the text ends and not just its fence; of the outermost one only the bracket is missing.
         """
-        if going_on or (self.closed == "end" and not root):
+        if going_on or is_list or (self.closed == "end" and not root):
             self.flaw("cut", pointer, self.pos, self.pos)
         self.repair("missing_bracket")
 
@@ -316,7 +326,11 @@ class _Parser:
 
     def read_key(self, char: str) -> tuple[str, bool]:
         if char in _CLOSERS:
-            return self.read_text(char)
+            at = self.pos
+            key, whole = self.read_text(char)
+            if "\n" in key or ("inner_quote" in self.repairs and self.repairs["inner_quote"] == at):
+                raise self.fail_at(at, "a key runs over quotes or lines")
+            return key, whole
         bare = _BARE_KEY.match(self.text, self.pos)
         if not bare:
             raise self.fail("expected a key")
@@ -373,10 +387,12 @@ class _Parser:
                 break
             else:
                 at, inner = stop.end(), inner + 1
+                if inner > MAX_INNER_QUOTES:
+                    raise self.fail("a text has too many quotes inside")
         whole = stop is not None and stop.group()[0] != "\n"
         end = stop.start() if stop else self.limit
         if inner and whole:
-            if opener == '"' and inner % 2:
+            if opener == '"' and (inner % 2 or "\n" in text[start:end]):
                 raise self.fail("a quote inside a text is not escaped")
             self.repair("inner_quote", start)
         self.pos = stop.end() if stop and whole else end
@@ -386,7 +402,10 @@ class _Parser:
         if _CONTROL.search(body):
             self.repair("raw_control", start)
         if "\\" in body:
-            body = _ESCAPE.sub(self.escape, body)
+            try:
+                body = json.loads(f'"{body}"', strict=False)
+            except ValueError:
+                body = _ESCAPE.sub(self.escape, body)
         if _SURROGATE.search(body):
             whole = body.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             if "\ufffd" in whole:

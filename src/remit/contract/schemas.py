@@ -292,7 +292,10 @@ class TextOrList(NamedTuple):
 
 
 class Record(NamedTuple):
-    """An object: what it must have, what it should have, what it may have. Keys beyond these are kept."""
+    """An object: what it must have, what it should have, what it may have. Keys beyond these are kept.
+
+    null says that there is nothing, so it is as good as leaving out what may be left out.
+    """
 
     required: Mapping[str, Shape]
     expected: Mapping[str, Shape] = NOTHING
@@ -312,7 +315,7 @@ class Record(NamedTuple):
             if key in self.required:  # no shape takes None for an answer, so get() is enough
                 lines += [f"{inner} = {name}.get({key!r})", *shape.guards(inner)]
             elif guards := shape.guards(inner):
-                lines += [f"if {key!r} in {name}:", f"    {inner} = {name}[{key!r}]"]
+                lines += [f"{inner} = {name}.get({key!r})", f"if {inner} is not None:"]
                 lines += [f"    {line}" for line in guards]
         return lines
 
@@ -322,7 +325,7 @@ class Record(NamedTuple):
             yield _wrong_type(value, pointer, "an object")
             return
         for key, shape in self.known.items():
-            if key in value:
+            if value.get(key) is not None or (key in self.required and key in value):
                 yield from shape.problems(value[key], f"{pointer}/{key}")
             elif key in self.required:
                 yield Problem("missing", f"{pointer}/{key}", f"{key} is missing", f"Add {key}.")
@@ -334,9 +337,17 @@ class Record(NamedTuple):
         schema = {
             "type": "object",
             "required": list(self.required),
-            "properties": {key: shape.to_json_schema() for key, shape in self.known.items()},
+            "properties": {
+                key: shape.to_json_schema() if key in self.required else _or_null(shape.to_json_schema())
+                for key, shape in self.known.items()
+            },
         }
         return _described(schema, self.description)
+
+
+def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    kind = schema.get("type")
+    return {**schema, "type": [kind, "null"]} if isinstance(kind, str) else schema
 
 
 def _described(schema: dict[str, Any], description: str) -> dict[str, Any]:

@@ -7,9 +7,9 @@ where nothing was found in it as it stands: a text inside some other object is d
 
 from __future__ import annotations
 
-import html
 import json
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import jiter
@@ -21,31 +21,28 @@ if TYPE_CHECKING:
 
 MAX_LEVELS = 3
 MAX_LINES = 2_000
+MAX_ANSWERS = 8
+
 _ESCAPED_OBJECT = re.compile(r'^[ \t]*+\{\s*+(?:\\n\s*+)*+\\"', re.MULTILINE)
 _PLAIN_OBJECT = re.compile(r'\{\s*+"')
-_ESCAPE = re.compile(r'\\(["\\/nrt])')
-_ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _ENTITY = re.compile(r"&(?:quot|#34|#x22);", re.IGNORECASE)
+_ENTITIES = (("&quot;", '"'), ("&#34;", '"'), ("&#x22;", '"'), ("&apos;", "'"), ("&#39;", "'"), ("&#x27;", "'"),
+             ("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&amp;", "&"))  # fmt: skip
+_ESCAPES = (("\\\\", "\0"), ('\\"', '"'), ("\\n", "\n"), ("\\t", "\t"), ("\\r", ""), ("\\/", "/"), ("\0", "\\"))
+"""Whole texts are replaced, pair by pair and at C speed; the backslash that was escaped is kept out of the way."""
 
 _CARRIERS = (
-    "result", "response", "return", "output", "content", "text", "message", "item", "part", "choices", "candidates",
-    "parts", "delta", "final_message", "final", "final_answer", "answer", "data", "structured_output",
-    "structuredContent", "structured_content", "messages",
+    "response", "return", "final_message", "final", "final_answer", "answer", "structured_output", "structuredContent",
+    "structured_content", "choices", "candidates", "messages", "parts", "delta", "item", "part", "data",
 )  # fmt: skip
-"""Keys under which programs hand on what an agent said."""
-_NOT_AN_ANSWER = ("file_path", "tool", "tool_name", "tool_input", "tool_use_id", "arguments", "input", "command")
-"""Keys of objects that carry what an agent did, not what it said."""
-_OTHER_SPEAKERS = {
-    "user",
-    "system",
-    "tool",
-    "tool_use",
-    "tool_result",
-    "function",
-    "developer",
-    "thinking",
-    "reasoning",
-}
+"""Keys under which programs hand on what an agent said, whatever stands beside them."""
+_SPEAKING_TYPES = frozenset({"message", "assistant", "text", "output_text", "agent_message", "result"})
+_ASSISTANTS = frozenset({"assistant", "model", "ai"})
+_OTHER_SPEECH = frozenset({
+    "file_path", "path", "filename", "tool", "tool_name", "tool_input", "tool_use_id", "arguments", "input", "command",
+    "stdout", "logger", "level", "action",
+})  # fmt: skip
+"""Keys of objects that carry what an agent did or a program logged, not what an agent said."""
 
 
 def unwrap(text: str, is_return: IsReturn) -> Iterator[tuple[str, str]]:
@@ -58,9 +55,15 @@ def unwrap(text: str, is_return: IsReturn) -> Iterator[tuple[str, str]]:
     if _PLAIN_OBJECT.search(text):
         return  # a plain object stands there: what is escaped is then a text inside it
     if _ENTITY.search(text):
-        yield "html", html.unescape(text)
+        yield "html", _replace(text, _ENTITIES)
     if _ESCAPED_OBJECT.search(text):
-        yield "escaped", _ESCAPE.sub(lambda match: _ESCAPES.get(match.group(1), match.group(1)), text)
+        yield "escaped", _replace(text, _ESCAPES)
+
+
+def _replace(text: str, pairs: tuple[tuple[str, str], ...]) -> str:
+    for old, new in pairs:
+        text = text.replace(old, new)
+    return text
 
 
 def _parse_text(whole: str) -> str | None:
@@ -93,39 +96,70 @@ def _open_envelope(whole: str, is_return: IsReturn) -> list[str]:
     """The answers inside an object, a list, or lines of objects; of lines, only the last that carries one."""
     value = _parse(whole)
     if value is not None:
-        return list(_find_answers(value, is_return, 0))
+        return list(islice(_find_answers(value, is_return, 0), MAX_ANSWERS))
     lines = [line for line in whole.splitlines()[-MAX_LINES:] if line.strip()]
     if not all(line.lstrip()[:1] == "{" for line in lines):
         lines = lines[-1:]  # a log, and perhaps the result after it
     for line in reversed(lines):
-        if answers := list(_find_answers(_parse(line), is_return, 0)):
+        if answers := list(islice(_find_answers(_parse(line), is_return, 0), MAX_ANSWERS)):
             return answers
     return []
 
 
 def _find_answers(value: object, is_return: IsReturn, depth: int) -> Iterator[str]:
+    """What an agent said, in a value that a program wrapped around it."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, list) and depth < 2 * MAX_LEVELS:
-        for item in value:
+    elif isinstance(value, list) and depth <= 2 * MAX_LEVELS:
+        for item in _last_turn(value):
             yield from _find_answers(item, is_return, depth + 1)
-    elif isinstance(value, dict) and depth < 2 * MAX_LEVELS:
+    elif isinstance(value, dict) and depth <= 2 * MAX_LEVELS:
         if depth and is_return(value):
             yield json.dumps(value)
         elif not _is_other_speech(value):
-            for key in _CARRIERS:
-                if key in value:
-                    answers = list(_find_answers(value[key], is_return, depth + 1))
-                    yield from answers[-1:] if key == "messages" else answers
+            for key in _find_carriers(value):
+                yield from _find_answers(value[key], is_return, depth + 1)
+
+
+def _last_turn(items: list[object]) -> list[object]:
+    """Of the turns of a conversation only the agent's last; of parts of one message, all."""
+    turns = [item for item in items if isinstance(item, dict) and "role" in item]
+    if not turns:
+        return items
+    own = [turn for turn in turns if turn["role"] in _ASSISTANTS]
+    return list(own[-1:])
+
+
+def _find_carriers(value: Mapping[str, Any]) -> Iterator[str]:
+    """The keys of an object whose values are what the agent said. Common words count only in known company."""
+    speaks = value.get("type") in _SPEAKING_TYPES or value.get("role") in _ASSISTANTS
+    for key, inner in value.items():
+        if (
+            key in _CARRIERS
+            or (key == "result" and (speaks or isinstance(inner, dict) or len(value) == 1))
+            or (key == "content" and (speaks or isinstance(inner, list | dict)))
+            or (key == "text" and (speaks or len(value) == 1))
+            or (key == "message" and isinstance(inner, dict))
+            or (key == "output" and (isinstance(inner, list | dict) or len(value) == 1))
+        ):
+            yield key
 
 
 def _is_other_speech(value: Mapping[str, Any]) -> bool:
-    speakers = (value.get("type"), value.get("role"))
-    return (
-        value.get("thought") is True
-        or any(key in value for key in _NOT_AN_ANSWER)
-        or any(isinstance(speaker, str) and speaker in _OTHER_SPEAKERS for speaker in speakers)
-    )
+    """Whether the object reports an error, or hands on what somebody else said or a tool did."""
+    if (
+        value.get("is_error")
+        or value.get("isError")
+        or value.get("error")
+        or value.get("exit_code")
+        or value.get("thought")
+    ):
+        return True
+    if not _OTHER_SPEECH.isdisjoint(value):
+        return True
+    kind, role = value.get("type"), value.get("role")
+    known = ("item.completed", "response", "completion", "chat.completion", "step_finish", *_SPEAKING_TYPES)
+    return (isinstance(kind, str) and kind not in known) or (isinstance(role, str) and role not in _ASSISTANTS)
 
 
 def _parse(text: str) -> Any:  # noqa: ANN401 - any JSON value

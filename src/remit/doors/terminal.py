@@ -130,7 +130,7 @@ def write(text: str, *, stream: TextIO | None) -> None:
 
 
 def write_bytes(data: bytes, *, stream: TextIO | None) -> None:
-    """Send bytes to a stream as they are."""
+    """Send bytes to a stream as they are, at once: nothing is left to be written when the process ends."""
     if stream is None:
         return
     try:
@@ -138,15 +138,7 @@ def write_bytes(data: bytes, *, stream: TextIO | None) -> None:
         stream.buffer.write(data)
         stream.flush()
     except BrokenPipeError:
-        _silence(stream)
+        pass
     except OSError as error:
-        _silence(stream)
         raise RemitError(f"the output cannot be written: {(error.strerror or str(error)).lower()}",
                          hint="make room, or send it somewhere else") from error  # fmt: skip
-
-
-def _silence(stream: TextIO) -> None:
-    """Lead a stream nowhere: what is left in its buffer would be tried again, and fail again, when Python ends."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)

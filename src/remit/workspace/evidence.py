@@ -16,13 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-MAX_ARTIFACTS = 10_000
-
 
 def inspect_artifacts(paths: Iterable[str], *, root: Path, bases: tuple[Path, ...]) -> dict[str, ArtifactFacts]:
     """Look at each claimed path below the first of the bases that has it; all must end inside the root."""
     real_root = os.path.realpath(root)
-    return {path: _inspect(path, real_root, bases) for path in dict.fromkeys(list(paths)[:MAX_ARTIFACTS])}
+    return {path: _inspect(path, real_root, bases) for path in dict.fromkeys(paths)}
 
 
 def _inspect(path: str, real_root: str, bases: tuple[Path, ...]) -> ArtifactFacts:

@@ -25,11 +25,11 @@ def load_bytes(path: str | Path, *, max_bytes: int = MAX_BYTES) -> bytes:
     name = os.fspath(path)
     try:
         if not _is_openable(name, os.stat(name).st_mode):  # noqa: PTH116 - pathlib costs 8 ms at start-up
-            raise InputError(f"{name} is not a file", hint="name a file, or - for standard input")
+            raise InputError(f"'{name}' is not a file", hint="name a file, or - for standard input")
         with open(name, "rb") as file:  # noqa: PTH123 - pathlib costs 8 ms at start-up
             return file.read(max_bytes + 1)
     except OSError as error:
-        raise InputError(f"{name} cannot be read: {(error.strerror or str(error)).lower()}",
+        raise InputError(f"'{name}' cannot be read: {(error.strerror or str(error)).lower()}",
                          hint="check the path and its permissions") from error  # fmt: skip
     except ValueError as error:
         raise InputError(f"{name!r} is not a path: {error}", hint="name a file") from error
@@ -40,17 +40,19 @@ def load_stdin() -> bytes:
     return sys.stdin.buffer.read(MAX_BYTES + 1)
 
 
-def load_tail(path: Path) -> str | None:
-    """The end of a file of lines: enough for any last line; None where there is no such file."""
+def load_tail(path: Path) -> str:
+    """The end of a file of lines: enough for any last line; empty where there is no file yet."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - pathlib costs 8 ms at start-up
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return None
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise InputError(f"{path} is not a file", hint="name the manifest's file")
+        with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - _TAIL_BYTES))
             return file.read(_TAIL_BYTES).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return None
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read: {error}", hint="check the path and its permissions") from error
 
 
 def _is_openable(name: str, mode: int) -> bool:

@@ -275,6 +275,10 @@ def test_github_is_an_annotation_for_each_finding(inside: Inside) -> None:
     )
 
 
+def test_github_has_no_file_for_standard_input(remit: Remit) -> None:
+    assert remit("check", "--output-format", "github", text=ESCAPING).text.startswith("::error title=RET050::")
+
+
 def test_github_has_nothing_to_say_of_an_accepted_message(inside: Inside) -> None:
     assert inside("check", inside.write("a.md", GOOD), "--output-format", "github") == (0, b"", b"")
 

@@ -41,10 +41,14 @@ def test_the_version_is_that_of_the_package(remit: Remit) -> None:
     assert (ended.code, ended.text, ended.err) == (0, f"remit {package.__version__}\n", b"")
 
 
-def test_a_shell_is_helped_to_complete(remit: Remit) -> None:
-    env = {"_REMIT_COMPLETE": "bash_complete", "COMP_WORDS": "remit c", "COMP_CWORD": "1"}
+@pytest.mark.parametrize(
+    ("words", "answers"),
+    [("remit c", ["plain,check", "plain,convert"]), ("remit schema --j", ["plain,--json"]), ("remit chek --j", [])],
+)
+def test_a_shell_is_helped_to_complete(words: str, answers: list[str], remit: Remit) -> None:
+    env = {"_REMIT_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     ended = remit(env=env)
-    assert (ended.code, ended.text.split()) == (0, ["plain,check", "plain,convert"])
+    assert (ended.code, ended.text.split(), ended.err) == (0, answers, b"")
 
 
 # A command line that does not fit: one line, what was meant, exit 2

@@ -48,5 +48,5 @@ class Dialect(NamedTuple):
 
 
 def split(mapping: Mapping[str, Any], known: Mapping[str, object]) -> dict[str, Any]:
-    """The part of an object that its shape does not know."""
-    return {key: value for key, value in mapping.items() if key not in known}
+    """The part of an object that its shape does not know, and what is null: both come back as they were."""
+    return {key: value for key, value in mapping.items() if key not in known or value is None}

@@ -73,12 +73,12 @@ def read(payload: dict[str, Any]) -> Return:
         status=word,
         summary=payload["summary"],
         artifacts=tuple(_read_artifact(item) for item in payload["artifacts"]),
-        faults=tuple(_read_fault(item) for item in payload.get("errors", ())),
+        faults=tuple(_read_fault(item) for item in payload.get("errors") or ()),
         next_steps=_read_steps(payload.get("next_steps")),
         agent=metadata.get("agent_type"),
-        session_id=metadata.get("session_id", payload.get("session_id")),
+        session_id=metadata.get("session_id") or payload.get("session_id"),
         depth=metadata.get("delegation_depth"),
-        path=tuple(metadata["delegation_path"]) if "delegation_path" in metadata else None,
+        path=tuple(metadata["delegation_path"]) if metadata.get("delegation_path") is not None else None,
         duration_ms=_to_ms(metadata.get("duration_seconds")),
         dialect="standard",
         word=word,
@@ -157,10 +157,10 @@ def _read_fault(item: dict[str, Any]) -> Fault:
     return Fault(
         type=item["type"],
         message=item["message"],
-        code=item.get("code", derive_code(item["type"])),
+        code=item.get("code") or derive_code(item["type"]),
         recoverable=item["recoverable"],
         recommendation=item["recommendation"],
-        derived=frozenset() if "code" in item else frozenset({"code"}),
+        derived=frozenset() if item.get("code") is not None else frozenset({"code"}),
         extra=split(item, FAULT.known),
     )
 
@@ -180,13 +180,13 @@ def _read_steps(value: str | list[str] | None) -> tuple[str, ...]:
 
 
 def _read_form(payload: dict[str, Any]) -> dict[str, Any]:
-    form = {key: payload[key] for key in ("next_steps",) if key in payload}
-    if "errors" in payload:
+    form = {"next_steps": payload["next_steps"]} if payload.get("next_steps") is not None else {}
+    if payload.get("errors") is not None:
         form["errors"] = "given"
-    if "duration_seconds" in payload["metadata"]:
+    if payload["metadata"].get("duration_seconds") is not None:
         form["duration_seconds"] = payload["metadata"]["duration_seconds"]
-    if "session_id" in payload:
-        form["session_id"] = "both" if "session_id" in payload["metadata"] else "top"
+    if payload.get("session_id") is not None:
+        form["session_id"] = "both" if payload["metadata"].get("session_id") is not None else "top"
     return form
 
 
@@ -204,7 +204,7 @@ DIALECT = Dialect(
     shape=SHAPE,
     statuses={word: word for word in STATUSES},
     status_at=("status",),
-    essential=frozenset({"status", "summary", "artifacts", "metadata", "errors", "session_id"}),
+    essential=frozenset({"status", "summary", "artifacts", "metadata", "errors", "error", "session_id"}),
     read=read,
     write=write,
     paths=paths,

@@ -39,7 +39,7 @@ def completed_with_errors(case: Case) -> Iterator[Report]:
     """
     if case.status != "completed":
         return
-    if case.is_dialect("standard") and case.get("errors"):
+    if case.is_dialect("standard") and (case.get("errors") or case.get("error")):
         yield Report(
             "the status is completed, but errors are given", "Use partial or failed, or leave errors empty.", "/errors"
         )

@@ -80,8 +80,8 @@ def session_form(case: Case) -> Iterator[Report]:
 def other_agent(case: Case) -> Iterator[Report]:
     """The return names another agent than the one that was asked.
 
-    Why: where no session id binds the return, the name is what tells an agent's own answer from one it quotes. Where
-    the issued session id is right, a different name is a warning and the caller's name counts.
+    Why: in `hyper`, which has no session id, the name is what tells an agent's own answer from one it quotes. Elsewhere
+    a different name is a warning, and the caller's name counts.
 
     Bad: `"agent_type": "researcher"` from the agent `planner`.
 
@@ -92,7 +92,7 @@ def other_agent(case: Case) -> Iterator[Report]:
     given = case.text_at(*pointer[1:].split("/"))
     if expected is None or not given or given == expected:
         return
-    severity: Severity = "warning" if _is_bound(case) else "error"
+    severity: Severity = "error" if case.is_dialect("hyper") else "warning"
     yield Report(f"the return names the agent {given}, asked was {expected}", f"Write {expected}.", pointer, severity)
 
 
@@ -120,9 +120,3 @@ def other_lineage(case: Case) -> Iterator[Report]:
         yield Report(
             "the delegation path is not the known one", f"Write {list(known.path)}.", "/metadata/delegation_path"
         )
-
-
-def _is_bound(case: Case) -> bool:
-    issued = case.expectation.session_id
-    given = case.get("metadata", "session_id") or case.get("session_id")
-    return case.is_dialect("standard") and issued is not None and given == issued

@@ -7,6 +7,7 @@ again. RET0xx are the contract's.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from remit.contract.dialects import Dialect
     from remit.contract.schemas import Problem
     from remit.model import ArtifactFacts, Outcome, Severity, Status
+
+MAX_PROBLEMS = 100
+"""Of one kind: nobody reads more, and one is enough to refuse a return."""
 
 TroubleKind = Literal[
     "absent", "empty", "too_big", "unreadable", "cut", "nonfinite", "conflict", "contradiction", "thinking", "quoted",
@@ -67,6 +71,7 @@ class Case:
     findings_text: str | None = None
     """The text of the findings file (`manifest` only)."""
     _problems: tuple[Problem, ...] | None = None
+    _lines: Lines | None = None
 
     @property
     def word(self) -> object:
@@ -88,14 +93,15 @@ class Case:
         A status word that the workspace maps is not held against it, and a blank is reported as a blank only.
         """
         if self._problems is None:
-            found = self.dialect.shape.problems(self.payload, "") if self.dialect else ()
             said = {trouble.pointer for trouble in self.troubles if trouble.kind == "template"}
             mapped = "/" + "/".join(self.dialect.status_at) if self.dialect and self.status is not None else None
-            self._problems = tuple(
-                problem
-                for problem in found
-                if problem.pointer not in said and not (problem.kind == "word" and problem.pointer == mapped)
-            )
+            kept: dict[str, list[Problem]] = {}
+            for problem in self.dialect.shape.problems(self.payload, "") if self.dialect else ():
+                same = kept.setdefault(problem.kind, [])
+                known = problem.pointer in said or (problem.kind == "word" and problem.pointer == mapped)
+                if not known and len(same) < MAX_PROBLEMS:
+                    same.append(problem)
+            self._problems = tuple(problem for same in kept.values() for problem in same)
         return self._problems
 
     def get(self, *keys: str) -> Any:  # noqa: ANN401 - any JSON value
@@ -123,15 +129,18 @@ class Case:
         """Where a report points to, in lines and columns; the nearest parent where the value itself is not there."""
         if not self.located:
             return None
+        if self._lines is None:
+            self._lines = Lines(self.text)
+        locate = self._lines.locate
         if report.span is not None:
-            return locate(self.text, *report.span)
+            return locate(*report.span)
         spans = self.find_spans()
         if report.pointer in spans:
-            return locate(self.text, *spans[report.pointer])
+            return locate(*spans[report.pointer])
         pointer = report.pointer
         while pointer and pointer not in spans:
             pointer = pointer.rpartition("/")[0]
-        return locate(self.text, spans[pointer][0], spans[pointer][0] + 1) if pointer in spans else None
+        return locate(spans[pointer][0], spans[pointer][0] + 1) if pointer in spans else None
 
 
 class Rule(NamedTuple):
@@ -196,7 +205,20 @@ def judge_outcome(findings: Iterable[Finding]) -> Outcome:
 
 def locate(text: str, start: int, end: int) -> Place:
     """Turn offsets into lines and columns."""
-    line_start = text.rfind("\n", 0, start) + 1
-    end_line_start = text.rfind("\n", 0, end) + 1
-    line = text.count("\n", 0, start) + 1
-    return Place(line, start - line_start + 1, line + text.count("\n", start, end), end - end_line_start + 1)
+    return Lines(text).locate(start, end)
+
+
+class Lines:
+    """Where the lines of a text begin; found once, asked often."""
+
+    def __init__(self, text: str) -> None:
+        self.starts = [0]
+        at = text.find("\n")
+        while at >= 0:
+            self.starts.append(at + 1)
+            at = text.find("\n", at + 1)
+
+    def locate(self, start: int, end: int) -> Place:
+        """Turn offsets into lines and columns, counted from 1."""
+        line, end_line = bisect_right(self.starts, start), bisect_right(self.starts, end)
+        return Place(line, start - self.starts[line - 1] + 1, end_line, end - self.starts[end_line - 1] + 1)

@@ -13,7 +13,8 @@ import sys
 def main() -> None:
     """Run the command line that the process was started with, and end the process."""
     code = run(sys.argv[1:])
-    # Everything is written by now. Taking every module down again would cost as much as checking ten messages.
+    # Everything that can be written is written. To take every module down again would cost a tenth of the whole run,
+    # and to flush a stream that nobody reads would fail once more.
     os._exit(code)
 
 

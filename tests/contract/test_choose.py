@@ -1,0 +1,217 @@
+"""The choice: which return a message means, and when none is taken."""
+
+import json
+
+import pytest
+
+from remit import check
+from remit.contract import read_message
+from remit.model import Expectation, Verdict
+from tests.contract.samples import (
+    DROP,
+    ISSUED,
+    OTHER,
+    entry,
+    fenced,
+    hyper,
+    line,
+    marked,
+    pretty,
+    sentence,
+    standard,
+    stopped,
+)
+
+FAILED = stopped("failed")
+
+
+def codes(verdict: Verdict) -> list[str]:
+    return [finding.code for finding in verdict.findings if finding.severity == "error"]
+
+
+DOUBTS: dict[str, tuple[str, str | None, str, str]] = {
+    "unfilled template": (
+        fenced(standard({"/status": "completed|partial|failed|blocked", "/summary": "..."})),
+        None,
+        "degenerate",
+        "RET011",
+    ),
+    "ellipsis": (pretty(standard()).replace('"errors": []', "..."), None, "degenerate", "RET011"),
+    "conflicting duplicate keys": (
+        pretty(standard()).replace('"status":', '"status": "failed",\n  "status":'),
+        None,
+        "ambiguous",
+        "RET007",
+    ),
+    "not a number": (pretty(standard()).replace("312", "NaN"), None, "malformed", "RET006"),
+    "cut-off required field": (pretty(standard()).partition("phases. Phase")[0], None, "malformed", "RET005"),
+    "escaping path": (fenced(standard({"/artifacts/0/path": "../../etc/passwd"})), None, "invalid", "RET050"),
+    "wrong session id": (fenced(standard()), OTHER, "invalid", "RET040"),
+    "two contradicting returns": (fenced(FAILED) + fenced(standard()), None, "ambiguous", "RET008"),
+    "prose only": ("All done! The tests look good to me.", None, "missing", "RET001"),
+    "only in thinking": (f"<think>\n{pretty(standard())}\n</think>\nLet me check.", None, "missing", "RET009"),
+    "only a quotation": (f"> {line(standard())}", None, "missing", "RET010"),
+    "only a draft": (fenced(standard(), "Draft:\n"), None, "missing", "RET010"),
+}
+
+
+@pytest.mark.parametrize("doubt", DOUBTS)
+def test_a_doubtful_completed_is_refused_and_the_doubt_is_named(doubt: str) -> None:
+    """R0.1 R0.2 R0.6 R0.11 C16: never a false completed, and every doubt is told from the others."""
+    text, session_id, outcome, code = DOUBTS[doubt]
+    verdict = check(text, session_id=session_id)
+    assert not verdict.accepted
+    assert verdict.returned is None
+    assert verdict.outcome == outcome
+    assert code in codes(verdict)
+
+
+def test_every_doubt_has_an_outcome_and_code_of_its_own() -> None:
+    told = [(outcome, code) for _, _, outcome, code in DOUBTS.values()]
+    assert len(set(told)) == len(told) - 2  # a template and an ellipsis are both blanks, a draft is a quotation
+
+
+# Several returns
+
+
+def test_the_same_return_twice_is_one() -> None:
+    assert check(fenced(standard()) + fenced(standard())).payload == standard()
+
+
+def test_a_later_return_with_the_same_claims_is_taken() -> None:
+    later = standard({"/summary": "Wrote the plan in 3 phases. All of them are small."})
+    assert check(fenced(standard()) + fenced(later)).payload == later
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_other_status_or_other_files_contradict(order: int) -> None:
+    """R0.1: neither the first nor the last is taken by its place alone."""
+    files = standard({"/artifacts/0/path": "specs/8_other/plans/implementation-001.md"})
+    for other in (FAILED, files):
+        verdict = check("\n".join([fenced(standard()), fenced(other)][::order]))
+        assert (verdict.outcome, codes(verdict)) == ("ambiguous", ["RET008"])
+
+
+def test_the_issued_session_id_decides() -> None:
+    """R0.11: a return that belongs to somebody else does not contradict."""
+    other = stopped("failed", {"/metadata/session_id": OTHER})
+    for text in (fenced(standard()) + fenced(other), fenced(other) + fenced(standard())):
+        assert check(text, session_id=ISSUED).payload == standard()
+        assert not check(text).accepted
+
+
+def test_the_markers_decide() -> None:
+    """R3.7: what stands between the markers is the report."""
+    other = hyper({"/meta/status": "partial"})
+    assert check(fenced(other) + marked(hyper()) + fenced(other)).payload == hyper()
+
+
+@pytest.mark.parametrize("label", ["Draft:", "For instance:", "My earlier return:"])
+def test_a_label_sets_the_other_one_aside(label: str) -> None:
+    assert check(fenced(FAILED, f"{label}\n") + fenced(standard())).payload == standard()
+
+
+def test_an_earlier_return_counts_where_it_is_the_only_one() -> None:
+    assert check(fenced(standard(), "My previous return, unchanged:\n")).payload == standard()
+
+
+def test_an_example_counts_only_with_the_issued_id() -> None:
+    """C1: an example seldom carries the issued id; where it does, it is meant."""
+    text = fenced(standard(), "Example:\n")
+    assert not check(text).accepted
+    assert check(text, session_id=ISSUED).accepted
+
+
+def test_a_thought_does_not_contradict_the_answer() -> None:
+    assert check(f"<think>\n{pretty(FAILED)}\n</think>\n{pretty(standard())}").payload == standard()
+
+
+def test_a_template_does_not_contradict_the_answer() -> None:
+    blank = standard({"/status": "<completed or failed>", "/summary": "<what came out>"})
+    for text in (fenced(blank) + fenced(standard()), fenced(standard()) + fenced(blank)):
+        assert check(text).payload == standard()
+
+
+def test_a_later_invalid_return_with_another_status_casts_doubt() -> None:
+    """R0.1: completed, then something that says failed and is not quite right: nobody knows which is meant."""
+    later = stopped("failed", {"/errors": []})
+    verdict = check(fenced(standard()) + fenced(later))
+    assert verdict.outcome == "ambiguous"
+    assert check(fenced(later) + fenced(standard())).payload == standard()
+
+
+# The report on what is refused
+
+
+def test_of_several_bad_returns_the_best_is_reported_on() -> None:
+    poor = {"status": "completed", "summary": "Hm."}
+    near = standard({"/metadata/agent_type": DROP})
+    verdict = check(fenced(poor) + fenced(near) + fenced(poor))
+    assert verdict.payload == near
+    assert codes(verdict) == ["RET020"]
+
+
+def test_a_dialect_that_was_not_asked_for_is_named() -> None:
+    verdict = check(marked(hyper()), dialect="standard")
+    assert (verdict.outcome, codes(verdict)) == ("invalid", ["RET012"])
+    assert "hyper" in verdict.findings[0].message
+
+
+def test_an_optional_value_that_was_cut_off_is_left_out_and_told() -> None:
+    """R0.10: next_steps is optional; all that decides was said before it."""
+    text = pretty(standard({"/next_steps": "Run it"}))
+    cut = text[: text.index("Run it") + 3]
+    verdict = check(cut)
+    assert verdict.outcome == "repaired"
+    assert verdict.payload == standard()
+    assert {repair.kind for repair in verdict.repairs} == {"cut_off", "missing_bracket"}
+
+
+@pytest.mark.parametrize("key", ["notes/x", "notes~x", "a/b~c"])
+def test_half_of_an_unknown_value_is_left_out_whatever_its_key(key: str) -> None:
+    text = pretty({**standard(), key: "half of it"})
+    verdict = check(text[: text.index("of it")])
+    assert verdict.payload == standard()
+
+
+def test_a_message_beyond_the_cap_is_refused_as_that() -> None:
+    verdict = check(f"{' ' * (16 * 1024 * 1024)}{pretty(standard())}")
+    assert (verdict.outcome, codes(verdict)) == ("malformed", ["RET003"])
+
+
+def test_what_is_not_utf_8_is_replaced_and_the_rest_is_read() -> None:
+    text = fenced(standard(), "It is d\u00f6ne.\n\n").encode("latin-1")
+    assert check(text).payload == standard()
+
+
+# The manifest's sentence
+
+
+@pytest.mark.parametrize("reply", ["{}", "  {}\n", "`{}`", '"{}"', "**{}**"])
+def test_the_sentence_alone_is_the_reply(reply: str) -> None:
+    """R4.3 R4.5: with quotes or emphasis around it, it is still the sentence."""
+    reading = read_message(reply.format(sentence("partial")), dialect=None, expectation=Expectation())
+    assert reading.reply_status == "partial"
+    assert not reading.troubles
+
+
+def test_the_sentence_without_a_manifest_proves_nothing() -> None:
+    """R4.2 R4.14: a missing entry is named."""
+    verdict = check(sentence())
+    assert (verdict.outcome, codes(verdict)) == ("missing", ["RET081"])
+
+
+def test_another_reply_is_none() -> None:
+    verdict = check("Research finished.", dialect="manifest")
+    assert (verdict.outcome, codes(verdict)) == ("missing", ["RET001"])
+
+
+@pytest.mark.parametrize(
+    "text", [json.dumps([1, 2]), json.dumps("text"), "3", '{"id": NaN}', '{"id": "a", "id": "b"}', "{} {}"]
+)
+def test_a_manifest_line_that_is_not_one_plain_object_is_refused(text: str) -> None:
+    """R4.7: one line, valid JSON."""
+    from remit.contract import check as check_values  # noqa: PLC0415 - the room's own check, which takes the tail
+
+    verdict = check_values(sentence(), manifest_tail=f"{line(entry())}\n{text}\n")
+    assert (verdict.outcome, codes(verdict)) == ("malformed", ["RET082"])

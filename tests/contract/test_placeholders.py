@@ -1,0 +1,79 @@
+"""Blanks that nobody filled in, and texts that only look like them."""
+
+import pytest
+
+from remit.contract.dialects import HYPER, MANIFEST, STANDARD
+from remit.contract.placeholders import MAX_TEXTS, find_placeholders, is_placeholder
+from tests.contract.samples import entry, hyper, standard
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("...", "summary"),
+        ("…", "message"),
+        ("[...]", "recommendation"),
+        ("<one sentence>", "summary"),
+        (" <path> ", "path"),
+        ("{{TASK_ID}}", "title"),
+        ("{session_id}", "session_id"),
+        ("completed|partial|failed|blocked", "status"),
+        ("plan | report", "type"),
+        ("specs/{{SLUG}}/plan.md", "path"),
+        ("specs/<your slug>/plan.md", "path"),
+        ("specs/.../plan.md", "path"),
+        ("sess_...", "session_id"),
+        ("TBD", "summary"),
+        ("path/to/artifact.md", "path"),
+        ("Brief 2-5 sentence summary (<100 tokens)", "summary"),
+    ],
+)
+def test_a_blank_is_known_by_its_spelling(text: str, key: str) -> None:
+    """R0.2: an echo of the format has every key and means nothing."""
+    assert is_placeholder(text, key)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("Wrote <b> and ... and {x}.", "summary"),
+        ("Chose a|b over c|d in the grammar. Both work.", "summary"),
+        ("string", "message"),
+        ("<!-- a --> is kept", "summary"),
+        ("src/[id]/page.tsx", "path"),
+        ("docs/a...b.md", "path"),
+        ("TBD items are listed in the report. There are 3.", "summary"),
+    ],
+)
+def test_a_real_text_may_hold_the_same_signs(text: str, key: str) -> None:
+    assert not is_placeholder(text, key)
+
+
+def test_every_blank_is_found_with_its_pointer() -> None:
+    payload = standard({
+        "/summary": "...",
+        "/artifacts/0/path": "<path>",
+        "/metadata/delegation_path": ["orchestrator", "{agent}"],
+        "/next_steps": "<free text>",
+        "/unknown": "...",
+    })  # fmt: skip
+    assert list(find_placeholders(payload, STANDARD.shape)) == [
+        ("/summary", "..."),
+        ("/artifacts/0/path", "<path>"),
+        ("/metadata/delegation_path/1", "{agent}"),
+    ]
+    assert [pointer for pointer, _ in find_placeholders(hyper({"/next_steps/0": "<a step>"}), HYPER.shape)] == [
+        "/next_steps/0"
+    ]
+    assert [pointer for pointer, _ in find_placeholders(entry({"/title": "<title>"}), MANIFEST.shape)] == ["/title"]
+
+
+def test_a_wrong_shape_is_no_obstacle() -> None:
+    payload = {"status": ["..."], "summary": {"a": "..."}, "artifacts": "...", "metadata": [1]}
+    assert list(find_placeholders(payload, STANDARD.shape)) == [("/artifacts", "...")]
+
+
+def test_so_many_texts_are_looked_at_and_no_more() -> None:
+    path = ["..."] * (2 * MAX_TEXTS)
+    found = list(find_placeholders(standard({"/metadata/delegation_path": path}), STANDARD.shape))
+    assert 0 < len(found) <= MAX_TEXTS

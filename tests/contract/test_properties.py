@@ -1,0 +1,322 @@
+"""Laws that hold for every return, however it is spelled, damaged or cut."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from bench.messages import same
+from remit import check
+from remit.contract import accept_quickly, judge
+from remit.contract.choose import read_carefully
+from remit.contract.dialects import DIALECTS, HYPER, MANIFEST, STANDARD, Dialect, render_schema
+from remit.contract.placeholders import find_placeholders
+from remit.contract.quick import is_clean
+from remit.contract.repair import UnreadableError, parse_object
+from remit.contract.rules import Case, run_rules
+from remit.model import Expectation
+from tests.contract.samples import ISSUED, Payload, fenced, line, pretty, standard, stopped
+from tests.contract.strategies import (
+    damaged,
+    entries,
+    fragments,
+    hypers,
+    json_objects,
+    mutants,
+    renderings,
+    standards,
+    texts,
+)
+
+LAW = settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+)
+"""Every run draws the same examples; `make fuzz` looks for new ones."""
+
+RIGHT: dict[str, st.SearchStrategy[Payload]] = {"standard": standards(), "hyper": hypers(), "manifest": entries()}
+MESSAGES = {name: RIGHT[name] for name in ("standard", "hyper")}
+BY_DIALECT = pytest.mark.parametrize("name", RIGHT)
+BY_MESSAGE = pytest.mark.parametrize("name", MESSAGES)
+
+
+# Reading and writing
+
+
+@BY_DIALECT
+@LAW
+@given(data=st.data())
+def test_reading_and_writing_is_identity(name: str, data: st.DataObject) -> None:
+    """C2 C3 C6: within a dialect nothing is lost, not even a spelling that means nothing."""
+    payload = data.draw(RIGHT[name])
+    before = json.dumps(payload)
+    written = DIALECTS[name].write(DIALECTS[name].read(payload))
+    assert same(written, payload)
+    assert json.dumps(payload) == before
+
+
+@BY_MESSAGE
+@LAW
+@given(data=st.data())
+def test_a_right_return_is_accepted_as_it_is(name: str, data: st.DataObject) -> None:
+    """R0 R3: bare or fenced, in any spelling of JSON, the payload comes back untouched."""
+    payload = data.draw(MESSAGES[name])
+    text = data.draw(renderings)(payload)
+    for message in (text, fenced(text), text.encode()):
+        verdict = check(message, dialect=name, session_id=ISSUED)
+        assert verdict.outcome == "accepted", verdict.findings
+        assert same(verdict.payload, payload)
+        assert verdict.returned is not None
+
+
+# Repair
+
+
+@LAW
+@given(value=json_objects, render=renderings)
+def test_repair_never_touches_what_parses(value: Payload, render: Any) -> None:  # noqa: ANN401 - a function of json
+    """R0.1: text that is JSON is read as JSON reads it."""
+    text = render(value)
+    parsed = parse_object(text, 0)
+    assert same(parsed.value, json.loads(text))
+    assert (parsed.repairs, parsed.flaws, parsed.end) == ([], [], len(text))
+
+
+@LAW
+@given(value=json_objects, data=st.data())
+def test_repair_is_idempotent(value: Payload, data: st.DataObject) -> None:
+    """R0.1: what was repaired once needs no repair again."""
+    text = data.draw(damaged(data.draw(renderings)(value)))
+    assume(text.startswith("{"))
+    try:
+        parsed = parse_object(text, 0)
+    except UnreadableError:
+        return
+    assume(not parsed.flaws)
+    again = parse_object(json.dumps(parsed.value), 0)
+    assert same(again.value, parsed.value)
+    assert (again.repairs, again.flaws) == ([], [])
+
+
+def _required(name: str) -> st.SearchStrategy[str]:
+    return st.sampled_from(list(DIALECTS[name].shape.required))
+
+
+@BY_MESSAGE
+@LAW
+@given(data=st.data())
+def test_repair_never_invents_a_required_field(name: str, data: st.DataObject) -> None:
+    """R0.2: without one of them, no damage makes a return of it."""
+    payload = data.draw(MESSAGES[name])
+    missing = data.draw(_required(name))
+    del payload[missing]
+    assume(f'"{missing}"' not in json.dumps(payload))
+    text = data.draw(damaged(data.draw(renderings)(payload)))
+    assert not check(text, dialect=name).accepted
+
+
+@BY_MESSAGE
+@LAW
+@given(data=st.data())
+def test_every_text_of_an_accepted_return_stands_in_the_message(name: str, data: st.DataObject) -> None:
+    """R0.1: a repairer that guesses turns prose into data; this one only reads."""
+    text = data.draw(damaged(data.draw(renderings)(data.draw(MESSAGES[name]))))
+    verdict = check(text, dialect=name)
+    if verdict.accepted and not any(repair.kind in ("json_string", "escaped", "html") for repair in verdict.repairs):
+        plain = _plain(text)
+        assert all(_plain(each) in plain for each in _texts(verdict.payload))
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [*value, *(text for inner in value.values() for text in _texts(inner))]
+    if isinstance(value, list):
+        return [text for inner in value for text in _texts(inner)]
+    return [value] if isinstance(value, str) else []
+
+
+def _plain(text: str) -> str:
+    """A text without anything that an escape, a joint or a replaced surrogate could have changed."""
+    for code in set(re.findall(r"\\u([0-9a-fA-F]{4})", text)):
+        text = text.replace(f"\\u{code}", chr(int(code, 16)))
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return re.sub(r"\\[bfnrt]|[\\\s\ufffd\x00-\x1f\"'+]", "", text)
+
+
+# The quick path
+
+
+@BY_MESSAGE
+@LAW
+@given(data=st.data())
+def test_what_is_clean_has_no_error_and_no_blank(name: str, data: st.DataObject) -> None:
+    """R0.2: the compiled check never says yes where a rule says no."""
+    payload = data.draw(MESSAGES[name] | mutants(MESSAGES[name]))
+    dialect = DIALECTS[name]
+    if is_clean(payload, dialect, ISSUED, None):
+        assert list(find_placeholders(payload, dialect.shape)) == []
+        findings = run_rules(Case("", dialect, payload, expectation=Expectation(ISSUED)), places=False)
+        assert not [finding for finding in findings if finding.severity == "error"]
+
+
+HEADS = st.lists(
+    st.sampled_from(["Draft:", "# Example", "Words.", "<b>", "<think>", "</think>", "{x}", line(stopped("failed")), "\n",
+                     "\n\n", " ", "\t", "\r\n", '"status" : 1', "status:", "> ", "```", "My final return:", "**old**"])
+    | texts,
+    max_size=5,
+).map("".join)  # fmt: skip
+
+
+@BY_MESSAGE
+@LAW
+@given(data=st.data(), head=HEADS, tail=HEADS)
+@example(data=None, head="Draft:\n", tail="")
+def test_what_is_quick_is_taken_by_the_careful_way_too(
+    name: str, data: st.DataObject | None, head: str, tail: str
+) -> None:
+    """R0.1: whatever stands around it, the quick path takes nothing that a closer look refuses."""
+    payload = standard() if data is None else data.draw(MESSAGES[name] | mutants(MESSAGES[name]))
+    block = pretty(payload) if data is None else data.draw(renderings)(payload)
+    text = f"{head}\n```json\n{block}\n```\n{tail}"
+    quick = accept_quickly(text, None, ISSUED, None)
+    if quick is not None:
+        careful = judge(read_carefully(text, None, Expectation(ISSUED), {}))
+        assert careful.accepted, careful.findings
+        assert careful.dialect == quick.dialect
+        assert same(careful.payload, quick.payload)
+        assert not [finding for finding in careful.findings if finding.severity == "error"]
+
+
+# The schema
+
+
+FORM_RULES = {"RET020", "RET021", "RET022", "RET023", "RET024", "RET026", "RET030", "RET050", "RET060", "RET061"}
+VALIDATORS = {name: Draft202012Validator(render_schema(dialect)) for name, dialect in DIALECTS.items()}
+
+
+@BY_DIALECT
+@LAW
+@given(data=st.data())
+def test_schema_and_rules_agree_on_the_form(name: str, data: st.DataObject) -> None:
+    """R0 R3.1 R4.7: other programs can check with the schema alone, the session id at either place."""
+    payload = data.draw(RIGHT[name] | mutants(RIGHT[name]))
+    assume(not _has_whole_float(payload, DIALECTS[name]))
+    findings = run_rules(Case("", DIALECTS[name], payload), places=False)
+    errors = [finding for finding in findings if finding.severity == "error" and finding.code in FORM_RULES]
+    problems = [error.message for error in VALIDATORS[name].iter_errors(payload)]
+    assert bool(errors) is bool(problems), (errors, problems)
+
+
+def _has_whole_float(payload: Payload, dialect: Dialect) -> bool:
+    """1.0 is an integer to JSON Schema and none to Remit, which does not coerce; no schema can say that."""
+    metadata = payload.get("metadata") if dialect is STANDARD else None
+    depth = metadata.get("delegation_depth") if isinstance(metadata, dict) else None
+    return isinstance(depth, float) and depth.is_integer()
+
+
+# Truncation
+
+
+@pytest.mark.parametrize("payload", [standard({"/next_steps": "Run it"}), stopped("partial"), {}], ids=["completed", "partial", "hyper"])
+@pytest.mark.parametrize("wrap", [lambda text: text, lambda text: f"Done.\n\n```json\n{text}\n```\n"], ids=["bare", "fenced"])
+def test_no_prefix_is_accepted_unless_all_that_decides_was_said(payload: Payload, wrap: Any) -> None:  # noqa: ANN401
+    """R0.2: a message that was cut off is never taken for less than it was."""
+    from tests.contract.samples import hyper  # noqa: PLC0415 - the third payload
+
+    payload = payload or hyper({"/meta/status": "partial"})
+    text = wrap(pretty(payload))
+    _check_prefixes(text, payload, range(len(text)))
+
+
+@pytest.mark.slow
+@settings(LAW, max_examples=25)
+@BY_MESSAGE
+@given(data=st.data())
+def test_no_prefix_of_any_return_is_accepted_for_less(name: str, data: st.DataObject) -> None:
+    """R0.2: the same for every return that can be drawn, with its keys in any order."""
+    payload = data.draw(MESSAGES[name])
+    text = data.draw(renderings)(payload)
+    step = max(1, len(text) // 150)
+    _check_prefixes(text, payload, range(data.draw(st.integers(0, step - 1)), len(text), step))
+
+
+def _check_prefixes(text: str, payload: Payload, ends: range) -> None:
+    dialect = HYPER if "meta" in payload else STANDARD
+    decides = [key for key in dialect.essential if key in payload and key != "session_id"]
+    for end in ends:
+        verdict = check(text[:end])
+        if verdict.accepted:
+            assert verdict.payload is not None
+            left = [key for key in decides if not same(verdict.payload.get(key), payload[key])]
+            # An empty list of errors that was never reached says no more than a completed status does.
+            assert not [key for key in left if not (key == "errors" and payload[key] == [])], text[:end]
+
+
+# Anything at all
+
+
+def _ask_everything(message: str | bytes, session_id: str | None = None) -> None:
+    for name in (None, *DIALECTS):
+        verdict = check(message, dialect=name, session_id=session_id)
+        assert verdict.accepted is (verdict.returned is not None)
+        assert verdict.accepted is not any(finding.severity == "error" for finding in verdict.findings)
+        assert isinstance(verdict.repairs, tuple)
+        assert repr(verdict)
+
+
+@LAW
+@given(text=st.text())
+def test_no_text_raises(text: str) -> None:
+    """C16: a bad message is a finding, never an exception."""
+    _ask_everything(text)
+
+
+@LAW
+@given(message=st.binary())
+def test_no_bytes_raise(message: bytes) -> None:
+    """C16: nor does what is no text at all."""
+    _ask_everything(message)
+
+
+@settings(LAW, max_examples=200)
+@given(text=fragments)
+def test_no_heap_of_fragments_raises(text: str) -> None:
+    """C16: nor does anything made of what returns are made of."""
+    _ask_everything(text, ISSUED)
+
+
+@BY_MESSAGE
+@LAW
+@given(data=st.data())
+def test_no_damaged_return_raises(name: str, data: st.DataObject) -> None:
+    """C16: nor does a return in which characters went missing."""
+    text = data.draw(renderings)(data.draw(MESSAGES[name] | mutants(MESSAGES[name])))
+    _ask_everything(data.draw(damaged(text)), ISSUED)
+
+
+@pytest.mark.slow
+@settings(LAW, max_examples=3_000)
+@given(text=fragments)
+def test_no_heap_of_fragments_raises_for_long(text: str) -> None:
+    """C16: the same, for longer."""
+    _ask_everything(text, ISSUED)
+
+
+@LAW
+@given(payload=mutants(entries()))
+def test_an_accepted_manifest_entry_can_be_read(payload: Payload) -> None:
+    """R4.7: whatever stands in the last line."""
+    from remit.contract import check as check_values  # noqa: PLC0415 - the room's own check, which takes the tail
+
+    for word in ("complete", "partial", "blocked"):
+        text = f"Research {word}. See MANIFEST.jsonl for {dict(complete='summary', partial='details').get(word, 'blocker details')}."
+        verdict = check_values(text, manifest_tail=json.dumps(payload))
+        assert verdict.accepted is (verdict.returned is not None)
+        if verdict.accepted:
+            assert list(find_placeholders(payload, MANIFEST.shape)) == []

@@ -1,0 +1,45 @@
+"""Token counts: exact where a tokenizer is installed, and no obstacle where there is none."""
+
+import subprocess
+import sys
+
+import pytest
+
+from remit import check
+from remit.contract.rules.summary import WANTED_CHARS, WANTED_TOKENS
+from remit.contract.tokens import count_tokens
+from tests.contract.samples import fenced, standard
+
+DENSE = "Schlüsselübergabe überprüft für Größenänderungsanträge. " * 6 + "Fertig."
+
+
+def test_tokens_are_counted() -> None:
+    """C4: a real tokenizer, offline."""
+    pytest.importorskip("splintr", reason="the extra [tokens] is not installed")
+    assert count_tokens("") == 0
+    assert count_tokens("hello world") == 2
+
+
+def test_a_short_summary_of_many_tokens_is_a_warning() -> None:
+    """R0.4 C4: over 100 tokens, though under 400 characters."""
+    pytest.importorskip("splintr", reason="the extra [tokens] is not installed")
+    tokens = count_tokens(DENSE)
+    assert tokens is not None
+    assert len(DENSE) <= WANTED_CHARS
+    assert tokens > WANTED_TOKENS
+    verdict = check(fenced(standard({"/summary": DENSE})))
+    assert verdict.accepted
+    assert f"the summary has {tokens} tokens, 100 are wanted" in [finding.message for finding in verdict.findings]
+
+
+def test_without_a_tokenizer_characters_decide() -> None:
+    """C4: the count is an extra; nothing else depends on it."""
+    program = (
+        "import sys; sys.modules['splintr'] = None\n"
+        "import remit; from remit.contract.tokens import count_tokens\n"
+        "print(count_tokens('a'), [f.code for f in remit.check(sys.stdin.read()).findings])"
+    )
+    text = fenced(standard({"/summary": DENSE}))
+    output = subprocess.run([sys.executable, "-c", program], input=text, capture_output=True, text=True, check=True)
+    assert output.stdout.split(None, 1)[0] == "None"
+    assert "RET031" not in output.stdout

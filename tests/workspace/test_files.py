@@ -1,0 +1,92 @@
+"""Files: read up to a cap, and refused by what they are."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from remit.errors import InputError
+from remit.workspace.files import load_bytes, load_tail
+
+
+def test_a_file_is_read_up_to_one_byte_more_than_the_cap(tmp_path: Path) -> None:
+    file = tmp_path / "a.md"
+    file.write_bytes(b"0123456789")
+    assert load_bytes(file) == b"0123456789"
+    assert load_bytes(str(file), max_bytes=4) == b"01234"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("missing.md", "no such file"), ("", "is not a file"), ("a\x00b", "is not a path"), ("n" * 300, "too long")],
+)
+def test_a_name_that_cannot_be_read_is_told_in_one_sentence(tmp_path: Path, name: str, reason: str) -> None:
+    with pytest.raises(InputError, match=reason) as caught:
+        load_bytes(f"{tmp_path}/{name}")
+    assert caught.value.hint
+    assert caught.value.code == "INPUT_UNREADABLE"
+
+
+def test_a_pipe_in_a_workspace_is_refused_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="is not a file"):
+        load_bytes(tmp_path / "pipe")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "a.md"
+    file.write_text("x")
+    file.chmod(0)
+    with pytest.raises(InputError, match="permission denied"):
+        load_bytes(file)
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="this system has no /dev/fd")
+def test_a_pipe_that_the_shell_hands_over_is_read() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"text")
+    os.close(writing)
+    try:
+        assert load_bytes(f"/dev/fd/{reading}") == b"text"
+    finally:
+        os.close(reading)
+
+
+def test_standard_input_is_read_as_bytes() -> None:
+    program = "from remit.workspace.files import load_stdin; print(load_stdin())"
+    done = subprocess.run([sys.executable, "-c", program], input=b"a\xff\n", capture_output=True, check=True)
+    assert done.stdout == b"b'a\\xff\\n'\n"
+
+
+def test_the_tail_of_a_file_is_text(tmp_path: Path) -> None:
+    file = tmp_path / "MANIFEST.jsonl"
+    file.write_bytes(b"one\ntw\xff\n")
+    assert load_tail(file) == "one\ntw\ufffd\n"
+    file.write_bytes(b"")
+    assert load_tail(file) == ""
+
+
+def test_of_a_long_file_only_the_end_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "MANIFEST.jsonl"
+    file.write_bytes(b"x" * (6 * 1024 * 1024) + b"\nlast\n")
+    tail = load_tail(file)
+    assert tail is not None
+    assert tail.endswith("x\nlast\n")
+    assert len(tail) == 4 * 1024 * 1024
+
+
+@pytest.mark.parametrize("name", ["missing", ".", "a\x00b"])
+def test_what_is_no_file_has_no_tail(tmp_path: Path, name: str) -> None:
+    assert load_tail(tmp_path / name) is None
+
+
+def test_a_pipe_has_no_tail_and_nobody_waits_for_one(tmp_path: Path) -> None:
+    """A pipe that somebody left in a workspace is not found out by hanging on it."""
+    os.mkfifo(tmp_path / "MANIFEST.jsonl")
+    program = "import sys, pathlib; from remit.workspace.files import load_tail; print(load_tail(pathlib.Path(sys.argv[1])))"
+    command = [sys.executable, "-c", program, str(tmp_path / "MANIFEST.jsonl")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
+    assert done.stdout == "None\n"
