@@ -194,38 +194,41 @@ def missing_middle(draw: Draw) -> Iterator[Draft]:
 
 
 _ESCAPES: Final = (
-    # The text as the model writes it, the reading that keeps the backslash, the reading that drops it.
+    # The text as the model writes it, the reading that keeps the backslashes, those that drop some or all.
     (
         "markdown",
         r"Renamed snake\_case fields and \*every\* caller. Tests pass.",
         r"Renamed snake\_case fields and \*every\* caller. Tests pass.",
-        "Renamed snake_case fields and *every* caller. Tests pass.",
+        (
+            "Renamed snake_case fields and *every* caller. Tests pass.",
+            r"Renamed snake_case fields and \*every\* caller. Tests pass.",
+        ),
     ),
     (
         "windows",
         r"Reads C:\Users\Public as well now. Tests pass.",
         r"Reads C:\Users\Public as well now. Tests pass.",
-        None,
+        (),
     ),
-    ("apostrophe", r"The user\'s file isn\'t touched. Tests pass.", "The user's file isn't touched. Tests pass.", None),
-    ("regex", r"The pattern is \d+\.\d+ now. Tests pass.", r"The pattern is \d+\.\d+ now. Tests pass.", None),
+    ("apostrophe", r"The user\'s file isn\'t touched. Tests pass.", "The user's file isn't touched. Tests pass.", ()),
+    ("regex", r"The pattern is \d+\.\d+ now. Tests pass.", r"The pattern is \d+\.\d+ now. Tests pass.", ()),
     (
         "dollar",
         r"Costs \$4 less per run. Tests pass.",
         r"Costs \$4 less per run. Tests pass.",
-        "Costs $4 less per run. Tests pass.",
+        ("Costs $4 less per run. Tests pass.",),
     ),
     (
         "backtick",
         r"Run \`make check\` first. Tests pass.",
         r"Run \`make check\` first. Tests pass.",
-        "Run `make check` first. Tests pass.",
+        ("Run `make check` first. Tests pass.",),
     ),
     (
         "hex",
         r"The marker \x1b is removed now. Tests pass.",
         r"The marker \x1b is removed now. Tests pass.",
-        "The marker \x1b is removed now. Tests pass.",
+        ("The marker \x1b is removed now. Tests pass.",),
     ),
 )
 
@@ -236,7 +239,7 @@ def bad_escapes(draw: Draw) -> Iterator[Draft]:
         for sample in draw.samples(2):
             right = said(sample, kept)
             body = pretty(said(sample, "@@").payload).replace("@@", written)
-            also = [] if dropped is None else [said(sample, dropped).payload]
+            also = [said(sample, text).payload for text in dropped]
             yield right.found(name, at_end(sample, draw.rng, fence(body)), also=also)
 
 

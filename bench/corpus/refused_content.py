@@ -281,7 +281,7 @@ def duplicates(draw: Draw) -> Iterator[Draft]:
         ("session_id", "sess_1769000000_zzzzzz"),
         ("delegation_depth", 3),
         ("path", "other/file.md"),
-        ("agent_type", "reviewer"),
+        ("agent_type", "someone-else"),
         ("metadata", {}),
     )
     for key, value in pairs:

@@ -421,7 +421,7 @@ class _Parser:
             return chr(int(code[1:], 16))
         self.repair("bad_escape")
         # Markdown escapes these; anything else belongs to a Windows path or a pattern, backslash and all.
-        return code if code in "_'`#~&" else match.group()
+        return code if code in "_*'`#~&" else match.group()
 
     def read_scalar(self, pointer: str) -> Any:  # noqa: ANN401 - any JSON value
         text, start = self.text, self.pos

@@ -23,7 +23,7 @@ WINDOW_CHARS = 240
 _LABEL_CHARS = 160
 _NOUN = r"(?:return|output|response|answer|result|reply|report|format|json|block|object|version|message|payload)s?"
 _HEAD = r"^\W*(?:here(?:'s| is| are) )?(?:this is )?(?:an? |the |my |some |its |their )?(?:[\w-]+ )?"
-_TAIL = rf"(?:\W*$|\W+(?:[\w-]+ )?{_NOUN}\b)"
+_TAIL = rf"(?:\W*$|\W+(?:[\w-]+ ){{0,2}}{_NOUN}\b)"
 _LABELS = re.compile(
     rf"(?P<draft>{_HEAD}(?:draft|preliminary|tentative|provisional|wip|unfinished|entwurf|borrador){_TAIL}"
     r"|\b(?:draft|wip|work in progress|not (?:yet )?(?:the |my )?final)\)?\W*$|\bdo not (?:treat|use|take|read)\b)"
@@ -87,13 +87,13 @@ def find_stretches(text: str, spans: list[tuple[int, int]]) -> list[Stretch]:
     """Thinking and quoting tags, with what stands between them; tags inside an object's texts are not tags."""
     found: list[Stretch] = []
     opened: tuple[int, Aside] | None = None
-    for count, (at, end, closes, aside) in enumerate(_read_tags(text, spans)):
+    for count, (at, end, closes, aside, may_be_alone) in enumerate(_read_tags(text, spans)):
         if not closes:
             opened = opened or (at, aside)
         elif opened is not None:
             found.append(Stretch(opened[0], end, opened[1]))
             opened = None
-        elif aside == "thinking" and _is_at_edge(text, at, end):
+        elif may_be_alone and _is_at_edge(text, at, end):
             # It closes what began before the text did, or a stretch that a tag within it seemed to end.
             found.append(Stretch(found[-1].start if found else 0, end, "thinking"))
         if count > MAX_TAGS:
@@ -103,7 +103,8 @@ def find_stretches(text: str, spans: list[tuple[int, int]]) -> list[Stretch]:
     return found
 
 
-def _read_tags(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int, bool, Aside]]:
+def _read_tags(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int, bool, Aside, bool]]:
+    """Start, end, whether it closes, what it sets aside, and whether it closes what has no opening tag."""
     if not any(sign in text for sign in _TAG_SIGNS):
         return
     index = 0
@@ -114,7 +115,7 @@ def _read_tags(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, i
         if (index < len(spans) and spans[index][0] <= at) or text[at - 1 : at] == "`":
             continue
         closes = bool(tag["close"] or tag["close2"] or tag["close3"])
-        yield at, tag.end(), closes, "quoted" if tag["quoted"] else "thinking"
+        yield at, tag.end(), closes, "quoted" if tag["quoted"] else "thinking", bool(tag["thinking"] or tag["close2"])
 
 
 def _is_at_edge(text: str, at: int, end: int) -> bool:
@@ -131,10 +132,12 @@ def _starts_line(text: str, at: int) -> bool:
 
 _START_MARKER = re.compile(r"<!--\s*AGENT_OUTPUT_START\s*-->\s*(?:(?:```|~~~)[^\n]{0,40}\n)?\s*\Z")
 _CODE_FENCE = re.compile(r"(?:```|~~~)[ \t]*(?P<language>[\w+-]*)[^\n]*\n[^`]*\Z")
-_DATA_LANGUAGES = frozenset(
-    {"", "json", "json5", "jsonc", "jsonl", "text", "txt", "js", "javascript", "md", "markdown", "yaml"}
+_SHOWING_LANGUAGES = frozenset({"diff", "patch", "bash", "sh", "shell", "console"})
+"""Code that shows what was done; an answer is not written in these."""
+_FIXTURE = re.compile(
+    r"(?:\b\w*(?:fixture|example|expected|sample|mock|template|default|test)\w*\s*(?::[^=\n]{0,40})?=|\breturn|\byield)\s*\Z",
+    re.IGNORECASE,
 )
-_ASSIGNMENT = re.compile(r"(?:=|\breturn|\byield|<<\s*\S+|\()\s*\Z")
 
 
 def is_marked(before: str) -> bool:
@@ -153,14 +156,12 @@ def find_aside(text: str, start: int, end: int, stretches: list[Stretch]) -> Asi
     lines = before.rsplit("\n", 2)
     line = lines[-1]
     fence_above = lines[-2] if len(lines) > 1 and not line.strip() else ""
-    if line.lstrip()[:1] in (">", "|") or (fence_above.lstrip()[:1] == ">" and "```" in fence_above):
+    if line.lstrip()[:1] == ">" or (fence_above.lstrip()[:1] == ">" and "```" in fence_above):
         return "quoted"
     if before.rstrip().endswith("<!--") and text[end : end + 80].lstrip().startswith("-->"):
         return "quoted"
     fence = _CODE_FENCE.search(before)
-    if fence and (
-        fence["language"] == "diff" or (_ASSIGNMENT.search(line) and fence["language"].lower() not in _DATA_LANGUAGES)
-    ):
+    if fence and (fence["language"].lower() in _SHOWING_LANGUAGES or _FIXTURE.search(line)):
         return "example"
     return "example" if _is_in_markdown(text, start) else read_label(before)
 

@@ -32,8 +32,9 @@ _ESCAPES = (("\\\\", "\0"), ('\\"', '"'), ("\\n", "\n"), ("\\t", "\t"), ("\\r", 
 """Whole texts are replaced, pair by pair and at C speed; the backslash that was escaped is kept out of the way."""
 
 _CARRIERS = (
-    "response", "return", "final_message", "final", "final_answer", "answer", "structured_output", "structuredContent",
-    "structured_content", "choices", "candidates", "messages", "parts", "delta", "item", "part", "data",
+    "result", "response", "text", "return", "final_message", "final", "final_answer", "answer", "structured_output",
+    "structuredContent", "structured_content", "choices", "candidates", "messages", "parts", "delta", "item", "part",
+    "data",
 )  # fmt: skip
 """Keys under which programs hand on what an agent said, whatever stands beside them."""
 _SPEAKING_TYPES = frozenset({"message", "assistant", "text", "output_text", "agent_message", "result"})
@@ -43,6 +44,7 @@ _OTHER_SPEECH = frozenset({
     "stdout", "logger", "level", "action",
 })  # fmt: skip
 """Keys of objects that carry what an agent did or a program logged, not what an agent said."""
+_OTHER_KIND = re.compile(r"tool|function|command|user|system|error|log|think|reason|input|exec", re.IGNORECASE)
 
 
 def unwrap(text: str, is_return: IsReturn) -> Iterator[tuple[str, str]]:
@@ -136,9 +138,7 @@ def _find_carriers(value: Mapping[str, Any]) -> Iterator[str]:
     for key, inner in value.items():
         if (
             key in _CARRIERS
-            or (key == "result" and (speaks or isinstance(inner, dict) or len(value) == 1))
             or (key == "content" and (speaks or isinstance(inner, list | dict)))
-            or (key == "text" and (speaks or len(value) == 1))
             or (key == "message" and isinstance(inner, dict))
             or (key == "output" and (isinstance(inner, list | dict) or len(value) == 1))
         ):
@@ -158,8 +158,8 @@ def _is_other_speech(value: Mapping[str, Any]) -> bool:
     if not _OTHER_SPEECH.isdisjoint(value):
         return True
     kind, role = value.get("type"), value.get("role")
-    known = ("item.completed", "response", "completion", "chat.completion", "step_finish", *_SPEAKING_TYPES)
-    return (isinstance(kind, str) and kind not in known) or (isinstance(role, str) and role not in _ASSISTANTS)
+    other_kind = isinstance(kind, str) and _OTHER_KIND.search(kind) is not None
+    return other_kind or (isinstance(role, str) and role not in _ASSISTANTS)
 
 
 def _parse(text: str) -> Any:  # noqa: ANN401 - any JSON value
