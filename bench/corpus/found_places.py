@@ -84,7 +84,7 @@ def prose_around(draw: Draw) -> Iterator[Draft]:
         yield sample.found("fence-middle", in_middle(sample, draw.rng, fence(pretty(sample.payload))))
     for sample in draw.samples(3):
         body = compact(sample.payload)
-        yield sample.found("no-space", f"{prose.closing(sample.job, draw.rng)}{body}{sample.job.prose[0]}")
+        yield sample.found("no-space", f"{sample.job.prose[1]}{body}{sample.job.prose[0]}")
 
 
 def markers(draw: Draw) -> Iterator[Draft]:

@@ -125,9 +125,8 @@ def fence_company(draw: Draw) -> Iterator[Draft]:
         yield sample.found("apostrophe-fence", at_end(sample, draw.rng, f"'''json\n{body}\n'''"))
         for tail in (".", ";", ")", "`", ">"):
             yield sample.found("tail", at_end(sample, draw.rng, fence(body + tail)))
-        yield sample.found(
-            "command-inside", at_end(sample, draw.rng, fence(f"$ cat .return-meta.json\n{body}", info="bash"))
-        )
+        shown = fence(f"$ cat .return-meta.json\n{body}", info="bash")
+        yield sample.found("command-inside", at_end(sample, draw.rng, shown), may_refuse=_is_unbound(sample))
         yield sample.found(
             "table-cell",
             in_middle(sample, draw.rng, f"| field | value |\n|---|---|\n| return | {one_line(sample.payload)} |"),
@@ -155,23 +154,24 @@ def bare_words(draw: Draw) -> Iterator[Draft]:
         yield sample.found("status", at_end(sample, draw.rng, fence(body)), may_refuse=True)
 
 
+def _is_unbound(sample: Sample) -> bool:
+    """Without a session id nothing tells an answer in program text from an example."""
+    return sample.dialect == HYPER
+
+
 def calls(draw: Draw) -> Iterator[Draft]:
     """The object as the argument of a call, or after a prefix."""
     for sample in draw.samples(2):
         body = pretty(sample.payload)
         yield sample.found("function", at_end(sample, draw.rng, f"submit_return({body})"))
-        yield sample.found(
-            "dumps",
-            at_end(sample, draw.rng, fence(f"print(json.dumps({PYTHON.write(sample.payload)}))", info="python")),
-        )
-        yield sample.found(
-            "echo",
-            at_end(sample, draw.rng, fence(f"echo '{compact(sample.payload)}'", info="bash"))
-            if "'" not in compact(sample.payload)
-            else body,
-        )
+        printed = fence(f"print(json.dumps({PYTHON.write(sample.payload)}))", info="python")
         literal = fence(f'RETURN = """\n{body}\n"""\nprint(RETURN)', info="python")
-        yield sample.found("python-literal", at_end(sample, draw.rng, literal))
+        echoed = fence(f"echo '{compact(said(sample, 'All of it ran. Tests pass.').payload)}'", info="bash")
+        for name, block in (("dumps", printed), ("python-literal", literal)):
+            yield sample.found(name, at_end(sample, draw.rng, block), may_refuse=_is_unbound(sample))
+        quiet = said(sample, "All of it ran. Tests pass.")
+        if "'" not in echoed[len("```bash\necho '") : -len("'\n```")]:
+            yield quiet.found("echo", at_end(quiet, draw.rng, echoed), may_refuse=_is_unbound(sample))
         yield sample.found("sse", f"event: message\ndata: {compact(sample.payload)}\n\ndata: [DONE]\n")
         yield sample.found("bullet", f"⏺ {prose.opening(sample.job, draw.rng)}\n\n{indented(body, '  ')}\n")
         yield sample.found("key-value", f"RETURN={compact(sample.payload)}\nEXIT=0")

@@ -151,10 +151,3 @@ def test_a_root_that_is_a_link_is_the_folder_it_leads_to(root: Path) -> None:
 def test_every_path_is_looked_at_once(root: Path) -> None:
     facts = inspect_artifacts(["docs/notes.md", "b", "docs/notes.md"], root=root, bases=(root,))
     assert {path: each.state for path, each in facts.items()} == {"docs/notes.md": "file", "b": "missing"}
-
-
-def test_however_many_files_are_claimed_none_goes_unseen(root: Path) -> None:
-    """R0.12: the ten-thousandth-and-first file is a claim like any other."""
-    paths = [*["docs/notes.md"] * 10_000, "never.md"]
-    facts = inspect_artifacts(paths, root=root, bases=(root,))
-    assert facts["never.md"].state != "file"

@@ -1,0 +1,61 @@
+"""Configuration: what a workspace may set, and a clear sentence for everything else."""
+
+import pytest
+
+from remit.config import Settings, parse_settings
+from remit.errors import ConfigError
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "[contract]\n", "[contract.status_words]\n"])
+def test_nothing_set_is_nothing_set(text: str) -> None:
+    assert parse_settings(text) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "table"),
+    [
+        ('[contract.status_words]\nplanned = "completed"\nwaiting = "blocked"\n', ()),
+        ('[contract]\nstatus_words = {planned = "completed", waiting = "blocked"}\n', ()),
+        ('[tool.remit.contract.status_words]\nplanned = "completed"\nwaiting = "blocked"\n', ("tool", "remit")),
+    ],
+)
+def test_a_workspace_may_have_status_words_of_its_own(text: str, table: tuple[str, ...]) -> None:
+    """C3: in a file of Remit's own, or in one that it shares."""
+    assert parse_settings(text, table=table).status_words == {"planned": "completed", "waiting": "blocked"}
+
+
+def test_other_tools_in_a_shared_file_are_not_looked_at() -> None:
+    text = '[tool.other]\nspeed = 3\n[project]\nname = "x"\n'
+    assert parse_settings(text, table=("tool", "remit")) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("status = [", "not TOML", "correct it"),
+        ("[contrakt]\n", "'contrakt' is not a table", "did you mean 'contract'"),
+        ("[zzz]\n", "'zzz' is not a table", "known are: contract"),
+        ("contract = 3\n", "[contract] is not a table", "write it as [contract]"),
+        ("[contract]\nstatus_word = 1\n", "'status_word' is not a setting of [contract]", "did you mean 'status_words'"),
+        ("[contract]\nstatus_words = 3\n", "contract.status_words is not a table", "status_words = {"),
+        ('[contract.status_words]\nplanned = "done"\n', "'planned' is mapped to 'done'", "completed, partial"),
+        ("[contract.status_words]\nplanned = 3\n", "'planned' is mapped to 3", "completed, partial"),
+        ('[contract.status_words]\nplanned = ["completed"]\n', "'planned' is mapped to ['completed']", "one of"),
+        ('[contract.status_words]\nfailed = "completed"\n', "'failed' has a meaning of its own", "no dialect knows"),
+        ('[contract.status_words]\nerror = "completed"\n', "'error' has a meaning of its own", "no dialect knows"),
+        ('[contract.status_words]\ncomplete = "failed"\n', "'complete' has a meaning of its own", "no dialect knows"),
+    ],
+)
+def test_what_cannot_be_followed_is_told_with_what_to_do(text: str, message: str, hint: str) -> None:
+    """C3: nobody makes `failed` mean completed."""
+    with pytest.raises(ConfigError) as caught:
+        parse_settings(text)
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+    assert str(caught.value) == f"{caught.value.message}; {caught.value.hint}"
+
+
+@pytest.mark.parametrize("text", ["tool = 3\n", "[tool]\nremit = 3\n", 'tool = "x"\n', "[[tool]]\n"])
+def test_a_shared_file_of_another_shape_is_told_too(text: str) -> None:
+    with pytest.raises(ConfigError):
+        parse_settings(text, table=("tool", "remit"))
