@@ -166,12 +166,13 @@ def calls(draw: Draw) -> Iterator[Draft]:
         yield sample.found("function", at_end(sample, draw.rng, f"submit_return({body})"))
         printed = fence(f"print(json.dumps({PYTHON.write(sample.payload)}))", info="python")
         literal = fence(f'RETURN = """\n{body}\n"""\nprint(RETURN)', info="python")
-        echoed = fence(f"echo '{compact(said(sample, 'All of it ran. Tests pass.').payload)}'", info="bash")
         for name, block in (("dumps", printed), ("python-literal", literal)):
             yield sample.found(name, at_end(sample, draw.rng, block), may_refuse=_is_unbound(sample))
         quiet = said(sample, "All of it ran. Tests pass.")
-        if "'" not in echoed[len("```bash\necho '") : -len("'\n```")]:
-            yield quiet.found("echo", at_end(quiet, draw.rng, echoed), may_refuse=_is_unbound(sample))
+        echoed = compact(quiet.payload)
+        if "'" not in echoed:
+            block = fence(f"echo '{echoed}'", info="bash")
+            yield quiet.found("echo", at_end(quiet, draw.rng, block), may_refuse=_is_unbound(sample))
         yield sample.found("sse", f"event: message\ndata: {compact(sample.payload)}\n\ndata: [DONE]\n")
         yield sample.found("bullet", f"⏺ {prose.opening(sample.job, draw.rng)}\n\n{indented(body, '  ')}\n")
         yield sample.found("key-value", f"RETURN={compact(sample.payload)}\nEXIT=0")

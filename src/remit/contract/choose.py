@@ -259,8 +259,11 @@ def _overrules(each: _Judged, chosen: _Judged) -> bool:
         and each.candidate.aside is None
         and each.candidate.parsed.start > chosen.candidate.parsed.start
         and not each.is_foreign()
-        and each.case.status not in (chosen.case.status, None)
-        and isinstance(each.case.get("summary") or each.case.get("meta"), str | dict)
+        and each.case.status != chosen.case.status
+        and (each.case.status is not None or each.candidate.is_strong)
+        and isinstance(
+            each.case.get("meta") if each.candidate.dialect is HYPER else each.case.get("summary"), str | dict
+        )
         and not isinstance(each.case.get("summary"), dict)
     )
 

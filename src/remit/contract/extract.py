@@ -82,6 +82,8 @@ _DECODER = json.JSONDecoder()
 _WINDOWS = (256, 4096)
 _FAR = 200_000
 """How far from its status word a return may begin, once a message holds a crowd of objects."""
+_CLOSE = 40
+"""What has its status word this close to its bracket began like a return, however soon it went wrong."""
 _PATIENCE = 20
 """After so many objects, those that cannot be meant are passed over at C speed."""
 _WRAPPERS = frozenset({"return", "result", "response", "output", "answer", "final", "final_answer", "data", "payload",
@@ -137,7 +139,7 @@ def _attempt(scan: Scan, text: str, start: int, key: int) -> tuple[int, Parsed |
     except UnreadableError as error:
         scan.chars += error.reached - start
         scan.values += error.values
-        if error.reached > key:
+        if key < max(error.reached, start + _CLOSE):
             scan.unreadable, scan.capped = (error.reason, start, error.reached), error.capped
             scan.broken_to = max(scan.broken_to, error.reached)
         # Beyond a cap nothing inside can be a return either; after a plain failure an inner object may be one.

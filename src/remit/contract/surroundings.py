@@ -26,7 +26,9 @@ _HEAD = r"^\W*(?:here(?:'s| is| are) )?(?:this is )?(?:an? |the |my |some |its |
 _TAIL = rf"(?:\W*$|\W+(?:[\w-]+ ){{0,2}}{_NOUN}\b)"
 _LABELS = re.compile(
     rf"(?P<draft>{_HEAD}(?:draft|preliminary|tentative|provisional|wip|unfinished|entwurf|borrador){_TAIL}"
-    r"|\b(?:draft|wip|work in progress|not (?:yet )?(?:the |my )?final)\)?\W*$|\bdo not (?:treat|use|take|read)\b)"
+    r"|\b(?:draft|wip|work in progress|not (?:yet )?(?:the |my )?final(?: yet)?)\)?\W*$"
+    r"|\bdo not (?:treat|use|take|read)\b)"
+    r"|(?P<thinking>^\W*(?:thinking|thoughts?|reasoning|scratchpad)\W*$)"
     rf"|(?P<example>{_HEAD}(?:examples?|sample|template|placeholder|skeleton|schema|beispiel|ejemplo|exemple|示例){_TAIL}"
     r"|\((?:an? )?(?:example|sample|template)\)\W*$|\b(?:for example|for instance|e\.g\.)\W*$|^\W*ejemplo\b"
     r"|^\W*(?:the )?(?:expected|required) (?:format|output|return|shape)\b|\bquot(?:e|ed|ing)\b"
