@@ -82,6 +82,16 @@ def doubled_braces(draw: Draw) -> Iterator[Draft]:
         yield sample.found("every", at_end(sample, draw.rng, fence(every)), may_refuse=True)
 
 
+def closed_early(draw: Draw) -> Iterator[Draft]:
+    """A brace too many in the middle: to read the rest or to refuse is fine, to lose it in silence is not."""
+    for sample in draw.samples(3, STANDARD, status="partial"):
+        steps = sample.having(sample.payload | {"next_steps": sample.job.steps[0]})
+        body = pretty(steps.payload).replace('  },\n  "errors"', '  }},\n  "errors"', 1)
+        yield steps.found("before-errors", at_end(steps, draw.rng, fence(body)), may_refuse=True)
+        body = pretty(steps.payload).replace('  ],\n  "next_steps"', '  ]},\n  "next_steps"', 1)
+        yield steps.found("before-steps", at_end(steps, draw.rng, fence(body)), may_refuse=True)
+
+
 def odd_strings(draw: Draw) -> Iterator[Draft]:
     """Strings in the notations of programming languages."""
     for sample in draw.samples(3, STANDARD, status="completed"):
@@ -241,6 +251,7 @@ CATEGORIES: Final[dict[str, Builder]] = {
     "key-quotes": key_quotes,
     "punctuation": punctuation,
     "doubled-braces": doubled_braces,
+    "closed-early": closed_early,
     "odd-strings": odd_strings,
     "markdown-escapes": markdown_escapes,
     "fence-company": fence_company,

@@ -36,6 +36,16 @@ def cut_and_followed(draw: Draw) -> Iterator[Draft]:
             yield sample.refused("closers", f'{cut}"}}]}}}}')
 
 
+def closed_early(draw: Draw) -> Iterator[Draft]:
+    """A brace too many, and behind it the members that would change the judgement."""
+    for sample in draw.samples(3, STANDARD, status="completed"):
+        members = {key: sample.payload[key] for key in ("status", "summary", "artifacts", "metadata")}
+        errors = one_line(_opposite(draw, sample)["errors"])
+        for name, rest in (("errors", f'"errors": {errors}'), ("status", '"status": "failed"')):
+            yield sample.refused(name, at_end(sample, draw.rng, fence(f"{pretty(members)},\n  {rest}\n}}")))
+            yield sample.refused(f"{name}-bare", f"{compact(members)}, {rest}}}")
+
+
 def elided(draw: Draw) -> Iterator[Draft]:
     """Real members and dots in between."""
     for sample in draw.samples(2, STANDARD, status="completed"):
@@ -65,6 +75,16 @@ def merge_conflicts(draw: Draw) -> Iterator[Draft]:
         yield sample.refused("diff", at_end(sample, draw.rng, fence(diff, info="diff")))
         yield sample.refused("glued", at_end(sample, draw.rng, compact(sample.payload)[:-1] + "," + other))
         yield sample.refused("glued-bad-first", fence(other.removesuffix("\n}") + ",\n" + body))
+
+
+def taken_back(draw: Draw) -> Iterator[Draft]:
+    """A sound return, and behind it the start of another that says the opposite."""
+    for sample in draw.samples(3, STANDARD, status="completed"):
+        later = _opposite(draw, sample)
+        own, cut = fence(pretty(sample.payload)), pretty(later)[:140]
+        yield sample.refused("cut", f"{own}\n\nThe last test run came in just now:\n\n```json\n{cut}")
+        del later["errors"][0]["recommendation"]
+        yield sample.refused("incomplete", f"{own}\n\nThe last test run came in just now:\n\n{fence(pretty(later))}")
 
 
 def hidden_duplicates(draw: Draw) -> Iterator[Draft]:
@@ -182,8 +202,10 @@ def more_paths(draw: Draw) -> Iterator[Draft]:
 
 CATEGORIES: Final[dict[str, Builder]] = {
     "no-cut-and-followed": cut_and_followed,
+    "no-closed-early": closed_early,
     "no-elided": elided,
     "no-merge-conflicts": merge_conflicts,
+    "no-taken-back": taken_back,
     "no-hidden-duplicates": hidden_duplicates,
     "no-python-numbers": python_numbers,
     "no-near-words": near_words,

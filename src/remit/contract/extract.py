@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from remit.contract.repair import MAX_VALUES, Parsed, UnreadableError, parse_object
 from remit.contract.surroundings import WINDOW_CHARS, Aside, find_aside, find_stretches, is_marked
@@ -162,7 +162,7 @@ def _pass_over(
         except (ValueError, RecursionError):
             continue
         chunk = text[start : start + length]
-        if len(value) > 1 and not any(dialect.is_like(value) for dialect in dialects):
+        if _find_wrapped(value) is None and not any(dialect.is_like(value) for dialect in dialects):
             return start + length
         if chunk in seen or (session_id is not None and '"session_id"' in chunk and session_id not in chunk):
             return start + length
@@ -172,16 +172,25 @@ def _pass_over(
 
 
 def _recognise(parsed: Parsed, text: str, dialects: tuple[Dialect, ...]) -> Candidate | None:
-    """The object as a candidate; also where it is all that a wrapper of one key holds."""
+    """The object as a candidate; also where a small wrapper holds it."""
     for dialect in dialects:
         if dialect.is_like(parsed.value):
             return Candidate(parsed, dialect, text)
-    if len(parsed.value) == 1 and not parsed.flaws:
-        [(name, inner)] = parsed.value.items()
+    name = _find_wrapped(parsed.value)
+    if name is not None and not parsed.flaws:
         for dialect in dialects:
-            if name in _WRAPPERS and isinstance(inner, dict) and dialect.is_like(inner):
+            if dialect.is_like(parsed.value[name]):
                 return Candidate(parse_object(text, parsed.spans[f"/{name}"][0]), dialect, text, wrapping=("envelope",))
     return None
+
+
+def _find_wrapped(value: dict[str, Any]) -> str | None:
+    """The key under which a small wrapper holds an object, where it holds nothing else but plain values and no error."""
+    names = [name for name, inner in value.items() if isinstance(inner, dict) and name in _WRAPPERS]
+    others = [inner for name, inner in value.items() if name not in names]
+    plain = all(inner is None or isinstance(inner, bool | int | float | str) for inner in others)
+    failed = value.get("error") or value.get("is_error") or value.get("ok") is False or value.get("success") is False
+    return names[0] if len(names) == 1 and plain and not failed else None
 
 
 def _describe(candidates: list[Candidate], text: str) -> None:

@@ -147,7 +147,7 @@ def _is_odd_head(text: str, start: int, head_end: int) -> bool:
         return head_end > WINDOW_CHARS
     if head[-1] not in _LABEL_ENDS and head[head.rfind("\n") + 1] not in _LABEL_STARTS and "#" not in head:
         return False
-    return read_label(head) is not None
+    return read_label(f"{head}\n{_FENCE}") is not None
 
 
 _ACCEPTS: dict[str, Callable[[Any], bool]] = {}

@@ -34,7 +34,7 @@ _LABELS = re.compile(
     r"|^\W*(?:the )?(?:expected|required) (?:format|output|return|shape)\b|\bquot(?:e|ed|ing)\b"
     r"|\b(?:must|should|would|will|has to) (?:look like|have returned|return|be)\W*(?:this)?\W*$)"
     rf"|(?P<earlier>{_HEAD}(?:previous|earlier|prior|old|original|superseded|outdated)(?: [\w-]+)? {_NOUN}\b"
-    r"|\bfor reference\b|\bfrom (?:the )?(?:previous|earlier|last)\b|^\W*output of\b"
+    r"|\bfrom (?:the )?(?:previous|earlier|last)\b|^\W*output of\b"
     r"|^\W*(?:the )?[\w`-]+(?: (?:sub)?agent)? (?:had )?(?:returned|replied|answered|reported|said)\W*$)"
 )
 _FINAL = re.compile(
