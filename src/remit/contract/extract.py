@@ -185,7 +185,7 @@ def _recognise(parsed: Parsed, text: str, dialects: tuple[Dialect, ...]) -> Cand
 
 
 def _find_wrapped(value: dict[str, Any]) -> str | None:
-    """The key under which a small wrapper holds an object, where it holds nothing else but plain values and no error."""
+    """The key under which a small wrapper holds an object, besides plain values and no error."""
     names = [name for name, inner in value.items() if isinstance(inner, dict) and name in _WRAPPERS]
     others = [inner for name, inner in value.items() if name not in names]
     plain = all(inner is None or isinstance(inner, bool | int | float | str) for inner in others)

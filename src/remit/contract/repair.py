@@ -30,6 +30,7 @@ REPAIRS = {
     "extra_comma": "left out a comma that separates nothing",
     "missing_comma": "added a comma between two values",
     "missing_bracket": "added a closing bracket",
+    "extra_bracket": "left out a bracket behind which the object goes on",
     "single_quotes": "read single quotes as double quotes",
     "smart_quotes": "read typographic quotes as double quotes",
     "unquoted_key": "quoted a bare key",
@@ -121,6 +122,7 @@ _KEY_AHEAD = re.compile(
     r"""(?:"[^"\n\\]{1,80}+"|'[^'\n\\]{1,80}+'|[“”„«][^“”»\n]{1,80}+[“”»]|[A-Za-z_$][\w$-]{0,80}+)\s*+:"""
 )
 _TEXT_ENDS = re.compile(r"""[ \t]*+(?:[,:}\]\r\n"'“‘]|//|/\*|\#|```|\+\s*+["']|\Z)""")
+_GOES_ON = re.compile(r"[\s}\]]*+,\s*+")
 _PLUS = re.compile(r"\s*+\+\s*+(?=[\"'])")
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
@@ -208,7 +210,9 @@ class _Parser:
         self.pos += 1
         result: dict[str, Any] = {}
         separated = True
-        while (char := self.peek()) != "}":
+        while (char := self.peek()) != "}" or (depth == 1 and self.pass_extra_bracket()):
+            if char == "}":
+                continue
             if char == "":
                 self.close_at_end(pointer, going_on=separated, root=depth == 1)
                 break
@@ -231,6 +235,15 @@ class _Parser:
             self.pos += 1
         self.spans[pointer] = (start, self.pos)
         return result
+
+    def pass_extra_bracket(self) -> bool:
+        """Whether the object goes on behind its bracket: then the bracket is one too many."""
+        goes_on = _GOES_ON.match(self.text, self.pos + 1)
+        if goes_on and _KEY_AHEAD.match(self.text, goes_on.end()):
+            self.repair("extra_bracket")
+            self.pos += 1
+            return True
+        return False
 
     def is_next_paragraph(self) -> bool:
         """Whether prose goes on after a blank line: then only the last bracket was forgotten."""
