@@ -180,7 +180,8 @@ def _recognise(parsed: Parsed, text: str, dialects: tuple[Dialect, ...]) -> Cand
     if name is not None and not parsed.flaws:
         for dialect in dialects:
             if dialect.is_like(parsed.value[name]):
-                return Candidate(parse_object(text, parsed.spans[f"/{name}"][0]), dialect, text, wrapping=("envelope",))
+                inner = parse_object(text, parsed.spans[f"/{name}"][0], held=True)
+                return Candidate(inner, dialect, text, wrapping=("envelope",))
     return None
 
 

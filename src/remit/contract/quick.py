@@ -40,7 +40,7 @@ _NEAR = 512
 _MAX_PLACES = 64
 _TAG_SIGN = re.compile(
     r"</?(?:[tT][hHoOeE]|[rR][eE][aAfF]|[sS][cC][rR]|[aA][nN][aAtT]|[eE][xX]|[fF][uU][nN]|[uU][sS][eE]|[qQ][uU]|[bB][lL][oO]"
-    r"|[iI][nN][nN]|\||!)"
+    r"|[iI][nN][nNvV]|[pP][aA][rR]|\||!)"
 )
 """How the tags begin that set something aside, and some others."""
 _BRACKET_SIGN = re.compile(r"\[/?[tT][hH][iI]")

@@ -90,9 +90,9 @@ class UnreadableError(Exception):
         self.capped = capped
 
 
-def parse_object(text: str, start: int) -> Parsed:
-    """Read the object whose `{` is at `start`."""
-    parser = _Parser(text, start)
+def parse_object(text: str, start: int, *, held: bool = False) -> Parsed:
+    """Read the object whose `{` is at `start`; `held`: it is a value in another one, which goes on behind it."""
+    parser = _Parser(text, start, held=held)
     value = parser.read_object("", 1)
     return Parsed(value, start, parser.pos, parser.spans, parser.repairs, parser.flaws, parser.closed)
 
@@ -142,8 +142,9 @@ _TYPE_NAMES = {"string", "number", "integer", "boolean", "bool", "int", "float",
 class _Parser:
     """Recursive descent over one text; the nesting cap is far below Python's own."""
 
-    def __init__(self, text: str, start: int) -> None:
+    def __init__(self, text: str, start: int, *, held: bool) -> None:
         self.text = text
+        self.held = held
         self.pos = start
         self.limit = len(text)
         self.values_left = MAX_VALUES
@@ -210,7 +211,7 @@ class _Parser:
         self.pos += 1
         result: dict[str, Any] = {}
         separated = True
-        while (char := self.peek()) != "}" or (depth == 1 and self.pass_extra_bracket()):
+        while (char := self.peek()) != "}" or (depth == 1 and not self.held and self.pass_extra_bracket()):
             if char == "}":
                 continue
             if char == "":
@@ -400,8 +401,8 @@ class _Parser:
                 break
             else:
                 at, inner = stop.end(), inner + 1
-                if inner > MAX_INNER_QUOTES:
-                    raise self.fail("a text has too many quotes inside")
+                if inner > MAX_INNER_QUOTES or text[at : at + 1] in ("{", "["):
+                    raise self.fail("a text has quotes inside that cannot belong to it")
         whole = stop is not None and stop.group()[0] != "\n"
         end = stop.start() if stop else self.limit
         if inner and whole:

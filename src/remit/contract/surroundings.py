@@ -67,9 +67,12 @@ _THINKING = (
     r"think|thinking|antthinking|thoughts?|thought_process|reasoning|reasoning_content|scratchpad|reflection|analysis"
     r"|inner_monologue"
 )
-_QUOTING = r"examples?|template|tool_results?|function_results?|tool_response|user|blockquote|quote"
+_QUOTING = (
+    r"examples?|template|tool_results?|function_results?|tool_response|tool_use|tool_call|function_calls?|invoke|parameter"
+    r"|user|blockquote|quote"
+)
 _ANGLED = (
-    rf"<(?:(?P<close>/?)(?:antml:)?(?:(?P<thinking>{_THINKING})|(?P<quoted>{_QUOTING}))>"
+    rf"<(?:(?P<close>/?)(?:antml:)?(?:(?P<thinking>{_THINKING})|(?P<quoted>{_QUOTING})(?:\s[^<>]{{0,200}})?)>"
     r"|\|(?P<open2>begin_of_thought\|>|channel\|>(?:analysis|commentary))"
     r"|\|(?P<close2>end_of_thought\|>|channel\|>final|end\|>))"
 )
