@@ -69,6 +69,7 @@ clean: ## remove environments, caches and builds
 .venv/.ready: requirements/dev.txt pyproject.toml
 	$(call environment,.venv,$<)
 	@$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 .venv-bench/.ready .venv-fuzz/.ready: .venv-%/.ready: requirements/%.txt
