@@ -282,12 +282,12 @@ SAMPLES: Final[dict[str, Sample]] = {
         '"my-session"',
     ),
     "RET043": Sample(
-        _plain(known=Expectation(agent="planner")),
-        _plain(known=Expectation(agent="reviewer")),
+        Message(marked(hyper()), expectation=Expectation(agent="analyst")),
+        Message(marked(hyper()), expectation=Expectation(agent="reviewer")),
         "error",
         "invalid",
-        "/metadata/agent_type",
-        '"planner"',
+        "/meta/agent_name",
+        '"analyst"',
     ),
     "RET044": Sample(
         _plain({"/metadata/delegation_depth": 3}),

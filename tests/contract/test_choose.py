@@ -184,6 +184,15 @@ def test_what_is_not_utf_8_is_replaced_and_the_rest_is_read() -> None:
     assert check(text).payload == standard()
 
 
+@pytest.mark.parametrize("text", [pretty(standard({"/note": "x\ud83dy"})), pretty({**standard(), "\udc80": "\udc80"})])
+def test_whatever_is_accepted_can_be_written_down_again(text: str) -> None:
+    """R0.1: half of a surrogate pair, raw or escaped, cannot be printed or sent."""
+    for message in (text, json.dumps(json.loads(text), ensure_ascii=False)):
+        verdict = check(message)
+        assert verdict.accepted
+        assert json.dumps(verdict.payload, ensure_ascii=False).encode()
+
+
 # The manifest's sentence
 
 

@@ -68,15 +68,25 @@ def test_a_return_inside_a_text_of_another_object_is_data() -> None:
 
 
 @pytest.mark.parametrize("name", ["return", "result", "agent_output", "data"])
-def test_a_wrapper_of_one_key_is_opened(name: str) -> None:
-    [found] = find(pretty({name: standard()}))
+def test_a_small_wrapper_is_opened(name: str) -> None:
+    [found] = find(pretty({name: standard(), "attempt": 2}))
     assert found.parsed.value == standard()
     assert found.wrapping == ("envelope",)
 
 
-def test_a_wrapper_that_says_more_is_not_opened() -> None:
-    assert not find(pretty({"result": standard(), "attempt": 2}))
-    assert not find(pretty({"status_report": standard()}))
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        {"result": standard(), "steps": [1]},
+        {"result": standard(), "answer": standard()},
+        {"result": standard(), "is_error": True},
+        {"result": standard(), "success": False},
+        {"status_report": standard()},
+    ],
+)
+def test_a_wrapper_that_says_more_or_failed_is_not_opened(wrapper: dict[str, object]) -> None:
+    """R0.1: an object inside another is data, unless the other is plainly its envelope."""
+    assert not find(pretty(wrapper))
 
 
 def test_what_cannot_be_read_is_remembered_with_its_place() -> None:
@@ -84,30 +94,31 @@ def test_what_cannot_be_read_is_remembered_with_its_place() -> None:
     result = scan(text)
     assert not result.candidates
     assert result.unreadable is not None
-    reason, at = result.unreadable
+    reason, start, end = result.unreadable
     assert reason == "expected a value"
-    assert text[at:].startswith("completed")
+    assert text[start:end] == '{"status": '
 
 
 def test_an_object_inside_an_unreadable_one_is_still_found() -> None:
-    [found] = find(f'{{"answer": see {line(standard())}}}')
+    [found] = find(f'{{"answer": see {" " * 60}{line(standard())}}}')
     assert found.parsed.value == standard()
+    assert not found.glued
+
+
+def test_a_return_inside_one_that_cannot_be_read_is_a_part_of_it() -> None:
+    [found] = find(f'{{"status": {line(standard())}, oops}}')
+    assert found.glued
 
 
 @pytest.mark.parametrize(
     ("text", "aside"),
     [
         (f"<thinking>\n{pretty(standard())}\n</thinking>\nDone.", "thinking"),
-        (f"<think>\n{pretty(standard())}", "thinking"),
-        (f"I wonder.\n{pretty(standard())}\n</think>\nDone.", "thinking"),
-        (f"<thinking>\n{pretty(standard())}\n</thinking>", "thinking"),
         (f"He said\n> {line(standard())}\n", "quoted"),
         (fenced(standard(), "A draft:\n"), "draft"),
         (fenced(standard(), "## Example\n"), "example"),
         (fenced(standard(), "My previous return:\n"), "earlier"),
         (fenced(standard(), "<think>\nhm\n</think>\n"), None),
-        (fenced(standard(), "I close the tag with `</think>` and go on.\n"), None),
-        (fenced(standard(), "The <think> tag was documented.\n"), None),
         (fenced(standard({"/summary": "Documented <think> and </think>. Done."})), None),
     ],
 )
@@ -127,17 +138,15 @@ def test_a_candidate_knows_whether_it_is_marked_or_alone() -> None:
     assert not after.marked
 
 
-def test_strength_and_wholeness_are_told_apart() -> None:
+def test_nearly_all_that_the_dialect_asks_for_is_strong() -> None:
     [found] = find(pretty(standard()))
     [lacking] = find(pretty({key: value for key, value in standard().items() if key != "metadata"}))
-    [wrong] = find(pretty(standard({"/artifacts": "none"})))
-    assert (found.is_whole, found.is_strong) == (True, True)
-    assert (lacking.is_whole, lacking.is_strong) == (False, True)
-    assert (wrong.is_whole, wrong.is_strong) == (False, True)
+    [poor] = find(pretty({"status": "completed", "summary": "Done."}))
+    assert (found.is_strong, lacking.is_strong, poor.is_strong) == (True, True, False)
 
 
 def test_a_crowd_of_small_objects_is_passed_over() -> None:
-    crowd = "\n".join(line({"status": "ok", "row": number}) for number in range(3_000))
+    crowd = "\n".join(line({"status": "ok", "row": number}) for number in range(30_000))
     [found] = find(f"{crowd}\n{fenced(standard())}")
     assert found.parsed.value == standard()
 

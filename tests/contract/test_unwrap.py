@@ -85,7 +85,7 @@ def test_of_lines_only_the_last_that_carries_an_answer_counts() -> None:
 
 
 def test_two_answers_in_one_envelope_that_contradict_each_other_are_ambiguous() -> None:
-    verdict = check(line([{"content": MESSAGE}, {"content": fenced(stopped("failed"))}]))
+    verdict = check(line([{"type": "text", "text": MESSAGE}, {"type": "text", "text": fenced(stopped("failed"))}]))
     assert verdict.outcome == "ambiguous"
 
 

@@ -78,15 +78,21 @@ def test_of_a_long_file_only_the_end_is_read(tmp_path: Path) -> None:
     assert len(tail) == 4 * 1024 * 1024
 
 
-@pytest.mark.parametrize("name", ["missing", ".", "a\x00b"])
-def test_what_is_no_file_has_no_tail(tmp_path: Path, name: str) -> None:
-    assert load_tail(tmp_path / name) is None
+def test_a_file_that_is_not_there_yet_has_an_empty_tail(tmp_path: Path) -> None:
+    """R4.2: the manifest begins with its first line."""
+    assert load_tail(tmp_path / "MANIFEST.jsonl") == ""
 
 
-def test_a_pipe_has_no_tail_and_nobody_waits_for_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [".", "a\x00b", "n" * 300])
+def test_what_is_no_file_is_told(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError):
+        load_tail(tmp_path / name)
+
+
+def test_a_pipe_is_refused_and_nobody_waits_for_it(tmp_path: Path) -> None:
     """A pipe that somebody left in a workspace is not found out by hanging on it."""
     os.mkfifo(tmp_path / "MANIFEST.jsonl")
-    program = "import sys, pathlib; from remit.workspace.files import load_tail; print(load_tail(pathlib.Path(sys.argv[1])))"
+    program = "import sys, pathlib; from remit.workspace.files import load_tail; load_tail(pathlib.Path(sys.argv[1]))"
     command = [sys.executable, "-c", program, str(tmp_path / "MANIFEST.jsonl")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
-    assert done.stdout == "None\n"
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+    assert "is not a file" in done.stderr
