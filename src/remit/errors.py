@@ -48,7 +48,12 @@ class ConfigError(RemitError):
 def did_you_mean(word: str, known: list[str] | tuple[str, ...]) -> str:
     """Name the known word that was probably meant, as the tail of a sentence, or give the whole list."""
     from difflib import get_close_matches  # noqa: PLC0415 - 8 ms, needed only once something is wrong
+    from os.path import commonprefix  # noqa: PLC0415 - with it
 
     spelled = {name.lower(): name for name in known}
-    close = get_close_matches(word.lower(), spelled, n=1, cutoff=0.6)
-    return f"did you mean '{spelled[close[0]]}'?" if close else f"known are: {', '.join(known)}"
+    close = get_close_matches(word.lower(), spelled, n=5, cutoff=0.6)
+    if not close:
+        return f"known are: {', '.join(known)}"
+    # Of words that are equally close, the one that begins alike is meant.
+    best = max(close, key=lambda name: len(commonprefix((name, word.lower()))))
+    return f"did you mean '{spelled[best]}'?"

@@ -200,7 +200,7 @@ def test_standard_input_that_is_closed_is_not_read(remit: Remit) -> None:
 def test_a_file_that_is_not_there_is_an_error_and_the_others_are_checked(remit: Remit) -> None:
     ended = remit("check", "none.md", remit.write("a.md", GOOD))
     assert ended.code == 2
-    assert ended.complaint.startswith("none.md cannot be read: no such file or directory; ")
+    assert ended.complaint.startswith("'none.md' cannot be read: no such file or directory; ")
     assert ended.text == "✓ a.md: accepted · standard · completed\n2 messages: 1 accepted, 1 could not be read\n"
 
 
@@ -212,14 +212,14 @@ def test_a_folder_is_not_a_message(inside: Inside) -> None:
     (inside.folder / "notes").mkdir()
     ended = inside("check", "notes")
     assert (ended.code, ended.out) == (2, b"")
-    assert ended.complaint.startswith("notes is not a file; ")
+    assert ended.complaint.startswith("'notes' is not a file; ")
 
 
 def test_a_pipe_that_lies_in_the_folder_is_refused_and_not_waited_for(remit: Remit) -> None:
     os.mkfifo(remit.folder / "pipe")
     ended = remit("check", "pipe")
     assert (ended.code, ended.out) == (2, b"")
-    assert ended.complaint.startswith("pipe is not a file; ")
+    assert ended.complaint.startswith("'pipe' is not a file; ")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no /dev/fd")  # noqa: PTH110 - a question about the system

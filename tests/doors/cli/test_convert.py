@@ -89,4 +89,4 @@ def test_a_converted_return_is_safe_to_look_at_and_says_the_same(inside: Inside)
 def test_a_file_that_is_not_there_is_one_sentence(inside: Inside) -> None:
     ended = inside("convert", "none.md", "--to", "hyper")
     assert (ended.code, ended.out) == (2, b"")
-    assert ended.complaint.startswith("none.md cannot be read: no such file or directory; ")
+    assert ended.complaint.startswith("'none.md' cannot be read: no such file or directory; ")
