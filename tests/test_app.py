@@ -88,10 +88,13 @@ def test_a_link_that_leads_outside_is_an_error_whatever_the_status(tmp_path: Pat
 
 def test_however_many_files_are_claimed_none_goes_unseen(tmp_path: Path) -> None:
     """R0.12: the file after ten thousand others is a claim like any other."""
-    write(tmp_path, PLAN, "# Plan\n")
-    artifacts = [*standard()["artifacts"] * 10_000, {"type": "plan", "path": "never.md"}]
-    text = line(standard({"/artifacts": artifacts}))
-    assert not remit.check(text, root=tmp_path).accepted
+    write(tmp_path, "d/a.md", "x")
+    names = [f"{'./' * dots}d{'/' * slashes}a.md" for dots in range(100) for slashes in range(1, 101)]
+    artifacts = [{"type": "plan", "path": name, "summary": "A plan"} for name in [*names, "nobody-wrote-this.md"]]
+    verdict = remit.check(line(standard({"/artifacts": artifacts})), root=tmp_path)
+    assert len(verdict.evidence) == 10_001
+    assert verdict.outcome == "invalid"
+    assert "RET051" in codes(verdict)
 
 
 def test_without_a_root_nothing_is_looked_at() -> None:
@@ -151,6 +154,7 @@ class Desk:
         return payload
 
     def check(self, reply: str | None = None) -> Verdict:
+        """What becomes of a reply in this workspace."""
         return remit.check(reply or sentence(), root=self.root)
 
 
@@ -240,13 +244,12 @@ def test_a_blank_that_nobody_filled_in_is_found_in_the_entry_too(desk: Desk) -> 
     assert desk.check().outcome == "degenerate"
 
 
-def test_a_findings_file_outside_the_root_is_refused(desk: Desk, tmp_path: Path) -> None:
+def test_a_findings_file_outside_the_root_is_refused(tmp_path: Path) -> None:
     """R0.6: a link beside the manifest can point anywhere."""
-    root = tmp_path / "inner"
-    inner = Desk(root)
-    inner.file(findings=None)
-    (inner.manifest.parent / entry()["file"]).symlink_to(write(tmp_path, "outside.md", FINDINGS))
-    assert codes(inner.check()) == ["RET052"]
+    desk = Desk(tmp_path / "inner")
+    desk.file(findings=None)
+    (desk.manifest.parent / entry()["file"]).symlink_to(write(tmp_path, "outside.md", FINDINGS))
+    assert codes(desk.check()) == ["RET052"]
 
 
 def test_a_reply_of_another_dialect_does_not_need_a_manifest(desk: Desk, tmp_path: Path) -> None:
@@ -322,7 +325,8 @@ def test_of_several_return_files_the_last_that_holds_one_is_read(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("name", "head"), [("remit.toml", "[contract.status_words]"), ("pyproject.toml", "[tool.remit.contract.status_words]")]
+    ("name", "head"),
+    [("remit.toml", "[contract.status_words]"), ("pyproject.toml", "[tool.remit.contract.status_words]")],
 )
 def test_a_workspace_maps_its_own_words(tmp_path: Path, name: str, head: str) -> None:
     """C3: a word outside the dialect's list is refused unless the workspace maps it."""

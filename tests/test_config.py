@@ -36,7 +36,11 @@ def test_other_tools_in_a_shared_file_are_not_looked_at() -> None:
         ("[contrakt]\n", "'contrakt' is not a table", "did you mean 'contract'"),
         ("[zzz]\n", "'zzz' is not a table", "known are: contract"),
         ("contract = 3\n", "[contract] is not a table", "write it as [contract]"),
-        ("[contract]\nstatus_word = 1\n", "'status_word' is not a setting of [contract]", "did you mean 'status_words'"),
+        (
+            "[contract]\nstatus_word = 1\n",
+            "'status_word' is not a setting of [contract]",
+            "did you mean 'status_words'",
+        ),
         ("[contract]\nstatus_words = 3\n", "contract.status_words is not a table", "status_words = {"),
         ('[contract.status_words]\nplanned = "done"\n', "'planned' is mapped to 'done'", "completed, partial"),
         ("[contract.status_words]\nplanned = 3\n", "'planned' is mapped to 3", "completed, partial"),

@@ -273,9 +273,7 @@ def test_a_heavy_import_that_writes_is_caught(tmp_path: Path) -> None:
 
 # Spelled in pieces, so that this file does not name what it looks for.
 PACKAGE_HOSTS = [f"{name}.org" for name in ("pypi", "pythonhosted", "anaconda")]
-INDEX_OPTIONS = [
-    f"{name}-{what}" for name, what in (("index", "url"), ("find", "links"), ("trusted", "host"))
-]
+INDEX_OPTIONS = [f"{name}-{what}" for name, what in (("index", "url"), ("find", "links"), ("trusted", "host"))]
 # Folders that many machines have: a path below them says nothing about this one.
 SHARED_FOLDERS = ["/", "/home", "/mnt", "/opt", "/root", "/srv", "/usr", "/usr/local", "/usr/src", "/Users"]
 

@@ -191,16 +191,11 @@ def _load_settings(root: Path) -> Settings:
 
 def _follow_to_file(reading: contract.Reading, root: Path, dialect: str | None) -> contract.Reading | None:
     """A message may name a return file instead of holding a return; only an issued session id makes it its own."""
-    import re  # noqa: PLC0415
-
+    from remit.contract.extract import find_return_files  # noqa: PLC0415
     from remit.workspace.files import load_bytes  # noqa: PLC0415 - only with a root
 
-    named = (
-        re.findall(r"[\w./-]*return-meta\.json", reading.text[-100_000:])
-        if reading.expectation.session_id is not None
-        else []
-    )
-    for name in reversed(named[-8:]):
+    named = find_return_files(reading.text) if reading.expectation.session_id is not None else []
+    for name in reversed(named):
         facts = _inspect((name,), root, (root,))[name]
         if facts.state == "file" and (facts.size_bytes or 0) <= _MAX_FINDINGS_BYTES:
             found = contract.read_message(load_bytes(root / name), dialect=dialect, expectation=reading.expectation,

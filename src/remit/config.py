@@ -38,7 +38,9 @@ def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"the configuration is not TOML: {error}", hint="correct it, or remove it") from error
     for name in table:
-        values = values.get(name, {})
+        values = values.get(name, {}) if isinstance(values, dict) else values
+    if not isinstance(values, dict):
+        raise ConfigError(f"[{'.'.join(table)}] is not a table", hint=f"write it as [{'.'.join(table)}]")
     for name, inner in values.items():
         _check_name(name, tuple(_TABLES), "a table")
         if not isinstance(inner, dict):

@@ -51,9 +51,9 @@ def did_you_mean(word: str, known: list[str] | tuple[str, ...]) -> str:
     from os.path import commonprefix  # noqa: PLC0415 - with it
 
     spelled = {name.lower(): name for name in known}
-    close = get_close_matches(word.lower(), spelled, n=5, cutoff=0.6)
+    close = get_close_matches(word.lower(), spelled, n=20, cutoff=0.6)
     if not close:
         return f"known are: {', '.join(known)}"
     # Of words that are equally close, the one that begins alike is meant.
-    best = max(close, key=lambda name: len(commonprefix((name, word.lower()))))
+    best = max(close, key=lambda name: len(commonprefix((name, word.lower()))))  # noqa: RUF071 - letters are meant
     return f"did you mean '{spelled[best]}'?"

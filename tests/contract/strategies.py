@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hypothesis import strategies as st
 
@@ -14,15 +14,22 @@ from remit.contract.schemas import find_escape
 from remit.model import STATUSES
 from tests.contract.samples import ISSUED, Payload
 
-_WORDS: Final = ("Wrote the plan.", "It works!", "Größe geprüft.", "3 of 4 \N{WHITE HEAVY CHECK MARK}", "a\\b", 'the "b"',
-                 "{x}", "line\nbreak", "tab\t.", "```", "</think>", "...", "\u2028", "Path: C:\\x", "// no comment")  # fmt: skip
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_WORDS: Final = (
+    "Wrote the plan.", "It works!", "Größe geprüft.", "3 of 4 \N{WHITE HEAVY CHECK MARK}", "a\\b", 'the "b"', "{x}",
+    "line\nbreak", "tab\t.", "```", "</think>", "...", "\u2028", "Path: C:\\x", "// no comment",
+)  # fmt: skip
 
 phrases = st.lists(st.sampled_from(_WORDS), min_size=1, max_size=5).map(lambda words: "Text " + " ".join(words))
 """Texts that say something, with everything in them that makes readers stumble."""
 texts = phrases | st.text(min_size=1, max_size=30).map(lambda text: f"x{text}")
 names = st.from_regex(r"[a-z][a-z0-9-]{0,12}", fullmatch=True).filter(lambda name: name not in STOCK)
-paths = st.lists(names, min_size=1, max_size=4).map(lambda parts: "/".join(parts) + ".md").filter(
-    lambda path: find_escape(path) is None and path not in STOCK
+paths = (
+    st.lists(names, min_size=1, max_size=4)
+    .map(lambda parts: "/".join(parts) + ".md")
+    .filter(lambda path: find_escape(path) is None and path not in STOCK)
 )
 durations = st.integers(0, 10**6) | st.floats(0, 1e6) | st.sampled_from([0.1 + 0.2, 1e-9, 5e-324, 1e300, -0.0, 10**18])
 json_values: st.SearchStrategy[Any] = st.recursive(
@@ -143,8 +150,10 @@ def _shuffle(draw: st.DrawFn, payload: Payload) -> Payload:
     return {key: payload[key] for key in draw(st.permutations(list(payload)))}
 
 
-_ODD_VALUES: Final = [None, True, -1, 0.5, "", " ", "...", "<blank>", "a|b", "TODO ", "tbd", "../a", "/a", "completed",
-                      "complete", "error", "C:x", [], {}, [1], [""], ISSUED, "path/to/file.md", "\x7f", 1e300]  # fmt: skip
+_ODD_VALUES: Final[list[Any]] = [
+    None, True, -1, 0.5, "", " ", "...", "<blank>", "a|b", "TBD ", "tbd", "../a", "/a", "completed", "complete",
+    "error", "C:x", [], {}, [1], [""], ISSUED, "path/to/file.md", "\x7f", 1e300, 10**400,
+]  # fmt: skip
 
 
 @st.composite
@@ -168,8 +177,8 @@ def mutants(draw: st.DrawFn, right: st.SearchStrategy[Payload]) -> Payload:
     return payload
 
 
-renderings = st.sampled_from([
-    lambda value: json.dumps(value),
+renderings: st.SearchStrategy[Callable[[Any], str]] = st.sampled_from([
+    json.dumps,
     lambda value: json.dumps(value, indent=2),
     lambda value: json.dumps(value, ensure_ascii=False),
     lambda value: json.dumps(value, ensure_ascii=False, indent="\t"),
@@ -180,7 +189,7 @@ renderings = st.sampled_from([
 @st.composite
 def damaged(draw: st.DrawFn, text: str) -> str:
     """The text with a few characters left out, put in or exchanged."""
-    bits = st.sampled_from(list("\"'{}[],:\\/#*`~<>.…+ \n\t0aT“”‘") + ["//", "/*", "```", '\\"', "null", "NaN", "..."])
+    bits = st.sampled_from([*"\"'{}[],:\\/#*`~<>.…+ \n\t0aT“”‘", "//", "/*", "```", '\\"', "null", "NaN", "..."])
     for _ in range(draw(st.integers(1, 3))):
         at = draw(st.integers(0, max(0, len(text) - 1)))
         until = at + draw(st.integers(0, 2))
@@ -193,9 +202,10 @@ fragments = st.lists(
         '{"status": "completed"', '"summary": "x"', '"artifacts": []', '"metadata": {', '"session_id": "s"', "}", "]",
         "{", "[", ",", ":", "```json\n", "\n```\n", "~~~", "<think>", "</think>", "<!-- AGENT_OUTPUT_START -->",
         "<!-- AGENT_OUTPUT_END -->", '{"meta": {"status": "complete"', '"next_steps": []', "NaN", "...", "// c\n",
-        "/*", "*/", "'", "“", "”", "\\", '\\"', "&quot;", "> ", "Draft:\n", "\x00", "\ud83d", "\udc80", "\ufeff", "true",
-        "tr", "-", "1e999", "7" * 5000, "status", '"status":', "meta", '{"result": "', "return-meta.json", "|", "+",
-        "Research complete. See MANIFEST.jsonl for summary.", "\u2028", "\u00a0", "null", "None", "#", "/", "\n\n",
+        "/*", "*/", "'", "“", "”", "\\", '\\"', "&quot;", "> ", "Draft:\n", "\x00", "\ud83d", "\udc80", "\ufeff",
+        "true", "tr", "-", "1e999", "7" * 5000, "status", '"status":', "meta", '{"result": "', "return-meta.json",
+        "|", "+", "Research complete. See MANIFEST.jsonl for summary.", "\u2028", "\u00a0", "null", "None", "#", "/",
+        "\n\n",
     ]) | st.text(max_size=5),
     max_size=25,
 ).map("".join)  # fmt: skip

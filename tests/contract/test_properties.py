@@ -12,14 +12,16 @@ from jsonschema import Draft202012Validator
 from bench.messages import same
 from remit import check
 from remit.contract import accept_quickly, judge
+from remit.contract import check as check_values
 from remit.contract.choose import read_carefully
 from remit.contract.dialects import DIALECTS, HYPER, MANIFEST, STANDARD, Dialect, render_schema
+from remit.contract.dialects.manifest import SENTENCES
 from remit.contract.placeholders import find_placeholders
 from remit.contract.quick import is_clean
 from remit.contract.repair import UnreadableError, parse_object
 from remit.contract.rules import Case, run_rules
 from remit.model import Expectation
-from tests.contract.samples import ISSUED, Payload, fenced, line, pretty, standard, stopped
+from tests.contract.samples import ISSUED, Payload, fenced, hyper, line, pretty, standard, stopped
 from tests.contract.strategies import (
     damaged,
     entries,
@@ -166,8 +168,9 @@ def test_what_is_clean_has_no_error_and_no_blank(name: str, data: st.DataObject)
 
 
 HEADS = st.lists(
-    st.sampled_from(["Draft:", "# Example", "Words.", "<b>", "<think>", "</think>", "{x}", line(stopped("failed")), "\n",
-                     "\n\n", " ", "\t", "\r\n", '"status" : 1', "status:", "> ", "```", "My final return:", "**old**"])
+    st.sampled_from(["Draft:", "# Example", "Words.", "<b>", "<think>", "</think>", "{x}", line(stopped("failed")),
+                     "\n", "\n\n", " ", "\t", "\r\n", '"status" : 1', "status:", "> ", "```", "My final return:",
+                     "**old**"])
     | texts,
     max_size=5,
 ).map("".join)  # fmt: skip
@@ -223,14 +226,15 @@ def _has_whole_float(payload: Payload, dialect: Dialect) -> bool:
 # Truncation
 
 
-@pytest.mark.parametrize("payload", [standard({"/next_steps": "Run it"}), stopped("partial"), {}], ids=["completed", "partial", "hyper"])
-@pytest.mark.parametrize("wrap", [lambda text: text, lambda text: f"Done.\n\n```json\n{text}\n```\n"], ids=["bare", "fenced"])
-def test_no_prefix_is_accepted_unless_all_that_decides_was_said(payload: Payload, wrap: Any) -> None:  # noqa: ANN401
+@pytest.mark.parametrize(
+    "payload",
+    [standard({"/next_steps": "Run it"}), stopped("partial"), hyper({"/meta/status": "partial"})],
+    ids=["completed", "partial", "hyper"],
+)
+@pytest.mark.parametrize("form", ["{}", "Done.\n\n```json\n{}\n```\n"], ids=["bare", "fenced"])
+def test_no_prefix_is_accepted_unless_all_that_decides_was_said(payload: Payload, form: str) -> None:
     """R0.2: a message that was cut off is never taken for less than it was."""
-    from tests.contract.samples import hyper  # noqa: PLC0415 - the third payload
-
-    payload = payload or hyper({"/meta/status": "partial"})
-    text = wrap(pretty(payload))
+    text = form.replace("{}", pretty(payload))
     _check_prefixes(text, payload, range(len(text)))
 
 
@@ -312,10 +316,7 @@ def test_no_heap_of_fragments_raises_for_long(text: str) -> None:
 @given(payload=mutants(entries()))
 def test_an_accepted_manifest_entry_can_be_read(payload: Payload) -> None:
     """R4.7: whatever stands in the last line."""
-    from remit.contract import check as check_values  # noqa: PLC0415 - the room's own check, which takes the tail
-
-    for word in ("complete", "partial", "blocked"):
-        text = f"Research {word}. See MANIFEST.jsonl for {dict(complete='summary', partial='details').get(word, 'blocker details')}."
+    for text in SENTENCES.values():
         verdict = check_values(text, manifest_tail=json.dumps(payload))
         assert verdict.accepted is (verdict.returned is not None)
         if verdict.accepted:

@@ -36,7 +36,7 @@ def is_quick(text: str, session_id: str | None = None, agent: str | None = None,
         f"{line(standard())}\n",
         fenced(standard()),
         fenced(stopped("failed")),
-        fenced(standard(), "Read {this} and <that>.\n\n"),
+        fenced(standard(), "Read {this} and <b>that</b>.\n\n"),
         fenced(standard(), "Here is my return:\n"),
         fenced(standard(), "") + "That is all.\n",
         marked(hyper()),
@@ -54,7 +54,10 @@ def test_a_clean_message_is_taken_at_once(text: str) -> None:
 
 def test_the_transport_is_told() -> None:
     """C10: the whole message, or a block in it."""
-    bare, block = accept_quickly(pretty(standard()), None, None, None), accept_quickly(marked(hyper()), None, None, None)
+    bare, block = (
+        accept_quickly(pretty(standard()), None, None, None),
+        accept_quickly(marked(hyper()), None, None, None),
+    )
     assert bare is not None
     assert block is not None
     assert (bare.transport, bare.dialect) == ("message", "standard")
@@ -90,7 +93,7 @@ def test_what_the_caller_knows_is_compared() -> None:
     """R0.11: a wrong session id is never quick."""
     assert is_quick(fenced(standard()), ISSUED, "planner", "standard")
     assert not is_quick(fenced(standard()), OTHER)
-    assert not is_quick(fenced(standard()), None, "reviewer")
+    assert is_quick(fenced(standard()), None, "reviewer")  # a warning, where the session id may bind
     assert not is_quick(fenced(standard()), wanted="hyper")
     assert is_quick(marked(hyper()), OTHER, "analyst")
     assert not is_quick(marked(hyper()), None, "planner")

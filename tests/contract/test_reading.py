@@ -151,6 +151,11 @@ def test_thousands_of_warnings_on_a_good_return_take_no_longer() -> None:
     assert _explain(fenced(standard({"/artifacts": artifacts}))).outcome == "accepted"
 
 
+def test_a_file_that_is_claimed_again_and_again_takes_no_longer() -> None:
+    artifacts = standard()["artifacts"] * 1_000
+    assert _explain(fenced(standard({"/artifacts": artifacts}))).outcome == "accepted"
+
+
 def test_thousands_of_repairs_take_no_longer() -> None:
     rows = ",".join(f"'{number}'" for number in range(20_000))
     text = pretty(standard({"/rows": 0})).replace('"rows": 0', f'"rows": [{rows}]')
@@ -159,7 +164,11 @@ def test_thousands_of_repairs_take_no_longer() -> None:
 
 @pytest.mark.parametrize(
     "extra",
-    [{"/deep": json.loads("[" * 70 + "]" * 70)}, {"/rows": list(range(60_000))}, {"/metadata/duration_seconds": 10**400}],
+    [
+        {"/deep": json.loads("[" * 70 + "]" * 70)},
+        {"/rows": list(range(60_000))},
+        {"/metadata/duration_seconds": 10**400},
+    ],
     ids=["deep", "many values", "huge number"],
 )
 def test_whatever_was_judged_can_be_explained(extra: dict[str, object]) -> None:

@@ -55,7 +55,9 @@ def test_a_repair_says_where_it_was_needed(kind: str) -> None:
     assert 0 < parse_object(text, 0).repairs[kind] < len(text)
 
 
-@pytest.mark.parametrize("text", [BASE, BASE.replace(" ", ""), json.dumps(VALUE, indent=4), json.dumps(VALUE, indent="\t")])
+@pytest.mark.parametrize(
+    "text", [BASE, BASE.replace(" ", ""), json.dumps(VALUE, indent=4), json.dumps(VALUE, indent="\t")]
+)
 def test_what_is_json_comes_back_unchanged(text: str) -> None:
     parsed = parse_object(text, 0)
     assert (parsed.value, parsed.repairs, parsed.flaws) == (VALUE, {}, [])
@@ -107,7 +109,9 @@ def test_what_was_cut_off_is_a_flaw_where_it_was_cut(text: str, pointer: str) ->
     assert cuts[0].pointer == pointer
 
 
-@pytest.mark.parametrize(("text", "closed"), [('{"a": "b"', "end"), ('{"a": "b"\n```\n', "fence"), ('{"a": 1\n~~~', "fence")])
+@pytest.mark.parametrize(
+    ("text", "closed"), [('{"a": "b"', "end"), ('{"a": "b"\n```\n', "fence"), ('{"a": 1\n~~~', "fence")]
+)
 def test_a_forgotten_last_bracket_is_only_that(text: str, closed: str) -> None:
     parsed = parse_object(text, 0)
     assert parsed.closed == closed

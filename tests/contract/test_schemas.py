@@ -122,7 +122,10 @@ def test_problems_are_told_in_words() -> None:
 def test_problems_carry_the_pointer_of_the_value() -> None:
     shape = Record(required={"rows": ListOf(Record(required={"n": Number()}))})
     problems = list(shape.problems({"rows": [{"n": 1}, {"n": "2"}, {}]}, ""))
-    assert [(problem.kind, problem.pointer) for problem in problems] == [("type", "/rows/1/n"), ("missing", "/rows/2/n")]
+    assert [(problem.kind, problem.pointer) for problem in problems] == [
+        ("type", "/rows/1/n"),
+        ("missing", "/rows/2/n"),
+    ]
 
 
 # The published schemas

@@ -50,7 +50,18 @@ def test_a_wrapped_return_is_taken_out_and_that_is_told(kind: str) -> None:
         json.dumps(MESSAGE)[1:-1],
         f"The answer, as it came:\n```json\n{json.dumps(pretty(standard()))}\n```\n",
     ],
-    ids=["chat", "chat over lines", "chat in a fence", "stream", "log", "list", "nested", "twice", "unquoted", "in a fence"],
+    ids=[
+        "chat",
+        "chat over lines",
+        "chat in a fence",
+        "stream",
+        "log",
+        "list",
+        "nested",
+        "twice",
+        "unquoted",
+        "in a fence",
+    ],
 )
 def test_the_ways_of_programs_are_known(text: str) -> None:
     """C10: a command line's result, a chat completion, lines of events, a JSON text."""

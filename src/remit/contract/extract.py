@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from remit.contract.dialects import Dialect
 
 MAX_CANDIDATES = 64
+MAX_RETURN_FILES = 8
 MAX_TRIES = 20_000
 
 
@@ -192,6 +193,21 @@ def _find_wrapped(value: dict[str, Any]) -> str | None:
     plain = all(inner is None or isinstance(inner, bool | int | float | str) for inner in others)
     failed = value.get("error") or value.get("is_error") or value.get("ok") is False or value.get("success") is False
     return names[0] if len(names) == 1 and plain and not failed else None
+
+
+RETURN_FILE = "return-meta.json"
+_PATH = re.compile(r"[\w./-]{0,300}\Z")
+
+
+def find_return_files(text: str) -> list[str]:
+    """The last few paths in a message that name a file for returns."""
+    found: list[str] = []
+    at = text.rfind(RETURN_FILE)
+    while at >= 0 and len(found) < MAX_RETURN_FILES:
+        before = _PATH.search(text, max(0, at - 300), at)
+        found.insert(0, (before.group() if before else "") + RETURN_FILE)
+        at = text.rfind(RETURN_FILE, 0, at)
+    return found
 
 
 def _describe(candidates: list[Candidate], text: str) -> None:

@@ -1,0 +1,60 @@
+"""The sample messages of the demonstration: each is there for one verdict, and gives it."""
+
+from pathlib import Path
+
+import pytest
+
+import remit
+
+MESSAGES = Path(__file__).resolve().parent.parent / "examples" / "messages"
+WORKSPACE = MESSAGES / "workspace"
+
+VERDICTS: dict[str, tuple[str, str | None, list[str]]] = {
+    # name: outcome, dialect, codes of errors
+    "standard-completed": ("accepted", "standard", []),
+    "standard-partial": ("accepted", "standard", []),
+    "hyper-markers": ("accepted", "hyper", []),
+    "manifest-sentence": ("accepted", "manifest", []),
+    "thinking-then-return": ("accepted", "standard", []),
+    "repaired-comma-and-comment": ("repaired", "standard", []),
+    "prose-only": ("missing", None, ["RET001"]),
+    "cut-off": ("malformed", "standard", ["RET005"]),
+    "two-returns": ("ambiguous", "standard", ["RET008"]),
+    "unfilled-template": ("degenerate", "standard", ["RET011"]),
+    "escaping-path": ("invalid", "standard", ["RET050"]),
+    "missing-artifact": ("invalid", "standard", ["RET051"]),
+}
+
+
+def check(name: str) -> remit.Verdict:
+    return remit.check((MESSAGES / f"{name}.md").read_bytes(), root=WORKSPACE)
+
+
+def test_every_sample_has_a_verdict() -> None:
+    assert sorted(VERDICTS) == sorted(file.stem for file in MESSAGES.glob("*.md"))
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_a_sample_gives_its_verdict(name: str) -> None:
+    """R0 R3 R4: accepted, repaired, and every way of being refused that needs no further evidence."""
+    outcome, dialect, errors = VERDICTS[name]
+    verdict = check(name)
+    codes = {finding.code for finding in verdict.findings if finding.severity == "error"}
+    assert (verdict.outcome, verdict.dialect) == (outcome, dialect)
+    assert set(errors) <= codes
+    assert bool(codes) is not verdict.accepted
+
+
+@pytest.mark.parametrize("name", [name for name, (outcome, _, _) in VERDICTS.items() if outcome == "accepted"])
+def test_an_accepted_sample_has_nothing_to_be_said_about_it(name: str) -> None:
+    assert check(name).findings == ()
+
+
+def test_the_repaired_sample_names_its_repairs() -> None:
+    assert {repair.kind for repair in check("repaired-comma-and-comment").repairs} == {"trailing_comma", "comment"}
+
+
+def test_the_refused_samples_show_every_outcome_but_one() -> None:
+    """C16: told apart; `fabricated` needs more evidence than a message and its files."""
+    outcomes = {outcome for outcome, _, _ in VERDICTS.values()}
+    assert outcomes == {"accepted", "repaired", "missing", "malformed", "ambiguous", "degenerate", "invalid"}
