@@ -228,7 +228,7 @@ def _tell_apart(flaws: list[Flaw]) -> list[Flaw]:
 
 
 def _read_flaw(flaw: Flaw, candidate: Candidate, repairs: list[tuple[str, int]]) -> Trouble | None:
-    top = flaw.pointer.split("/")[1] if flaw.pointer else ""
+    top = flaw.pointer.split("/")[1].replace("~1", "/").replace("~0", "~") if flaw.pointer else ""
     if flaw.kind == "cut" and top and not any(name.startswith(top) for name in candidate.dialect.essential):
         candidate.parsed.value.pop(top, None)
         repairs.append(("cut_off", flaw.start))

@@ -133,6 +133,7 @@ def _to_standard(returned: Return, _known: Known, findings: list[Finding]) -> Re
             findings.append(changed(f"/artifacts/{index}/type", f"the type {artifact.kind} became {word}"))
         points = {"key_points": list(artifact.key_points)} if artifact.key_points is not None else {}
         artifacts.append(replace(artifact, word=word, key_points=None, extra={**artifact.extra, **points}))
+    returned = _drop_clashing(returned, findings)
     findings.append(changed("/summary", "the summary was put together from what the return says of its files"))
     if len(returned.next_steps) > 1:
         findings.append(changed("/next_steps", "the list of next steps became one text"))
@@ -151,6 +152,18 @@ def _to_standard(returned: Return, _known: Known, findings: list[Finding]) -> Re
     return replace(
         returned, artifacts=tuple(artifacts), faults=tuple(faults), word=returned.status, next_steps=steps, form=NOTHING
     )
+
+
+def _drop_clashing(returned: Return, findings: list[Finding]) -> Return:
+    """Unknown keys are carried along, unless the target means something by them."""
+    extra = {key: value for key, value in returned.extra.items() if key not in STANDARD.shape.known}
+    metadata = {key: value for key, value in returned.metadata.items() if key not in _IN_METADATA}
+    findings += [lost(f"/{key}", key) for key in returned.extra if key not in extra]
+    findings += [lost(f"/meta/{key}", key) for key in returned.metadata if key not in metadata]
+    return replace(returned, extra=extra, metadata=metadata)
+
+
+_IN_METADATA = frozenset({"session_id", "duration_seconds", "agent_type", "delegation_depth", "delegation_path"})
 
 
 # --- to hyper --------------------------------------------------------------------------------------------------------
@@ -183,6 +196,9 @@ def _first_fault(faults: tuple[Fault, ...], findings: list[Finding]) -> tuple[Fa
     if not faults:
         return ()
     findings.append(lost("/errors/0", "the error's type, recoverable and recommendation"))
+    findings += [lost(f"/errors/0/{key}", key) for key in faults[0].extra]
+    if "code" in faults[0].derived:
+        findings.append(changed("/error/code", "the error's code was derived from its type"))
     findings += [lost(f"/errors/{index}", f"the error {fault.code}") for index, fault in enumerate(faults) if index]
     return (replace(faults[0], derived=frozenset(), extra=NOTHING),)
 
@@ -228,6 +244,7 @@ def _to_manifest(returned: Return, known: Known, findings: list[Finding]) -> Ret
     findings += [lost(f"/metadata/{key}", key) for key in metadata]
     entry = {**_derive_entry(returned, known, findings), **own}
     steps = tuple(write_reason(fault.message) for fault in returned.faults)
+    findings += [lost(f"/errors/{index}", "all of the error but its message") for index in range(len(returned.faults))]
     for index, step in enumerate(returned.next_steps):
         if is_task_id(step):
             steps += (step,)
@@ -264,5 +281,5 @@ def _to_findings(artifact: Artifact, returned: Return, findings: list[Finding]) 
     if points is None:
         points = tuple(text for text in _SENTENCE.split(returned.summary) if text)
         findings.append(changed("/key_findings", "the key findings are the sentences of the summary"))
-    findings += [lost(f"/artifacts/0/{key}", key) for key in artifact.extra]
+    findings += [lost(f"/artifacts/0/{key}", key) for key in ("type", *artifact.extra)]
     return replace(artifact, key_points=points, extra=NOTHING)

@@ -53,7 +53,9 @@ def _walk(value: object, shape: Shape, key: str, pointer: str, left: list[int]) 
     if left[0] < 0:
         return
     if isinstance(value, str):
-        if is_placeholder(value, key):
+        # A caption may be as short as it likes; the summary of the whole may not be a stock phrase.
+        name = "caption" if key == "summary" and pointer != "/summary" else key
+        if is_placeholder(value, name):
             yield pointer, value
     elif isinstance(value, dict) and isinstance(shape, Record):
         for name, inner in shape.known.items():
@@ -67,11 +69,11 @@ def _walk(value: object, shape: Shape, key: str, pointer: str, left: list[int]) 
 def is_placeholder(text: str, key: str) -> bool:
     """Whether a text is a blank, given the key it stands under."""
     plain = text.strip()
-    if len(plain) <= STOCK_CHARS and key in _DECIDING and plain.lower() in STOCK:
+    if len(text) <= STOCK_CHARS and key in _DECIDING and text.lower() in STOCK:
         return True
-    if key in ("path", "file") and (plain.startswith(STOCK_PATHS) or "..." in plain.split("/")):
+    if key in ("path", "file") and (text.startswith(STOCK_PATHS) or "..." in plain.split("/")):
         return True
-    if key == "summary" and plain.startswith(STOCK_SUMMARIES):
+    if key == "summary" and text.startswith(STOCK_SUMMARIES):
         return True
     if plain[:1] in (".", "…", "<", "{", "[") and _WHOLE.match(plain):
         return True

@@ -36,6 +36,7 @@ UNKNOWN = Expectation()[2:]
 _FENCE = "```json\n"
 _START_MARKER = "<!-- AGENT_OUTPUT_START -->"
 _END_MARKER = "<!-- AGENT_OUTPUT_END -->"
+_MAX_BLOCK = 200_000
 _NEAR = 512
 _MAX_PLACES = 64
 _TAG_SIGN = re.compile(
@@ -44,7 +45,7 @@ _TAG_SIGN = re.compile(
 )
 """How the tags begin that set something aside, and some others."""
 _BRACKET_SIGN = re.compile(r"\[/?[tT][hH][iI]")
-_KEY_SIGN = re.compile(r"status[\"'”’“»]?\s{0,20}[:\\&]")
+_KEY_SIGN = re.compile(r"status(?:[\"'”’“»‘‚]|\s{0,20}[:\\&=/#])")
 _LABEL_ENDS = frozenset(":*_)")
 _LABEL_STARTS = frozenset("#*_ \t")
 
@@ -72,6 +73,8 @@ def find_clean(text: str, wanted: str | None, session_id: str | None, agent: str
     if found is None:
         return None
     start, end, marked = found
+    if end - start > _MAX_BLOCK:
+        return None
     block = text[start:end]
     try:
         payload = from_json(block.encode(), allow_inf_nan=False, catch_duplicate_keys=True)
@@ -173,11 +176,10 @@ def is_clean(payload: dict[str, Any], dialect: Dialect, session_id: str | None, 
     session, name = metadata.get("session_id"), metadata["agent_type"]
     if session is None or (session_id is not None and session != session_id):
         return False
-    if (
-        (payload["status"] == "completed") is bool(payload.get("errors"))
-        or "session_id" in payload
-        or "error" in payload
-    ):
+    errors = payload.get("errors")
+    if (payload["status"] == "completed") is bool(errors) or "session_id" in payload or "error" in payload:
+        return False
+    if errors and any("|" in error["type"] for error in errors):
         return False
     if "<" in session or "{" in session or "..." in session or "|" in session or "|" in name or "$" in session:
         return False

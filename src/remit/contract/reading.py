@@ -80,9 +80,12 @@ class Reading:
             return self.candidate.parsed.spans
         if not self.clean:
             return NOTHING
-        from remit.contract.repair import parse_object  # noqa: PLC0415 - the quick path does without it
+        from remit.contract.repair import UnreadableError, parse_object  # noqa: PLC0415 - the quick path does without
 
-        return parse_object(self.text, self.start).spans
+        try:
+            return parse_object(self.text, self.start).spans
+        except UnreadableError:  # too deep or too much for us to follow, though not for the strict parser
+            return NOTHING
 
     def tell_repairs(self) -> tuple[Repair, ...]:
         """Name each kind of repair once, where it was first needed."""

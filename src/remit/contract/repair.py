@@ -15,8 +15,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-MAX_DEPTH = 64
-MAX_VALUES = 50_000
+MAX_DEPTH = 200
+MAX_VALUES = 100_000
 MAX_FLAWS = 50
 MAX_INNER_QUOTES = 200
 MAX_DIGITS = 4_000
@@ -93,7 +93,10 @@ class UnreadableError(Exception):
 def parse_object(text: str, start: int, *, held: bool = False) -> Parsed:
     """Read the object whose `{` is at `start`; `held`: it is a value in another one, which goes on behind it."""
     parser = _Parser(text, start, held=held)
-    value = parser.read_object("", 1)
+    try:
+        value = parser.read_object("", 1)
+    except RecursionError:  # the caller's own stack left too little
+        raise parser.fail("the object is nested too deeply", capped=True) from None
     return Parsed(value, start, parser.pos, parser.spans, parser.repairs, parser.flaws, parser.closed)
 
 

@@ -108,7 +108,10 @@ class Text(NamedTuple):
 
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+:")
-_INSIDE = r"^(?![/\\~])(?![A-Za-z][A-Za-z0-9+.-]*:)(?!(?:.*[/\\])?\.\.(?:[/\\]|$))[^\u0000-\u001f]*\S[^\u0000-\u001f]*$"
+_INSIDE = (
+    r"^(?![/\\~])(?![A-Za-z][A-Za-z0-9+.-]*:)(?!(?:[^/\\]*[/\\])*\.\.(?:[/\\]|(?![\s\S])))(?=[\s\S]*\S)"
+    r"[^\u0000-\u001f\u007f\u202a-\u202e\u2066-\u2069]+(?![\s\S])"
+)
 _HIDDEN = re.compile(r"[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -211,7 +214,7 @@ class Number(NamedTuple):
         kind = type(value)
         if kind is not int and (kind is not float or self.whole):
             yield _wrong_type(value, pointer, "a whole number" if self.whole else "a number")
-        elif not isfinite(value) or value < 0:
+        elif value < 0 or (kind is float and not isfinite(value)):
             yield Problem(
                 "range", pointer, f"{name_field(pointer)} is {value}", f"Make {name_field(pointer)} 0 or more."
             )

@@ -26,7 +26,9 @@ _HEAD = r"^\W*(?:here(?:'s| is| are) )?(?:this is )?(?:an? |the |my |some |its |
 _TAIL = rf"(?:\W*$|\W+(?:[\w-]+ ){{0,2}}{_NOUN}\b)"
 _LABELS = re.compile(
     rf"(?P<draft>{_HEAD}(?:draft|preliminary|tentative|provisional|wip|unfinished|entwurf|borrador){_TAIL}"
-    r"|\b(?:draft|wip|work in progress|not (?:yet )?(?:the |my )?final(?: yet)?)\)?\W*$"
+    r"|\b(?:draft|wip|work in progress|not (?:yet )?(?:the |my )?final(?: yet)?)\)?\W*$|\bnot (?:the |my )?final "
+    + _NOUN
+    + r"\b"
     r"|\bdo not (?:treat|use|take|read)\b)"
     r"|(?P<thinking>^\W*(?:thinking|thoughts?|reasoning|scratchpad)\W*$)"
     rf"|(?P<example>{_HEAD}(?:examples?|sample|template|placeholder|skeleton|schema|beispiel|ejemplo|exemple|示例){_TAIL}"
@@ -53,7 +55,7 @@ def read_label(before: str) -> Aside | None:
     head = (before[:fence] if fence >= 0 and _FENCE_LINE.match(before, fence) else before).rstrip()
     line = head[head.rfind("\n") + 1 :].strip().lower()
     if line and len(line) <= _LABEL_CHARS and (line[-1] in ":*_)" or line[0] in "#*_"):
-        label = _LABELS.search(line.rpartition(". ")[2])
+        label = _LABELS.search(line.rpartition(". ")[2].strip("*_# "))
         if label and not _FINAL.search(line):
             return cast("Aside", label.lastgroup)
     headings = _HEADING.findall(head)

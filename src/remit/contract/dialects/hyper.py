@@ -150,8 +150,19 @@ DIALECT = Dialect(
     write=write,
     paths=paths,
     schema_extras={
-        "if": {"properties": {"meta": {"properties": {"status": {"const": "error"}}}}},
-        "then": {"required": ["error"]},
-        "else": {"properties": {"error": False}},
+        "allOf": [
+            {
+                "if": {"properties": {"meta": {"properties": {"status": {"const": "error"}}}}},
+                "then": {"required": ["error"], "properties": {"error": {"type": "object"}}},
+            },
+            {
+                "if": {"properties": {"meta": {"properties": {"status": {"const": "complete"}}}}},
+                "then": {"properties": {"error": {"type": "null"}}},
+            },
+            {
+                "if": {"properties": {"meta": {"properties": {"status": {"const": "partial"}}}}},
+                "then": {"properties": {"next_steps": {"minItems": 1}}},
+            },
+        ],
     },
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sys import float_info
 from typing import Any
 
 from remit.contract.dialects.base import Dialect, split
@@ -191,7 +192,8 @@ def _read_form(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _to_ms(seconds: float | None) -> float | None:
-    return None if seconds is None else seconds * 1000
+    """A duration that would leave the numbers stays the largest one; the agent's own number is kept for writing."""
+    return None if seconds is None else min(seconds * 1000, float_info.max)
 
 
 def _to_s(duration_ms: float) -> float:
@@ -215,6 +217,6 @@ DIALECT = Dialect(
         ],
         "if": {"properties": {"status": {"const": "completed"}}},
         "then": {"properties": {"errors": {"maxItems": 0}}},
-        "else": {"required": ["errors"], "properties": {"errors": {"minItems": 1}}},
+        "else": {"required": ["errors"], "properties": {"errors": {"type": "array", "minItems": 1}}},
     },
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from remit.model import NOTHING, Expectation, Finding, Place
@@ -72,6 +73,7 @@ class Case:
     """The text of the findings file (`manifest` only)."""
     _problems: tuple[Problem, ...] | None = None
     _lines: Lines | None = None
+    _spans: Mapping[str, tuple[int, int]] | None = None
 
     @property
     def word(self) -> object:
@@ -127,14 +129,17 @@ class Case:
 
     def find_place(self, report: Report) -> Place | None:
         """Where a report points to, in lines and columns; the nearest parent where the value itself is not there."""
-        if not self.located:
+        # A reply's own place is in the message, also where its entry is not.
+        if not self.located and (report.span is None or not self.is_dialect("manifest")):
             return None
         if self._lines is None:
             self._lines = Lines(self.text)
         locate = self._lines.locate
         if report.span is not None:
             return locate(*report.span)
-        spans = self.find_spans()
+        if self._spans is None:
+            self._spans = self.find_spans()
+        spans = self._spans
         if report.pointer in spans:
             return locate(*spans[report.pointer])
         pointer = report.pointer
@@ -185,7 +190,7 @@ def run_rules(case: Case, *, places: bool = True) -> list[Finding]:
     for each in RULES.values():
         if case.payload is None and not each.on_reading:
             continue
-        for report in each.check(case):
+        for report in islice(each.check(case), MAX_PROBLEMS):
             severity = report.severity or each.severity
             findings.append(Finding(each.code, severity, report.message, report.hint, each.requirement, report.pointer,
                                     case.find_place(report) if places else None))  # fmt: skip
