@@ -4,6 +4,7 @@ import pytest
 
 from remit.contract.dialects import HYPER, STANDARD
 from remit.contract.extract import MAX_CANDIDATES, Candidate, Scan, scan_message
+from remit.contract.repair import MAX_DEPTH
 from tests.contract.samples import ISSUED, OTHER, fenced, hyper, line, marked, pretty, standard, stopped
 
 BOTH = (STANDARD, HYPER)
@@ -176,6 +177,6 @@ def test_a_fence_ends_what_was_left_open_before_it() -> None:
 
 
 def test_nesting_beyond_the_cap_is_told_as_that() -> None:
-    result = scan('{"status": ' + "[" * 70)
+    result = scan('{"status": ' + "[" * (MAX_DEPTH + 1))
     assert result.capped
     assert not result.candidates

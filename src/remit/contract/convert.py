@@ -244,7 +244,10 @@ def _to_manifest(returned: Return, known: Known, findings: list[Finding]) -> Ret
     findings += [lost(f"/metadata/{key}", key) for key in metadata]
     entry = {**_derive_entry(returned, known, findings), **own}
     steps = tuple(write_reason(fault.message) for fault in returned.faults)
-    findings += [lost(f"/errors/{index}", "all of the error but its message") for index in range(len(returned.faults))]
+    findings += [
+        lost(f"/errors/{index}", "the error's type, code, recoverable and recommendation")
+        for index in range(len(returned.faults))
+    ]
     for index, step in enumerate(returned.next_steps):
         if is_task_id(step):
             steps += (step,)
