@@ -55,5 +55,5 @@ def did_you_mean(word: str, known: list[str] | tuple[str, ...]) -> str:
     if not close:
         return f"known are: {', '.join(known)}"
     # Of words that are equally close, the one that begins alike is meant.
-    best = max(close, key=lambda name: len(commonprefix((name, word.lower()))))  # noqa: RUF071 - letters are meant
+    best = max(sorted(close), key=lambda name: len(commonprefix((name, word.lower()))))  # noqa: RUF071 - letters are meant
     return f"did you mean '{spelled[best]}'?"
