@@ -47,13 +47,17 @@ class ConfigError(RemitError):
 
 def did_you_mean(word: str, known: list[str] | tuple[str, ...]) -> str:
     """Name the known word that was probably meant, as the tail of a sentence, or give the whole list."""
-    from difflib import get_close_matches  # noqa: PLC0415 - 8 ms, needed only once something is wrong
+    from difflib import SequenceMatcher, get_close_matches  # noqa: PLC0415 - 8 ms, needed only once something is wrong
     from os.path import commonprefix  # noqa: PLC0415 - with it
 
+    low = word.lower()
     spelled = {name.lower(): name for name in known}
-    close = get_close_matches(word.lower(), spelled, n=20, cutoff=0.6)
+
+    def closeness(name: str) -> tuple[float, int]:
+        """Of words that are equally close, the one that begins alike is meant."""
+        return SequenceMatcher(None, name, low).ratio(), len(commonprefix((name, low)))  # noqa: RUF071 - letters
+
+    close = get_close_matches(low, spelled, n=20, cutoff=0.6)
     if not close:
         return f"known are: {', '.join(known)}"
-    # Of words that are equally close, the one that begins alike is meant.
-    best = max(sorted(close), key=lambda name: len(commonprefix((name, word.lower()))))  # noqa: RUF071 - letters are meant
-    return f"did you mean '{spelled[best]}'?"
+    return f"did you mean '{spelled[max(sorted(close), key=closeness)]}'?"

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from remit.contract.repair import MAX_VALUES, Parsed, UnreadableError, parse_object
+from remit.contract.repair import Parsed, UnreadableError, parse_object
 from remit.contract.surroundings import WINDOW_CHARS, Aside, find_aside, find_stretches, is_marked
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MAX_CANDIDATES = 64
 MAX_RETURN_FILES = 8
+MAX_SCANNED_VALUES = 40_000
 MAX_TRIES = 20_000
 
 
@@ -72,7 +73,7 @@ class Scan:
         """Whether the scan has cost more than any honest message does: then it ends, whatever is left."""
         return (
             self.tries > MAX_TRIES
-            or self.values > MAX_VALUES
+            or self.values > MAX_SCANNED_VALUES
             or self.chars > 2 * size + 500_000
             or len(self.candidates) > MAX_CANDIDATES
         )

@@ -345,9 +345,7 @@ class _Parser:
         if char in _CLOSERS:
             at = self.pos
             key, whole = self.read_text(char)
-            if "\n" in self.text[at : self.pos] or (
-                "inner_quote" in self.repairs and self.repairs["inner_quote"] == at
-            ):
+            if "\n" in self.text[at : self.pos] or self.repairs.get("inner_quote") == at:
                 raise self.fail_at(at, "a key runs over quotes or lines")
             return key, whole
         bare = _BARE_KEY.match(self.text, self.pos)
