@@ -56,14 +56,18 @@ _SHAPE_KEYS: Final = (
 unknown = extras(*_SHAPE_KEYS)
 
 
+def optional(key: str, value: st.SearchStrategy[Any]) -> st.SearchStrategy[Payload]:
+    """A key that may be there, be null, or be left out: the last two say the same."""
+    return st.just({}) | st.fixed_dictionaries({key: st.none() | value})
+
+
 @st.composite
 def faults(draw: st.DrawFn) -> Payload:
     """An error of the `standard` dialect."""
     kinds = st.sampled_from(["timeout", "validation", "execution", "permission", "weather"])
     fault = {"type": draw(kinds), "message": draw(texts), "recoverable": draw(st.booleans()),
              "recommendation": draw(texts)}  # fmt: skip
-    code = draw(st.none() | st.sampled_from(["TIMEOUT", "E_7", "own words"]))
-    return fault | ({} if code is None else {"code": code}) | draw(unknown)
+    return fault | draw(optional("code", st.sampled_from(["TIMEOUT", "E_7", "own words"]))) | draw(unknown)
 
 
 @st.composite
@@ -78,8 +82,8 @@ def standards(draw: st.DrawFn) -> Payload:
     place = draw(st.sampled_from(["metadata", "top", "both"]))
     if place != "top":
         metadata["session_id"] = ISSUED
-    if draw(st.booleans()):
-        metadata["duration_seconds"] = draw(durations)
+    metadata |= draw(optional("duration_seconds", durations))
+    metadata |= draw(optional("phase_count", st.sampled_from([3, "three", [1, 2]])))
     payload: Payload = {
         "status": status,
         "summary": draw(texts.filter(lambda text: len(text) <= 500)),
@@ -88,10 +92,9 @@ def standards(draw: st.DrawFn) -> Payload:
     }
     if status != "completed":
         payload["errors"] = draw(st.lists(faults(), min_size=1, max_size=2))
-    elif draw(st.booleans()):
-        payload["errors"] = []
-    if draw(st.booleans()):
-        payload["next_steps"] = draw(st.none() | st.just("") | texts | st.lists(texts, max_size=2))
+    else:
+        payload |= draw(optional("errors", st.just([])))
+    payload |= draw(optional("next_steps", st.just("") | texts | st.lists(texts, max_size=2)))
     if place != "metadata":
         payload["session_id"] = ISSUED
     return _shuffle(draw, payload | draw(unknown))
@@ -100,9 +103,7 @@ def standards(draw: st.DrawFn) -> Payload:
 @st.composite
 def _artifacts(draw: st.DrawFn, kinds: tuple[str, ...]) -> Payload:
     item: Payload = {"type": draw(st.sampled_from(kinds)), "path": draw(paths)}
-    if draw(st.booleans()):
-        item["summary"] = draw(texts)
-    return item | draw(unknown)
+    return item | draw(optional("summary", texts)) | draw(unknown)
 
 
 @st.composite
@@ -120,8 +121,10 @@ def hypers(draw: st.DrawFn) -> Payload:
         "next_steps": draw(st.lists(texts, min_size=status == "partial", max_size=2)),
     }
     if status == "error":
-        details = {} if draw(st.booleans()) else {"details": draw(texts)}
-        payload["error"] = {"code": "E_7", "message": draw(texts)} | details | draw(unknown)
+        error = {"code": "E_7", "message": draw(texts)}
+        payload["error"] = error | draw(optional("details", texts)) | draw(unknown)
+    elif draw(st.booleans()):
+        payload["error"] = None
     return _shuffle(draw, payload | draw(unknown))
 
 
@@ -138,11 +141,12 @@ def entries(draw: st.DrawFn) -> Payload:
         "key_findings": draw(st.lists(texts, max_size=3)),
         "actionable": draw(st.booleans()),
     }
-    if status != "complete" or draw(st.booleans()):
-        payload["needs_followup"] = draw(st.lists(texts | st.just("T7"), min_size=status != "complete", max_size=2))
+    if status != "complete":
+        payload["needs_followup"] = draw(st.lists(texts | st.just("T7"), min_size=1, max_size=2))
+    else:
+        payload |= draw(optional("needs_followup", st.lists(texts | st.just("T7"), max_size=2)))
     for key in ("topics", "linked_tasks"):
-        if draw(st.booleans()):
-            payload[key] = draw(st.lists(texts, max_size=2))
+        payload |= draw(optional(key, st.lists(texts, max_size=2)))
     return _shuffle(draw, payload | draw(unknown))
 
 

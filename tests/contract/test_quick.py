@@ -8,6 +8,7 @@ from remit.contract.choose import read_carefully
 from remit.contract.dialects import HYPER, STANDARD
 from remit.contract.placeholders import find_placeholders
 from remit.contract.quick import MAX_MESSAGE_CHARS, accept_quickly, is_clean
+from remit.contract.repair import MAX_DEPTH, MAX_DIGITS, MAX_VALUES
 from remit.contract.rules import Case, run_rules
 from remit.model import Expectation
 from tests.contract.samples import (
@@ -113,6 +114,7 @@ def test_what_the_caller_knows_is_compared() -> None:
         {"/artifacts/0/path": "path/to/file.md "},
         {"/metadata/session_id": "session_id "},
         {"/metadata/agent_type": "agent_name "},
+        {"/metadata/phase_count": "<number>"},
         {"/metadata/agent_type": "planner | reviewer"},
         {"/metadata/delegation_depth": True},
         {"/metadata/delegation_depth": 10**400},
@@ -169,8 +171,10 @@ FAILED = line(stopped("failed"))
         fenced(standard(), "See ```Draft:\n"),
         marked(hyper()) + "</think>\nNow the report.\n",
         marked(hyper(), "I think I will send\n") + "</thinking>\n",
-        fenced(standard({"/deep": json.loads("[" * 70 + "]" * 70)})),
-        fenced(standard({"/rows": list(range(60_000))})),
+        fenced(standard({"/deep": json.loads("[" * MAX_DEPTH + "]" * MAX_DEPTH)})),
+        fenced(standard({"/rows": [1] * (MAX_VALUES - 100)})),
+        fenced(standard({"/rows": [1] * (MAX_VALUES + 100)})),
+        fenced(standard({"/number": int("7" * (MAX_DIGITS + 1))})),
     ],
     ids=[
         "line break before the colon",
@@ -185,6 +189,8 @@ FAILED = line(stopped("failed"))
         "thinking ends below the markers",
         "deep",
         "many values",
+        "too many values",
+        "many digits",
     ],
 )
 def test_what_is_quick_is_taken_by_the_careful_way_too(text: str) -> None:

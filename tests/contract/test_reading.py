@@ -10,6 +10,7 @@ from remit import check
 from remit.contract import check as check_values
 from remit.contract import read_message
 from remit.contract.reading import Reading
+from remit.contract.repair import MAX_DEPTH, MAX_DIGITS, MAX_VALUES
 from remit.model import ArtifactFacts, Expectation, Verdict
 from tests.contract.samples import (
     ISSUED,
@@ -166,11 +167,12 @@ def test_thousands_of_repairs_take_no_longer() -> None:
 @pytest.mark.parametrize(
     "extra",
     [
-        {"/deep": json.loads("[" * 70 + "]" * 70)},
-        {"/rows": list(range(60_000))},
+        {"/deep": json.loads("[" * MAX_DEPTH + "]" * MAX_DEPTH)},
+        {"/rows": [1] * (MAX_VALUES + 100)},
         {"/metadata/duration_seconds": 10**400},
+        {"/number": int("7" * (MAX_DIGITS + 1))},
     ],
-    ids=["deep", "many values", "huge number"],
+    ids=["deep", "many values", "huge number", "many digits"],
 )
 def test_whatever_was_judged_can_be_explained(extra: dict[str, object]) -> None:
     """R0.1: an accepted verdict that fails when it is asked for its reasons is worth nothing."""

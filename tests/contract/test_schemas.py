@@ -164,6 +164,8 @@ FORM_RULES = {"RET020", "RET021", "RET022", "RET023", "RET024", "RET026", "RET03
         {"/metadata/phase_count": "three"},
         {"/next_steps": None},
         {"/artifacts/0/path": "a\u202eb"},
+        {"/error": "It broke"},
+        {"/error": None},
     ],
 )
 def test_the_standard_schema_agrees_with_the_rules(changes: Changes) -> None:
