@@ -140,6 +140,16 @@ def test_a_later_invalid_return_with_another_status_casts_doubt() -> None:
     assert check(fenced(later) + fenced(standard())).payload == standard()
 
 
+@pytest.mark.parametrize("word", ["complete", "partial"])
+def test_an_object_that_speaks_two_dialects_is_read_one_way(word: str) -> None:
+    """C3: completed in one and partial in the other contradict each other; a stray comma does not decide."""
+    both = {**hyper({"/meta/status": word}), **standard({"/artifacts": []})}
+    clean, damaged = check(pretty(both)), check(f"{pretty(both)[:-2]},\n}}")
+    assert clean.dialect == damaged.dialect
+    assert clean.accepted is damaged.accepted
+    assert word == "complete" or not clean.accepted
+
+
 # The report on what is refused
 
 

@@ -11,7 +11,7 @@ from remit import check
 
 RIGHT_SHARE = 0.98
 PATIENCE_SECONDS = 2.0 if sys.gettrace() is None else 30.0  # measuring coverage takes its time
-"""The bench asks for half a second; a test machine under load gets more."""
+"""Of the processor; the bench asks for half a second on a machine of its own."""
 
 
 def read(case: Case) -> Payload | None:
@@ -53,7 +53,7 @@ def test_every_message_of_the_corpus_can_be_explained() -> None:
 def test_a_large_or_hostile_message_is_read_right_and_in_time(name: str) -> None:
     """R0.1: linear in the text, no crash, no recursion error."""
     case = large_case(name)
-    start = time.perf_counter()
+    start = time.process_time()
     payload = read(case)
-    assert time.perf_counter() - start < PATIENCE_SECONDS
+    assert time.process_time() - start < PATIENCE_SECONDS
     assert case.is_right(payload)

@@ -1,0 +1,42 @@
+"""The README shows what happens: its examples are run, and their output is compared."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    """The fenced blocks of one language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+def run(*args: str) -> str:
+    """What a command prints, run at the project's root."""
+    result = subprocess.run([sys.executable, *args], cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+    assert result.stderr == ""
+    return result.stdout
+
+
+def test_the_first_example_stands_near_the_top_and_prints_what_it_shows() -> None:
+    command, _, shown = blocks("console")[0].partition("\n")
+    assert README[: README.index(shown) + len(shown)].count("\n") < 30
+    assert run("-m", "remit", *command.removeprefix("$ remit ").split()).rstrip() == shown.rstrip()
+
+
+def test_the_python_example_runs() -> None:
+    [source] = blocks("python")
+    assert run("-c", source).splitlines() == [
+        "True accepted completed",
+        "plan specs/118_rate_limits/plans/implementation-001.md",
+    ]
+
+
+def test_every_command_that_is_shown_exists() -> None:
+    known = run("-m", "remit", "--help")
+    shown = set(re.findall(r"(?:^\$ |`)remit ([a-z]+)", README, re.MULTILINE))
+    assert shown >= {"check", "convert", "explain", "instructions", "schema"}
+    assert not [command for command in shown if not re.search(rf"^  {command}  ", known, re.MULTILINE)]
