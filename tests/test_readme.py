@@ -1,5 +1,6 @@
 """The README shows what happens: its examples are run, and their output is compared."""
 
+import os
 import re
 import subprocess
 import sys
@@ -15,8 +16,11 @@ def blocks(language: str) -> list[str]:
 
 
 def run(*args: str) -> str:
-    """What a command prints, run at the project's root."""
-    result = subprocess.run([sys.executable, *args], cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+    """What a command prints into a pipe, run at the project's root."""
+    env = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "FORCE_COLOR")}
+    result = subprocess.run(
+        [sys.executable, *args], cwd=ROOT, env=env, capture_output=True, encoding="utf-8", check=False
+    )
     assert result.stderr == ""
     return result.stdout
 
