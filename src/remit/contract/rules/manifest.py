@@ -18,13 +18,6 @@ _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 _CODE = re.compile(r"```|\w\(\)|[{};]\s*\Z")
 
 
-def _from_troubles(case: Case, kind: str) -> Iterator[Report]:
-    for trouble in case.troubles:
-        if trouble.kind == kind:
-            span = None if trouble.start is None else (trouble.start, trouble.end or trouble.start)
-            yield Report(trouble.message, trouble.hint, trouble.pointer, span=span)
-
-
 @rule("RET080", "R4.3 R4.4 R4.14", on_reading=True)
 def content_in_reply(case: Case) -> Iterator[Report]:
     """Anti-pattern "returning full content": the reply says more than its one sentence.
@@ -35,7 +28,7 @@ def content_in_reply(case: Case) -> Iterator[Report]:
 
     Good: `Research complete. See MANIFEST.jsonl for summary.`
     """
-    yield from _from_troubles(case, "reply")
+    yield from case.tell("reply")
 
 
 @rule("RET081", "R4.2 R4.14", outcome="missing", on_reading=True)
@@ -48,7 +41,7 @@ def entry_missing(case: Case) -> Iterator[Report]:
 
     Good: append the line first, then reply.
     """
-    yield from _from_troubles(case, "no_entry")
+    yield from case.tell("no_entry")
 
 
 @rule("RET082", "R4.2 R4.14", outcome="malformed", on_reading=True)
@@ -61,7 +54,7 @@ def line_not_json(case: Case) -> Iterator[Report]:
 
     Good: `{"id":"auth-2026-01-19","file":"2026-01-19_auth.md",…}` on one line.
     """
-    yield from _from_troubles(case, "bad_line")
+    yield from case.tell("bad_line")
 
 
 @rule("RET083", "R4.5", outcome="ambiguous")

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.contract.rules.register import Case, Report, TroubleKind, rule
+from remit.contract.rules.register import Case, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
-def _troubles(case: Case, *kinds: TroubleKind) -> Iterator[Report]:
-    for trouble in case.troubles:
-        if trouble.kind in kinds:
-            span = None if trouble.start is None else (trouble.start, trouble.end or trouble.start)
-            yield Report(trouble.message, trouble.hint, trouble.pointer, span=span)
+    from remit.contract.rules.register import Report
 
 
 @rule("RET001", "R0.1", outcome="missing", on_reading=True)
@@ -28,7 +23,7 @@ def no_return(case: Case) -> Iterator[Report]:
 
     Good: the same sentence, followed by the JSON object that the dialect asks for.
     """
-    yield from _troubles(case, "absent")
+    yield from case.tell("absent")
 
 
 @rule("RET002", "R0.1", outcome="missing", on_reading=True)
@@ -41,7 +36,7 @@ def empty_message(case: Case) -> Iterator[Report]:
 
     Good: a return with status `failed` and the error that stopped the work.
     """
-    yield from _troubles(case, "empty")
+    yield from case.tell("empty")
 
 
 @rule("RET003", "R0.1", outcome="malformed", on_reading=True)
@@ -54,7 +49,7 @@ def too_big(case: Case) -> Iterator[Report]:
 
     Good: the log in a file, and the file among the artifacts.
     """
-    yield from _troubles(case, "too_big")
+    yield from case.tell("too_big")
 
 
 @rule("RET004", "R0.1", outcome="malformed", on_reading=True)
@@ -68,7 +63,7 @@ def unreadable(case: Case) -> Iterator[Report]:
 
     Good: `{"status": "completed", "summary": "…"}`
     """
-    yield from _troubles(case, "unreadable")
+    yield from case.tell("unreadable")
 
 
 @rule("RET005", "R0.2", outcome="malformed", on_reading=True)
@@ -82,7 +77,7 @@ def cut_off(case: Case) -> Iterator[Report]:
 
     Good: a shorter return that fits.
     """
-    yield from _troubles(case, "cut")
+    yield from case.tell("cut")
 
 
 @rule("RET006", "R0.1", outcome="malformed", on_reading=True)
@@ -95,7 +90,7 @@ def non_finite_number(case: Case) -> Iterator[Report]:
 
     Good: `"duration_seconds": 0`, or leave the key out.
     """
-    yield from _troubles(case, "nonfinite")
+    yield from case.tell("nonfinite")
 
 
 @rule("RET007", "R0.1", outcome="ambiguous", on_reading=True)
@@ -108,7 +103,7 @@ def conflicting_keys(case: Case) -> Iterator[Report]:
 
     Good: each key once.
     """
-    yield from _troubles(case, "conflict")
+    yield from case.tell("conflict")
 
 
 @rule("RET008", "R0.1", outcome="ambiguous", on_reading=True)
@@ -122,7 +117,7 @@ def contradicting_returns(case: Case) -> Iterator[Report]:
 
     Good: one block, at the end.
     """
-    yield from _troubles(case, "contradiction")
+    yield from case.tell("contradiction")
 
 
 @rule("RET009", "R0.1", outcome="missing", on_reading=True)
@@ -135,7 +130,7 @@ def only_in_thinking(case: Case) -> Iterator[Report]:
 
     Good: the return after the thinking.
     """
-    yield from _troubles(case, "thinking")
+    yield from case.tell("thinking")
 
 
 @rule("RET010", "R0.1", outcome="missing", on_reading=True)
@@ -148,7 +143,7 @@ def only_quoted(case: Case) -> Iterator[Report]:
 
     Good: the agent's own return, outside any quotation.
     """
-    yield from _troubles(case, "quoted")
+    yield from case.tell("quoted")
 
 
 @rule("RET011", "R0.2", outcome="degenerate", on_reading=True)
@@ -161,7 +156,7 @@ def unfilled_template(case: Case) -> Iterator[Report]:
 
     Good: real values.
     """
-    yield from _troubles(case, "template")
+    yield from case.tell("template")
 
 
 @rule("RET012", "R0.1", outcome="invalid", on_reading=True)
@@ -174,4 +169,4 @@ def other_dialect(case: Case) -> Iterator[Report]:
 
     Good: the dialect that the instructions describe; or ask for the one that the agent speaks.
     """
-    yield from _troubles(case, "dialect")
+    yield from case.tell("dialect")

@@ -127,6 +127,13 @@ class Case:
         """Whether the return is in one of these dialects."""
         return self.dialect is not None and self.dialect.name in names
 
+    def tell(self, kind: TroubleKind) -> Iterator[Report]:
+        """What went wrong in one way while the return was looked for."""
+        for trouble in self.troubles:
+            if trouble.kind == kind:
+                span = None if trouble.start is None else (trouble.start, trouble.end or trouble.start)
+                yield Report(trouble.message, trouble.hint, trouble.pointer, span=span)
+
     def find_place(self, report: Report) -> Place | None:
         """Where a report points to, in lines and columns; the nearest parent where the value itself is not there."""
         # A reply's own place is in the message, also where its entry is not.
