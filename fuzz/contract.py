@@ -6,6 +6,8 @@ written to a file, and `python fuzz/contract.py FILE` runs it again.
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import sys
 from pathlib import Path
 
@@ -19,7 +21,12 @@ WORKSHOP = ROOT / ".fuzz"
 # Run by path, the folder that holds `fuzz` is not on the import path.
 sys.path.insert(0, str(ROOT))
 
+# Much of the package is imported when it is first needed, which would be too late to be watched.
 with atheris.instrument_imports(include=["remit"]):
+    import remit.contract
+
+    for module in pkgutil.walk_packages(remit.contract.__path__, "remit.contract."):
+        importlib.import_module(module.name)
     from fuzz import laws
 
 

@@ -223,6 +223,14 @@ SAMPLES: Final[dict[str, Sample]] = {
         "-1",
     ),
     "RET027": Sample(PLAIN, _plain({"/artifacts/0/summary": DROP}), "warning", "accepted", "/artifacts/0/summary", "{"),
+    "RET028": Sample(
+        _plain({"/meta": {"status": "complete"}}),
+        _plain({"/meta": {"status": "partial"}}),
+        "error",
+        "ambiguous",
+        "/status",
+        '"completed"',
+    ),
     # the summary
     "RET030": Sample(
         _plain({"/summary": "It works. " + "x" * 490}),

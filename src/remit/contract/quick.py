@@ -46,6 +46,8 @@ _TAG_SIGN = re.compile(
 """How the tags begin that set something aside, and some others."""
 _BRACKET_SIGN = re.compile(r"\[/?[tT][hH][iI]")
 _KEY_SIGN = re.compile(r"status(?:[\"'”’“»‘‚]|\s{0,20}[:\\&=/#])")
+_SECOND_VOICES = frozenset({"session_id", "error", "meta"})
+"""Keys of a standard return that say a second time, or otherwise, what stands elsewhere in it."""
 _LABEL_ENDS = frozenset(":*_)")
 _LABEL_STARTS = frozenset("#*_ \t")
 
@@ -82,7 +84,7 @@ def find_clean(text: str, wanted: str | None, session_id: str | None, agent: str
         return None
     if type(payload) is not dict:
         return None
-    dialect = HYPER if "meta" in payload else STANDARD
+    dialect = HYPER if "meta" in payload and "status" not in payload else STANDARD
     if (wanted is not None and wanted != dialect.name) or not is_clean(payload, dialect, session_id, agent):
         return None
     return dialect, payload, start if block[0] == "{" else text.index("{", start), marked
@@ -177,7 +179,7 @@ def is_clean(payload: dict[str, Any], dialect: Dialect, session_id: str | None, 
     if session is None or (session_id is not None and session != session_id):
         return False
     errors = payload.get("errors")
-    if (payload["status"] == "completed") is bool(errors) or "session_id" in payload or "error" in payload:
+    if (payload["status"] == "completed") is bool(errors) or not _SECOND_VOICES.isdisjoint(payload):
         return False
     if errors and any("|" in error["type"] for error in errors):
         return False

@@ -148,3 +148,20 @@ def field_not_given(case: Case) -> Iterator[Report]:
     Good: `{"type": "plan", "path": "specs/7_x/plans/implementation-001.md", "summary": "Plan in 3 phases"}`
     """
     yield from _problems(case, "expected")
+
+
+@rule("RET028", "C3", outcome="ambiguous")
+def two_dialects(case: Case) -> Iterator[Report]:
+    """The object speaks two dialects, and its two statuses differ.
+
+    Why: whichever reader comes first would decide whether the work is done.
+
+    Bad: `{"status": "completed", "meta": {"status": "partial", …}, …}`
+
+    Good: one dialect, one status.
+    """
+    other = {"complete": "completed", "partial": "partial", "error": "failed"}.get(case.text_at("meta", "status"))
+    if case.is_dialect("standard") and other is not None and case.status is not None and other != case.status:
+        yield Report(
+            f"status is {case.word}, but meta.status is {case.get('meta', 'status')}", "Send one dialect.", "/status"
+        )
