@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from remit.contract.schemas import ListOf, Record, TextOrList
+from remit.contract.schemas import Anything, ListOf, Record, TextOrList
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,7 +52,7 @@ def _walk(value: object, shape: Shape, key: str, pointer: str, left: list[int]) 
     left[0] -= 1
     if left[0] < 0:
         return
-    if isinstance(value, str):
+    if isinstance(value, str) and not isinstance(shape, Anything):
         # A caption may be as short as it likes; the summary of the whole may not be a stock phrase.
         name = "caption" if key == "summary" and pointer != "/summary" else key
         if is_placeholder(value, name):

@@ -15,11 +15,12 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-MAX_DEPTH = 200
+MAX_DEPTH = 205
+"""No less than what the strict parser takes, so that the careful way can read whatever the quick path accepts."""
 MAX_VALUES = 100_000
 MAX_FLAWS = 50
 MAX_INNER_QUOTES = 200
-MAX_DIGITS = 4_000
+MAX_DIGITS = 4_300
 """Python refuses to read longer integers; so do we, before it has to."""
 
 FlawKind = Literal["cut", "conflict", "nonfinite", "ellipsis", "template"]
