@@ -175,9 +175,10 @@ def _pass_over(
 
 def _recognise(parsed: Parsed, text: str, dialects: tuple[Dialect, ...]) -> Candidate | None:
     """The object as a candidate; also where a small wrapper holds it."""
-    for dialect in dialects:
-        if dialect.is_like(parsed.value):
-            return Candidate(parsed, dialect, text)
+    like = [dialect for dialect in dialects if dialect.is_like(parsed.value)]
+    if like:
+        best = max(like, key=lambda dialect: dialect.overlap(parsed.value) / len(dialect.shape.required))
+        return Candidate(parsed, best, text)
     name = _find_wrapped(parsed.value)
     if name is not None and not parsed.flaws:
         for dialect in dialects:

@@ -36,7 +36,7 @@ UNKNOWN = Expectation()[2:]
 _FENCE = "```json\n"
 _START_MARKER = "<!-- AGENT_OUTPUT_START -->"
 _END_MARKER = "<!-- AGENT_OUTPUT_END -->"
-_MAX_BLOCK = 200_000
+_MAX_BLOCK = 100_000
 _NEAR = 512
 _MAX_PLACES = 64
 _TAG_SIGN = re.compile(
@@ -84,7 +84,11 @@ def find_clean(text: str, wanted: str | None, session_id: str | None, agent: str
         return None
     if type(payload) is not dict:
         return None
-    dialect = HYPER if "meta" in payload and "status" not in payload else STANDARD
+    dialect = STANDARD
+    if "meta" in payload:
+        if "status" in payload:  # it speaks two dialects
+            return None
+        dialect = HYPER
     if (wanted is not None and wanted != dialect.name) or not is_clean(payload, dialect, session_id, agent):
         return None
     return dialect, payload, start if block[0] == "{" else text.index("{", start), marked

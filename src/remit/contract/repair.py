@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 MAX_DEPTH = 205
 """No less than what the strict parser takes, so that the careful way can read whatever the quick path accepts."""
-MAX_VALUES = 100_000
+MAX_VALUES = 50_000
 MAX_FLAWS = 50
 MAX_INNER_QUOTES = 200
 MAX_DIGITS = 4_300

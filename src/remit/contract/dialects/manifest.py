@@ -42,7 +42,7 @@ _IN_METADATA = ("id", "title", "date", "topics", "actionable", "linked_tasks")
 def read(payload: dict[str, Any]) -> Return:
     """Manifest entry → Return."""
     findings = tuple(payload["key_findings"])
-    followup = tuple(payload.get("needs_followup", ()))
+    followup = tuple(payload.get("needs_followup") or ())
     return Return(
         status=STATUSES.get(payload["status"], "blocked"),
         summary=clip(" ".join(findings) or payload["title"], 400),
@@ -53,7 +53,7 @@ def read(payload: dict[str, Any]) -> Return:
         word=payload["status"],
         metadata={key: payload[key] for key in _IN_METADATA if key in payload},
         extra=split(payload, SHAPE.known),
-        form={"needs_followup": "given"} if "needs_followup" in payload else {},
+        form={"needs_followup": "given"} if payload.get("needs_followup") is not None else {},
     )
 
 

@@ -216,7 +216,7 @@ DIALECT = Dialect(
             {"required": ["session_id"]},
         ],
         "if": {"properties": {"status": {"const": "completed"}}},
-        "then": {"properties": {"errors": {"maxItems": 0}}},
+        "then": {"properties": {"errors": {"maxItems": 0}, "error": {"enum": [None, False, 0, "", [], {}]}}},
         "else": {"required": ["errors"], "properties": {"errors": {"type": "array", "minItems": 1}}},
     },
 )
