@@ -146,7 +146,19 @@ def test_a_clean_return_fits_its_schema() -> None:
         Draft202012Validator(render_schema(DIALECTS[name])).validate(payload)
 
 
-FORM_RULES = {"RET020", "RET021", "RET022", "RET023", "RET024", "RET026", "RET030", "RET050", "RET060", "RET061"}
+FORM_RULES = {
+    "RET020",
+    "RET021",
+    "RET022",
+    "RET023",
+    "RET024",
+    "RET026",
+    "RET030",
+    "RET050",
+    "RET060",
+    "RET061",
+    "RET074",
+}
 
 
 @pytest.mark.parametrize(
@@ -182,6 +194,8 @@ def test_the_standard_schema_agrees_with_the_rules(changes: Changes) -> None:
         {"/meta/status": "partial", "/error": {"code": "E", "message": "m"}},
         {"/error": {"code": "E", "message": "m"}},
         {"/meta/status": "partial"},
+        {"/meta/status": "partial", "/next_steps": []},
+        {"/next_steps": []},
         {"/error": None},
         {"/next_steps": "Run it"},
     ],

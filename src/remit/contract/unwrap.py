@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MAX_LEVELS = 3
 MAX_LINES = 2_000
 MAX_ANSWERS = 8
+MAX_KEYS = 20_000
 
 _ESCAPED_OBJECT = re.compile(r'^[ \t]*+\{\s*+(?:\\n\s*+)*+\\"', re.MULTILINE)
 _PLAIN_OBJECT = re.compile(r'\{\s*+"')
@@ -163,6 +164,8 @@ def _is_other_speech(value: Mapping[str, Any]) -> bool:
 
 
 def _parse(text: str) -> Any:  # noqa: ANN401 - any JSON value
+    if text.count('":') > MAX_KEYS:  # no envelope has so many, and looking for repeated ones takes its time
+        return None
     try:
         return jiter.from_json(text.encode(), allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError:
