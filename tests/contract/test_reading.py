@@ -154,10 +154,10 @@ def test_thousands_of_warnings_on_a_good_return_take_no_longer() -> None:
 
 
 def test_a_place_below_millions_of_lines_is_found_in_time() -> None:
-    text = "\n" * 5_000_000 + fenced(standard({"/status": "success"}), "")
+    text = "\n" * 2_000_000 + fenced(standard({"/status": "success"}), "")
     [finding] = _explain(text).findings
     assert finding.place is not None
-    assert finding.place.line == 5_000_003
+    assert finding.place.line == 2_000_003
 
 
 def test_a_file_that_is_claimed_again_and_again_takes_no_longer() -> None:
