@@ -197,6 +197,8 @@ def _first_fault(faults: tuple[Fault, ...], findings: list[Finding]) -> tuple[Fa
         return ()
     findings.append(lost("/errors/0", "the error's type, recoverable and recommendation"))
     findings += [lost(f"/errors/0/{key}", key) for key in faults[0].extra]
+    if "message" in faults[0].derived:
+        findings.append(changed("/error/message", "the error's message was derived"))
     if "code" in faults[0].derived:
         findings.append(changed("/error/code", "the error's code was derived from its type"))
     findings += [lost(f"/errors/{index}", f"the error {fault.code}") for index, fault in enumerate(faults) if index]

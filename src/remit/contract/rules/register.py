@@ -7,7 +7,6 @@ again. RET0xx are the contract's.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -221,16 +220,21 @@ def locate(text: str, start: int, end: int) -> Place:
 
 
 class Lines:
-    """Where the lines of a text begin; found once, asked often."""
+    """How many lines stand before each stretch of a text; counted once, asked often."""
+
+    _STRETCH = 1 << 16
 
     def __init__(self, text: str) -> None:
-        self.starts = [0]
-        at = text.find("\n")
-        while at >= 0:
-            self.starts.append(at + 1)
-            at = text.find("\n", at + 1)
+        self.text = text
+        self.before = [0]
+        for start in range(0, len(text), self._STRETCH):
+            self.before.append(self.before[-1] + text.count("\n", start, start + self._STRETCH))
 
     def locate(self, start: int, end: int) -> Place:
         """Turn offsets into lines and columns, counted from 1."""
-        line, end_line = bisect_right(self.starts, start), bisect_right(self.starts, end)
-        return Place(line, start - self.starts[line - 1] + 1, end_line, end - self.starts[end_line - 1] + 1)
+        return Place(*self._find(start), *self._find(end))
+
+    def _find(self, at: int) -> tuple[int, int]:
+        stretch = at // self._STRETCH
+        line = self.before[stretch] + self.text.count("\n", stretch * self._STRETCH, at) + 1
+        return line, at - self.text.rfind("\n", 0, at)
