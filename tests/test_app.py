@@ -134,6 +134,35 @@ def test_a_hyper_file_below_the_root_counts_too(tmp_path: Path, monkeypatch: pyt
     assert remit.check(marked(hyper()), root=tmp_path).outcome == "accepted"
 
 
+@pytest.mark.parametrize("value", ["{outer}", "../outer"], ids=["absolute", "relative to the root"])
+def test_a_hyper_workspace_may_lie_outside_the_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    """R3.3: the variable names the workspace, so what is inside it is inside."""
+    root, outer = tmp_path / "root", tmp_path / "outer"
+    root.mkdir()
+    outer.mkdir()
+    monkeypatch.setenv("HYPER_WORKSPACE_ROOT", value.format(outer=outer))
+    path = hyper()["artifacts"][0]["path"]
+    assert codes(remit.check(marked(hyper()), root=root)) == ["RET051"]
+    write(root, path, "below the root")
+    assert remit.check(marked(hyper()), root=root).outcome == "accepted"
+    (root / path).unlink()
+    write(outer, path, "in the workspace")
+    assert remit.check(marked(hyper()), root=root).outcome == "accepted"
+    (outer / path).unlink()
+    (outer / path).symlink_to(write(tmp_path, "secret.md", "in neither"))
+    assert codes(remit.check(marked(hyper()), root=root)) == ["RET052"]
+
+
+def test_a_hyper_workspace_that_is_not_there_has_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R3.3: then the root has them, or nobody has."""
+    monkeypatch.setenv("HYPER_WORKSPACE_ROOT", str(tmp_path / "nowhere"))
+    assert codes(remit.check(marked(hyper()), root=tmp_path)) == ["RET051"]
+    write(tmp_path, hyper()["artifacts"][0]["path"], "text")
+    assert remit.check(marked(hyper()), root=tmp_path).outcome == "accepted"
+
+
 # The manifest
 
 
@@ -242,6 +271,14 @@ def test_a_blank_that_nobody_filled_in_is_found_in_the_entry_too(desk: Desk) -> 
     """R0.2: an entry is a return like any other."""
     desk.file({"/title": "<title>", "/key_findings": ["<3 to 7 findings, one sentence each>"]})
     assert desk.check().outcome == "degenerate"
+
+
+def test_a_manifest_that_was_named_may_lie_outside_the_root(tmp_path: Path) -> None:
+    """R4.1: its findings file stands beside it."""
+    desk, root = Desk(tmp_path / "outer"), tmp_path / "root"
+    root.mkdir()
+    desk.file()
+    assert remit.check(sentence(), root=root, manifest=desk.manifest).outcome == "accepted"
 
 
 def test_a_findings_file_outside_the_root_is_refused(tmp_path: Path) -> None:

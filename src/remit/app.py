@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit import contract
-from remit.contract.dialects import DIALECTS, MANIFEST, get_dialect, render_schema
+from remit.contract.dialects import DIALECTS, HYPER, MANIFEST, get_dialect, render_schema
 from remit.contract.dialects.manifest import SENTENCES
 from remit.errors import ConfigError, InputError, UsageError, did_you_mean
 from remit.model import Expectation
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from remit.model import ArtifactFacts, Finding, Severity, Verdict
 
 SCHEMAS = tuple(DIALECTS)
+HYPER_VARIABLE = "HYPER_WORKSPACE_ROOT"
+"""The environment variable that names the folder where `hyper` paths start (R3.3)."""
 MANIFEST_PLACES = ("claudedocs/agent-outputs/MANIFEST.jsonl", "MANIFEST.jsonl")
 
 
@@ -224,8 +226,8 @@ def _look_at_artifacts(reading: contract.Reading, root: Path | None, manifest: P
     bases: tuple[Path, ...] = () if root is None else (root,)
     if reading.dialect is MANIFEST and manifest is not None:
         bases = (manifest.parent, *bases)
-    elif reading.dialect is not None and reading.dialect.name == "hyper" and os.environ.get("HYPER_WORKSPACE_ROOT"):
-        bases = (type(bases[0])(os.environ["HYPER_WORKSPACE_ROOT"]), *bases) if bases else ()
+    elif reading.dialect is HYPER and root is not None and (own := os.environ.get(HYPER_VARIABLE)):
+        bases = (root / own, root)  # a relative one starts at the root, wherever this process does
     if root is None:
         root = manifest.parent if reading.dialect is MANIFEST and manifest is not None else None
     return {} if root is None else _inspect(tuple(reading.paths), root, bases)

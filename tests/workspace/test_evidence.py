@@ -142,6 +142,50 @@ def test_the_first_base_that_has_the_file_counts(root: Path) -> None:
     assert look("other.md", root, inner, root).state == "missing"
 
 
+@pytest.fixture
+def other(root: Path) -> Path:
+    """A workspace of its own beside the root, with a file in it."""
+    folder = root.parent / "other"
+    folder.mkdir()
+    (folder / "a.md").write_text("other")
+    return folder
+
+
+def test_a_base_beside_the_root_is_an_area_of_its_own(root: Path, other: Path) -> None:
+    """R3.3: what is looked up in a workspace may end in that workspace or in the root."""
+    (other / "in.md").symlink_to(root / "docs" / "notes.md")
+    for name in ("a.md", "in.md", "docs/notes.md"):
+        assert look(name, root, other, root).state == "file"
+    assert look("a.md", root, root).state == "missing"
+
+
+def test_a_link_out_of_root_and_base_is_outside(root: Path, other: Path) -> None:
+    """R0.6: two places to end in are two, not any; the base that has the path decides, not the next one."""
+    (other / "out.md").symlink_to("../secret.txt")
+    (root / "out.md").write_text("another file of that name")
+    assert look("out.md", root, other, root).state == "outside"
+    (root / "to-other.md").symlink_to(other / "a.md")
+    assert look("to-other.md", root, other, root).state == "outside"  # looked up in the root, which is all it may use
+
+
+@pytest.mark.parametrize("inner", ["ws", "deep/ws"])
+def test_a_base_below_the_root_opens_nothing_outside(root: Path, other: Path, inner: str) -> None:
+    """R0.6: an agent can put a link where the workspace was."""
+    (root / "deep").symlink_to(other)
+    (other / "ws").symlink_to(root.parent)
+    (root / "ws").symlink_to(root.parent)
+    assert look("secret.txt", root, root / inner, root).state == "outside"
+    alias = root.parent / "alias"
+    alias.symlink_to(root)
+    assert look("secret.txt", root, alias / inner, root).state == "outside"
+
+
+def test_a_base_that_is_not_there_or_no_folder_has_nothing(root: Path) -> None:
+    for base in (root.parent / "nowhere", root.parent / "secret.txt", root / "nowhere"):
+        assert look("docs/notes.md", root, base, root).state == "file"
+        assert look("other.md", root, base, root).state == "missing"
+
+
 def test_a_root_that_is_a_link_is_the_folder_it_leads_to(root: Path) -> None:
     alias = root.parent / "alias"
     alias.symlink_to(root)

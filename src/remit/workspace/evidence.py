@@ -1,7 +1,7 @@
 """Evidence: what is really on disk at the paths that an agent claims.
 
 Owns looking at artifacts. It follows links and says where they end, it never opens what it looks at, and it trusts
-nothing in a path: whatever does not end inside the root is `outside`.
+nothing in a path: whatever ends neither inside the root nor inside the folder it was looked up in is `outside`.
 """
 
 from __future__ import annotations
@@ -18,24 +18,42 @@ if TYPE_CHECKING:
 
 
 def inspect_artifacts(paths: Iterable[str], *, root: Path, bases: tuple[Path, ...]) -> dict[str, ArtifactFacts]:
-    """Look at each claimed path below the first of the bases that has it; all must end inside the root."""
+    """Look at each claimed path below the first of the bases that has it; it must end inside that base or the root."""
     real_root = os.path.realpath(root)
-    return {path: _inspect(path, real_root, bases) for path in dict.fromkeys(paths)}
+    places = [(base, _find_areas(base, real_root)) for base in bases]
+    return {path: _inspect(path, places) for path in dict.fromkeys(paths)}
 
 
-def _inspect(path: str, real_root: str, bases: tuple[Path, ...]) -> ArtifactFacts:
+def _find_areas(base: Path, real_root: str) -> tuple[str, ...]:
+    """Where a path may end that is looked up in a base: inside the root, and inside a base that the root does not hold.
+
+    What lies below the root is the agent's to change: a base there that is a link opens nothing outside.
+    """
+    full = os.path.abspath(base)  # noqa: PTH100 - as it is spelled, links not followed
+    steps = [full]
+    while (above := os.path.dirname(steps[-1])) != steps[-1]:  # noqa: PTH120 - above the top is the top
+        steps.append(above)
+    held = any(_is_inside(os.path.realpath(step), real_root) for step in steps)
+    return (real_root,) if held else (real_root, os.path.realpath(full))
+
+
+def _is_inside(real: str, area: str) -> bool:
+    return real == area or real.startswith(os.path.join(area, ""))  # noqa: PTH118 - plain text, and ends in a slash
+
+
+def _inspect(path: str, places: list[tuple[Path, tuple[str, ...]]]) -> ArtifactFacts:
     facts = ArtifactFacts(path, "missing")
-    for base in bases:
-        facts = _look(path, os.path.join(base, path), real_root)  # noqa: PTH118 - the path is foreign text
+    for base, areas in places:
+        facts = _look(path, os.path.join(base, path), areas)  # noqa: PTH118 - the path is foreign text
         if facts.state != "missing":
             break
     return facts
 
 
-def _look(path: str, full: str, real_root: str) -> ArtifactFacts:
+def _look(path: str, full: str, areas: tuple[str, ...]) -> ArtifactFacts:
     try:
         real = os.path.realpath(full)
-        if os.path.commonpath((real, real_root)) != real_root:
+        if not any(_is_inside(real, area) for area in areas):
             return ArtifactFacts(path, "outside")
         found = os.stat(real, follow_symlinks=False)  # noqa: PTH116 - one system call, no object
     except (FileNotFoundError, NotADirectoryError):
