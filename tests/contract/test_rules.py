@@ -9,9 +9,9 @@ from remit import convert
 from remit.app import explain_all
 from remit.contract.convert import TOLD
 from remit.contract.rules import RULES, judge_outcome
-from remit.model import Expectation, Finding
+from remit.model import ArtifactFacts, Expectation, FileState, Finding
 from tests.contract.rule_samples import CONVERSIONS, SAMPLES, Message, Passage
-from tests.contract.samples import ISSUED, cut_out, fenced, standard
+from tests.contract.samples import DROP, ISSUED, cut_out, entry, fenced, line, sentence, standard
 
 BY_CODE = pytest.mark.parametrize("code", sorted(SAMPLES))
 
@@ -107,6 +107,30 @@ def test_a_missing_lineage_is_a_warning_only_where_the_caller_knows_it(key: str)
     ]
     assert known.returned is not None
     assert (known.returned.agent, known.returned.depth, known.returned.path) == ("planner", 1, ("o", "planner"))
+
+
+def test_the_form_of_a_session_id_is_told_where_the_id_stands() -> None:
+    """C2 C1: both places are read."""
+    message = Message(fenced(standard({"/metadata/session_id": DROP, "/session_id": "my-session"})))
+    finding = _find("RET042", message)
+    assert finding.pointer == "/session_id"
+    assert finding.place is not None
+    assert cut_out(message.text, finding.place) == '"my-session"'
+
+
+@pytest.mark.parametrize("state", ["missing", "empty", "unreadable"])
+@pytest.mark.parametrize(
+    ("word", "outcome"), [("complete", "invalid"), ("partial", "accepted"), ("blocked", "accepted")]
+)
+def test_a_findings_file_that_is_missing_fails_completed_work_only(state: FileState, word: str, outcome: str) -> None:
+    """C11 R4.12 R4.13: an error for completed, a warning otherwise."""
+    payload = entry({"/status": word, "/needs_followup": ["BLOCKED:no access"]})
+    facts = {payload["file"]: ArtifactFacts(payload["file"], state, 0)}
+    verdict = Message(sentence(word), manifest_tail=line(payload), evidence=facts).judge()
+    assert verdict.outcome == outcome
+    severities = {finding.severity for finding in verdict.findings if finding.code in ("RET051", "RET054", "RET089")}
+    assert severities == {"error" if word == "complete" else "warning"}
+    assert "RET089" in [finding.code for finding in verdict.findings]
 
 
 def test_warnings_alone_refuse_nothing() -> None:

@@ -38,12 +38,11 @@ def path_escapes(case: Case) -> Iterator[Report]:
 
 
 def _on_disk(case: Case, *states: FileState) -> Iterator[tuple[str, str, Severity]]:
-    """Claimed files found in one of these states; only a completed return fails for it (C11)."""
-    severity: Severity = "error" if case.status in ("completed", None) else "warning"
+    """Claimed files found in one of these states, and how grave that is."""
     for pointer, path in _claimed(case):
         facts = case.evidence.get(path)
         if facts is not None and facts.state in states and find_escape(path) is None:
-            yield pointer, path, severity
+            yield pointer, path, case.missing_severity
 
 
 @rule("RET051", "R0.12 R3.9 C11")

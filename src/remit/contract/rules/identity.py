@@ -65,15 +65,12 @@ def session_form(case: Case) -> Iterator[Report]:
 
     Good: `"session_id": "sess_1763200000_k3x9qz"`
     """
-    given = case.text_at("metadata", "session_id") or case.text_at("session_id")
-    if (
-        case.is_dialect("standard")
-        and given
-        and given != case.expectation.session_id
-        and not _SESSION_FORM.match(given)
-    ):
-        yield Report("the session id does not have the usual form", "Use the id that the caller issued.",
-                     "/metadata/session_id")  # fmt: skip
+    if not case.is_dialect("standard"):
+        return
+    places = {"/metadata/session_id": case.text_at("metadata", "session_id"), "/session_id": case.text_at("session_id")}
+    pointer, given = next(((place, text) for place, text in places.items() if text), ("", ""))
+    if given and given != case.expectation.session_id and not _SESSION_FORM.match(given):
+        yield Report("the session id does not have the usual form", "Use the id that the caller issued.", pointer)
 
 
 @rule("RET043", "R0.7 R3.8")

@@ -163,11 +163,12 @@ def reason_missing(case: Case) -> Iterator[Report]:
         )
 
 
-@rule("RET089", "R4.10 R4.14")
+@rule("RET089", "R4.10 R4.14 C11")
 def checklist_incomplete(case: Case) -> Iterator[Report]:
     """Anti-pattern "incomplete checklist": the entry is there, the findings file is not.
 
-    Why: the checklist before the reply exists because the file is what gets forgotten.
+    Why: the checklist before the reply exists because the file is what gets forgotten. For partial and blocked work it
+    is a warning, as every missing file is.
 
     Bad: an entry whose `file` nobody wrote.
 
@@ -176,7 +177,7 @@ def checklist_incomplete(case: Case) -> Iterator[Report]:
     facts = case.evidence.get(case.text_at("file")) if case.is_dialect("manifest") else None
     if facts is not None and facts.state in ("missing", "empty", "unreadable"):
         yield Report("the manifest has the entry, but the findings file is not written",
-                     "Go through the checklist: file, line, task, reply.", "/file")  # fmt: skip
+                     "Go through the checklist: file, line, task, reply.", "/file", case.missing_severity)  # fmt: skip
 
 
 @rule("RET090", "R4.6", severity="warning")

@@ -88,6 +88,11 @@ class Case:
         return self.dialect.statuses.get(word) or self.words.get(word)
 
     @property
+    def missing_severity(self) -> Severity:
+        """How grave a file is that is not there as claimed: only a completed return fails for it (C11)."""
+        return "error" if self.status in ("completed", None) else "warning"
+
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """Where the object does not fit its shape, short of what was said already.
 
