@@ -32,6 +32,29 @@ def test_a_short_summary_of_many_tokens_is_a_warning() -> None:
     assert f"the summary has {tokens} tokens, 100 are wanted" in [finding.message for finding in verdict.findings]
 
 
+def test_plain_text_may_have_a_token_for_almost_every_character() -> None:
+    """R0.4 C4: a token is at least one byte, and nothing more is certain."""
+    pytest.importorskip("splintr", reason="the extra [tokens] is not installed")
+    curt = ("a b c d. " * 22).strip()
+    assert curt.isascii()
+    assert len(curt) < 200
+    tokens = count_tokens(curt)
+    findings = check(fenced(standard({"/summary": curt}))).findings
+    assert f"the summary has {tokens} tokens, 100 are wanted" in [finding.message for finding in findings]
+
+
+def test_a_summary_that_cannot_have_too_many_tokens_is_not_counted() -> None:
+    """C4: 100 bytes are at most 100 tokens, so the tokenizer is not loaded."""
+    pytest.importorskip("splintr", reason="the extra [tokens] is not installed")
+    program = (
+        "import sys, remit\nprint([f.code for f in remit.check(sys.stdin.read()).findings], 'splintr' in sys.modules)"
+    )
+    for size, loaded in ((100, False), (101, True)):
+        text = fenced(standard({"/summary": "It works. " + "x" * (size - 11) + "."}))
+        output = subprocess.run([sys.executable, "-c", program], input=text, capture_output=True, text=True, check=True)
+        assert output.stdout == f"[] {loaded}\n"
+
+
 def test_without_a_tokenizer_characters_decide() -> None:
     """C4: the count is an extra; nothing else depends on it."""
     program = (
