@@ -181,6 +181,7 @@ class Verdict:
         source: Callable[[], Source],
         *,
         evidence: Mapping[str, ArtifactFacts] = NOTHING,
+        findings: tuple[Finding, ...] | None = None,
     ) -> None:
         self.outcome = outcome
         self.payload = payload
@@ -188,6 +189,8 @@ class Verdict:
         self.transport = transport
         self.evidence = evidence
         self._source = source
+        if findings is not None:  # whoever judged had to work them out
+            self._findings = findings
 
     @property
     def accepted(self) -> bool:

@@ -110,11 +110,15 @@ def judge(
     reading.evidence = evidence
     reading.findings_text = findings_text
     outcome: Outcome = "accepted"
+    findings = None
     if not reading.clean or any(facts.state != "file" for facts in evidence.values()):
         from remit.contract.rules import judge_outcome  # noqa: PLC0415 - a clean message needs no rules
 
-        outcome = judge_outcome(reading.explain())
+        findings = reading.explain()
+        outcome = judge_outcome(findings)
     if outcome == "accepted" and reading.repairs:
         outcome = "repaired"
     dialect = reading.dialect.name if reading.dialect else None
-    return Verdict(outcome, reading.payload, dialect, reading.transport, lambda: reading, evidence=evidence)
+    return Verdict(
+        outcome, reading.payload, dialect, reading.transport, lambda: reading, evidence=evidence, findings=findings
+    )
