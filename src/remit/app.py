@@ -7,6 +7,7 @@ this and nothing below it.
 from __future__ import annotations
 
 import os
+from sys import float_info
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit import contract
@@ -80,20 +81,35 @@ def convert(
     path: Sequence[str] | None = None,
     manifest: Path | None = None,
     today: str | None = None,
+    duration_seconds: float | None = None,
+    findings_file: str | None = None,
 ) -> Conversion:
-    """Write a return in another dialect. A source that is not accepted is not converted: the verdict says why."""
+    """Write a return in another dialect. A source that is not accepted is not converted: the verdict says why.
+
+    What the target requires and the source does not say is filled in from the other arguments, `findings_file`
+    for an entry of the manifest; what the source says is not overruled.
+    """
     from remit.contract.convert import Known, convert_return, render_message  # noqa: PLC0415 - only for this
 
     target = get_dialect(to)
     verdict = check(text, dialect=dialect, manifest=manifest)
     if verdict.returned is None:
         return Conversion("", {}, verdict.findings, accepted=False, verdict=verdict)
-    known = Known(session_id, agent, depth, None if path is None else tuple(path), today)
+    duration_ms = None if duration_seconds is None else _to_ms(duration_seconds)
+    known = Known(session_id, agent, depth, None if path is None else tuple(path), today, duration_ms, findings_file)
     payload, findings = convert_return(verdict.returned, target, known)
     message = render_message(payload, target)
     reply, tail = (SENTENCES.get(payload["status"], ""), message) if target is MANIFEST else (message, None)
-    good = contract.check(reply, dialect=to, manifest_tail=tail).accepted
-    return Conversion(message, payload, tuple(findings), good, verdict)
+    result = contract.check(reply, dialect=to, manifest_tail=tail)
+    if not result.accepted and not any(finding.severity == "error" for finding in findings):
+        findings += [finding._replace(place=None) for finding in result.findings if finding.severity == "error"]
+    return Conversion(message, payload, tuple(findings), result.accepted, verdict)
+
+
+def _to_ms(seconds: float) -> float:
+    """Milliseconds without the dust that a multiplication leaves; whole ones are written without a fraction."""
+    duration_ms = round(min(seconds * 1000, float_info.max), 3)
+    return int(duration_ms) if duration_ms == duration_ms // 1 else duration_ms
 
 
 def instructions(

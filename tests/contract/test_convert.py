@@ -5,12 +5,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from remit import check, convert
 from remit.app import Conversion
 from remit.contract import check as check_values
-from remit.contract.convert import Known, convert_return
-from remit.contract.dialects import DIALECTS, MANIFEST
+from remit.contract.convert import Known, convert_return, render_message
+from remit.contract.dialects import DIALECTS, HYPER, MANIFEST
 from remit.errors import UsageError
 from remit.model import Finding
 from tests.contract.samples import (
@@ -27,9 +29,16 @@ from tests.contract.samples import (
     standard,
     stopped,
 )
+from tests.contract.strategies import entries, hypers, standards
 
 PATH = ("orchestrator", "analyst")
+PLAN = standard()["artifacts"][0]["path"]
 TODAY = "2026-01-05"
+EVERYTHING = {
+    "session_id": ISSUED, "agent": "analyst", "depth": 1, "path": PATH, "today": TODAY, "duration_seconds": 4.8,
+    "findings_file": f"{TODAY}_notes.md",
+}  # fmt: skip
+"""All that a caller can know and a source may not say."""
 
 
 def to(target: str, payload: Payload, **known: object) -> Conversion:
@@ -114,6 +123,82 @@ def test_the_same_holds_for_an_entry_of_the_manifest(changes: Changes, target: s
     arrived = list(_walk(payload))
     assert not [leaf for leaf in _walk(source) if not _is_among(leaf, arrived) and not _is_told(leaf, findings)]
     assert not [leaf for leaf in arrived if not _is_among(leaf, given) and not _is_told(leaf, findings)]
+
+
+@given(source=standards() | hypers(), target=st.sampled_from([*DIALECTS]))
+def test_whatever_was_accepted_can_be_converted(source: Payload, target: str) -> None:
+    """C3 C5 C6: given what the source does not say, the result is a good return in every dialect."""
+    text = json.dumps(source)
+    assume(check(text).accepted)
+    result = convert(text, to=target, **EVERYTHING)  # type: ignore[arg-type]
+    assert result.accepted, result.findings
+
+
+@given(source=entries(), target=st.sampled_from([*DIALECTS]))
+def test_whatever_entry_was_accepted_can_be_converted(source: Payload, target: str) -> None:
+    """C21 C22: an entry of the manifest knows neither its agent nor how long it took."""
+    verdict = check_values(sentence(source["status"]), manifest_tail=json.dumps(source))
+    assume(verdict.accepted)
+    assert verdict.returned is not None
+    payload, findings = convert_return(verdict.returned, DIALECTS[target], Known(ISSUED, "analyst", 1, PATH, TODAY, 5))
+    assert "CNV003" not in [finding.code for finding in findings]
+    message = render_message(payload, DIALECTS[target])
+    reply = sentence(source["status"]) if target == "manifest" else message
+    assert check_values(reply, dialect=target, manifest_tail=message).accepted
+
+
+def test_an_entry_without_agent_and_duration_names_the_options_that_give_them() -> None:
+    """R3.1: neither can be made up."""
+    payload, findings = convert_return(MANIFEST.read(entry()), HYPER, Known())
+    assert "execution_time_ms" not in payload["meta"]
+    assert {finding.pointer: finding.hint for finding in findings if finding.code == "CNV003"} == {
+        "/meta/agent_name": "Give it with --agent.",
+        "/meta/execution_time_ms": "Give it with --duration.",
+    }
+
+
+@pytest.mark.parametrize(
+    ("seconds", "written"), [(4.8, "4800"), (1.005, "1005"), (0, "0"), (0.0004, "0.4"), (90, "90000")]
+)
+def test_seconds_become_milliseconds_as_people_write_them(seconds: float, written: str) -> None:
+    """C6: 1.005 times 1000 is not 1005 in every arithmetic."""
+    result = to("hyper", standard({"/metadata/duration_seconds": DROP}), duration_seconds=seconds)
+    assert f'"execution_time_ms": {written}\n' in result.text
+    assert result.accepted
+
+
+def test_a_duration_that_the_source_gives_is_kept() -> None:
+    result = to("hyper", standard(), duration_seconds=1)
+    assert result.payload["meta"]["execution_time_ms"] == 312_000
+
+
+def test_a_return_without_files_becomes_an_entry_once_its_file_is_known() -> None:
+    """R4.13: a blocked entry has its findings file too."""
+    result = to("manifest", stopped("blocked"), today=TODAY)
+    assert [finding.hint for finding in result.findings if finding.pointer == "/file"] == [
+        "Give it with --findings-file."
+    ]
+    given = to("manifest", stopped("blocked"), today=TODAY, findings_file="2026-01-05_cache.md")
+    assert given.accepted
+    assert given.payload["file"] == "2026-01-05_cache.md"
+    kept = to("manifest", standard(), today=TODAY, findings_file="other.md")
+    assert kept.payload["file"] == PLAN
+
+
+def test_a_return_that_says_nothing_but_complete_says_so_elsewhere() -> None:
+    """C11: `hyper` allows a return without files, steps and error."""
+    silent = hyper({"/artifacts": [], "/next_steps": []})
+    result = lineage("standard", silent)
+    assert result.accepted
+    assert result.payload["summary"] == "The agent analyst reports complete. It does not say more."
+    assert "/summary" in [finding.pointer for finding in result.findings]
+
+
+def test_a_result_that_breaks_a_rule_says_which() -> None:
+    """C16: nobody has to check it once more to learn what is wrong."""
+    result = to("manifest", stopped("blocked"), today=TODAY, findings_file="../notes.md")
+    assert not result.accepted
+    assert [finding.code for finding in result.findings if finding.severity == "error"] == ["RET050"]
 
 
 def test_to_the_same_dialect_nothing_changes() -> None:

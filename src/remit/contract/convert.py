@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.contract.dialects import HYPER, MANIFEST, STANDARD
 from remit.contract.dialects.hyper import END_MARKER, START_MARKER
 from remit.contract.dialects.manifest import is_task_id, write_reason
-from remit.model import NOTHING, Finding
+from remit.contract.placeholders import is_placeholder
+from remit.model import NOTHING, Artifact, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from remit.contract.dialects import Dialect
-    from remit.model import Artifact, Fault, Return, Severity
+    from remit.model import Fault, Return, Severity
 
 
 def lost(pointer: str, what: str) -> Finding:
@@ -57,7 +58,7 @@ def changed(pointer: str, message: str) -> Finding:
 def unknown(pointer: str, option: str) -> Finding:
     """The target dialect requires something that the source does not say.
 
-    Why: a session id, a depth or a date cannot be made up.
+    Why: a session id, a depth, a duration or a date cannot be made up.
 
     Bad: converting `hyper` to `standard` without a session id.
 
@@ -84,20 +85,33 @@ class Known(NamedTuple):
     depth: int | None = None
     path: tuple[str, ...] | None = None
     today: str | None = None
+    duration_ms: float | None = None
+    findings_file: str | None = None
+
+
+_GAPS = ("session_id", "agent", "depth", "path", "duration_ms")
 
 
 def convert_return(returned: Return, target: Dialect, known: Known) -> tuple[dict[str, Any], list[Finding]]:
     """The return as an object of the target dialect, and everything that did not come through as it was."""
     # What the source says of itself is kept; the caller only fills gaps.
-    gaps = [name for name in ("session_id", "agent", "depth", "path") if getattr(returned, name) is None]
+    gaps = [name for name in _GAPS if getattr(returned, name) is None]
     returned = replace(returned, **{name: getattr(known, name) for name in gaps})
     if returned.dialect == target.name:
         return target.write(returned), []
     findings: list[Finding] = []
+    returned = _say_something(returned)
     writer = {"standard": _to_standard, "hyper": _to_hyper, "manifest": _to_manifest}[target.name]
     payload = target.write(writer(returned, known, findings))
     findings += _find_unknown(payload, target)
     return payload, findings
+
+
+def _say_something(returned: Return) -> Return:
+    """A return of `hyper` may say nothing but that it is complete; other dialects want a sentence."""
+    if returned.summary.strip():
+        return returned
+    return replace(returned, summary=f"The agent {returned.agent} reports {returned.word}. It does not say more.")
 
 
 def render_message(payload: dict[str, Any], target: Dialect) -> str:
@@ -109,13 +123,14 @@ def render_message(payload: dict[str, Any], target: Dialect) -> str:
 
 
 _OPTIONS = {"session_id": "--session", "agent_type": "--agent", "agent_name": "--agent", "delegation_depth": "--depth",
-            "delegation_path": "--path", "date": "--date", "id": "--date"}  # fmt: skip
+            "delegation_path": "--path", "execution_time_ms": "--duration", "date": "--date", "id": "--date",
+            "file": "--findings-file"}  # fmt: skip
 
 
 def _find_unknown(payload: dict[str, Any], target: Dialect) -> Iterator[Finding]:
     for problem in target.shape.problems(payload, ""):
         if problem.kind == "missing":
-            yield unknown(problem.pointer, _OPTIONS.get(problem.pointer.rpartition("/")[2], "the source"))
+            yield unknown(problem.pointer, _OPTIONS[problem.pointer.rpartition("/")[2]])
     if target is STANDARD and "session_id" not in payload["metadata"]:
         yield unknown("/metadata/session_id", "--session")
 
@@ -183,7 +198,7 @@ def _to_hyper(returned: Return, _known: Known, findings: list[Finding]) -> Retur
     if returned.status == "blocked":
         findings.append(changed("/meta/status", "blocked became error"))
     faults = _first_fault(returned.faults, findings)
-    steps = returned.next_steps
+    steps = tuple(step for step in returned.next_steps if step.strip())
     if not steps and returned.status != "completed":
         steps = tuple(fault.recommendation for fault in returned.faults)
         findings.append(changed("/next_steps", "the next steps were taken from the errors' recommendations"))
@@ -232,6 +247,8 @@ _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
 
 def _to_manifest(returned: Return, known: Known, findings: list[Finding]) -> Return:
+    if not returned.artifacts and known.findings_file is not None:
+        returned = replace(returned, artifacts=(Artifact("research", known.findings_file),))
     named = (("session_id", returned.session_id), ("agent", returned.agent), ("delegation_depth", returned.depth),
              ("delegation_path", returned.path), ("duration", returned.duration_ms))  # fmt: skip
     findings += [lost(f"/{name}", name) for name, value in named if value is not None]
@@ -270,7 +287,7 @@ def _to_manifest(returned: Return, known: Known, findings: list[Finding]) -> Ret
 def _derive_entry(returned: Return, known: Known, findings: list[Finding]) -> dict[str, Any]:
     title = (
         next((item.summary for item in returned.artifacts if item.summary), None)
-        or _SENTENCE.split(returned.summary)[0]
+        or _split_sentences(returned.summary)[0]
     )
     stem = returned.artifacts[0].path.rpartition("/")[2].rpartition(".")[0] if returned.artifacts else title
     entry: dict[str, Any] = {"title": title, "topics": [], "actionable": bool(returned.next_steps), "linked_tasks": []}
@@ -281,10 +298,17 @@ def _derive_entry(returned: Return, known: Known, findings: list[Finding]) -> di
     return entry
 
 
+def _split_sentences(text: str) -> tuple[str, ...]:
+    """The sentences of a text; the whole, where one of them alone would be taken for a blank ("...")."""
+    parts = tuple(part for part in _SENTENCE.split(text) if part)
+    return (text,) if any(is_placeholder(part, "title") for part in parts) else parts
+
+
 def _to_findings(artifact: Artifact, returned: Return, findings: list[Finding]) -> Artifact:
     points = artifact.key_points
     if points is None:
-        points = tuple(text for text in _SENTENCE.split(returned.summary) if text)
+        points = _split_sentences(returned.summary)
         findings.append(changed("/key_findings", "the key findings are the sentences of the summary"))
-    findings += [lost(f"/artifacts/0/{key}", key) for key in ("type", *artifact.extra)]
+    named = ("type",) if artifact.word else ()  # the caller gives a file, and no word for it
+    findings += [lost(f"/artifacts/0/{key}", key) for key in (*named, *artifact.extra)]
     return replace(artifact, key_points=points, extra=NOTHING)

@@ -1,8 +1,12 @@
 """`remit convert`, as its users meet it."""
 
 import json
+import re
+
+import pytest
 
 from remit import app
+from tests.contract.samples import entry, hyper, line, sentence
 from tests.doors.conftest import Inside, Remit
 from tests.doors.samples import ESCAPING, GOOD, PROSE, SESSION, write_message
 
@@ -84,6 +88,74 @@ def test_a_converted_return_is_safe_to_look_at_and_says_the_same(inside: Inside)
     assert ended.code == 0
     assert "One \\u009b2J. Two \\u202e日本." in ended.text
     assert json.loads(ended.out)["summary"] == "One \x9b2J. Two \u202e日本."
+
+
+KNOWN = {
+    "session_id": ("--session", SESSION),
+    "agent_type": ("--agent", "researcher"),
+    "agent_name": ("--agent", "researcher"),
+    "delegation_depth": ("--depth", "1"),
+    "delegation_path": ("--path", "orchestrator,researcher"),
+    "execution_time_ms": ("--duration", "4.8"),
+    "id": ("--date", "2026-01-05"),
+    "date": ("--date", "2026-01-05"),
+    "file": ("--findings-file", "2026-01-05_queues.md"),
+}
+"""What a conversion may not know, and the option that says it."""
+SILENT = write_message().replace('"duration_seconds": 12,', "")
+FAILED = {
+    "status": "failed",
+    "summary": "The queue did not answer. Nothing was written.",
+    "artifacts": [],
+    "metadata": json.loads(GOOD[GOOD.index("{") : GOOD.rindex("}") + 1])["metadata"],
+    "errors": [{"type": "timeout", "message": "No answer", "recoverable": True, "recommendation": "Try later"}],
+}
+SOURCES = {
+    "standard": [GOOD, SILENT, json.dumps(FAILED)],
+    "hyper": [app.convert(GOOD, to="hyper").text, json.dumps(hyper({"/artifacts": [], "/next_steps": []}))],
+    "manifest": [line(entry()), line(entry({"/status": "blocked", "/needs_followup": ["BLOCKED:no access"]}))],
+}
+
+
+def put(inside: Inside, dialect: str, text: str) -> tuple[str, ...]:
+    """Write a return as its dialect sends it, with its file; what to give a command so that it is found."""
+    if dialect != "manifest":
+        return (inside.write(f"{dialect}.md", text),)
+    payload = json.loads(text)
+    (inside.folder / payload["file"]).parent.mkdir(exist_ok=True)
+    inside.write(payload["file"], "# Notes\n")
+    return inside.write("reply.md", sentence(payload["status"])), "--manifest", inside.write("MANIFEST.jsonl", text)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "text"),
+    [
+        (source, target, text)
+        for source in SOURCES
+        for target in SOURCES
+        if source != target
+        for text in SOURCES[source]
+    ],
+)
+def test_every_pair_of_dialects_can_be_converted(inside: Inside, source: str, target: str, text: str) -> None:
+    """C3 C5 C6: whoever gives what the complaints ask for gets a return that `remit check` accepts."""
+    command = ("convert", *put(inside, source, text), "--dialect", source, "--to", target)
+    bare = inside(*command)
+    missing = re.findall(
+        r"error\[CNV003\]: (\w+) is required and not known\n  = help: Give it with (--[\w-]+)\.", bare.err.decode()
+    )
+    assert bare.code == (1 if missing else 0)
+    assert all(KNOWN[name][0] == option for name, option in missing)
+    given = inside(*command, *(part for option in dict.fromkeys(KNOWN[name] for name, _ in missing) for part in option))
+    assert given.code == 0, given.err.decode()
+    assert inside("check", *put(inside, target, given.text), "--dialect", target).code == 0
+
+
+@pytest.mark.parametrize("value", ["-1", "1,5", "nan", "inf", "1e3", "", ".5", "1.2.3", "٣", "4s", "9" * 30])
+def test_a_duration_that_is_no_number_of_seconds_is_told(inside: Inside, value: str) -> None:
+    ended = inside("convert", inside.write("a.md", SILENT), "--to", "hyper", f"--duration={value}")
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.complaint == f"'{value}' is not a duration; give it in seconds, such as 90 or 4.8"
 
 
 def test_a_file_that_is_not_there_is_one_sentence(inside: Inside) -> None:

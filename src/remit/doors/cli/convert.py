@@ -26,13 +26,24 @@ if TYPE_CHECKING:
 @options.agent
 @options.depth
 @options.path
+@click.option(
+    "--duration",
+    "duration_seconds",
+    type=options.parse_seconds,
+    metavar="SECONDS",
+    help="How long the work took, such as 90 or 4.8.",
+)
+@click.option("--date", "today", type=options.parse_day, metavar="YYYY-MM-DD", help="The day of a manifest entry.")
+@click.option(
+    "--findings-file", metavar="PATH", help="The findings file of a manifest entry, where the source names none."
+)
 @options.manifest
-@click.option("--date", "today", type=options.parse_day, metavar="YYYY-MM-DD", help="The day of the entry.")
 @options.output_format("full", "json")
 def convert(file: str | None, *, output_format: str, **known: Any) -> int:  # noqa: ANN401 - as the app has it
     """Rewrite the return in FILE (or on standard input) in another dialect.
 
     The result goes to standard output; what it cannot say, and what it needs and nobody knows, to standard error.
+    What the source does not say can be given; what it says is not overruled.
     Exit code 0: the result is a valid return, 1: it is not, or the source was not accepted, 2: could not run.
     """
     from remit import app

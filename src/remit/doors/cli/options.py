@@ -55,6 +55,14 @@ def parse_depth(value: str) -> int:
     return int(value)
 
 
+def parse_seconds(value: str) -> float:
+    """A duration in seconds, with or without a fraction."""
+    whole, _, fraction = value.partition(".")
+    if not (value.isascii() and f"{whole}{fraction}".isdigit() and whole and len(value) <= 2 * MAX_DIGITS):
+        raise UsageError(f"'{value}' is not a duration", hint="give it in seconds, such as 90 or 4.8")
+    return float(value)
+
+
 def parse_day(value: str) -> str:
     """A day of the calendar, as YYYY-MM-DD."""
     from datetime import date
