@@ -22,7 +22,7 @@ PACKAGE = ROOT / "src" / "remit"
 
 PORCH = "__init__"
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("model", "errors"),
+    ("model", "errors", "places"),
     ("contract", "agents", "policy", "config"),
     ("workspace", "runners"),
     ("delegate",),

@@ -105,6 +105,23 @@ class Place(NamedTuple):
     end_column: int
 
 
+class Edit(NamedTuple):
+    """One change to a text: what stands between two offsets becomes something else."""
+
+    start: int
+    end: int
+    content: str
+    place: Place | None = None
+
+
+class Fix(NamedTuple):
+    """How a finding can be put right. A safe one changes nothing that the file means."""
+
+    applicability: Literal["safe", "unsafe"]
+    message: str
+    edits: tuple[Edit, ...]
+
+
 class Finding(NamedTuple):
     """What Remit says about a text. Shared by every room that checks something."""
 
@@ -115,6 +132,7 @@ class Finding(NamedTuple):
     requirement: str
     pointer: str = ""
     place: Place | None = None
+    fix: Fix | None = None
 
 
 class Repair(NamedTuple):

@@ -1,0 +1,218 @@
+"""Definitions: what an agent file says of its agent, in one form for every harness.
+
+Owns the reading of a document into who the agent is, what it may use, whom it may call and how long it may take.
+Graph, compilation and delegation look at this, never at a harness's own keys. A definition is plain data, so that it
+can be kept and compared.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from remit.agents.profiles import CLAUDE_TOOLS, TOOLS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from remit.agents.document import Document
+    from remit.agents.profiles import Profile
+
+MAX_TARGETS = 200
+ANYONE = "*"
+"""The target of an agent that may call every other one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An agent that another may call, and where its file says so."""
+
+    name: str
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What an agent file says of its agent."""
+
+    name: str
+    path: str
+    profile: Profile
+    description: str = ""
+    kind: str | None = None
+    mode: str | None = None
+    timeout_s: float | None = None
+    max_depth: int | None = None
+    targets: tuple[Target, ...] = ()
+    command: str | None = None
+    tools: tuple[str, ...] | None = None
+    """The standard's names of the tools it may use; None: whatever the harness gives."""
+    allow: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    deny: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    calls: tuple[str, ...] = ()
+    """For a command file: the agents that it names."""
+    name_span: tuple[int, int] = (0, 1)
+    timeout_span: tuple[int, int] = (0, 1)
+
+
+def define(document: Document) -> Definition | None:
+    """The definition in a document; None for a file that defines no agent."""
+    if document.fault is not None and not document.text:
+        return None
+    if document.profile == "command":
+        return _define_command(document)
+    if document.frontmatter is None or not document.values:
+        return None
+    name = document.get("name")
+    own_name = isinstance(name, str) and name.strip() and document.profile != "opencode"
+    depth = document.get("delegation", "max_depth")
+    return Definition(
+        name=name.strip()[:200] if own_name else document.stem,
+        path=document.path,
+        profile=document.profile,
+        description=_text(document.get("description")),
+        kind=_text(document.get("agent_type")) or None,
+        mode=_text(document.get("mode")) or None,
+        timeout_s=_seconds(document.get("timeout")),
+        max_depth=depth if type(depth) is int else None,
+        targets=tuple(_find_targets(document)),
+        command=_text(document.get("lifecycle", "command")) or None,
+        tools=read_tools(document),
+        allow=_read_patterns(document, "allow"),
+        deny=_read_patterns(document, "deny"),
+        name_span=document.span_of("/name") if own_name else document.span_of(""),
+        timeout_span=document.span_of("/timeout"),
+    )
+
+
+def _text(value: object) -> str:
+    return value.strip()[:2000] if isinstance(value, str) else ""
+
+
+def _seconds(value: object) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else None
+
+
+# --- whom it may call ------------------------------------------------------------------------------------------------
+
+
+def _find_targets(document: Document) -> Iterator[Target]:
+    if document.profile == "standard":
+        yield from _find_standard_targets(document)
+    elif document.profile == "claude":
+        yield from _find_claude_targets(document)
+    elif document.profile == "opencode":
+        yield from _find_opencode_targets(document)
+
+
+def _find_standard_targets(document: Document) -> Iterator[Target]:
+    named = document.get("delegation", "can_delegate_to")
+    seen = set()
+    for index, name in enumerate(named[:MAX_TARGETS] if isinstance(named, list) else ()):
+        if isinstance(name, str) and name.strip():
+            seen.add(name.strip())
+            yield Target(name.strip(), *document.span_of(f"/delegation/can_delegate_to/{index}"))
+    patterns = document.body.find("delegation_patterns")
+    for tag in patterns.find_all("delegate_to")[:MAX_TARGETS] if patterns else ():
+        name = (tag.get("name") or "").strip()
+        if name and name not in seen and "{" not in name:
+            yield Target(name, *tag.name_span)
+
+
+_CALL = re.compile(r"(?:Task|Agent)(?:\((?P<names>[^()]{0,400})\))?\Z")
+
+
+def split_claude_tools(value: object) -> list[str]:
+    """Claude Code's tools: a list, or a text with commas between them, none of which stand in parentheses."""
+    if isinstance(value, list):
+        return [item.strip() for item in value if isinstance(item, str)]
+    return [item.strip() for item in re.split(r",(?![^()]{0,400}\))", value)] if isinstance(value, str) else []
+
+
+def _find_claude_targets(document: Document) -> Iterator[Target]:
+    span = document.span_of("/tools")
+    for tool in split_claude_tools(document.get("tools")):
+        found = _CALL.match(tool)
+        for name in (found["names"] or ANYONE).split(",") if found else ():
+            yield Target(name.strip() or ANYONE, *span)
+
+
+def _find_opencode_targets(document: Document) -> Iterator[Target]:
+    rights = document.get("permission", "task")
+    if isinstance(rights, dict):
+        for name, right in list(rights.items())[:MAX_TARGETS]:
+            if right in ("allow", "ask"):
+                yield Target(name, *document.key_span(f"/permission/task/{name}"))
+    elif rights in ("allow", "ask") or document.get("tools", "task") is True:
+        yield Target(ANYONE, *document.span_of("/permission/task" if rights else "/tools/task"))
+
+
+# --- what it may use -------------------------------------------------------------------------------------------------
+
+_STANDARD_NAMES = {
+    "Read": "read", "Write": "write", "Edit": "edit", "MultiEdit": "edit", "NotebookEdit": "edit", "Bash": "bash",
+    "Grep": "grep", "Glob": "glob",
+}  # fmt: skip
+
+
+def read_tools(document: Document) -> tuple[str, ...] | None:
+    """The standard's names of the tools that a file switches on; None where it says nothing."""
+    value = document.get("tools")
+    if document.profile == "claude":
+        names = [tool.partition("(")[0] for tool in split_claude_tools(value)]
+        known = [_STANDARD_NAMES[name] for name in names if name in CLAUDE_TOOLS and name in _STANDARD_NAMES]
+        return tuple(dict.fromkeys(known)) if value is not None else None
+    if isinstance(value, dict):
+        return tuple(name for name, on in value.items() if on is True and name in TOOLS)
+    if isinstance(value, list):
+        lowered = (item.lower() for item in value if isinstance(item, str))
+        return tuple(name for name in dict.fromkeys(lowered) if name in TOOLS)
+    return None
+
+
+def _read_patterns(document: Document, side: str) -> dict[str, tuple[str, ...]]:
+    """The patterns of one side of the permissions, by tool."""
+    found: dict[str, tuple[str, ...]] = {}
+    for tool, _, patterns in read_permissions(document, side):
+        found[tool] = found.get(tool, ()) + tuple(pattern for pattern, _ in patterns)
+    return found
+
+
+def read_permissions(document: Document, side: str) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+    """Each tool on one side of the permissions, its pointer, and its patterns with theirs."""
+    rows: Any = document.get("permissions", side)
+    if isinstance(rows, dict):
+        tables = [(f"/permissions/{side}", rows)]
+    else:
+        items = enumerate(rows) if isinstance(rows, list) else ()
+        tables = [(f"/permissions/{side}/{index}", row) for index, row in items if isinstance(row, dict)]
+    for pointer, table in tables:
+        for tool, patterns in table.items():
+            at = f"{pointer}/{tool}"
+            if isinstance(patterns, str):
+                yield tool, at, [(patterns, at)]
+            elif isinstance(patterns, list):
+                yield (
+                    tool,
+                    at,
+                    [(text, f"{at}/{index}") for index, text in enumerate(patterns) if isinstance(text, str)],
+                )
+
+
+# --- command files ---------------------------------------------------------------------------------------------------
+
+_MENTION = re.compile(
+    r"(?:@|subagent_type[=:]\s{0,4}[\"']?|(?:agent|subagent|to|invoke)[:=]?\s{1,4}[`\"']?)"
+    r"(?P<name>[a-z][a-z0-9]{0,40}(?:-[a-z0-9]{1,40}){0,8})"
+)
+
+
+def _define_command(document: Document) -> Definition:
+    """A command is an entry: it calls the agent of its frontmatter, and those its text names."""
+    named = [document.get("agent"), document.get("routing", "default"), document.get("routing", "lean")]
+    calls = [name for name in named if isinstance(name, str)]
+    calls += [found["name"] for found in _MENTION.finditer(document.text, document.body_start)]
+    named_once = tuple(dict.fromkeys(calls))[:MAX_TARGETS]
+    return Definition(document.stem, document.path, "command", calls=named_once)

@@ -1,0 +1,185 @@
+"""Documents: the text of an agent file, read.
+
+Owns what the rules look at: frontmatter, tags, headings and ignores of one file, by one pass each. Reading never
+fails: what cannot be read is a fault of the document, and the rest of it is still there.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.agents.frontmatter import Frontmatter, find_frontmatter, parse_frontmatter
+from remit.agents.profiles import Profile, choose_profile, find_place
+from remit.agents.tags import Body, Tag, scan_body
+from remit.places import Lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.agents.frontmatter import Span
+    from remit.model import Place
+
+MAX_BYTES = 1024 * 1024
+"""An agent file is a prompt; one of a million bytes fits in no context."""
+
+
+class Ignore(NamedTuple):
+    """`<!-- remit: ignore[CODE, …] -->` or, in the frontmatter, `# remit: ignore[CODE, …]`."""
+
+    codes: tuple[str, ...]
+    """Empty: every code."""
+    start: int
+    end: int
+    line: int
+    """The line whose findings it silences: its own, or the next one where it stands alone."""
+    whole_file: bool
+
+
+@dataclass(slots=True)
+class Document:
+    """One agent file."""
+
+    path: str
+    """Relative to the workspace's root, with slashes."""
+    text: str
+    profile: Profile
+    place: Profile | None
+    """The harness in whose folder it lies; None for a folder that no harness reads."""
+    frontmatter: Frontmatter | None
+    body: Body
+    body_start: int
+    fault: str | None = None
+    """Why the file could not be read at all."""
+    unclosed_frontmatter: bool = False
+    ignores: list[Ignore] = field(default_factory=list)
+    _lines: Lines | None = None
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its ending."""
+        return self.path.rpartition("/")[2].rpartition(".")[0] or self.path.rpartition("/")[2]
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """The values of the frontmatter; none where there is none."""
+        return self.frontmatter.values if self.frontmatter else {}
+
+    @property
+    def lines(self) -> int:
+        """How many lines the file has."""
+        return self.text.count("\n") + (not self.text.endswith("\n") and bool(self.text))
+
+    def get(self, *keys: str) -> Any:  # noqa: ANN401 - any YAML value
+        """The frontmatter's value at a path of keys; None where there is none."""
+        value: Any = self.values
+        for key in keys:
+            value = value.get(key) if isinstance(value, dict) else None
+        return value
+
+    def text_of(self, tag: Tag) -> str:
+        """What stands inside a tag, without the space around it."""
+        return self.text[tag.inner_start : tag.inner_end].strip()
+
+    def locate(self, span: Span) -> Place:
+        """Lines and columns of a span."""
+        if self._lines is None:
+            self._lines = Lines(self.text)
+        return self._lines.locate(*span)
+
+    def span_of(self, pointer: str) -> Span:
+        """The place of a frontmatter value; of its nearest parent where it is not there."""
+        found = self.frontmatter
+        if found is None:
+            return 0, min(1, len(self.text))
+        while pointer:
+            if pointer in found.spans:
+                return found.spans[pointer]
+            pointer = pointer.rpartition("/")[0]
+        return found.start, min(found.start + 1, len(self.text))
+
+    def key_span(self, pointer: str) -> Span:
+        """The place of a frontmatter key; of its value where it has none."""
+        keys = self.frontmatter.keys if self.frontmatter else {}
+        return keys.get(pointer) or self.span_of(pointer)
+
+
+def parse_document(path: str, content: bytes | str) -> Document:
+    """Read an agent file. The text keeps every byte, so that a fix gives back what it did not change."""
+    text = content if isinstance(content, str) else ""
+    if isinstance(content, bytes):
+        if len(content) > MAX_BYTES:
+            return _make_empty(path, f"it is larger than {MAX_BYTES // 1024} KiB")
+        if b"\0" in content:
+            return _make_empty(path, "it has a NUL in it, so it is no text")
+        text = content.decode("utf-8", "surrogateescape")
+    fault = "it is not UTF-8" if not text.isascii() and _HALF.search(text) else None
+    if path.endswith(".toml"):
+        return _parse_toml(path, text, fault)
+    return _parse_markdown(path, text, fault)
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def _make_empty(path: str, fault: str) -> Document:
+    body = Body(Tag("", 0, 0, 0, 0, closed=True))
+    place = find_place(path)
+    return Document(path, "", place or "standard", place, None, body, 0, fault)
+
+
+def _parse_markdown(path: str, text: str, fault: str | None) -> Document:
+    found = find_frontmatter(text)
+    frontmatter, body_start, unclosed = None, 0, False
+    if found is not None:
+        start, end, body_start = found
+        frontmatter = parse_frontmatter(text, start, end)
+        unclosed = end >= body_start
+    body = scan_body(text, body_start)
+    values = frontmatter.values if frontmatter else {}
+    has_workflow = any(tag.name == "workflow_execution" for tag in body.root.children)
+    profile = choose_profile(path, values, has_workflow=has_workflow)
+    document = Document(path, text, profile, find_place(path), frontmatter, body, body_start, fault, unclosed)
+    document.ignores = _find_ignores(document)
+    return document
+
+
+def _parse_toml(path: str, text: str, fault: str | None) -> Document:
+    from remit.agents.toml import parse_toml  # noqa: PLC0415 - few workspaces have Codex's files
+
+    document = _make_empty(path, "")
+    document.text, document.fault = text, fault
+    document.frontmatter = parse_toml(text)
+    document.body_start = len(text)
+    document.body = scan_body(text, len(text))
+    document.ignores = _find_ignores(document)
+    return document
+
+
+# --- ignores ---------------------------------------------------------------------------------------------------------
+
+_IGNORE = re.compile(
+    r"(?P<open><!--|#)[ \t]{0,9}remit:[ \t]{0,9}ignore(?P<file>-file)?"
+    r"(?:\[(?P<codes>[A-Za-z0-9_, \t-]{0,400})\])?[ \t]{0,9}(?:-->)?"
+)
+
+
+def _find_ignores(document: Document) -> list[Ignore]:
+    """Every ignore: a comment in the body, outside of code, or a comment in the frontmatter."""
+    text, ignores = document.text, []
+    if "remit:" not in text:
+        return []
+    for found in _IGNORE.finditer(text):
+        in_head = found.start() < document.body_start
+        if in_head is (found["open"] == "<!--"):
+            continue
+        if not in_head and not any(start == found.start() for start, _ in document.body.comments):
+            continue
+        codes = tuple(code.strip().upper() for code in (found["codes"] or "").split(",") if code.strip())
+        line = document.locate(found.span()).line
+        line_start = text.rfind("\n", 0, found.start()) + 1
+        line_end = text.find("\n", found.end())
+        alone = not (text[line_start : found.start()] + text[found.end() : line_end if line_end >= 0 else None]).strip()
+        ignores.append(Ignore(codes, *found.span(), line + alone, bool(found["file"])))
+    return ignores

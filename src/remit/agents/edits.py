@@ -1,0 +1,203 @@
+"""Edits: small changes to the text of an agent file.
+
+Owns how a value is replaced, a key renamed, added or removed, a list shortened, a tag renamed, without touching
+anything else: comments, quotes and spacing around the place stay as they are. Each gives (start, end, new text) in
+the file's offsets; none where the place cannot be edited by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from remit.agents.document import Document
+    from remit.agents.frontmatter import Frontmatter
+    from remit.agents.tags import Tag
+
+Change = tuple[int, int, str]
+
+_PLAIN_TEXT = re.compile(r"[A-Za-z_/.][\w ./+()@-]{0,200}\Z")
+_WORDS_OF_YAML = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n", "~"})
+
+
+def render_scalar(value: Any) -> str:  # noqa: ANN401 - any plain value
+    """A plain value as YAML; a text is quoted unless nothing about it could be misread."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    text = str(value)
+    if _PLAIN_TEXT.match(text) and text.lower() not in _WORDS_OF_YAML and text.strip() == text:
+        return text
+    return quote(text)
+
+
+def quote(text: str) -> str:
+    """A text in double quotes, as YAML and JSON both read it."""
+    import json  # noqa: PLC0415 - only a fix needs it
+
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _editable(document: Document, pointer: str) -> Frontmatter | None:
+    found = document.frontmatter
+    return found if found is not None and pointer in found.spans and pointer not in found.shared else None
+
+
+def replace_value(document: Document, pointer: str, yaml_text: str) -> tuple[Change, ...]:
+    """Put another text in the place of a value."""
+    found = _editable(document, pointer)
+    if found is None:
+        return ()
+    start, end = found.spans[pointer]
+    if start == end and pointer in found.keys:  # `key:` without a value
+        colon = document.text.find(":", found.keys[pointer][1]) + 1
+        return ((colon, colon, f" {yaml_text}"),)
+    return ((start, end, yaml_text),)
+
+
+def rename_key(document: Document, pointer: str, name: str) -> tuple[Change, ...]:
+    """Give a key another name."""
+    found = document.frontmatter
+    return ((*found.keys[pointer], name),) if found is not None and pointer in found.keys else ()
+
+
+def add_key(document: Document, parent: str, key: str, yaml_text: str) -> tuple[Change, ...]:
+    """Add a key at the end of a table ("" is the top); its value may be text of several lines, indented by two.
+
+    A table that is written with brackets, or is empty, is left alone.
+    """
+    found = document.frontmatter
+    if found is None or not found.whole:
+        return ()
+    newline = "\r\n" if "\r\n" in document.text[: found.end] else "\n"
+    if parent == "":
+        head = document.text[found.start : found.end]
+        at = found.start + len(head.rstrip())
+        lead = newline if head.strip() else ""
+        tail = "" if head.strip() else newline
+        return ((at, at, f"{lead}{_render_pair(key, yaml_text, '', newline)}{tail}"),)
+    children = [name for name in found.keys if name.rpartition("/")[0] == parent]
+    if not children or parent in found.flow or parent in found.shared or _editable(document, parent) is None:
+        return ()
+    column = found.keys[children[0]][0] - (document.text.rfind("\n", 0, found.keys[children[0]][0]) + 1)
+    at = max(_end_of_line(document.text, found.spans[name][1]) for name in children)
+    return ((at, at, f"{newline}{_render_pair(key, yaml_text, ' ' * column, newline)}"),)
+
+
+def _render_pair(key: str, yaml_text: str, indent: str, newline: str) -> str:
+    lines = yaml_text.split("\n")
+    if len(lines) == 1:
+        return f"{indent}{key}: {yaml_text}" if yaml_text else f"{indent}{key}:"
+    return newline.join([f"{indent}{key}:", *(f"{indent}  {line}" for line in lines)])
+
+
+def _end_of_line(text: str, at: int) -> int:
+    """The end of the line's content, comment included, before its line break."""
+    end = text.find("\n", at)
+    end = len(text) if end < 0 else end
+    return end - 1 if text[end - 1 : end] == "\r" else end
+
+
+def remove_key(document: Document, pointer: str) -> tuple[Change, ...]:
+    """Remove a key with its value: whole lines in a block, up to the comma between brackets."""
+    found = _editable(document, pointer)
+    if found is None or pointer not in found.keys:
+        return ()
+    start, end = found.keys[pointer][0], max(found.spans[pointer][1], found.keys[pointer][1])
+    if pointer.rpartition("/")[0] in found.flow:
+        return (_cut_between_commas(document.text, start, end),)
+    return (_cut_lines(document.text, start, end),)
+
+
+def remove_item(document: Document, pointer: str) -> tuple[Change, ...]:
+    """Remove one item of a list."""
+    found = _editable(document, pointer)
+    if found is None:
+        return ()
+    start, end = found.spans[pointer]
+    parent = pointer.rpartition("/")[0]
+    siblings = [name for name in found.spans if name.rpartition("/")[0] == parent]
+    if parent in found.flow:
+        return (_cut_between_commas(document.text, start, end),)
+    if len(siblings) == 1:  # a block list of nothing is not a list any more
+        return ((*found.spans[parent], "[]"),) if document.text.rfind("\n", 0, start) < found.spans[parent][0] else ()
+    dash = document.text.rfind("-", 0, start)
+    return (_cut_lines(document.text, dash, end),) if dash >= 0 else ()
+
+
+def add_item(document: Document, parent: str, yaml_text: str) -> tuple[Change, ...]:
+    """Add an item at the end of a list."""
+    found = _editable(document, parent)
+    value: Any = document.values
+    for part in parent.split("/")[1:]:
+        value = value.get(part) if isinstance(value, dict) else value[int(part)] if isinstance(value, list) else None
+    if found is None or not isinstance(value, list):
+        return ()
+    if parent in found.flow:
+        at = found.spans[parent][1] - 1
+        before = document.text[:at].rstrip()
+        lead = "" if before.endswith(("[", ",")) else ", "
+        return ((len(before), len(before), f"{lead}{yaml_text}"),)
+    first = found.spans[f"{parent}/0"][0]
+    line_start = document.text.rfind("\n", 0, first) + 1
+    indent = document.text[line_start : document.text.find("-", line_start)]
+    at = _end_of_line(document.text, found.spans[parent][1])
+    newline = "\r\n" if document.text[at : at + 1] == "\r" else "\n"
+    return ((at, at, f"{newline}{indent}- {yaml_text}"),)
+
+
+def _cut_lines(text: str, start: int, end: int) -> Change:
+    """Whole lines, where nothing else stands on them."""
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", end)
+    line_end = len(text) if line_end < 0 else line_end + 1
+    return (line_start, line_end, "") if not text[line_start:start].strip() else (start, end, "")
+
+
+def _cut_between_commas(text: str, start: int, end: int) -> Change:
+    after = end
+    while text[after : after + 1] in (" ", "\t"):
+        after += 1
+    if text[after : after + 1] == ",":
+        after += 1
+        while text[after : after + 1] in (" ", "\t"):
+            after += 1
+        return start, after, ""
+    before = start
+    while text[before - 1 : before] in (" ", "\t", "\n", "\r"):
+        before -= 1
+    return (before - 1, end, "") if text[before - 1 : before] == "," else (start, end, "")
+
+
+def rename_tag(tag: Tag, name: str) -> tuple[Change, ...]:
+    """Give a tag another name, where it opens and where it closes."""
+    closing = tag.closing_name_span
+    opening: Change = (*tag.name_span, name)
+    return (opening, (*closing, name)) if closing is not None and tag.end > tag.inner_end else (opening,)
+
+
+def add_child(document: Document, tag: Tag, lines: str) -> tuple[Change, ...]:
+    """Add lines at the end of a tag's content, indented by two more than the tag."""
+    if not tag.closed:
+        return ()
+    indent = _indent_of(document.text, tag.start)
+    at = len(document.text[: tag.inner_end].rstrip())
+    at = max(at, tag.inner_start)
+    text = "".join(f"\n{indent}  {line}" for line in lines.split("\n"))
+    tail = "" if "\n" in document.text[at : tag.inner_end] else f"\n{indent}"
+    return ((at, at, f"{text}{tail}"),)
+
+
+def add_section(document: Document, lines: str) -> tuple[Change, ...]:
+    """Add a section at the end of the body."""
+    at = len(document.text.rstrip())
+    return ((at, at, f"\n\n{lines}"),)
+
+
+def _indent_of(text: str, at: int) -> str:
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip())]

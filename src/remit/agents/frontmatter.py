@@ -1,0 +1,294 @@
+"""Frontmatter: the YAML at the head of an agent file → values, each with its place.
+
+Owns the only use of the YAML parser. It composes nodes and builds nothing from them but texts, numbers, lists and
+tables; caps come first, because the parser itself recurses. Where the YAML is broken, as in many files that work in
+their harness all the same, every top-level key is read by itself, and the last resort is the line as it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import yaml
+from yaml._yaml import CParser
+from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
+from yaml.resolver import Resolver
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_CHARS = 128 * 1024
+MAX_OPENINGS = 2_000
+MAX_INDENT = 400
+MAX_DEPTH = 40
+MAX_VALUES = 20_000
+MAX_DIGITS = 400
+
+Span = tuple[int, int]
+ProblemKind = Literal["syntax", "duplicate", "tag", "limit"]
+
+
+class Problem(NamedTuple):
+    """What is wrong with the YAML itself."""
+
+    kind: ProblemKind
+    message: str
+    start: int
+    end: int
+    pointer: str = ""
+
+
+@dataclass(slots=True)
+class Frontmatter:
+    """The values of a frontmatter, and where in the file they stand. Pointers are JSON Pointers."""
+
+    start: int
+    end: int
+    """Where the YAML stands in the file, between the fences."""
+    values: dict[str, Any] = field(default_factory=dict)
+    spans: dict[str, Span] = field(default_factory=dict)
+    keys: dict[str, Span] = field(default_factory=dict)
+    plain: dict[str, str] = field(default_factory=dict)
+    """For every value that was not quoted and is read as something else than text: what as (int, float, bool, …)."""
+    flow: set[str] = field(default_factory=set)
+    """The lists and tables that are written with brackets."""
+    shared: set[str] = field(default_factory=set)
+    """The values that are only referred to (`*name`): their span is that of their key, and nobody edits it."""
+    problems: list[Problem] = field(default_factory=list)
+    whole: bool = True
+    """Whether it could be read as one piece of YAML."""
+    left: int = MAX_VALUES
+    """How many more values are read."""
+
+
+def escape_key(key: str) -> str:
+    """A key as a part of a JSON Pointer."""
+    return key.replace("~", "~0").replace("/", "~1") if "~" in key or "/" in key else key
+
+
+_FENCE = re.compile(r"\ufeff?---[ \t]*(\r?\n|\Z)")
+_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
+
+
+def find_frontmatter(text: str) -> tuple[int, int, int] | None:
+    """Where the YAML starts and ends, and where the body starts; None where the file does not open with a fence."""
+    opening = _FENCE.match(text)
+    if opening is None:
+        return None
+    closing = _CLOSING.search(text, opening.end(), opening.end() + MAX_CHARS + 8)
+    if closing is None:
+        return opening.end(), min(len(text), opening.end() + MAX_CHARS), len(text)
+    return opening.end(), closing.start(), closing.end()
+
+
+class _Composer(CParser, Resolver):
+    """libyaml's parser, and the resolver of plain words; nothing that builds objects."""
+
+    def __init__(self, text: str) -> None:
+        CParser.__init__(self, text)
+        Resolver.__init__(self)
+
+
+def parse_frontmatter(text: str, start: int, end: int) -> Frontmatter:
+    """Read the YAML between two offsets of a file."""
+    found = Frontmatter(start, end)
+    source = text[start:end].encode("utf-8", "replace").decode() if not text.isascii() else text[start:end]
+    if len(source) != end - start:  # cannot happen: one character is replaced by one
+        source = text[start:end]
+    if problem := _find_excess(source, start):
+        found.problems.append(problem)
+        found.whole = False
+        return found
+    error = _compose(found, source, start)
+    if error is not None:
+        found.whole = False
+        found.problems.append(error)
+        _read_by_key(found, text)
+    return found
+
+
+def _find_excess(source: str, start: int) -> Problem | None:
+    """Refuse what the parser should not see: libyaml recurses, and a deep enough text ends the process."""
+    if len(source) >= MAX_CHARS:
+        return Problem("limit", f"the frontmatter is longer than {MAX_CHARS} characters", start, start + 1)
+    if source.count("[") + source.count("{") > MAX_OPENINGS:
+        return Problem("limit", "the frontmatter has too many brackets", start, start + 1)
+    if deep := _DEEP_LINE.search(source):
+        return Problem("limit", "the frontmatter is nested too deep", start + deep.start(), start + deep.start() + 1)
+    return None
+
+
+_DEEP_LINE = re.compile(rf"^(?=[ ?:-]{{{MAX_INDENT}}}[ ?:-]*+\S)", re.MULTILINE)
+
+
+def _compose(found: Frontmatter, source: str, offset: int) -> Problem | None:
+    """Read one piece of YAML into `found`; what stops the parser is returned."""
+    try:
+        node = _Composer(source).get_single_node()
+    except yaml.YAMLError as error:
+        return _explain(error, source, offset)
+    if node is None:
+        return None
+    if not isinstance(node, MappingNode):
+        return Problem("syntax", "the frontmatter is not a table of keys and values", offset, offset + 1)
+    found.values |= _Reader(found, offset).read_mapping(node, "", 0)
+    return None
+
+
+def _explain(error: yaml.YAMLError, source: str, offset: int) -> Problem:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    reason = str(getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read")
+    at = mark.index if mark is not None else min(getattr(error, "position", None) or 0, len(source))
+    at = min(at, max(0, len(source.rstrip()) - 1)) if at >= len(source.rstrip()) else at
+    return Problem("syntax", reason, offset + at, offset + at + 1)
+
+
+# --- nodes → values --------------------------------------------------------------------------------------------------
+
+
+class _Reader:
+    """Reads the nodes of one piece of YAML into a frontmatter. Pointers lead the way, depth and count are capped."""
+
+    def __init__(self, found: Frontmatter, offset: int) -> None:
+        self.found = found
+        self.offset = offset
+        self.seen: set[int] = set()
+
+    def read_mapping(self, node: MappingNode, pointer: str, depth: int) -> dict[str, Any]:
+        found, values = self.found, {}
+        for key_node, value_node in node.value:
+            key = key_node.value if isinstance(key_node, ScalarNode) else "?"
+            inner = f"{pointer}/{escape_key(key)}"
+            key_span = (self.offset + key_node.start_mark.index, self.offset + key_node.end_mark.index)
+            if key in values:
+                found.problems.append(Problem("duplicate", f"the key {key} is given twice", *key_span, inner))
+            found.keys[inner] = key_span
+            values[key] = self.read(value_node, inner, depth + 1)
+        return values
+
+    def read(self, node: Node, pointer: str, depth: int) -> Any:  # noqa: ANN401 - any YAML value
+        found = self.found
+        span = (self.offset + node.start_mark.index, self.offset + node.end_mark.index)
+        if id(node) in self.seen:
+            found.shared.add(pointer)
+            span = found.keys.get(pointer, span)
+        self.seen.add(id(node))
+        found.spans[pointer] = span
+        found.left -= 1
+        if found.left < 0 or depth > MAX_DEPTH:
+            self.refuse(span, pointer)
+            return None
+        if isinstance(node, ScalarNode):
+            return _read_scalar(found, node, pointer, span)
+        value: Any
+        if isinstance(node, SequenceNode):
+            value = [self.read(item, f"{pointer}/{index}", depth + 1) for index, item in enumerate(node.value)]
+        elif isinstance(node, MappingNode):
+            value = self.read_mapping(node, pointer, depth)
+        if isinstance(node, CollectionNode) and node.flow_style:
+            found.flow.add(pointer)
+        elif value and pointer not in found.shared:
+            # libyaml ends a block where the next thing begins; it ends with its last value
+            last = found.spans[next(reversed(found.spans))][1]
+            found.spans[pointer] = (span[0], max(span[0], last))
+        return value
+
+    def refuse(self, span: Span, pointer: str) -> None:
+        """Say once that a cap was met."""
+        if not any(problem.kind == "limit" for problem in self.found.problems):
+            what = "refers to itself too often" if self.found.shared else "holds too many values, or too deep ones"
+            self.found.problems.append(Problem("limit", f"the frontmatter {what}", span[0], span[0] + 1, pointer))
+
+
+_TAG_PREFIX = "tag:yaml.org,2002:"
+_BUILT_IN = frozenset({"str", "int", "float", "bool", "null", "timestamp", "merge", "value"})
+
+
+def _read_scalar(found: Frontmatter, node: ScalarNode, pointer: str, span: Span) -> Any:  # noqa: ANN401
+    kind = node.tag.removeprefix(_TAG_PREFIX)
+    if kind == "str":
+        return node.value
+    if kind not in _BUILT_IN or not node.tag.startswith(_TAG_PREFIX):
+        found.problems.append(Problem("tag", f"the tag {node.tag[:80]} builds an object", *span, pointer))
+        return node.value
+    if not node.style:
+        found.plain[pointer] = kind
+    return convert_scalar(node.value, kind)
+
+
+def convert_scalar(text: str, kind: str) -> Any:  # noqa: ANN401 - a text, number or truth value
+    """A plain word as YAML 1.1 reads it; what has no plain value stays a text."""
+    if kind == "null":
+        return None
+    if kind == "bool":
+        return text.lower() in ("yes", "true", "on", "y")
+    plain = text.replace("_", "")
+    if kind in ("int", "float") and len(plain) <= MAX_DIGITS:
+        try:
+            return _convert_int(plain) if kind == "int" else _convert_float(plain)
+        except (ValueError, OverflowError):
+            return text
+    return text
+
+
+def _convert_int(plain: str) -> int:
+    sign = -1 if plain.startswith("-") else 1
+    digits = plain.lstrip("+-")
+    if ":" in digits:
+        return sign * _from_sixties(digits)
+    if digits.startswith(("0b", "0x")):
+        return sign * int(digits, 0)
+    octal = digits.startswith("0") and digits != "0"
+    return sign * int(digits, 8 if octal else 10)
+
+
+def _convert_float(plain: str) -> float:
+    sign = -1 if plain.startswith("-") else 1
+    digits = plain.lstrip("+-").lower()
+    if ":" in digits:
+        head, _, tail = digits.rpartition(":")
+        return sign * (60 * _from_sixties(head) + float(tail))
+    return sign * float({".inf": "inf", ".nan": "nan"}.get(digits, digits))
+
+
+def _from_sixties(digits: str) -> int:
+    total = 0
+    for part in digits.split(":"):
+        total = 60 * total + int(part)
+    return total
+
+
+# --- key by key ------------------------------------------------------------------------------------------------------
+
+_TOP_KEY = re.compile(
+    r"^(?P<quote>[\"']?)(?P<key>[A-Za-z_][\w.-]{0,80})(?P=quote)[ \t]*+:(?=[ \t\r\n]|\Z)", re.MULTILINE
+)
+
+
+def _read_by_key(found: Frontmatter, text: str) -> None:
+    """Read every top-level key by itself; one whose YAML is broken has the rest of its lines as its value."""
+    found.values.clear()
+    for collection in (found.spans, found.keys, found.plain, found.flow, found.shared):
+        collection.clear()
+    for key, start, value_start, end in _split_keys(text, found.start, found.end):
+        before = len(found.problems)
+        if _compose(found, text[start:end].encode("utf-8", "replace").decode(), start) is None:
+            continue
+        del found.problems[before:]
+        lines = text[value_start:end]
+        value = lines.strip()
+        at = value_start + len(lines) - len(lines.lstrip())
+        pointer = f"/{escape_key(key)}"
+        found.values[key] = value
+        found.keys[pointer] = (start, start + len(key))
+        found.spans[pointer] = (at, at + len(value))
+
+
+def _split_keys(text: str, start: int, end: int) -> Iterator[tuple[str, int, int, int]]:
+    """Each top-level key, where it starts, where its value starts, where the next key does."""
+    keys = list(_TOP_KEY.finditer(text, start, end))
+    for index, found in enumerate(keys):
+        following = keys[index + 1].start() if index + 1 < len(keys) else end
+        yield found["key"], found.start(), found.end(), following

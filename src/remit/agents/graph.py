@@ -1,0 +1,174 @@
+"""The graph: who may call whom, over all agent files of a workspace.
+
+Owns reachability, depth and cycles. An agent that may call anyone is kept as such and not drawn as an edge to
+everybody: what it could do is a finding of its own, not a cycle through the whole workspace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from remit.agents.definition import ANYONE
+from remit.agents.profiles import SERVICES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from remit.agents.definition import Definition, Target
+
+
+@dataclass(slots=True)
+class Graph:
+    """Agents by name, and the edges between them."""
+
+    agents: dict[str, Definition] = field(default_factory=dict)
+    commands: list[Definition] = field(default_factory=list)
+    twins: list[tuple[Definition, Definition]] = field(default_factory=list)
+    """Two files of one harness that define an agent of the same name: the first keeps it."""
+    edges: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Only between agents that have a file."""
+    unknown: list[tuple[Definition, Target]] = field(default_factory=list)
+    """Targets that are neither an agent nor a service."""
+    cycles: list[tuple[str, ...]] = field(default_factory=list)
+    """Each cycle once, from its first name in the alphabet back to it."""
+    entries: tuple[str, ...] = ()
+    depths: dict[str, int] = field(default_factory=dict)
+    """The longest chain that leads to an agent, an entry being 1. Agents nobody can reach have none."""
+    chains: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """That chain, from the entry to the agent."""
+
+    @property
+    def in_cycle(self) -> frozenset[str]:
+        """Every agent that is part of a cycle."""
+        return frozenset(name for cycle in self.cycles for name in cycle)
+
+
+def build_graph(definitions: Iterable[Definition]) -> Graph:
+    """Put the definitions of a workspace together. The same name in two harnesses' folders is one agent twice over."""
+    graph = Graph()
+    for definition in sorted(definitions, key=lambda each: each.path):
+        if definition.profile == "command":
+            graph.commands.append(definition)
+        elif definition.name not in graph.agents:
+            graph.agents[definition.name] = definition
+        elif graph.agents[definition.name].profile == definition.profile:
+            graph.twins.append((graph.agents[definition.name], definition))
+        elif definition.profile == "standard":
+            graph.agents[definition.name] = definition  # the others were compiled from it
+    _find_edges(graph)
+    components = find_components(graph.edges)
+    _find_cycles(graph, components)
+    _find_depths(graph, components)
+    return graph
+
+
+def _find_edges(graph: Graph) -> None:
+    for name, definition in graph.agents.items():
+        known = []
+        for target in definition.targets:
+            if target.name in graph.agents:
+                known.append(target.name)
+            elif target.name not in SERVICES and ANYONE not in target.name:
+                graph.unknown.append((definition, target))
+        graph.edges[name] = tuple(dict.fromkeys(known))
+
+
+def _find_cycles(graph: Graph, components: list[tuple[str, ...]]) -> None:
+    """One cycle for every knot of agents that reach each other, the shortest through its first name."""
+    for knot in components:
+        first = min(knot)
+        if len(knot) > 1 or first in graph.edges[first]:
+            graph.cycles.append(_find_way_back(graph.edges, first, frozenset(knot)))
+    graph.cycles.sort()
+
+
+def find_components(edges: dict[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Tarjan's strongly connected components, those that are called before their callers; no recursion."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    on_stack: dict[str, bool] = {}
+    stack: list[str] = []
+    components: list[tuple[str, ...]] = []
+    for root in edges:
+        if root in index:
+            continue
+        work = [(root, 0)]
+        while work:
+            name, step = work.pop()
+            if step == 0:
+                index[name] = low[name] = len(index)
+                stack.append(name)
+                on_stack[name] = True
+            targets = edges[name]
+            if step and on_stack.get(targets[step - 1]):
+                low[name] = min(low[name], low[targets[step - 1]])
+            while step < len(targets) and targets[step] in index:
+                if on_stack.get(targets[step]):
+                    low[name] = min(low[name], index[targets[step]])
+                step += 1
+            if step < len(targets):
+                work += [(name, step + 1), (targets[step], 0)]
+            elif low[name] == index[name]:
+                components.append(_pop_component(name, stack, on_stack))
+    return components
+
+
+def _pop_component(name: str, stack: list[str], on_stack: dict[str, bool]) -> tuple[str, ...]:
+    component = []
+    while True:
+        member = stack.pop()
+        on_stack[member] = False
+        component.append(member)
+        if member == name:
+            return tuple(component)
+
+
+def _find_way_back(edges: dict[str, tuple[str, ...]], first: str, within: frozenset[str]) -> tuple[str, ...]:
+    """The shortest way from a name back to itself."""
+    came_from: dict[str, str] = {}
+    waiting = [first]
+    for name in waiting:
+        for target in edges[name]:
+            if target == first:
+                way = [first, name] if name != first else [first]
+                while way[-1] != first:
+                    way.append(came_from[way[-1]])
+                return (*reversed(way), first) if len(way) == 1 else tuple(reversed(way))
+            if target in within and target not in came_from:
+                came_from[target] = name
+                waiting.append(target)
+    return (first,)
+
+
+def _find_depths(graph: Graph, components: list[tuple[str, ...]]) -> None:
+    """The longest chain to each agent, callers first; a cycle is walked once and not round and round."""
+    called = {name for command in graph.commands for name in command.calls}
+    graph.entries = tuple(
+        name for name, each in graph.agents.items()
+        if each.command or name in called or each.mode in ("primary", "all") or each.profile != "standard"
+    )  # fmt: skip
+    for entry in graph.entries:
+        graph.depths[entry], graph.chains[entry] = 1, (entry,)
+    for component in reversed(components):
+        members = frozenset(component)
+        waiting = [name for name in component if name in graph.depths]
+        for name in waiting:
+            for target in graph.edges[name]:
+                if target in members and target not in graph.depths:
+                    _set_depth(graph, name, target)
+                    waiting.append(target)
+        for name in waiting:
+            for target in graph.edges[name]:
+                if target not in members and graph.depths[name] >= graph.depths.get(target, 0):
+                    _set_depth(graph, name, target)
+
+
+def _set_depth(graph: Graph, caller: str, target: str) -> None:
+    graph.depths[target] = graph.depths[caller] + 1
+    graph.chains[target] = (*graph.chains[caller], target)
+
+
+def render_path(names: Sequence[str]) -> str:
+    """A chain of calls, for people."""
+    return " → ".join(names)

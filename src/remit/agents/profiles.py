@@ -1,0 +1,101 @@
+"""Profiles: what each harness knows of an agent file.
+
+Owns the tables: where a harness keeps its agents, which keys it reads, which tools it has, and how a file is told to
+be one or the other. A file that names its `agent_type` and its `version` follows the standard wherever it lies; any
+other is judged by the rules of its place.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Profile = Literal["standard", "claude", "opencode", "codex", "command"]
+PROFILES: tuple[Profile, ...] = ("standard", "claude", "opencode", "codex", "command")
+
+KINDS = ("planning", "implementation", "research", "review", "utility")
+"""What a standard agent is for: its `agent_type`."""
+TOOLS = ("read", "write", "edit", "bash", "grep", "glob")
+"""The tools of the standard."""
+SERVICES = frozenset({"status-sync-manager", "git-workflow-manager", "atomic-task-numberer"})
+"""Agents that are built in: valid targets of a delegation without a file."""
+TIMEOUTS_S = {"research": 3600, "planning": 1800, "implementation": 7200, "review": 3600, "utility": 300}
+"""How long an agent of each kind may take (R2.6)."""
+DEFAULT_TIMEOUT_S = 3600
+MAX_DEPTH = 3
+CONTEXT_BUDGETS = {"lazy": 50_000, "eager": 100_000, "minimal": 10_000}
+"""How many bytes of context each strategy may load (R1.4)."""
+
+STANDARD_KEYS = (
+    "name", "version", "description", "mode", "agent_type", "temperature", "max_tokens", "timeout", "tools",
+    "permissions", "context_loading", "delegation", "lifecycle", "owner", "retry", "return", "model",
+)  # fmt: skip
+"""The keys of the standard, and three of Remit's own: who settles (C19), whether to run again, which dialect."""
+CLAUDE_KEYS = (
+    "name", "description", "tools", "disallowedTools", "model", "permissionMode", "maxTurns", "skills", "mcpServers",
+    "hooks", "memory", "background", "effort", "isolation", "initialPrompt", "color",
+)  # fmt: skip
+OPENCODE_KEYS = (
+    "description", "mode", "model", "temperature", "top_p", "steps", "prompt", "permission", "disable", "hidden",
+    "color", "tools", "name", "maxSteps", "options", "variant",
+)  # fmt: skip
+CODEX_KEYS = (
+    "name", "description", "developer_instructions", "model", "model_reasoning_effort", "sandbox_mode", "mcp_servers",
+    "skills", "nickname_candidates",
+)  # fmt: skip
+COMMAND_KEYS = (
+    "name", "description", "agent", "model", "subtask", "argument-hint", "allowed-tools", "version", "mode",
+    "command_type", "timeout", "context_level", "language", "routing", "context_loading", "delegation", "category",
+    "created", "updated", "updated_by", "author", "tags", "disable-model-invocation",
+)  # fmt: skip
+KEYS: Mapping[Profile, tuple[str, ...]] = {
+    "standard": STANDARD_KEYS,
+    "claude": CLAUDE_KEYS,
+    "opencode": OPENCODE_KEYS,
+    "codex": CODEX_KEYS,
+    "command": COMMAND_KEYS,
+}
+
+CLAUDE_TOOLS = (
+    "Agent", "AskUserQuestion", "Bash", "BashOutput", "Edit", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS",
+    "ListMcpResourcesTool", "LSP", "MultiEdit", "NotebookEdit", "NotebookRead", "Read", "ReadMcpResourceTool", "Skill",
+    "SlashCommand", "Task", "TaskOutput", "TaskStop", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch",
+    "Write",
+)  # fmt: skip
+OPENCODE_TOOLS = (
+    "bash", "edit", "write", "read", "grep", "glob", "list", "patch", "task", "todoread", "todowrite", "webfetch",
+    "websearch", "codesearch", "lsp", "skill", "question", "external_directory", "doom_loop", "multiedit",
+)  # fmt: skip
+
+_PLACES: tuple[tuple[tuple[str, ...], Profile], ...] = (
+    ((".claude", "agents"), "claude"),
+    ((".opencode", "agent"), "opencode"),
+    ((".opencode", "agents"), "opencode"),
+    ((".codex", "agents"), "codex"),
+    ((".claude", "commands"), "command"),
+    ((".opencode", "command"), "command"),
+    ((".opencode", "commands"), "command"),
+)
+
+
+def find_place(path: str) -> Profile | None:
+    """The harness to whose folder a path belongs; a plain `agents` folder is how Claude Code's plugins keep theirs."""
+    parts = tuple(path.split("/")[:-1])
+    for place, profile in _PLACES:
+        if any(parts[index : index + 2] == place for index in range(len(parts))):
+            return profile
+    return "claude" if "agents" in parts else None
+
+
+def choose_profile(path: str, values: Mapping[str, Any], *, has_workflow: bool = False) -> Profile:
+    """By which rules a file is judged."""
+    if path.endswith(".toml"):
+        return "codex"
+    place = find_place(path)
+    if place == "command" or (place is None and has_workflow and "agent_type" not in values):
+        return "command"
+    if "agent_type" in values and "version" in values:
+        return "standard"
+    return place or "standard"

@@ -1,0 +1,10 @@
+"""Rules: what Remit has to say about agent files. A module per subject; each registers its rules when it is loaded."""
+
+from __future__ import annotations
+
+from remit.agents.rules import (  # noqa: F401 - loading them registers their rules
+    reading,
+)
+from remit.agents.rules.register import RULES, Case, Report, Rule, run_rules
+
+__all__ = ["RULES", "Case", "Report", "Rule", "run_rules"]

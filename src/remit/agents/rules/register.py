@@ -1,0 +1,126 @@
+"""The register of rules on agent files.
+
+A rule is a short function whose docstring is its published documentation: what is wrong, why it matters, bad, good,
+and what its fix does, where it has one. It yields reports; the register stamps code, severity and requirement on them.
+Codes are stable: one that is retired is not used again. AGT… speak of one file, GRF… of all files together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from remit.model import NOTHING, Edit, Finding, Fix
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from remit.agents.document import Document
+    from remit.agents.frontmatter import Span
+    from remit.agents.profiles import Profile
+    from remit.model import Severity
+
+MAX_REPORTS = 50
+"""Of one rule in one file: nobody reads more."""
+
+Applicability = Literal["safe", "unsafe"]
+
+
+class Report(NamedTuple):
+    """What a rule yields; the register turns it into a Finding."""
+
+    message: str
+    hint: str
+    span: Span
+    pointer: str = ""
+    severity: Severity | None = None
+    edits: tuple[tuple[int, int, str], ...] = ()
+    """What would put it right: (start, end, new text), in the file's offsets."""
+    fix_message: str = ""
+    applicability: Applicability | None = None
+    """Where this edit is less safe than the rule's fixes usually are, or safer."""
+
+
+@dataclass(slots=True)
+class Case:
+    """Everything that a rule may look at: one document, and facts from the disk as values."""
+
+    document: Document
+    sizes: Mapping[str, int | None] = field(default_factory=lambda: NOTHING)
+    """For every context file that the document names: its size in bytes, None where it is not there. A path that is
+    no key was not looked at."""
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """The frontmatter's values."""
+        return self.document.values
+
+    def get(self, *keys: str) -> Any:  # noqa: ANN401 - any YAML value
+        """The frontmatter's value at a path of keys."""
+        return self.document.get(*keys)
+
+
+class Rule(NamedTuple):
+    """A rule on agent files."""
+
+    code: str
+    name: str
+    severity: Severity
+    requirement: str
+    documentation: str
+    check: Callable[[Case], Iterator[Report]]
+    profiles: tuple[Profile, ...]
+    fix: Applicability | None
+    """Whether the rule can put right what it finds, and how safe that is."""
+
+
+RULES: dict[str, Rule] = {}
+_BY_PROFILE: dict[Profile, tuple[Rule, ...]] = {}
+ALL: tuple[Profile, ...] = ("standard", "claude", "opencode", "codex", "command")
+
+
+def rule(
+    code: str,
+    requirement: str,
+    *,
+    severity: Severity = "error",
+    profiles: tuple[Profile, ...] = ("standard",),
+    fix: Applicability | None = None,
+) -> Callable[[Callable[[Case], Iterator[Report]]], Callable[[Case], Iterator[Report]]]:
+    """Register a function as a rule on the files of these profiles."""
+
+    def register(check: Callable[[Case], Iterator[Report]]) -> Callable[[Case], Iterator[Report]]:
+        if code in RULES:
+            raise ValueError(f"two rules are called {code}")
+        name = check.__name__.replace("_", "-")
+        RULES[code] = Rule(code, name, severity, requirement, check.__doc__ or "", check, profiles, fix)
+        return check
+
+    return register
+
+
+def run_rules(case: Case) -> list[Finding]:
+    """Run every rule of the document's profile, in the order of the text."""
+    profile = case.document.profile
+    if profile not in _BY_PROFILE:
+        _BY_PROFILE[profile] = tuple(each for each in RULES.values() if profile in each.profiles)
+    findings = []
+    for each in _BY_PROFILE[profile]:
+        findings += [stamp(each, report, case.document) for report in islice(each.check(case), MAX_REPORTS)]
+    return sort_findings(findings)
+
+
+def stamp(rule: Rule, report: Report, document: Document) -> Finding:
+    """A report as a finding."""
+    fix = None
+    if report.edits:
+        edits = tuple(Edit(*edit, document.locate(edit[:2])) for edit in sorted(report.edits))
+        fix = Fix(report.applicability or rule.fix or "unsafe", report.fix_message or report.hint, edits)
+    return Finding(rule.code, report.severity or rule.severity, report.message, report.hint, rule.requirement,
+                   report.pointer, document.locate(report.span), fix)  # fmt: skip
+
+
+def sort_findings(findings: Iterable[Finding]) -> list[Finding]:
+    """In the order of the text."""
+    return sorted(findings, key=lambda f: (f.place.line if f.place else 0, f.place.column if f.place else 0, f.code))

@@ -1,0 +1,216 @@
+"""Tags: the XML-like sections of an agent file's body, with its headings, code fences and comments.
+
+Owns one linear pass over the body. This is no XML: `step_N+1_return` is a name here, an opening tag may never be
+closed, and what stands in code or in a comment is no tag. Nothing is refused; what does not fit is kept and told.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.agents.frontmatter import Span
+
+MAX_TAGS = 20_000
+MAX_DEPTH = 64
+
+
+@dataclass(slots=True, eq=False)
+class Tag:
+    """An opening tag and what belongs to it. A tag that is never closed ends where its parent does."""
+
+    name: str
+    start: int
+    inner_start: int
+    inner_end: int = -1
+    end: int = -1
+    attributes: str = ""
+    closed: bool = False
+    inline: bool = False
+    """Whether something stands before it on its line."""
+    parent: Tag | None = None
+    children: list[Tag] = field(default_factory=list)
+
+    @property
+    def name_span(self) -> Span:
+        """Where the name stands in the opening tag."""
+        return self.start + 1, self.start + 1 + len(self.name)
+
+    @property
+    def closing_name_span(self) -> Span | None:
+        """Where the name stands in the closing tag."""
+        return (self.inner_end + 2, self.inner_end + 2 + len(self.name)) if self.closed else None
+
+    def find(self, *names: str) -> Tag | None:
+        """The first child with one of these names."""
+        return next((child for child in self.children if child.name in names), None)
+
+    def find_all(self, *names: str) -> list[Tag]:
+        """Every child with one of these names."""
+        return [child for child in self.children if child.name in names]
+
+    def walk(self) -> Iterator[Tag]:
+        """The tag and all below it, in the order of the text."""
+        waiting = [self]
+        while waiting:
+            tag = waiting.pop()
+            yield tag
+            waiting.extend(reversed(tag.children))
+
+    def get(self, attribute: str) -> str | None:
+        """The value of an attribute; empty for one without a value, None where there is none."""
+        for found in _ATTRIBUTE.finditer(self.attributes):
+            if found["name"] == attribute:
+                return found["double"] or found["single"] or found["bare"] or ""
+        return None
+
+
+@dataclass(slots=True)
+class Body:
+    """What the pass over a body found."""
+
+    root: Tag
+    """Holds the tags at the top; it has no name."""
+    strays: list[Span] = field(default_factory=list)
+    """Closing tags of names that were never opened."""
+    headings: list[tuple[int, str, Span]] = field(default_factory=list)
+    """Level, text and place of every heading."""
+    fences: list[Span] = field(default_factory=list)
+    comments: list[Span] = field(default_factory=list)
+    unclosed: list[Tag] = field(default_factory=list)
+    overflow: bool = False
+    """Whether there were more tags than anybody reads."""
+
+    def walk(self) -> Iterator[Tag]:
+        """Every tag, in the order of the text."""
+        for tag in self.root.children:
+            yield from tag.walk()
+
+    def find(self, *names: str) -> Tag | None:
+        """The first tag at the top with one of these names, else the first anywhere."""
+        return self.root.find(*names) or next((tag for tag in self.walk() if tag.name in names), None)
+
+
+_ATTRIBUTE = re.compile(
+    r"""(?P<name>[A-Za-z_][\w-]{0,60})(?:\s*=\s*(?:"(?P<double>[^"]{0,300})"|'(?P<single>[^']{0,300})'|(?P<bare>[^\s"'>]{1,300})))?"""
+)
+_LINE = re.compile(
+    r"^[ \t]{0,60}(?:[-*+>][ \t]{1,20})?(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)"
+    r"|^(?P<level>#{1,6})[ \t]{1,20}(?P<title>[^\n]*)",
+    re.MULTILINE,
+)
+_TAG = re.compile(
+    r"<(?:(?P<comment>!--)|(?P<slash>/?)(?P<name>[A-Za-z][\w.+-]{0,80})(?P<attributes>\s[^<>]{0,400})?(?P<empty>/?)>)|`"
+)
+
+
+def scan_body(text: str, start: int) -> Body:
+    """Find every tag from an offset of the file on."""
+    body = Body(Tag("", start, start, len(text), len(text), closed=True))
+    _find_lines(body, text, start)
+    _find_tags(body, text, start)
+    return body
+
+
+def _find_lines(body: Body, text: str, start: int) -> None:
+    """Fences and headings; a heading inside a fence is none."""
+    opened: tuple[int, str] | None = None
+    for line in _LINE.finditer(text, start):
+        fence = line["fence"]
+        if fence is None:
+            if opened is None:
+                body.headings.append((len(line["level"]), line["title"].strip(), line.span()))
+        elif opened is None:
+            if fence[0] == "~" or "`" not in line["info"]:
+                opened = line.start(), fence
+        elif fence[0] == opened[1][0] and len(fence) >= len(opened[1]) and not line["info"].strip():
+            body.fences.append((opened[0], line.end()))
+            opened = None
+    if opened is not None:
+        body.fences.append((opened[0], len(text)))
+
+
+def _find_tags(body: Body, text: str, start: int) -> None:
+    stack = [body.root]
+    counts: dict[str, int] = {}
+    ends = [end for _, end in body.fences]
+    pos, found_tags = start, 0
+    while found := _TAG.search(text, pos):
+        at, pos = found.span()
+        index = bisect_right(ends, at)
+        if index < len(ends) and body.fences[index][0] <= at:
+            pos = max(pos, ends[index])
+        elif found["comment"]:
+            pos = _end_comment(body, text, at)
+        elif found["name"] is None:
+            pos = _end_code(text, at)
+        else:
+            found_tags += 1
+            if found_tags > MAX_TAGS:
+                body.overflow = True
+                break
+            _add(body, stack, counts, found)
+    while len(stack) > 1:
+        _leave_open(body, stack.pop(), len(text))
+
+
+def _end_comment(body: Body, text: str, at: int) -> int:
+    end = text.find("-->", at + 4)
+    end = len(text) if end < 0 else end + 3
+    body.comments.append((at, end))
+    return end
+
+
+def _end_code(text: str, at: int) -> int:
+    """Where inline code ends: at as many backticks on the same line, else it is none."""
+    length = 1
+    while text.startswith("`", at + length):
+        length += 1
+    line_end = text.find("\n", at)
+    closing = text.find("`" * length, at + length, len(text) if line_end < 0 else line_end)
+    return at + length if closing < 0 else closing + length
+
+
+def _add(body: Body, stack: list[Tag], counts: dict[str, int], found: re.Match[str]) -> None:
+    name = found["name"]
+    if found["slash"]:
+        if not counts.get(name):
+            body.strays.append(found.span())
+            return
+        while True:
+            tag = stack.pop()
+            counts[tag.name] -= 1
+            if tag.name == name:
+                tag.inner_end, tag.end, tag.closed = found.start(), found.end(), True
+                return
+            _leave_open(body, tag, found.start())
+    attributes = (found["attributes"] or "").strip()
+    empty = bool(found["empty"]) or attributes.endswith("/")
+    tag = Tag(name, found.start(), found.end(), attributes=attributes.rstrip("/"), parent=stack[-1])
+    line_start = found.string.rfind("\n", 0, found.start()) + 1
+    tag.inline = bool(found.string[line_start : found.start()].strip())
+    stack[-1].children.append(tag)
+    if empty:
+        tag.inner_end, tag.end, tag.closed = tag.inner_start, tag.inner_start, True
+    elif len(stack) <= MAX_DEPTH:
+        stack.append(tag)
+        counts[name] = counts.get(name, 0) + 1
+    else:
+        _leave_open(body, tag, tag.inner_start)
+
+
+def _leave_open(body: Body, tag: Tag, end: int) -> None:
+    """A tag that is never closed holds what follows, up to where its parent ends; a word in a line holds nothing."""
+    tag.inner_end = tag.end = end
+    body.unclosed.append(tag)
+    if tag.inline and tag.parent is not None:
+        tag.inner_end = tag.end = tag.inner_start
+        for child in tag.children:
+            child.parent = tag.parent
+        tag.parent.children.extend(tag.children)
+        tag.children = []

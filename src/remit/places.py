@@ -1,0 +1,34 @@
+"""Places: offsets in a text, as lines and columns.
+
+Owns the counting, for every room that points into a text. Lines are counted once for a text and asked for often.
+"""
+
+from __future__ import annotations
+
+from remit.model import Place
+
+
+def locate(text: str, start: int, end: int) -> Place:
+    """Turn offsets into lines and columns, counted from 1."""
+    return Lines(text).locate(start, end)
+
+
+class Lines:
+    """How many lines stand before each stretch of a text."""
+
+    _STRETCH = 1 << 16
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.before = [0]
+        for start in range(0, len(text), self._STRETCH):
+            self.before.append(self.before[-1] + text.count("\n", start, start + self._STRETCH))
+
+    def locate(self, start: int, end: int) -> Place:
+        """Turn offsets into lines and columns, counted from 1."""
+        return Place(*self._find(start), *self._find(end))
+
+    def _find(self, at: int) -> tuple[int, int]:
+        stretch = at // self._STRETCH
+        line = self.before[stretch] + self.text.count("\n", stretch * self._STRETCH, at) + 1
+        return line, at - self.text.rfind("\n", 0, at)

@@ -1,0 +1,80 @@
+"""Every rule finds fault with its bad file and not with its good one; every fix puts right what it promises."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from remit.agents.fixes import apply_fixes, fix_until_stable
+from remit.agents.rules import RULES
+from remit.model import Finding
+from tests.agents.samples import Sample, lint
+
+HERE = Path(__file__).parent
+SAMPLES: dict[str, Sample] = {}
+for file in sorted(HERE.glob("samples_*.py")):
+    SAMPLES |= import_module(f"tests.agents.rules.{file.stem}").SAMPLES
+FIXED = sorted(code for code in SAMPLES if code in RULES and RULES[code].fix)
+
+
+def find(text: str, code: str, sample: Sample) -> list[Finding]:
+    return [finding for finding in lint(text, sample.path, sizes=sample.sizes) if finding.code == code]
+
+
+def test_every_rule_has_a_sample() -> None:
+    assert sorted(SAMPLES) == sorted(RULES)
+
+
+@pytest.mark.parametrize("code", sorted(SAMPLES))
+def test_the_bad_file_is_reported(code: str) -> None:
+    sample = SAMPLES[code]
+    findings = find(sample.bad, code, sample)
+    assert findings
+    lines = sample.bad.split("\n")
+    for finding in findings:
+        assert finding.place is not None
+        assert 1 <= finding.place.line <= len(lines)
+        assert 1 <= finding.place.column <= len(lines[finding.place.line - 1]) + 1
+        assert finding.message
+        assert finding.hint[0].isupper()
+        assert finding.hint.endswith((".", "?", ")"))
+
+
+@pytest.mark.parametrize("code", sorted(SAMPLES))
+def test_the_good_file_is_not(code: str) -> None:
+    sample = SAMPLES[code]
+    assert not find(sample.good, code, sample)
+
+
+@pytest.mark.parametrize("code", FIXED)
+def test_a_fix_puts_it_right(code: str) -> None:
+    sample = SAMPLES[code]
+    findings = find(sample.bad, code, sample)
+    assert any(finding.fix for finding in findings), "the rule promises a fix, its bad file gets none"
+    once = apply_fixes(findings, sample.bad, unsafe=True)
+    assert len(find(once.text, code, sample)) < len(findings)
+    if sample.fixed is not None:
+        assert once.text == sample.fixed
+
+
+@pytest.mark.parametrize("code", FIXED)
+def test_fixing_twice_changes_nothing_more(code: str) -> None:
+    sample = SAMPLES[code]
+
+    def check(text: str) -> list[Finding]:
+        return lint(text, sample.path, sizes=sample.sizes)
+
+    fixed = fix_until_stable(sample.bad, check, unsafe=True)
+    assert fixed.applied
+    assert not apply_fixes(check(fixed.text), fixed.text, unsafe=True).applied
+
+
+@pytest.mark.parametrize("code", sorted(RULES))
+def test_a_rule_is_documented(code: str) -> None:
+    each = RULES[code]
+    paragraphs = [part.strip() for part in each.documentation.split("\n\n")]
+    assert paragraphs[0].endswith(".")
+    for word in ("Why: ", "Bad: ", "Good: "):
+        assert any(part.startswith(word) for part in paragraphs), f"{code} does not say {word}"
+    assert bool(each.fix) == any(part.startswith("Fix (") for part in paragraphs)
+    assert each.requirement
