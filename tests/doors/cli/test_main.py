@@ -114,6 +114,14 @@ def test_a_shell_is_helped_to_complete(words: str, answers: list[str], remit: Re
             "'a,,b' has an empty name in it; write it like orchestrator,plan,planner",
             id="a path with a gap",
         ),
+        pytest.param(
+            "instructions --dialect manifest --topic ../notes",
+            "'../notes' is not a topic; write it like upload-limits",
+            id="a topic that leads elsewhere",
+        ),
+        pytest.param(
+            "explain --all RET001", "--all and CODE do not go together; leave one of them out", id="all and one"
+        ),
     ],
 )
 def test_a_line_that_does_not_fit_is_answered_in_one_sentence(args: str, sentence: str, inside: Inside) -> None:
@@ -121,6 +129,29 @@ def test_a_line_that_does_not_fit_is_answered_in_one_sentence(args: str, sentenc
     ended = inside(*args.split())
     assert (ended.code, ended.out) == (2, b"")
     assert ended.complaint == sentence
+
+
+@pytest.mark.parametrize("option", ["--session", "--agent", "--dialect"])
+@pytest.mark.parametrize("value", ["", " "])
+def test_an_option_without_a_value_is_not_taken_for_one(option: str, value: str, inside: Inside) -> None:
+    """C1: a script whose variable is not set must not expect a session without a name."""
+    ended = inside("check", inside.write("a.md", GOOD), option, value)
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.complaint == f"{option} is empty; leave it out, or say what it is"
+
+
+@pytest.mark.parametrize("option", ["--root", "--manifest"])
+def test_an_empty_path_is_not_the_current_folder(option: str, inside: Inside) -> None:
+    ended = inside("check", inside.write("a.md", GOOD), option, "")
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.complaint == "a path is empty; leave the option out, or name a file or folder"
+
+
+@pytest.mark.parametrize("topic", ["A", "a b", "a--b", "-a", "a-", "ä", "a/b", "", "a_b"])
+def test_a_topic_is_a_part_of_a_file_name(topic: str, inside: Inside) -> None:
+    """R4.1: an agent that obeys the instructions is accepted."""
+    ended = inside("instructions", "--dialect", "manifest", f"--topic={topic}")
+    assert (ended.code, ended.complaint) == (2, f"'{topic}' is not a topic; write it like upload-limits")
 
 
 def test_of_a_long_word_both_ends_are_shown_and_what_to_do(inside: Inside) -> None:

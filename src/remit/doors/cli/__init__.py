@@ -6,12 +6,15 @@ Nothing is imported before `main` runs, so that an interrupt during start-up is 
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
 
 def main() -> None:
     """Run the command line that the process was started with, and end the process."""
+    # The little that one command throws away is not worth looking for; the default looks every 700 objects.
+    gc.set_threshold(50_000)
     code = run(sys.argv[1:])
     # Everything that can be written is written. To take every module down again would cost a tenth of the whole run,
     # and to flush a stream that nobody reads would fail once more.

@@ -12,6 +12,7 @@ import click
 from remit.doors.cli import options
 from remit.doors.cli.output import get_paint, hand_over, say, say_json
 from remit.doors.render import ACCEPTED
+from remit.errors import UsageError
 
 if TYPE_CHECKING:
     from remit.app import Explanation
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 @options.agent
 @options.depth
 @options.path
-@click.option("--topic", metavar="SLUG", help="The topic of a manifest entry, as in its file name.")
+@click.option(
+    "--topic", type=options.parse_slug, metavar="SLUG", help="The topic of a manifest entry, as in its file name."
+)
 @options.day
 @click.option("--task", "task_id", metavar="ID", help="The task that a manifest entry belongs to.")
 @click.option("--output-dir", metavar="DIR", help="Where the manifest and its findings files are.")
@@ -65,6 +68,8 @@ def explain(codes: tuple[str, ...], *, every: bool, output_format: str) -> int:
     """Print what a finding's CODE means, why it matters, and what to write instead; without CODE, list the codes."""
     from remit import app
 
+    if every and codes:
+        raise UsageError("--all and CODE do not go together", hint="leave one of them out")
     asked = app.explain_all() if every or not codes else [app.explain(code) for code in codes]
     paint = get_paint()
     if output_format == "json":

@@ -42,10 +42,16 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse a command line; what is wrong with it is said of this command, not of the whole program."""
         try:
-            return super().parse_args(ctx, args)
+            rest = super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
             raise
+        for param in self.params:
+            value = ctx.params.get(param.name or "")
+            if isinstance(param, click.Option) and isinstance(value, str) and not value.strip():
+                # A script's variable that was never set: nobody means to expect a session called "".
+                raise UsageError(f"{param.opts[0]} is empty", hint="leave it out, or say what it is")
+        return rest
 
 
 def parse_depth(value: str) -> int:
@@ -77,7 +83,17 @@ def parse_path(value: str) -> Path:
     """A path, as the app wants it."""
     from pathlib import Path  # 8 ms, and most command lines name none
 
+    if not value:  # which would be the current folder
+        raise UsageError("a path is empty", hint="leave the option out, or name a file or folder")
     return Path(value)
+
+
+def parse_slug(value: str) -> str:
+    """A topic as it stands in file names: small letters and digits, with hyphens between them."""
+    plain = value.replace("-", "")
+    if not (plain.isascii() and plain.isalnum() and value == value.lower() and all(value.split("-"))):
+        raise UsageError(f"'{value}' is not a topic", hint="write it like upload-limits")
+    return value
 
 
 def parse_names(value: str) -> tuple[str, ...]:
