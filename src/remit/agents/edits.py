@@ -56,7 +56,10 @@ def replace_value(document: Document, pointer: str, yaml_text: str) -> tuple[Cha
     if start == end and pointer in found.keys:  # `key:` without a value
         colon = document.text.find(":", found.keys[pointer][1]) + 1
         return ((colon, colon, f" {yaml_text}"),)
-    return ((start, end, yaml_text),)
+    value = document.text[start:end]
+    if value.startswith(("&", "!")):  # others refer to it, or it is more than its text
+        return ()
+    return ((start, start + len(value.rstrip()), yaml_text),)  # a text of several lines ends where the next key begins
 
 
 def rename_key(document: Document, pointer: str, name: str) -> tuple[Change, ...]:
@@ -76,10 +79,14 @@ def add_key(document: Document, parent: str, key: str, yaml_text: str) -> tuple[
     newline = "\r\n" if "\r\n" in document.text[: found.end] else "\n"
     if parent == "":
         head = document.text[found.start : found.end]
+        if head.lstrip().startswith("{"):
+            return ()
+        first = next(iter(found.keys.values()), (found.start, 0))[0]
+        indent = " " * (first - (document.text.rfind("\n", 0, first) + 1))
         at = found.start + len(head.rstrip())
         lead = newline if head.strip() else ""
         tail = "" if head.strip() else newline
-        return ((at, at, f"{lead}{_render_pair(key, yaml_text, '', newline)}{tail}"),)
+        return ((at, at, f"{lead}{_render_pair(key, yaml_text, indent, newline)}{tail}"),)
     children = [name for name in found.keys if name.rpartition("/")[0] == parent]
     if not children or parent in found.flow or parent in found.shared or _editable(document, parent) is None:
         return ()
