@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from remit.contract.rules.register import Case, Report, rule
-from remit.contract.rules.summary import count_sentences
+from remit.prose import count_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

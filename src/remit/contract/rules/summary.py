@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from remit.contract.rules.register import Case, Report, rule
 from remit.contract.tokens import count_tokens
+from remit.prose import count_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,20 +17,8 @@ WANTED_CHARS = 400
 WANTED_TOKENS = 100
 SENTENCES = (2, 5)
 
-_SENTENCE_END = re.compile(r"[.!?…](?=[\s\"')\]]|\Z)")
-_ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|dr|mr|ms)\.\Z", re.IGNORECASE)
 _MARKUP = re.compile(r"(?m)^\s{0,3}(?:#{1,6}\s|[-*+]\s|>\s|\d{1,3}\.\s)|\*\*|__|```|`[^`\n]{1,200}`|\]\(|<[a-z]{1,12}>")
 _EMOJI = re.compile("[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001faff]")
-
-
-def count_sentences(text: str) -> int:
-    """How many sentences a text has, or its first part if it is long; common abbreviations do not end one."""
-    text = text[:4000]
-    ends = [
-        m.end() for m in _SENTENCE_END.finditer(text) if not _ABBREVIATION.search(text, max(0, m.end() - 12), m.end())
-    ]
-    rest = text[ends[-1] :] if ends else text
-    return len(ends) + bool(rest.strip(" \t\r\n\"')]"))
 
 
 @rule("RET030", "R0.4 C4")

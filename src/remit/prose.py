@@ -1,0 +1,37 @@
+"""Prose: how many sentences a text has.
+
+Owns the counting, for every room that asks for a number of sentences: those of a return's summary, of an agent's role.
+"""
+
+from __future__ import annotations
+
+import re
+
+MAX_CHARS = 4000
+"""Nobody asks for more sentences than fit in here."""
+
+_SENTENCE_END = re.compile(r"[.!?…](?=[\s\"')\]]|\Z)")
+_ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|dr|mr|ms)\.\Z", re.IGNORECASE)
+
+
+def count_sentences(text: str) -> int:
+    """How many sentences a text has, or its first part if it is long; common abbreviations do not end one."""
+    text = text[:MAX_CHARS]
+    ends = [
+        m.end() for m in _SENTENCE_END.finditer(text) if not _ABBREVIATION.search(text, max(0, m.end() - 12), m.end())
+    ]
+    rest = text[ends[-1] :] if ends else text
+    return len(ends) + bool(rest.strip(" \t\r\n\"')]"))
+
+
+_LIST_MARK = re.compile(r"^[ \t]{0,60}(?:[-*+•]|\d{1,3}[.)])[ \t]{1,20}(?P<item>[^\n]{1,2000})", re.MULTILINE)
+
+
+def count_statements(text: str) -> int:
+    """How many sentences a text with lists in it has: an item counts as one, its number ends none."""
+    return count_sentences(_LIST_MARK.sub(_end_item, text[:MAX_CHARS]))
+
+
+def _end_item(found: re.Match[str]) -> str:
+    item = found["item"].rstrip()
+    return item if item.endswith((".", "!", "?", "…", ":", ";")) else f"{item}."

@@ -1,0 +1,40 @@
+"""Sentences are counted as a reader would, in prose and in lists."""
+
+import pytest
+
+from remit.prose import count_sentences, count_statements
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("", 0),
+        (" \n", 0),
+        ("Done", 1),
+        ("Done.", 1),
+        ("Wrote it. Checked it!", 2),
+        ("See plans/implementation-001.md for v1.2.", 1),
+        ("Reads files, e.g. plans. Writes others.", 2),
+        ('He said "go." Then left.', 2),
+    ],
+)
+def test_sentences_of_prose(text: str, count: int) -> None:
+    assert count_sentences(text) == count
+    assert count_statements(text) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("1. Read the task\n2. Write the plan\n3. Return", 3),
+        ("- Read the task.\n- Write the plan.", 2),
+        ("Do this:\n* read\n* write", 2),
+        ("Do this:\r\n  1) read\r\n  2) write\r\n", 2),
+    ],
+)
+def test_an_item_of_a_list_is_a_sentence(text: str, count: int) -> None:
+    assert count_statements(text) == count
+
+
+def test_a_long_text_is_counted_in_its_first_part() -> None:
+    assert count_sentences("Yes. " * 100_000) == 800
