@@ -22,7 +22,8 @@ PACKAGE = ROOT / "src" / "remit"
 
 PORCH = "__init__"
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("model", "errors", "places"),
+    ("model", "errors"),
+    ("places", "prose"),  # what every room counts with: lines and columns, sentences
     ("contract", "agents", "policy", "config"),
     ("workspace", "runners"),
     ("delegate",),
