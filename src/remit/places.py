@@ -1,4 +1,4 @@
-"""Places: offsets in a text, as lines and columns.
+"""Places: offsets in a text as lines and columns, and the parts of a JSON Pointer.
 
 Owns the counting, for every room that points into a text. Lines are counted once for a text and asked for often.
 """
@@ -6,6 +6,11 @@ Owns the counting, for every room that points into a text. Lines are counted onc
 from __future__ import annotations
 
 from remit.model import Place
+
+
+def escape_key(key: str) -> str:
+    """A key as a part of a JSON Pointer."""
+    return key.replace("~", "~0").replace("/", "~1") if "~" in key or "/" in key else key
 
 
 def locate(text: str, start: int, end: int) -> Place:

@@ -9,28 +9,30 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.agents.profiles import CLAUDE_TOOLS, TOOLS
+from remit.places import escape_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from remit.agents.document import Document
+    from remit.agents.frontmatter import Span
     from remit.agents.profiles import Profile
+    from remit.model import Place
 
 MAX_TARGETS = 200
 ANYONE = "*"
 """The target of an agent that may call every other one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """An agent that another may call, and where its file says so."""
 
     name: str
-    start: int = 0
-    end: int = 0
+    span: Span
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,8 @@ class Definition:
     deny: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     calls: tuple[str, ...] = ()
     """For a command file: the agents that it names."""
-    name_span: tuple[int, int] = (0, 1)
-    timeout_span: tuple[int, int] = (0, 1)
+    places: Mapping[str, Place] = field(default_factory=dict)
+    """Where the file says its name, its timeout and its tools."""
 
 
 def define(document: Document) -> Definition | None:
@@ -82,8 +84,7 @@ def define(document: Document) -> Definition | None:
         tools=read_tools(document),
         allow=_read_patterns(document, "allow"),
         deny=_read_patterns(document, "deny"),
-        name_span=document.span_of("/name") if own_name else document.span_of(""),
-        timeout_span=document.span_of("/timeout"),
+        places={key: document.locate(document.span_of(f"/{key}")) for key in ("name", "timeout", "tools")},
     )
 
 
@@ -107,18 +108,22 @@ def _find_targets(document: Document) -> Iterator[Target]:
         yield from _find_opencode_targets(document)
 
 
+def _aim(document: Document, name: str, span: Span) -> Target:
+    return Target(name.strip(), span, document.locate(span))
+
+
 def _find_standard_targets(document: Document) -> Iterator[Target]:
     named = document.get("delegation", "can_delegate_to")
     seen = set()
     for index, name in enumerate(named[:MAX_TARGETS] if isinstance(named, list) else ()):
         if isinstance(name, str) and name.strip():
             seen.add(name.strip())
-            yield Target(name.strip(), *document.span_of(f"/delegation/can_delegate_to/{index}"))
+            yield _aim(document, name, document.span_of(f"/delegation/can_delegate_to/{index}"))
     patterns = document.body.find("delegation_patterns")
     for tag in patterns.find_all("delegate_to")[:MAX_TARGETS] if patterns else ():
         name = (tag.get("name") or "").strip()
         if name and name not in seen and "{" not in name:
-            yield Target(name, *tag.name_span)
+            yield _aim(document, name, tag.name_span)
 
 
 _CALL = re.compile(r"(?:Task|Agent)(?:\((?P<names>[^()]{0,400})\))?\Z")
@@ -136,7 +141,7 @@ def _find_claude_targets(document: Document) -> Iterator[Target]:
     for tool in split_claude_tools(document.get("tools")):
         found = _CALL.match(tool)
         for name in (found["names"] or ANYONE).split(",") if found else ():
-            yield Target(name.strip() or ANYONE, *span)
+            yield _aim(document, name.strip() or ANYONE, span)
 
 
 def _find_opencode_targets(document: Document) -> Iterator[Target]:
@@ -144,9 +149,9 @@ def _find_opencode_targets(document: Document) -> Iterator[Target]:
     if isinstance(rights, dict):
         for name, right in list(rights.items())[:MAX_TARGETS]:
             if right in ("allow", "ask"):
-                yield Target(name, *document.key_span(f"/permission/task/{name}"))
+                yield _aim(document, name, document.key_span(f"/permission/task/{escape_key(name)}"))
     elif rights in ("allow", "ask") or document.get("tools", "task") is True:
-        yield Target(ANYONE, *document.span_of("/permission/task" if rights else "/tools/task"))
+        yield _aim(document, ANYONE, document.span_of("/permission/task" if rights else "/tools/task"))
 
 
 # --- what it may use -------------------------------------------------------------------------------------------------

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from remit.agents.frontmatter import Frontmatter, find_frontmatter, parse_frontmatter
+from remit.agents.ignores import Ignore
 from remit.agents.profiles import Profile, choose_profile, find_place
 from remit.agents.tags import Body, Tag, scan_body
 from remit.places import Lines
@@ -23,18 +24,6 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 1024 * 1024
 """An agent file is a prompt; one of a million bytes fits in no context."""
-
-
-class Ignore(NamedTuple):
-    """`<!-- remit: ignore[CODE, …] -->` or, in the frontmatter, `# remit: ignore[CODE, …]`."""
-
-    codes: tuple[str, ...]
-    """Empty: every code."""
-    start: int
-    end: int
-    line: int
-    """The line whose findings it silences: its own, or the next one where it stands alone."""
-    whole_file: bool
 
 
 @dataclass(slots=True)
@@ -110,9 +99,9 @@ def parse_document(path: str, content: bytes | str) -> Document:
     text = content if isinstance(content, str) else ""
     if isinstance(content, bytes):
         if len(content) > MAX_BYTES:
-            return _make_empty(path, f"it is larger than {MAX_BYTES // 1024} KiB")
+            return make_unreadable(path, f"it is larger than {MAX_BYTES // 1024} KiB")
         if b"\0" in content:
-            return _make_empty(path, "it has a NUL in it, so it is no text")
+            return make_unreadable(path, "it has a NUL in it, so it is no text")
         text = content.decode("utf-8", "surrogateescape")
     fault = "it is not UTF-8" if not text.isascii() and _HALF.search(text) else None
     if path.endswith(".toml"):
@@ -123,7 +112,8 @@ def parse_document(path: str, content: bytes | str) -> Document:
 _HALF = re.compile("[\ud800-\udfff]")
 
 
-def _make_empty(path: str, fault: str) -> Document:
+def make_unreadable(path: str, fault: str) -> Document:
+    """A document of which nothing is known but why it cannot be read."""
     body = Body(Tag("", 0, 0, 0, 0, closed=True))
     place = find_place(path)
     return Document(path, "", place or "standard", place, None, body, 0, fault)
@@ -148,7 +138,7 @@ def _parse_markdown(path: str, text: str, fault: str | None) -> Document:
 def _parse_toml(path: str, text: str, fault: str | None) -> Document:
     from remit.agents.toml import parse_toml  # noqa: PLC0415 - few workspaces have Codex's files
 
-    document = _make_empty(path, "")
+    document = make_unreadable(path, "")
     document.text, document.fault = text, fault
     document.frontmatter = parse_toml(text)
     document.body_start = len(text)
@@ -177,9 +167,10 @@ def _find_ignores(document: Document) -> list[Ignore]:
         if not in_head and not any(start == found.start() for start, _ in document.body.comments):
             continue
         codes = tuple(code.strip().upper() for code in (found["codes"] or "").split(",") if code.strip())
-        line = document.locate(found.span()).line
-        line_start = text.rfind("\n", 0, found.start()) + 1
-        line_end = text.find("\n", found.end())
-        alone = not (text[line_start : found.start()] + text[found.end() : line_end if line_end >= 0 else None]).strip()
-        ignores.append(Ignore(codes, *found.span(), line + alone, bool(found["file"])))
+        place = document.locate(found.span())
+        start = text.rfind("\n", 0, found.start()) + 1
+        end = text.find("\n", found.end()) + 1 or len(text)
+        alone = not (text[start : found.start()] + text[found.end() : end]).strip()
+        cut = (start, end) if alone else found.span()
+        ignores.append(Ignore(codes, place.line + alone, bool(found["file"]), place, cut))
     return ignores

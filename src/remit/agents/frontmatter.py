@@ -16,6 +16,8 @@ from yaml._yaml import CParser
 from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 from yaml.resolver import Resolver
 
+from remit.places import escape_key
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -61,11 +63,6 @@ class Frontmatter:
     """Whether it could be read as one piece of YAML."""
     left: int = MAX_VALUES
     """How many more values are read."""
-
-
-def escape_key(key: str) -> str:
-    """A key as a part of a JSON Pointer."""
-    return key.replace("~", "~0").replace("/", "~1") if "~" in key or "/" in key else key
 
 
 _FENCE = re.compile(r"\ufeff?---[ \t]*(\r?\n|\Z)")

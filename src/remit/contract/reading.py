@@ -90,7 +90,7 @@ class Reading:
     def tell_repairs(self) -> tuple[Repair, ...]:
         """Name each kind of repair once, where it was first needed."""
         from remit.contract.repair import REPAIRS  # noqa: PLC0415 - the quick path does without it
-        from remit.contract.rules import locate  # noqa: PLC0415
+        from remit.places import locate  # noqa: PLC0415
 
         first: dict[str, int] = {}
         for kind, at in self.repairs:

@@ -29,22 +29,22 @@ def _find_areas(base: Path, real_root: str) -> tuple[str, ...]:
 
     What lies below the root is the agent's to change: a base there that is a link opens nothing outside.
     """
-    full = os.path.abspath(base)  # noqa: PTH100 - as it is spelled, links not followed
+    full = os.path.abspath(base)
     steps = [full]
-    while (above := os.path.dirname(steps[-1])) != steps[-1]:  # noqa: PTH120 - above the top is the top
+    while (above := os.path.dirname(steps[-1])) != steps[-1]:
         steps.append(above)
     held = any(_is_inside(os.path.realpath(step), real_root) for step in steps)
     return (real_root,) if held else (real_root, os.path.realpath(full))
 
 
 def _is_inside(real: str, area: str) -> bool:
-    return real == area or real.startswith(os.path.join(area, ""))  # noqa: PTH118 - plain text, and ends in a slash
+    return real == area or real.startswith(os.path.join(area, ""))
 
 
 def _inspect(path: str, places: list[tuple[Path, tuple[str, ...]]]) -> ArtifactFacts:
     facts = ArtifactFacts(path, "missing")
     for base, areas in places:
-        facts = _look(path, os.path.join(base, path), areas)  # noqa: PTH118 - the path is foreign text
+        facts = _look(path, os.path.join(base, path), areas)
         if facts.state != "missing":
             break
     return facts
@@ -55,7 +55,7 @@ def _look(path: str, full: str, areas: tuple[str, ...]) -> ArtifactFacts:
         real = os.path.realpath(full)
         if not any(_is_inside(real, area) for area in areas):
             return ArtifactFacts(path, "outside")
-        found = os.stat(real, follow_symlinks=False)  # noqa: PTH116 - one system call, no object
+        found = os.stat(real, follow_symlinks=False)
     except (FileNotFoundError, NotADirectoryError):
         return ArtifactFacts(path, "missing")
     except (OSError, ValueError):  # too long, a loop of links, a NUL, no permission

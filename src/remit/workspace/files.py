@@ -1,4 +1,4 @@
-"""Files: reading what others wrote, under a cap.
+"""Files: reading what others wrote, under a cap, and writing so that nobody ever sees half of it.
 
 Owns opening files. A folder, a device or a pipe that somebody left in a workspace is refused by what it is, not found
 out by hanging on it.
@@ -24,9 +24,9 @@ def load_bytes(path: str | Path, *, max_bytes: int = MAX_BYTES) -> bytes:
     """Read a file that the user named, up to a cap; one byte more than the cap shows that there was more."""
     name = os.fspath(path)
     try:
-        if not _is_openable(name, os.stat(name).st_mode):  # noqa: PTH116 - pathlib costs 8 ms at start-up
+        if not _is_openable(name, os.stat(name).st_mode):
             raise InputError(f"'{name}' is not a file", hint="name a file, or - for standard input")
-        with open(name, "rb") as file:  # noqa: PTH123 - pathlib costs 8 ms at start-up
+        with open(name, "rb") as file:
             return file.read(max_bytes + 1)
     except OSError as error:
         raise InputError(f"'{name}' cannot be read: {(error.strerror or str(error)).lower()}",
@@ -58,3 +58,47 @@ def load_tail(path: Path) -> str:
 def _is_openable(name: str, mode: int) -> bool:
     """A regular file, or a pipe that the shell itself handed over: `remit check <(command)`."""
     return stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and name.startswith(("/dev/fd/", "/dev/stdin", "/proc/self/fd/")))
+
+
+def write_bytes(path: str, data: bytes) -> None:
+    """Replace a file at once: whoever opens it sees the old content or the new one, also after a crash.
+
+    A link stays a link: what it leads to is replaced. The file keeps its permissions.
+    """
+    target = os.path.realpath(path)
+    folder, name = os.path.split(target)
+    try:
+        mode = stat.S_IMODE(os.stat(target).st_mode)
+    except FileNotFoundError:
+        mode = None
+    temporary = os.path.join(folder, f".{name[:100]}.{os.getpid()}.{os.urandom(4).hex()}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    _sync_folder(folder)
+
+
+def _sync_folder(folder: str) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def make_private_folder(folder: str) -> None:
+    """Make a folder of Remit's own below `.remit`, which tells git to leave it alone."""
+    os.makedirs(folder, exist_ok=True)
+    head, found, _ = folder.rpartition("/.remit")
+    marker = os.path.join(f"{head}{found}" if found else folder, ".gitignore")
+    if not os.path.lexists(marker):
+        write_bytes(marker, b"*\n")

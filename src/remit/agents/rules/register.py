@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from remit.model import NOTHING, Edit, Finding, Fix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from remit.agents.document import Document
     from remit.agents.frontmatter import Span
@@ -101,14 +101,14 @@ def rule(
 
 
 def run_rules(case: Case) -> list[Finding]:
-    """Run every rule of the document's profile, in the order of the text."""
+    """Run every rule of the document's profile."""
     profile = case.document.profile
     if profile not in _BY_PROFILE:
         _BY_PROFILE[profile] = tuple(each for each in RULES.values() if profile in each.profiles)
     findings = []
     for each in _BY_PROFILE[profile]:
         findings += [stamp(each, report, case.document) for report in islice(each.check(case), MAX_REPORTS)]
-    return sort_findings(findings)
+    return findings
 
 
 def stamp(rule: Rule, report: Report, document: Document) -> Finding:
@@ -119,8 +119,3 @@ def stamp(rule: Rule, report: Report, document: Document) -> Finding:
         fix = Fix(report.applicability or rule.fix or "unsafe", report.fix_message or report.hint, edits)
     return Finding(rule.code, report.severity or rule.severity, report.message, report.hint, rule.requirement,
                    report.pointer, document.locate(report.span), fix)  # fmt: skip
-
-
-def sort_findings(findings: Iterable[Finding]) -> list[Finding]:
-    """In the order of the text."""
-    return sorted(findings, key=lambda f: (f.place.line if f.place else 0, f.place.column if f.place else 0, f.code))

@@ -12,6 +12,6 @@ from remit.contract.rules import (  # noqa: F401 - loading them registers their 
     shape,
     summary,
 )
-from remit.contract.rules.register import RULES, Case, Rule, Trouble, TroubleKind, judge_outcome, locate, run_rules
+from remit.contract.rules.register import RULES, Case, Rule, Trouble, TroubleKind, judge_outcome, run_rules
 
-__all__ = ["RULES", "Case", "Rule", "Trouble", "TroubleKind", "judge_outcome", "locate", "run_rules"]
+__all__ = ["RULES", "Case", "Rule", "Trouble", "TroubleKind", "judge_outcome", "run_rules"]

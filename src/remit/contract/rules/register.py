@@ -11,14 +11,15 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from remit.model import NOTHING, Expectation, Finding, Place
+from remit.model import NOTHING, Expectation, Finding
+from remit.places import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from remit.contract.dialects import Dialect
     from remit.contract.schemas import Problem
-    from remit.model import ArtifactFacts, Outcome, Severity, Status
+    from remit.model import ArtifactFacts, Outcome, Place, Severity, Status
 
 MAX_PROBLEMS = 100
 """Of one kind: nobody reads more, and one is enough to refuse a return."""
@@ -217,29 +218,3 @@ def judge_outcome(findings: Iterable[Finding]) -> Outcome:
     """The one word for a list of findings: the gravest error decides, warnings do not."""
     outcomes = {RULES[finding.code].outcome for finding in findings if finding.severity == "error"}
     return next((outcome for outcome in _PRECEDENCE if outcome in outcomes), "accepted")
-
-
-def locate(text: str, start: int, end: int) -> Place:
-    """Turn offsets into lines and columns."""
-    return Lines(text).locate(start, end)
-
-
-class Lines:
-    """How many lines stand before each stretch of a text; counted once, asked often."""
-
-    _STRETCH = 1 << 16
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.before = [0]
-        for start in range(0, len(text), self._STRETCH):
-            self.before.append(self.before[-1] + text.count("\n", start, start + self._STRETCH))
-
-    def locate(self, start: int, end: int) -> Place:
-        """Turn offsets into lines and columns, counted from 1."""
-        return Place(*self._find(start), *self._find(end))
-
-    def _find(self, at: int) -> tuple[int, int]:
-        stretch = at // self._STRETCH
-        line = self.before[stretch] + self.text.count("\n", stretch * self._STRETCH, at) + 1
-        return line, at - self.text.rfind("\n", 0, at)

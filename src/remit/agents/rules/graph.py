@@ -1,0 +1,246 @@
+"""Rules on the graph: who may call whom, over all agent files together. No single file shows any of this."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.agents.definition import ANYONE
+from remit.agents.graph import render_path
+from remit.agents.patterns import covered_by_any
+from remit.agents.profiles import MAX_DEPTH, SERVICES
+from remit.errors import find_meant
+from remit.model import Edit, Finding, Fix
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from remit.agents.definition import Definition, Target
+    from remit.agents.graph import Graph
+    from remit.agents.rules.register import Applicability
+    from remit.model import Place, Severity
+
+
+class GraphReport(NamedTuple):
+    """What a rule on the graph yields: a sentence about one of its agents."""
+
+    agent: Definition
+    message: str
+    hint: str
+    place: Place
+    edit: Edit | None = None
+
+
+class GraphRule(NamedTuple):
+    """A rule on the graph."""
+
+    code: str
+    name: str
+    severity: Severity
+    requirement: str
+    documentation: str
+    check: Callable[[Graph], Iterator[GraphReport]]
+    fix: Applicability | None
+
+
+GRAPH_RULES: dict[str, GraphRule] = {}
+
+
+def graph_rule(
+    code: str, requirement: str, *, severity: Severity = "error", fix: Applicability | None = None
+) -> Callable[[Callable[[Graph], Iterator[GraphReport]]], Callable[[Graph], Iterator[GraphReport]]]:
+    """Register a function as a rule on the graph."""
+
+    def register(check: Callable[[Graph], Iterator[GraphReport]]) -> Callable[[Graph], Iterator[GraphReport]]:
+        name = check.__name__.replace("_", "-")
+        GRAPH_RULES[code] = GraphRule(code, name, severity, requirement, check.__doc__ or "", check, fix)
+        return check
+
+    return register
+
+
+def check_graph(graph: Graph) -> Iterator[tuple[str, Finding]]:
+    """Every finding on the graph, with the path of the file that it belongs to."""
+    for each in GRAPH_RULES.values():
+        for report in each.check(graph):
+            fix = Fix(each.fix, report.hint, (report.edit,)) if report.edit and each.fix else None
+            yield (
+                report.agent.path,
+                Finding(each.code, each.severity, report.message, report.hint, each.requirement, "", report.place, fix),
+            )
+
+
+def _find_target(agent: Definition, name: str) -> Target | None:
+    return next((target for target in agent.targets if target.name == name), None)
+
+
+def _place_of_edge(agent: Definition, name: str) -> Place:
+    target = _find_target(agent, name)
+    return target.place if target else agent.places["name"]
+
+
+@graph_rule("GRF001", "R1.27 R2.5")
+def cycle(graph: Graph) -> Iterator[GraphReport]:
+    """Agents may call each other in a circle.
+
+    Why: a delegation to an ancestor is refused when it happens, and until then the circle costs one run per agent.
+
+    Bad: `planner` may call `researcher`, and `researcher` may call `planner`.
+
+    Good: both call a third one that calls nobody.
+    """
+    for names in graph.cycles:
+        agent = graph.agents[names[0]]
+        if len(names) == 2:  # noqa: PLR2004 - it calls itself, which is a rule on its own file
+            continue
+        yield GraphReport(agent, f"agents may call each other in a circle: {render_path(names)}",
+                          "Take one of these out of can_delegate_to.", _place_of_edge(agent, names[1]))  # fmt: skip
+
+
+@graph_rule("GRF002", "R1.28 R2.3 C7")
+def too_deep(graph: Graph) -> Iterator[GraphReport]:
+    """A chain of calls is longer than the limit allows.
+
+    Why: the fourth level is refused when it is reached, after everything above it has been paid for.
+
+    Bad: a command's agent calls a second, that one a third, that one a fourth.
+
+    Good: at most three levels below the command.
+    """
+    for name, depth in graph.depths.items():
+        if depth != MAX_DEPTH + 1 or name in graph.in_cycle:
+            continue
+        chain = graph.chains[name]
+        caller = graph.agents[chain[-2]]
+        message = f"this call would be at depth {depth}, at most {MAX_DEPTH} is allowed: {render_path(chain)}"
+        yield GraphReport(caller, message, "Let an agent further up make this call.", _place_of_edge(caller, name))
+
+
+@graph_rule("GRF003", "R1.5 R1.18", fix="unsafe")
+def target_unknown(graph: Graph) -> Iterator[GraphReport]:
+    """An agent may call one that does not exist.
+
+    Why: the call fails when it is made. Services that are built in need no file.
+
+    Bad: `can_delegate_to: [reseacher]`
+
+    Good: `can_delegate_to: [researcher]`
+
+    Fix (unsafe): writes the name that was probably meant.
+    """
+    for agent, target in graph.unknown:
+        meant = find_meant(target.name, (*graph.agents, *SERVICES))
+        hint = f"Did you mean {meant}?" if meant else "Write the agent's file, or take the name out."
+        edit = Edit(*target.span, _spell_like(meant), target.place) if meant and agent.profile == "standard" else None
+        yield GraphReport(agent, f"the agent {target.name} does not exist", hint, target.place, edit)
+
+
+def _spell_like(name: str) -> str:
+    return f'"{name}"'
+
+
+@graph_rule("GRF004", "R1.6", severity="warning")
+def unreachable(graph: Graph) -> Iterator[GraphReport]:
+    """No command and no other agent can reach this agent.
+
+    Why: it is dead, or the agent that should call it does not know it.
+
+    Bad: a standard agent without `lifecycle.command` that nobody has in `can_delegate_to`.
+
+    Good: `command: "/plan"`, or its name in a caller's `can_delegate_to`.
+    """
+    for name, agent in graph.agents.items():
+        if name not in graph.depths and name not in SERVICES:
+            hint = "Give it a lifecycle.command, or let an agent delegate to it."
+            yield GraphReport(agent, "no command and no agent can reach this agent", hint, agent.places["name"])
+
+
+def _edges(graph: Graph) -> Iterator[tuple[Definition, Definition]]:
+    for name, targets in graph.edges.items():
+        for target in targets:
+            if target != name:
+                yield graph.agents[name], graph.agents[target]
+
+
+@graph_rule("GRF005", "R1.2 R1.3", severity="warning")
+def wider_child(graph: Graph) -> Iterator[GraphReport]:
+    """An agent may call one that has wider permissions than itself.
+
+    Why: what an agent may not do it can have done, so its own limits say nothing. Services that are built in are not
+    meant.
+
+    Bad: `reviewer` has `write: false` and may call `implementer`, which may write everywhere.
+
+    Good: a child that may do no more than its caller.
+    """
+    for caller, child in _edges(graph):
+        wider = _find_wider(caller, child)
+        if wider:
+            yield GraphReport(caller, f"{child.name} may {wider}, {caller.name} itself may not",
+                              "Narrow the child, or let another agent make this call.",
+                              _place_of_edge(caller, child.name))  # fmt: skip
+
+
+def _find_wider(caller: Definition, child: Definition) -> str | None:
+    """The first thing that a child may do and its caller may not."""
+    if caller.tools is None or child.tools is None:
+        return None
+    for tool in child.tools:
+        if tool not in caller.tools:
+            return f"use {tool}"
+    for tool, patterns in child.allow.items():
+        own = caller.allow.get(tool)
+        if tool not in child.tools or not own:
+            continue
+        for pattern in patterns:
+            if not covered_by_any(pattern, own):
+                return f"{tool} {pattern}"
+    return None
+
+
+@graph_rule("GRF006", "R1.27 R2.6", severity="warning")
+def child_outlives(graph: Graph) -> Iterator[GraphReport]:
+    """An agent may call one whose timeout is not shorter than its own.
+
+    Why: the caller runs out of time while it waits, and what the child found is lost with it.
+
+    Bad: `planner` has 1800 seconds and may call `researcher` with 3600.
+
+    Good: the child has less time than its caller.
+    """
+    for caller, child in _edges(graph):
+        if caller.timeout_s and child.timeout_s and child.timeout_s >= caller.timeout_s:
+            yield GraphReport(caller, f"{child.name} may take {child.timeout_s:g} s, {caller.name} itself only "
+                              f"{caller.timeout_s:g} s", "Give the caller more time than the child.",
+                              _place_of_edge(caller, child.name))  # fmt: skip
+
+
+@graph_rule("GRF007", "R1.27", severity="warning")
+def may_spawn_itself(graph: Graph) -> Iterator[GraphReport]:
+    """An agent has a tool with which it can start any agent, itself among them.
+
+    Why: an agent that starts itself does so until the money is gone. Nothing but a list of names prevents it.
+
+    Bad: `tools: Read, Agent` (Claude Code), `permission: {task: allow}` (opencode)
+
+    Good: `tools: Read, Agent(code-reviewer)`, `permission: {task: {"*": deny, code-reviewer: allow}}`
+    """
+    for name, agent in graph.agents.items():
+        target = _find_target(agent, ANYONE) or (_find_target(agent, name) if agent.profile != "standard" else None)
+        if target is not None:
+            yield GraphReport(agent, "the agent can start any agent, also itself",
+                              "Name the agents that it may start.", target.place)  # fmt: skip
+
+
+@graph_rule("GRF008", "R1.1")
+def name_taken(graph: Graph) -> Iterator[GraphReport]:
+    """Two files define an agent of the same name.
+
+    Why: a harness takes one of them, and nobody can tell which.
+
+    Bad: `.claude/agents/review/planner.md` and `.claude/agents/plan/planner.md`
+
+    Good: a name of its own for each.
+    """
+    for first, second in graph.twins:
+        yield GraphReport(second, f"the name {second.name} is taken by {first.path}", "Give one of them another name.",
+                          second.places["name"])  # fmt: skip

@@ -1,0 +1,236 @@
+"""Agent files on disk: found, read, and judged once for each content they have had.
+
+Owns where agent files are looked for, the sizes of the files that they name, the sharing out of work between
+processes, and the cache of what was found. The cache is a table of plain values under `.remit/cache`: whatever it
+holds that does not fit is worked out again.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from remit.agents.lint import Checked
+
+MAX_FILES = 50_000
+MAX_BYTES = 1024 * 1024
+POOL_FROM = 40
+"""So many files to work out are worth a second process."""
+
+_SKIPPED = frozenset({
+    ".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".remit", ".tox", ".nox", ".mypy_cache",
+    ".ruff_cache", ".pytest_cache", "site-packages", "dist", "build", "target",
+})  # fmt: skip
+_HOMES = {
+    (".claude", "agents"), (".opencode", "agent"), (".opencode", "agents"), (".codex", "agents"),
+    (".claude", "commands"), (".opencode", "command"), (".opencode", "commands"),
+}  # fmt: skip
+
+
+class Source(NamedTuple):
+    """An agent file: what it is called here, and where it is."""
+
+    path: str
+    """Relative to the root, with slashes; whole where it lies outside."""
+    file: str
+
+
+# --- finding ---------------------------------------------------------------------------------------------------------
+
+
+def find_agent_files(paths: Sequence[str], *, root: str, exclude: Sequence[str] = ()) -> list[Source]:
+    """Every agent file below the paths, or below the root where none is given; a file that is named is always one."""
+    found: dict[str, Source] = {}
+    for path in paths or (root,):
+        try:
+            mode = os.stat(path).st_mode
+        except OSError as error:
+            if not os.path.islink(path):
+                reason = (error.strerror or str(error)).lower()
+                raise InputError(f"'{path}' cannot be read: {reason}", hint="check the path") from error
+            mode = 0
+        except ValueError as error:
+            raise InputError(f"{path!r} is not a path: {error}", hint="name a file or a folder") from error
+        files = list(_walk(path, deep=bool(paths))) if stat.S_ISDIR(mode) else [path]
+        for file in files:
+            source = Source(_name(file, root), file)
+            if file == path or not _is_excluded(source.path, exclude):
+                found.setdefault(os.path.realpath(file) if not os.path.islink(file) else file, source)
+    return sorted(found.values())
+
+
+def _name(file: str, root: str) -> str:
+    full = os.path.abspath(file)
+    inside = full.startswith(root.rstrip("/") + "/")
+    return full[len(root.rstrip("/")) + 1 :] if inside else full
+
+
+def _is_excluded(path: str, patterns: Sequence[str]) -> bool:
+    if not patterns:
+        return False
+    from remit.agents.lint import matches_path  # noqa: PLC0415 - few workspaces exclude anything
+
+    return any(matches_path(pattern, path) for pattern in patterns)
+
+
+def _walk(folder: str, *, deep: bool) -> Iterator[str]:
+    """The agent files below a folder; where it has none in a known place and was named, every Markdown file in it."""
+    parts = tuple(os.path.abspath(folder).split("/"))
+    home = _find_home(parts)
+    found = list(_scan(folder, home))
+    if not found and deep and home is None:
+        found = list(_scan(folder, "named"))
+    yield from found
+
+
+def _find_home(parts: tuple[str, ...]) -> str | None:
+    """What kind of place a folder is: a harness's, a plain `agents` folder, or none."""
+    if any(parts[index : index + 2] in _HOMES for index in range(len(parts))):
+        return "harness"
+    return "plain" if "agents" in parts else None
+
+
+def _scan(folder: str, home: str | None) -> Iterator[str]:
+    waiting = [(folder, home)]
+    seen = 0
+    while waiting:
+        here, kind = waiting.pop()
+        try:
+            entries = sorted(os.scandir(here), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in entries:
+            seen += 1
+            if seen > MAX_FILES:
+                raise InputError(f"'{folder}' holds more than {MAX_FILES} files", hint="name the folders with agents")
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in _SKIPPED:
+                    inner = kind if kind == "harness" else _find_inner(here, entry.name, kind)
+                    waiting.append((entry.path, inner))
+            elif kind and _is_agent_file(entry, kind):
+                yield entry.path
+
+
+def _find_inner(parent: str, name: str, kind: str | None) -> str | None:
+    if (parent.rpartition("/")[2], name) in _HOMES:
+        return "harness"
+    return kind or ("plain" if name == "agents" else None)
+
+
+def _is_agent_file(entry: os.DirEntry[str], kind: str) -> bool:
+    if entry.name.endswith(".toml"):
+        return "/.codex/agents/" in f"/{entry.path}"
+    if not entry.name.endswith(".md"):
+        return False
+    # A plain `agents` folder may as well be a part of a program: there, only what opens like an agent file is one.
+    return kind != "plain" or _opens_with_fence(entry)
+
+
+def _opens_with_fence(entry: os.DirEntry[str]) -> bool:
+    try:
+        if not entry.is_file():
+            return False
+        with open(entry.path, "rb") as file:
+            return file.read(6).lstrip(b"\xef\xbb\xbf").startswith(b"---")
+    except OSError:
+        return False
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def load_agent_file(file: str) -> bytes | str:
+    """The content of an agent file, or why it has none: a pipe, a folder, a loop of links, no permission."""
+    try:
+        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        return f"it cannot be opened ({(error.strerror or str(error)).lower()})"
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return "it is not a regular file"
+        with os.fdopen(os.dup(handle), "rb") as stream:
+            return stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        return f"it cannot be read ({(error.strerror or str(error)).lower()})"
+    finally:
+        os.close(handle)
+
+
+def measure(path: str, candidates: Iterable[str], root: str) -> int | None:
+    """How many bytes the first of a context file's possible places has; None where none is there."""
+    del path
+    for candidate in candidates:
+        try:
+            found = os.stat(os.path.join(root, candidate))
+        except (OSError, ValueError):
+            continue
+        if stat.S_ISREG(found.st_mode):
+            return found.st_size
+    return None
+
+
+# --- judging ---------------------------------------------------------------------------------------------------------
+
+
+def check_file(source: Source, content: bytes | str, root: str) -> tuple[Checked, dict[str, tuple[str, ...]]]:
+    """Judge one file; also which context files were looked at, and where."""
+    from remit.agents.context import find_context_files  # noqa: PLC0415 - a file that did not change needs none of this
+    from remit.agents.document import make_unreadable, parse_document  # noqa: PLC0415
+    from remit.agents.lint import check_document  # noqa: PLC0415
+
+    if isinstance(content, str):
+        return check_document(make_unreadable(source.path, content)), {}
+    document = parse_document(source.path, content)
+    wanted = find_context_files(document)
+    sizes = {path: measure(path, places, root) for path, places in wanted.items()}
+    return check_document(document, sizes), wanted
+
+
+def check_files(sources: Sequence[Source], *, root: str, cache: str | None, jobs: int) -> list[Checked]:
+    """Judge every file: from the cache where its content and what it names are unchanged, else anew."""
+    from remit.workspace.lint_cache import LintCache  # noqa: PLC0415 - together with the first file
+
+    kept = LintCache(cache, root)
+    contents = {source: load_agent_file(source.file) for source in sources}
+    done = {source: kept.get(source, contents[source]) for source in sources}
+    todo = [source for source in sources if done[source] is None]
+    if len(todo) >= POOL_FROM and jobs > 1:
+        results = _share_out(todo, root, jobs)
+    else:
+        results = [check_file(source, contents[source], root) for source in todo]
+    for source, (checked, wanted) in zip(todo, results, strict=True):
+        done[source] = checked
+        kept.put(source, contents[source], checked, wanted)
+    kept.close()
+    return [checked for checked in done.values() if checked is not None]
+
+
+def _share_out(sources: Sequence[Source], root: str, jobs: int) -> list[tuple[Checked, dict[str, tuple[str, ...]]]]:
+    """Judge files in several processes. Each reads its own: a content is not sent where it can be read."""
+    from multiprocessing import get_all_start_methods, get_context  # noqa: PLC0415 - 10 ms, worth it for many files
+
+    import remit.agents.rules  # noqa: F401, PLC0415 - loaded once, before the processes part
+
+    method = "fork" if "fork" in get_all_start_methods() else None
+    size = max(1, min(32, len(sources) // (jobs * 4)))
+    with get_context(method).Pool(min(jobs, len(sources))) as pool:
+        return pool.map(_check_source, [(source, root) for source in sources], chunksize=size)
+
+
+def _check_source(job: tuple[Source, str]) -> tuple[Checked, dict[str, tuple[str, ...]]]:
+    source, root = job
+    return check_file(Source(*source), load_agent_file(source[1]), root)
+
+
+def count_jobs() -> int:
+    """How many processes this machine has room for."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
