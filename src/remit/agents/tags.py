@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 MAX_TAGS = 20_000
 MAX_DEPTH = 64
+MAX_INDENT = 200
+MAX_CODE = 2_000
+"""How far inline code reaches on a line."""
 
 
 @dataclass(slots=True, eq=False)
@@ -30,6 +33,7 @@ class Tag:
     inner_end: int = -1
     end: int = -1
     attributes: str = ""
+    attributes_start: int = -1
     closed: bool = False
     inline: bool = False
     """Whether something stands before it on its line."""
@@ -43,8 +47,9 @@ class Tag:
 
     @property
     def closing_name_span(self) -> Span | None:
-        """Where the name stands in the closing tag."""
-        return (self.inner_end + 2, self.inner_end + 2 + len(self.name)) if self.closed else None
+        """Where the name stands in the closing tag; None where there is none."""
+        has_closing = self.closed and self.end > self.inner_end
+        return (self.inner_end + 2, self.inner_end + 2 + len(self.name)) if has_closing else None
 
     def find(self, *names: str) -> Tag | None:
         """The first child with one of these names."""
@@ -69,6 +74,15 @@ class Tag:
                 return found["double"] or found["single"] or found["bare"] or ""
         return None
 
+    def find_value(self, attribute: str) -> Span | None:
+        """Where the value of an attribute stands, without its quotes; None where it has none."""
+        for found in _ATTRIBUTE.finditer(self.attributes):
+            if found["name"] == attribute:
+                for form in ("double", "single", "bare"):
+                    if found[form] is not None:
+                        return self.attributes_start + found.start(form), self.attributes_start + found.end(form)
+        return None
+
 
 @dataclass(slots=True)
 class Body:
@@ -85,6 +99,8 @@ class Body:
     unclosed: list[Tag] = field(default_factory=list)
     overflow: bool = False
     """Whether there were more tags than anybody reads."""
+    hidden: Span | None = None
+    """A fence or a comment that never ends: no tag in it counts."""
 
     def walk(self) -> Iterator[Tag]:
         """Every tag, in the order of the text."""
@@ -101,11 +117,14 @@ _ATTRIBUTE = re.compile(
 )
 _LINE = re.compile(
     r"^[ \t]{0,60}(?:[-*+>][ \t]{1,20})?(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)"
-    r"|^(?P<level>#{1,6})[ \t]{1,20}(?P<title>[^\n]*)",
+    r"|^(?P<level>#{1,6})[ \t]{1,20}(?P<title>[^\r\n]*)",
     re.MULTILINE,
 )
 _TAG = re.compile(
-    r"<(?:(?P<comment>!--)|(?P<slash>/?)(?P<name>[A-Za-z][\w.+-]{0,80})(?P<attributes>\s[^<>]{0,400})?(?P<empty>/?)>)|`"
+    r"<(?:(?P<comment>!--)"
+    r"|(?P<slash>/?)(?P<name>[A-Za-z][\w.+-]{0,80})"
+    # the first kind is strict, because only there may an angle bracket stand between quotes: type="array<string>"
+    r"(?P<attributes>(?:\s{1,9}[\w-]{1,40}=\"[^\"\n]{0,100}\"){1,6}\s{0,9}(?=/?>)|\s[^<>]{0,400}(?=>))?(?P<empty>/?)>)|`"
 )
 
 
@@ -132,12 +151,14 @@ def _find_lines(body: Body, text: str, start: int) -> None:
             body.fences.append((opened[0], line.end()))
             opened = None
     if opened is not None:
-        body.fences.append((opened[0], len(text)))
+        body.hidden = opened[0], len(text)
+        body.fences.append(body.hidden)
 
 
 def _find_tags(body: Body, text: str, start: int) -> None:
     stack = [body.root]
     counts: dict[str, int] = {}
+    too_deep: dict[str, int] = {}
     ends = [end for _, end in body.fences]
     pos, found_tags = start, 0
     while found := _TAG.search(text, pos):
@@ -154,13 +175,21 @@ def _find_tags(body: Body, text: str, start: int) -> None:
             if found_tags > MAX_TAGS:
                 body.overflow = True
                 break
-            _add(body, stack, counts, found)
+            if found["slash"] and too_deep.get(found["name"]):
+                too_deep[found["name"]] -= 1  # it closes a tag that was too deep to be followed
+            elif not _add(body, stack, counts, found):
+                too_deep[found["name"]] = too_deep.get(found["name"], 0) + 1
+    known = len(body.unclosed)
     while len(stack) > 1:
         _leave_open(body, stack.pop(), len(text))
+    if body.overflow:  # the rest was not read: nobody knows whether these are closed there
+        del body.unclosed[known:]
 
 
 def _end_comment(body: Body, text: str, at: int) -> int:
     end = text.find("-->", at + 4)
+    if end < 0:
+        body.hidden = at, len(text)
     end = len(text) if end < 0 else end + 3
     body.comments.append((at, end))
     return end
@@ -171,29 +200,30 @@ def _end_code(text: str, at: int) -> int:
     length = 1
     while text.startswith("`", at + length):
         length += 1
-    line_end = text.find("\n", at)
-    closing = text.find("`" * length, at + length, len(text) if line_end < 0 else line_end)
+    line_end = text.find("\n", at, at + MAX_CODE)
+    closing = text.find("`" * length, at + length, min(len(text), at + MAX_CODE) if line_end < 0 else line_end)
     return at + length if closing < 0 else closing + length
 
 
-def _add(body: Body, stack: list[Tag], counts: dict[str, int], found: re.Match[str]) -> None:
+def _add(body: Body, stack: list[Tag], counts: dict[str, int], found: re.Match[str]) -> bool:
+    """Take an opening or a closing tag; whether it is not too deep for that."""
     name = found["name"]
     if found["slash"]:
         if not counts.get(name):
             body.strays.append(found.span())
-            return
+            return True
         while True:
             tag = stack.pop()
             counts[tag.name] -= 1
             if tag.name == name:
                 tag.inner_end, tag.end, tag.closed = found.start(), found.end(), True
-                return
+                return True
             _leave_open(body, tag, found.start())
-    attributes = (found["attributes"] or "").strip()
+    attributes = found["attributes"] or ""
     empty = bool(found["empty"]) or attributes.endswith("/")
-    tag = Tag(name, found.start(), found.end(), attributes=attributes.rstrip("/"), parent=stack[-1])
-    line_start = found.string.rfind("\n", 0, found.start()) + 1
-    tag.inline = bool(found.string[line_start : found.start()].strip())
+    tag = Tag(name, found.start(), found.end(), attributes=attributes.strip().rstrip("/"), parent=stack[-1])
+    tag.attributes_start = found.end("name") + len(attributes) - len(attributes.lstrip())
+    tag.inline = _stands_in_line(found.string, found.start())
     stack[-1].children.append(tag)
     if empty:
         tag.inner_end, tag.end, tag.closed = tag.inner_start, tag.inner_start, True
@@ -201,7 +231,16 @@ def _add(body: Body, stack: list[Tag], counts: dict[str, int], found: re.Match[s
         stack.append(tag)
         counts[name] = counts.get(name, 0) + 1
     else:
-        _leave_open(body, tag, tag.inner_start)
+        tag.inner_end = tag.end = tag.inner_start
+        return False
+    return True
+
+
+def _stands_in_line(text: str, at: int) -> bool:
+    """Whether something stands before an offset on its line; a line is not followed for ever."""
+    before = text[max(0, at - MAX_INDENT) : at]
+    line = before[before.rfind("\n") + 1 :]
+    return bool(line.strip()) or len(line) == MAX_INDENT
 
 
 def _leave_open(body: Body, tag: Tag, end: int) -> None:
