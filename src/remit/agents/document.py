@@ -67,6 +67,12 @@ class Document:
             value = value.get(key) if isinstance(value, dict) else None
         return value
 
+    def get_section(self, key: str) -> Any:  # noqa: ANN401 - any YAML value
+        """The value of a top-level key that should be a table; None too where its YAML is broken and only text."""
+        value = self.values.get(key)
+        broken = isinstance(value, str) and self.frontmatter is not None and not self.frontmatter.whole
+        return None if broken else value
+
     def text_of(self, tag: Tag) -> str:
         """What stands inside a tag, without the space around it."""
         return self.text[tag.inner_start : tag.inner_end].strip()

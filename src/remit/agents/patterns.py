@@ -2,36 +2,51 @@
 
 Owns the comparison of patterns with each other. Whether a real call may happen is not decided here: this tells a
 linter which rules contradict each other, cover each other, or can be got round by another spelling.
+
+How patterns are read: in a path `*` stays within one folder and `**` crosses them; a bash pattern is the beginning of
+a command, by words, in which `*` stands for anything. A chain (`a && b`, `a; b`) is taken apart and each command
+judged by itself, as the harnesses do it, so a chain is no way round.
 """
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 EVERYTHING = frozenset({"*", "**", "**/*", "**/**", "./**", "./**/*", "/**"})
+MAX_CHARS = 300
+"""A longer pattern is only equal to itself: nobody writes one, and comparing it takes time."""
+MAX_BRACES = 2
+MAX_CHOICES = 12
 
 
+# --- paths -----------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
 def covers(wide: str, narrow: str) -> bool:
     """Whether every path that one pattern matches is matched by the other, as far as their texts show it."""
     wide, narrow = _plain(wide), _plain(narrow)
-    if wide == narrow or wide in EVERYTHING:
+    if wide == narrow:
         return True
-    for ending in ("/**/*", "/**"):
-        if wide.endswith(ending) and not _is_magic(wide[: -len(ending)]):
-            return narrow.startswith(wide[: -len(ending)] + "/")
-    if wide.startswith("**/") and not _is_magic(wide[3:].lstrip("*")):
-        tail = wide[3:]  # `**/*.md` covers whatever ends in .md, `**/x.md` every x.md
-        if tail.startswith("*"):
-            return narrow.endswith(tail.lstrip("*"))
-        return narrow == tail or narrow.endswith(f"/{tail}")
-    if wide.endswith("/*") and not _is_magic(wide[:-2]):
-        rest = narrow[len(wide) - 1 :] if narrow.startswith(wide[:-1]) else "/"
-        return "/" not in rest and "**" not in rest
-    return False
+    if wide.startswith("!") or narrow.startswith("!") or len(wide) > MAX_CHARS or len(narrow) > MAX_CHARS:
+        return False
+    if wide in EVERYTHING or narrow in EVERYTHING:
+        return wide in EVERYTHING
+    choices = [_split(each) for each in _expand(wide)]
+    return all(_is_absorbed(_split(each), choices) for each in _expand(narrow))
+
+
+def _is_absorbed(narrow: list[str], choices: list[list[str]]) -> bool:
+    return ".." not in narrow and any(_absorbs(wide, narrow) for wide in choices)
+
+
+def matches_path(pattern: str, path: str) -> bool:
+    """Whether a pattern matches one path; a path with a star in it is none."""
+    return not is_magic(path) and covers(pattern, path)
 
 
 def covered_by_any(narrow: str, wide: Iterable[str]) -> bool:
@@ -43,84 +58,305 @@ def _plain(pattern: str) -> str:
     return pattern.strip().removeprefix("./")
 
 
-def _is_magic(text: str) -> bool:
+def is_magic(text: str) -> bool:
+    """Whether a text has any sign in it that stands for others."""
     return any(char in text for char in "*?[{")
+
+
+def _expand(pattern: str) -> list[str]:
+    """`*.{js,ts}` as `*.js` and `*.ts`; braces in braces, and more than a few, stay what they are."""
+    texts = [pattern]
+    for _ in range(MAX_BRACES):
+        _, opened, tail = texts[0].partition("{")
+        inner, closed, _ = tail.partition("}")
+        if not opened or not closed or "{" in inner:
+            break
+        texts = [text.replace(f"{{{inner}}}", choice, 1) for text in texts for choice in inner.split(",")[:MAX_CHOICES]]
+    return texts
+
+
+def _split(pattern: str) -> list[str]:
+    """The folders of a pattern; `a/**` means whatever is in `a`, as `a/**/*` does."""
+    parts = pattern.split("/")
+    parts = [part for index, part in enumerate(parts) if part != "**" or parts[index - 1 : index] != ["**"]]
+    return [*parts, "*"] if parts[-1] == "**" else parts
+
+
+def _absorbs(wide: Sequence[str], narrow: Sequence[str]) -> bool:
+    """Match one pattern against the text of the other, whose own stars only a star can stand for."""
+    reached = {0}
+    for part in wide:
+        if part == "**":
+            reached = set(range(min(reached), len(narrow) + 1))
+        else:
+            reached = {at + 1 for at in reached if at < len(narrow) and _absorbs_part(part, narrow[at])}
+        if not reached:
+            return False
+    return len(narrow) in reached
+
+
+def _absorbs_part(wide: str, narrow: str) -> bool:
+    """The same within one folder's name."""
+    if wide == narrow:
+        return True
+    if not is_magic(wide) or "{" in wide or "**" in narrow:
+        return False
+    return wide == "*" or _absorbs_signs(_read_signs(wide), _read_signs(narrow))
+
+
+def _read_signs(part: str) -> list[str]:
+    """Characters, stars, and classes (`[a-z]`) as one sign each."""
+    signs, at = [], 0
+    while at < len(part):
+        closing = part.find("]", at + 2) if part[at] == "[" else -1
+        end = closing + 1 if closing >= 0 else at + 1
+        signs.append(part[at:end])
+        at = end
+    return signs
+
+
+def _absorbs_signs(wide: list[str], narrow: list[str]) -> bool:
+    """The usual walk with one step back to the last star: never more than the product of both lengths."""
+    here = there = 0
+    star, resume = -1, 0
+    while there < len(narrow):
+        sign = wide[here] if here < len(wide) else ""
+        if sign == "*":
+            star, resume = here, there
+            here += 1
+        elif sign and (sign == narrow[there] or (sign == "?" and narrow[there] != "*")):
+            here, there = here + 1, there + 1
+        elif star >= 0:
+            resume += 1
+            here, there = star + 1, resume
+        else:
+            return False
+    return all(sign == "*" for sign in wide[here:])
 
 
 # --- bash ------------------------------------------------------------------------------------------------------------
 
-_RUNS_ANYTHING = {
-    "bash": "bash -c '{}'", "sh": "sh -c '{}'", "zsh": "zsh -c '{}'", "env": "env {}", "xargs": "echo | xargs {}",
-    "find": "find . -maxdepth 0 -exec {} ;", "python": "python -c 'import os; os.system(\"{}\")'",
-    "python3": "python3 -c 'import os; os.system(\"{}\")'", "perl": "perl -e 'system(\"{}\")'",
-    "node": "node -e 'require(\"child_process\").execSync(\"{}\")'", "make": "make --eval='x:;{}' x",
-    "git": "git -c alias.x='!{}' x", "awk": "awk 'BEGIN{{system(\"{}\")}}'", "nohup": "nohup {}", "time": "time {}",
-    "timeout": "timeout 9 {}", "ssh": "ssh localhost {}", "watch": "watch {}", "eval": "eval {}", "exec": "exec {}",
-    "command": "command {}", "sudo": "sudo {}", "npx": "npx -c '{}'", "npm": "npm exec -c '{}'",
-    "sed": "sed -n '1e {}' FILE", "vim": "vim -c '!{}'",
+RUNNERS = {
+    "bash": "bash -c '{}'", "sh": "sh -c '{}'", "dash": "dash -c '{}'", "zsh": "zsh -c '{}'", "fish": "fish -c '{}'",
+    "ksh": "ksh -c '{}'", "eval": "eval '{}'", "exec": "exec {}", "command": "command {}", "env": "env {}",
+    "nohup": "nohup {}", "nice": "nice {}", "ionice": "ionice {}", "time": "time {}", "timeout": "timeout 9 {}",
+    "setsid": "setsid {}", "stdbuf": "stdbuf -o0 {}", "sudo": "sudo {}", "doas": "doas {}", "su": "su -c '{}'",
+    "watch": "watch -g '{}'", "script": "script -qc '{}' /dev/null", "flock": "flock . {}",
+    "busybox": "busybox sh -c '{}'", "xargs": "xargs {} < /dev/null", "parallel": "parallel '{}' ::: 1",
+    "find": "find . -maxdepth 0 -exec {} \\;",
+    "git": "git -c alias.x='!{}' x", "make": "make --eval='x:;{}' x",
+    "tar": "tar cf /dev/null /dev/null --checkpoint=1 --checkpoint-action=exec='{}'",
+    "awk": "awk 'BEGIN{{system(\"{}\")}}'", "gawk": "gawk 'BEGIN{{system(\"{}\")}}'",
+    "sed": "sed -n '1e {}' /etc/passwd",
+    "python": "python -c 'import os; os.system(\"{}\")'", "python3": "python3 -c 'import os; os.system(\"{}\")'",
+    "perl": "perl -e 'system(\"{}\")'", "ruby": "ruby -e 'system(\"{}\")'", "php": "php -r 'system(\"{}\");'",
+    "lua": "lua -e 'os.execute(\"{}\")'", "node": "node -e 'require(\"child_process\").execSync(\"{}\")'",
+    "bun": "bun -e 'require(\"child_process\").execSync(\"{}\")'", "vim": "vim -es -c '!{}' -c q",
+    "npx": "npx -c '{}'", "npm": "npm exec -c '{}'", "pnpm": "pnpm exec {}", "uv": "uv run {}",
+    "poetry": "poetry run {}", "bundle": "bundle exec {}", "lake": "lake env {}",
 }  # fmt: skip
 """Programs that run what they are given, and how."""
 
+_UNSPEAKABLE = frozenset("|&;<>$`\"'\\*?[](){}!#~\n")
+"""What has a meaning of its own to a shell: a command with one of these is not respelled."""
 
-def matches_command(pattern: str, command: str) -> bool:
-    """Whether a bash pattern matches a command: as a prefix by words, or with stars."""
-    pattern = pattern.strip()
+
+def normalize_command(pattern: str) -> str:
+    """A bash pattern without what only says that more may follow: `git push:*` and `git push *` are `git push`."""
+    pattern = " ".join(pattern.split())
     for ending in (":*", " *"):
         pattern = pattern.removesuffix(ending)
-    if pattern in ("*", "**", ""):
+    return pattern
+
+
+def allows_everything(pattern: str) -> bool:
+    """Whether a bash pattern matches every command."""
+    return not normalize_command(pattern).strip("*")
+
+
+def matches_command(pattern: str, command: str) -> bool:
+    """Whether a bash pattern matches a command: as its beginning, by words, or with stars."""
+    pattern = normalize_command(pattern)
+    first, *rest = pattern.split("*")
+    if not rest:
+        return not pattern or command == pattern or command.startswith(f"{pattern} ")
+    if not command.startswith(first):
+        return False
+    at = len(first)
+    for part in rest[:-1]:
+        at = command.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    return _ends_a_word(command, rest[-1], at)
+
+
+def _ends_a_word(command: str, part: str, at: int) -> bool:
+    """Whether the last part of a pattern stands somewhere in the rest of a command, with a word's end after it."""
+    if not part:
         return True
-    if "*" in pattern:
-        parts = [re.escape(part) for part in pattern.split("*")[:20]]
-        return re.match(r"[^\n]{0,400}?".join(parts) + r"(?:\s|\Z)", command) is not None
-    return command == pattern or command.startswith(f"{pattern} ")
+    found = command.find(part, at)
+    while found >= 0:
+        end = found + len(part)
+        if end == len(command) or command[end] == " ":
+            return True
+        found = command.find(part, found + 1)
+    return False
+
+
+def covers_command(wide: str, narrow: str) -> bool:
+    """Whether every command that one bash pattern matches is matched by the other, as far as their texts show it."""
+    if len(wide) > MAX_CHARS or len(narrow) > MAX_CHARS:
+        return wide == narrow
+    wide, narrow = normalize_command(wide), normalize_command(narrow)
+    if allows_everything(narrow):
+        return allows_everything(wide)
+    return wide == narrow or matches_command(wide, narrow)
 
 
 def find_way_round(denied: str, *, deny: Iterable[str], allow: Iterable[str] | None) -> str | None:
-    """Another spelling of a denied command that no rule stops; None where each is stopped.
+    """Another spelling of a denied command that no rule stops; None where each known one is stopped.
 
     With an `allow` list only what it matches can be run at all; without one, whatever is not denied can.
     """
     deny, allow = list(deny), None if allow is None else list(allow)
-    for spelling in _respell(denied, allow):
-        if any(matches_command(pattern, spelling) for pattern in deny):
-            continue
-        if allow is None or any(matches_command(pattern, spelling) for pattern in allow):
+    command = normalize_command(denied)
+    if not is_plain(command):
+        return None
+    spellings = [*respell(command), *_respell_name(command)]
+    for spelling in spellings:
+        if passes(spelling, deny=deny, allow=allow):
             return spelling
-    return None
+    programs = ["env", "bash"] if allow is None else allow
+    return next((way for _, way in find_runners(command, programs, deny=deny, allow=allow)), None)
 
 
-def _respell(denied: str, allow: list[str] | None) -> Iterator[str]:
-    """Other ways to write a command: its flags apart, in another order or in full, its path in full, through others."""
-    words = denied.strip().removesuffix(":*").removesuffix(" *").split()
-    if not words or any(char in denied for char in "|&;<>$`"):
-        return
-    yield from _respell_flags(words)
-    plain = " ".join(words)
-    if "/" not in words[0]:
-        yield f"/usr/bin/{plain}"
-        yield f"\\{plain}"
-        yield f"command {plain}"
-    programs = ["env", "bash"] if allow is None else [pattern.split()[0] for pattern in allow if pattern.split()]
-    for program in programs:
-        way = _RUNS_ANYTHING.get(program.partition(":")[0])
-        if way and program != words[0]:
-            yield way.format(plain)
+def passes(command: str, *, deny: Iterable[str], allow: Iterable[str] | None) -> bool:
+    """Whether a command can be run: nothing denies it, and what is allowed, if that is said, matches it."""
+    if any(matches_command(pattern, command) for pattern in deny):
+        return False
+    return allow is None or any(matches_command(pattern, command) for pattern in allow)
 
 
-_LONG_FLAGS = {
-    ("rm", "r"): "--recursive", ("rm", "f"): "--force", ("rm", "R"): "--recursive", ("git", "f"): "--force",
-    ("chmod", "R"): "--recursive", ("chown", "R"): "--recursive", ("cp", "r"): "--recursive",
-}  # fmt: skip
+def is_plain(command: str) -> bool:
+    """Whether a command is nothing but words, so that it can be spelled in another way."""
+    return bool(command) and len(command) <= MAX_CHARS and _UNSPEAKABLE.isdisjoint(command)
 
 
-def _respell_flags(words: list[str]) -> Iterator[str]:
-    for index, word in enumerate(words):
-        if not index or not word.startswith("-") or word.startswith("--") or not word[1:].isalpha():
+def find_runners(
+    command: str, programs: Iterable[str], *, deny: Sequence[str], allow: Sequence[str] | None
+) -> Iterator[tuple[str, str]]:
+    """Those of some bash patterns that let a program through which runs others, and how it would run a command."""
+    for pattern in programs:
+        program = normalize_command(pattern).split(" ", 1)[0]
+        way = RUNNERS.get(program)
+        if way is None or program == command.split(" ", 1)[0]:
             continue
-        head, tail, flags = words[:index], words[index + 1 :], word[1:]
-        if len(flags) > 1:
-            yield " ".join([*head, *(f"-{flag}" for flag in flags), *tail])
-            yield " ".join([*head, f"-{flags[::-1]}", *tail])
-        long = [_LONG_FLAGS.get((words[0], flag)) for flag in flags]
-        if all(long):
-            yield " ".join([*head, *(each for each in long if each), *tail])
+        spelling = way.format(command)
+        if matches_command(pattern, spelling) and passes(spelling, deny=deny, allow=allow):
+            yield pattern, spelling
+
+
+def _respell_name(command: str) -> Iterator[str]:
+    """The same program under another name: its path in full, or through the shell's own word for it."""
+    program, _, rest = command.partition(" ")
+    if program == "git" and rest and not rest.startswith("-"):
+        yield f"git -C . {rest}"
+    if "/" not in program:
+        if program not in _BUILT_INS:
+            yield f"/usr/bin/{command}"
+        yield f"command {command}"
+
+
+_BUILT_INS = frozenset({"eval", "exec", "source", "alias", "export", "cd", "ulimit", "umask", "trap", "command"})
+"""Words of the shell itself: no file is called that."""
+
+
+class Flags(NamedTuple):
+    """What is known of the flags of a command, so that it can be spelled in another way and still do the same."""
+
+    letters: str
+    """Those that take no value: they can be written together, apart and in any order."""
+    names: Mapping[str, tuple[str, ...]] = {}
+    """The other names of a flag."""
+    argument: str = "FILE"
+    """What can stand before the flags."""
+
+
+_FLAGS = {
+    "rm": Flags("rRfvid", {"-r": ("-R", "--recursive"), "-f": ("--force",)}, "DIR"),
+    "cp": Flags("rRfvaiun", {"-r": ("-R", "--recursive"), "-f": ("--force",)}),
+    "mv": Flags("fviun", {"-f": ("--force",)}),
+    "ln": Flags("sfvn", {"-s": ("--symbolic",), "-f": ("--force",)}),
+    "chmod": Flags("Rvcf", {"-R": ("--recursive",)}, "777"),
+    "chown": Flags("Rvcfh", {"-R": ("--recursive",)}, "root"),
+    "git push": Flags("fdnuqv", {"-f": ("--force",), "-d": ("--delete",)}, "origin"),
+    "git branch": Flags("dDfqvra", {"-d": ("--delete",)}, "NAME"),
+    "git checkout": Flags("fq", {"-f": ("--force",)}, "HEAD"),
+    "git clean": Flags("fdxXqn", {"-f": ("--force",)}, "."),
+    "git commit": Flags("anqsv", {"-a": ("--all",), "-n": ("--no-verify",)}),
+    "git add": Flags("Afnvu", {"-A": ("--all",), "-f": ("--force",)}, "."),
+    "git reset": Flags("q", {}, "HEAD"),
+    "npm install": Flags("gDEO", {"-g": ("--global",)}, "NAME"),
+}
+_SYNONYMS = {
+    "chmod +x": ("chmod a+x", "chmod 755"),
+    "chmod 777": ("chmod 0777", "chmod a+rwx"),
+    "npm install": ("npm i",),
+    "pip install": ("python3 -m pip install",),
+}
+
+
+def split_flags(command: str) -> tuple[str, list[str], list[str]]:
+    """A command as what comes before its flags, the flags, and the rest."""
+    words = command.split()
+    first = next((at for at, word in enumerate(words) if at and word.startswith("-")), len(words))
+    last = next((at for at in range(first, len(words)) if not words[at].startswith("-")), len(words))
+    return " ".join(words[:first]), words[first:last], words[last:]
+
+
+def respell(command: str) -> Iterator[str]:
+    """Other spellings of the same call of the same program: flags apart, in another order, in full, or further back."""
+    yield from _SYNONYMS.get(command, ())
+    stem, flags, rest = split_flags(command)
+    known = _FLAGS.get(stem)
+    if known is None or not flags or any(flag in ("-", "--") for flag in flags):
+        return
+    single = _take_apart(flags, known)
+    for other in _reorder(single, known):
+        if other != flags:
+            yield " ".join([stem, *other, *rest])
+    for index, flag in enumerate(single):
+        for name in list_names(stem, flag)[1:]:
+            yield " ".join([stem, *single[:index], name, *single[index + 1 :], *rest])
+    if not rest:
+        yield " ".join([stem, known.argument, *flags])
+
+
+def list_names(stem: str, flag: str) -> tuple[str, ...]:
+    """A flag and its other names, whichever of them is given."""
+    known = _FLAGS.get(stem)
+    for first, others in known.names.items() if known else ():
+        if flag == first or flag in others:
+            return (flag, *(name for name in (first, *others) if name != flag))
+    return (flag,)
+
+
+def _take_apart(flags: list[str], known: Flags) -> list[str]:
+    """`-rf` as `-r -f`."""
+    single: list[str] = []
+    for flag in flags:
+        together = not flag.startswith("--") and set(flag[1:]) <= set(known.letters)
+        single += [f"-{letter}" for letter in flag[1:]] if together else [flag]
+    return single
+
+
+def _reorder(single: list[str], known: Flags) -> Iterator[list[str]]:
+    """Apart, the other way round, together: where no flag takes a value, all of these mean the same."""
+    yield single
+    if all(flag[1:] in known.letters or flag.startswith("--") for flag in single):
+        yield single[::-1]
+    if all(flag[1:] in known.letters for flag in single):
+        letters = "".join(flag[1] for flag in single)
+        yield [f"-{letters}"]
+        yield [f"-{letters[::-1]}"]
