@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.agents.frontmatter import Frontmatter, find_frontmatter, parse_frontmatter
 from remit.agents.ignores import Ignore
+from remit.agents.outline import Outline, make_outline
 from remit.agents.profiles import Profile, choose_profile, find_place
 from remit.agents.tags import Body, Tag, scan_body
 from remit.places import Lines
@@ -44,6 +45,7 @@ class Document:
     unclosed_frontmatter: bool = False
     ignores: list[Ignore] = field(default_factory=list)
     _lines: Lines | None = None
+    _outline: Outline | None = None
 
     @property
     def stem(self) -> str:
@@ -59,6 +61,13 @@ class Document:
     def lines(self) -> int:
         """How many lines the file has."""
         return self.text.count("\n") + (not self.text.endswith("\n") and bool(self.text))
+
+    @property
+    def outline(self) -> Outline:
+        """The sections and steps of the body."""
+        if self._outline is None:
+            self._outline = make_outline(self.text, self.body)
+        return self._outline
 
     def get(self, *keys: str) -> Any:  # noqa: ANN401 - any YAML value
         """The frontmatter's value at a path of keys; None where there is none."""

@@ -191,18 +191,36 @@ def add_child(document: Document, tag: Tag, lines: str) -> tuple[Change, ...]:
     """Add lines at the end of a tag's content, indented by two more than the tag."""
     if not tag.closed:
         return ()
-    indent = _indent_of(document.text, tag.start)
+    indent, newline = _indent_of(document.text, tag.start), find_newline(document)
     at = len(document.text[: tag.inner_end].rstrip())
     at = max(at, tag.inner_start)
-    text = "".join(f"\n{indent}  {line}" for line in lines.split("\n"))
-    tail = "" if "\n" in document.text[at : tag.inner_end] else f"\n{indent}"
+    text = "".join(f"{newline}{indent}  {line}".rstrip(" ") for line in lines.split("\n"))
+    tail = "" if "\n" in document.text[at : tag.inner_end] else f"{newline}{indent}"
     return ((at, at, f"{text}{tail}"),)
 
 
-def add_section(document: Document, lines: str) -> tuple[Change, ...]:
-    """Add a section at the end of the body."""
-    at = len(document.text.rstrip())
-    return ((at, at, f"\n\n{lines}"),)
+def add_before(document: Document, tag: Tag, lines: str) -> tuple[Change, ...]:
+    """Add lines above a tag that begins its line, indented as it is."""
+    indent, newline = _indent_of(document.text, tag.start), find_newline(document)
+    return ((tag.start, tag.start, "".join(f"{line}{newline}{indent}" for line in lines.split("\n"))),)
+
+
+def add_section(document: Document, lines: str, *, name: str = "") -> tuple[Change, ...]:
+    """Add a section to the body: where the standard has it, if it has a name there, else at the end."""
+    newline = find_newline(document)
+    block = lines.replace("\n", newline)
+    place = document.outline.find_place(name) if name else None
+    if place is None:
+        at = len(document.text.rstrip())
+        return ((at, at, f"{newline * 2}{block}"),)
+    at, before = place
+    return ((at, at, f"{block}{newline * 2}" if before else f"{newline * 2}{block}"),)
+
+
+def find_newline(document: Document) -> str:
+    """How the lines of a file end."""
+    first = document.text.find("\n")
+    return "\r\n" if first > 0 and document.text[first - 1] == "\r" else "\n"
 
 
 def _indent_of(text: str, at: int) -> str:

@@ -1,0 +1,337 @@
+"""Outline: the sections and steps of an agent file, as its author meant them.
+
+Owns which tag is which section. One that is misspelt, goes by an accepted other name, or stands in a tag that was never
+closed is still that section, so that one slip is one finding and not one for each thing that seems to be missing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from remit.agents.frontmatter import Span
+    from remit.agents.tags import Body, Tag
+
+SECTIONS = (
+    "context", "role", "task", "inputs_required", "inputs_forbidden", "process_flow", "delegation_patterns",
+    "artifact_creation", "return_format", "quality_standards", "error_handling",
+)  # fmt: skip
+"""The sections of the standard, in its order."""
+ALIASES = {"output_specification": "return_format", "workflow_execution": "process_flow"}
+"""Names that are understood as well (C12); the second belongs to commands."""
+CONTEXT_PARTS = ("specialist_domain", "task_scope", "integration", "lifecycle_integration")
+STEP_PARTS = ("action", "process", "checkpoint")
+CHECKPOINT_ALIASES = ("output", "validation")
+DELEGATE_PARTS = ("when", "context", "expected_return", "integration")
+ARTIFACT_PARTS = ("path", "content", "validation")
+ERROR_PARTS = ("detection", "handling", "recovery", "logging")
+PARTS: dict[str, tuple[str, ...]] = {
+    "context": CONTEXT_PARTS,
+    "inputs_required": ("parameter",),
+    "inputs_forbidden": ("forbidden",),
+    "delegation_patterns": ("delegate_to",),
+    "artifact_creation": ("artifact",),
+    "return_format": ("structure", "validation"),
+    "error_handling": ("error_type",),
+}
+"""What stands directly in each section."""
+_INNER_PARTS = {"delegate_to": DELEGATE_PARTS, "artifact": ARTIFACT_PARTS, "error_type": ERROR_PARTS}
+_KNOWN = frozenset({
+    *SECTIONS, *ALIASES, *STEP_PARTS, *CHECKPOINT_ALIASES, "implementation", "token_limit", "format", "example",
+    *(part for parts in (*PARTS.values(), *_INNER_PARTS.values()) for part in parts),
+})  # fmt: skip
+_ANYWHERE = frozenset({"inputs_required", "inputs_forbidden", "process_flow", "delegation_patterns"})
+"""Sections whose names mean nothing else, so that they count wherever they stand."""
+
+Role = Literal["preflight", "postflight", "return"]
+ROLES: tuple[Role, ...] = ("preflight", "postflight", "return")
+
+
+class Slip(NamedTuple):
+    """A name that is misspelt where a tag opens, or where it closes."""
+
+    span: Span
+    written: str
+    meant: str
+    tag: Tag
+    closes: bool = False
+    """Whether only the closing tag is misspelt."""
+    replaced: tuple[Span, ...] = ()
+    """Where the meant name has to stand."""
+
+
+class Step(NamedTuple):
+    """A step of the process flow, by its name."""
+
+    tag: Tag
+    word: str
+    """`step`, or what stands in its place."""
+    number: int | None
+    """None where it has none, or a letter in its place."""
+    letter: str
+    """`N` or `N+1`, as in a template."""
+    suffix: str
+    role: Role | None
+    named: bool
+    """Whether the name says the role; else its action does."""
+
+
+@dataclass(slots=True)
+class Outline:
+    """The sections and steps of one file."""
+
+    sections: dict[str, list[Tag]] = field(default_factory=dict)
+    slips: list[Slip] = field(default_factory=list)
+    hidden: frozenset[str] = frozenset()
+    """Sections that stand in a fence or comment which never ends."""
+    title: tuple[str, Span] | None = None
+    steps: list[Step] = field(default_factory=list)
+    groups: list[list[Step]] = field(default_factory=list)
+    """The steps, by the flow they belong to: most files have one."""
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether the file has no section at all."""
+        return not self.sections and not self.hidden
+
+    def get(self, name: str) -> Tag | None:
+        """The first section of a name."""
+        found = self.sections.get(name)
+        return found[0] if found else None
+
+    def lacks(self, name: str) -> bool:
+        """Whether a section is missing from a file that has others."""
+        return name not in self.sections and name not in self.hidden and not self.is_bare
+
+    def find_place(self, name: str) -> tuple[int, bool] | None:
+        """Where a section belongs: after the one before it, else (True) before the one after it."""
+        at = SECTIONS.index(name)
+        for other in reversed(SECTIONS[:at]):
+            if (tag := self.get(other)) is not None and tag.closed:
+                return tag.end, False
+        for other in SECTIONS[at + 1 :]:
+            if (tag := self.get(other)) is not None:
+                return tag.start, True
+        return None
+
+
+def make_outline(text: str, body: Body) -> Outline:
+    """Find the sections and steps in a body."""
+    outline = Outline()
+    host = _find_host(body)
+    _find_sections(outline, list(unfold(host)))
+    missing = [name for name in _ANYWHERE if name not in outline.sections]
+    if missing and outline.sections:
+        _find_anywhere(outline, body, missing)
+    outline.hidden = _find_hidden(text, body)
+    outline.title = _find_title(body, host)
+    _find_steps(outline, text, host)
+    _find_inner_slips(outline)
+    _find_closing_slips(outline, text, body)
+    return outline
+
+
+def unfold(tag: Tag) -> Iterator[Tag]:
+    """The children of a tag; those of a child that was never closed count as its siblings."""
+    waiting = list(reversed(tag.children))
+    while waiting:
+        child = waiting.pop()
+        yield child
+        if not child.closed:
+            waiting.extend(reversed(child.children))
+
+
+# --- sections --------------------------------------------------------------------------------------------------------
+
+
+def _find_host(body: Body) -> Tag:
+    """The tag in which the sections stand: the body, or one that is wrapped around all of them."""
+
+    def count(tag: Tag) -> int:
+        return sum(child.name in _SECTION_NAMES for child in unfold(tag))
+
+    few = 2
+    if count(body.root) < few:
+        for child in body.root.children:
+            if child.closed and child.name not in _SECTION_NAMES and count(child) >= few:
+                return child
+    return body.root
+
+
+_SECTION_NAMES = frozenset({*SECTIONS, *ALIASES})
+
+
+def _find_sections(outline: Outline, tags: list[Tag]) -> None:
+    for tag in tags:
+        name = ALIASES.get(tag.name, tag.name)
+        if name in SECTIONS and not (tag.inline and not tag.closed):
+            outline.sections.setdefault(name, []).append(tag)
+    missing = [name for name in SECTIONS if name not in outline.sections]
+    for slip in _find_slips(tags, missing):
+        outline.slips.append(slip)
+        outline.sections.setdefault(slip.meant, []).append(slip.tag)
+
+
+def _find_anywhere(outline: Outline, body: Body, missing: list[str]) -> None:
+    for tag in body.walk():
+        name = ALIASES.get(tag.name, tag.name)
+        if name in missing and not (tag.inline and not tag.closed):
+            outline.sections.setdefault(name, []).append(tag)
+
+
+_HIDDEN_TAG = re.compile(r"^[ \t]{0,40}<([a-z_]{1,40})>", re.MULTILINE)
+
+
+def _find_hidden(text: str, body: Body) -> frozenset[str]:
+    if body.hidden is None:
+        return frozenset()
+    names = {found[1] for found in _HIDDEN_TAG.finditer(text, *body.hidden)}
+    return frozenset(ALIASES.get(name, name) for name in names & _SECTION_NAMES)
+
+
+def _find_title(body: Body, host: Tag) -> tuple[str, Span] | None:
+    """The first heading of the first level that stands in no section."""
+    tags = [tag for tag in body.root.children if tag is not host and tag.closed]
+    for level, title, span in body.headings:
+        if level == 1 and not any(tag.start < span[0] < tag.end for tag in tags):
+            return title, span
+    return None
+
+
+# --- slips -----------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=512)
+def is_slip(word: str, name: str) -> bool:
+    """Whether one name is a misspelling of another: nearly as long, nearly the same letters, nearly in that order."""
+    low, letters, far = word.lower(), 3, 2
+    if word == name or abs(len(word) - len(name)) > far or len(set(low) ^ set(name)) > letters:
+        return False
+    from difflib import SequenceMatcher  # noqa: PLC0415 - 8 ms, needed only for a name that is nearly right
+
+    return low == name or sorted(low) == sorted(name) or SequenceMatcher(None, low, name).ratio() >= _ALIKE
+
+
+_ALIKE = 0.8
+
+
+def _find_slips(tags: Iterable[Tag], missing: Iterable[str]) -> Iterator[Slip]:
+    """The tags whose names are unknown, and nearly that of something missing."""
+    missing = list(missing)
+    for tag in tags:
+        if tag.name in _KNOWN or tag.inline or not missing:
+            continue
+        meant = next((name for name in missing if is_slip(tag.name, name) and not tag.find(name)), None)
+        if meant is not None:
+            spans = tuple(span for span in (tag.name_span, tag.closing_name_span) if span)
+            yield Slip(tag.name_span, tag.name, meant, tag, replaced=spans)
+
+
+def _find_inner_slips(outline: Outline) -> None:
+    for name, parts in PARTS.items():
+        section = outline.get(name)
+        if section is not None:
+            several = len(parts) == 1
+            outline.slips += _find_part_slips(section, parts, several=several)
+            for child in section.children if parts[0] in _INNER_PARTS else ():
+                if child.name == parts[0]:
+                    outline.slips += _find_part_slips(child, _INNER_PARTS[parts[0]])
+    for step in outline.steps:
+        has_checkpoint = any(child.name in CHECKPOINT_ALIASES for child in step.tag.children)
+        outline.slips += _find_part_slips(step.tag, STEP_PARTS[:2] if has_checkpoint else STEP_PARTS)
+
+
+def _find_part_slips(parent: Tag, parts: tuple[str, ...], *, several: bool = False) -> Iterator[Slip]:
+    if all(child.name in _KNOWN for child in parent.children):
+        return
+    names = {child.name for child in parent.children}
+    yield from _find_slips(parent.children, parts if several else [part for part in parts if part not in names])
+
+
+def _find_closing_slips(outline: Outline, text: str, body: Body) -> None:
+    """A tag that is not closed, and a closing tag of nearly its name that closes nothing."""
+    slipped = {id(slip.tag) for slip in outline.slips}
+    for tag in body.unclosed[:_MAX_PAIRS]:
+        if (tag.name not in _KNOWN and _STEP.match(tag.name) is None) or tag.inline or id(tag) in slipped:
+            continue
+        for start, end in body.strays[:_MAX_PAIRS]:
+            written = text[start + 2 : end - 1].strip()
+            if start > tag.start and is_slip(written, tag.name):
+                span = (start + 2, start + 2 + len(written))
+                outline.slips.append(Slip(span, written, tag.name, tag, closes=True, replaced=(span,)))
+                break
+
+
+_MAX_PAIRS = 40
+
+# --- steps -----------------------------------------------------------------------------------------------------------
+
+_STEP = re.compile(
+    r"(?P<word>[a-z]{4,5})(?P<joint>[_.-]?)(?P<number>\d{1,4}|N(?:(?:\+|_plus_)\d)?)"
+    r"(?:[_.-](?P<suffix>[\w.+-]{1,80}))?\Z",
+    re.IGNORECASE,
+)
+_WORDS = ("step", "stage", "phase")
+_CAMEL = re.compile(r"[A-Z]?[a-z]{1,40}")
+
+
+def _find_steps(outline: Outline, text: str, host: Tag) -> None:
+    flow = outline.get("process_flow")
+    direct = _read_steps(outline, text, flow if flow is not None else host)
+    if flow is not None and not direct:
+        outline.groups = [steps for child in flow.children if (steps := _read_steps(outline, text, child))]
+    else:
+        outline.groups = [direct] if direct else []
+    outline.steps = [step for group in outline.groups for step in group]
+
+
+def _read_steps(outline: Outline, text: str, parent: Tag) -> list[Step]:
+    in_flow = parent is outline.get("process_flow")
+    return [step for tag in unfold(parent) if (step := _read_step(outline, text, tag, in_flow=in_flow)) is not None]
+
+
+def _read_step(outline: Outline, text: str, tag: Tag, *, in_flow: bool) -> Step | None:
+    if tag.inline and not tag.closed:
+        return None
+    found = _STEP.match(tag.name)
+    word = found["word"].lower() if found else tag.name.lower().partition("_")[0]
+    if found and word not in _WORDS:
+        if sorted(word) != sorted("step") and sorted(word) != sorted("stage"):
+            return None
+        meant = f"step{found['joint']}{tag.name[found.end('joint') :]}"
+        spans = tuple(span for span in (tag.name_span, tag.closing_name_span) if span)
+        outline.slips.append(Slip(tag.name_span, tag.name, meant, tag, replaced=spans))
+    elif not found and (tag.name.lower() not in (*_WORDS, *ROLES, *(f"step_{role}" for role in ROLES)) or not in_flow):
+        return None
+    written = found["number"] if found else _read_number(tag)
+    suffix = (found["suffix"] or "") if found else ""
+    is_letter = not written.isdigit()
+    role, named = _find_role(text, tag, suffix if found else tag.name)
+    return Step(tag, word, None if is_letter else int(written), written if is_letter else "", suffix, role, named)
+
+
+def _read_number(tag: Tag) -> str:
+    """The number in `<stage id="1">`; empty where there is none."""
+    value = tag.get("id") or tag.get("number") or tag.get("n") or ""
+    return value if value.isascii() and value.isdigit() and len(value) <= 4 else ""  # noqa: PLR2004 - as in _STEP
+
+
+def _find_role(text: str, tag: Tag, name: str) -> tuple[Role | None, bool]:
+    """What a step is for, by its name, else by an attribute or the beginning of its action."""
+    words = re.split(r"[_.-]", name.lower())
+    for role in ROLES:
+        if role in words:
+            return role, True
+    action = tag.find("action")
+    said = [tag.get("name") or "", text[action.inner_start : action.inner_end].strip()[:80] if action else ""]
+    for sentence in said:
+        first = _CAMEL.search(sentence)
+        for role in ROLES:
+            if first is not None and first[0].lower() == role:
+                return role, False
+    return None, False
