@@ -14,11 +14,31 @@ from remit.model import NOTHING, STATUSES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.model import Status
+    from remit.model import Severity, Status
 
-_TABLES = {"contract": ("status_words",)}
+_TABLES = {
+    "contract": ("status_words",),
+    "lint": ("select", "ignore", "extend_select", "per_file_ignores", "severity", "exclude", "baseline", "fail_on"),
+}
 _RESERVED = frozenset({*STATUSES, "complete", "error"})
 """Words that mean something in a dialect already: nobody makes `failed` mean completed."""
+SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class LintSettings:
+    """What a workspace has set for its agent files: `[lint]`."""
+
+    select: tuple[str, ...] = ("ALL",)
+    ignore: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: NOTHING)
+    severity: Mapping[str, Severity] = field(default_factory=lambda: NOTHING)
+    """Severities for single codes."""
+    exclude: tuple[str, ...] = ()
+    baseline: str | None = None
+    fail_on: Severity = "warning"
+    """What is at least as grave makes linting fail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +47,7 @@ class Settings:
 
     status_words: Mapping[str, Status] = field(default_factory=lambda: NOTHING)
     """The workspace's own status words, and what they mean (C3)."""
+    lint: LintSettings = field(default_factory=LintSettings)
 
 
 def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
@@ -35,19 +56,68 @@ def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
 
     try:
         values: Any = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(f"the configuration is not TOML: {error}", hint="correct it, or remove it") from error
     for name in table:
         values = values.get(name, {}) if isinstance(values, dict) else values
     if not isinstance(values, dict):
         raise ConfigError(f"[{'.'.join(table)}] is not a table", hint=f"write it as [{'.'.join(table)}]")
-    for name, inner in values.items():
-        _check_name(name, tuple(_TABLES), "a table")
-        if not isinstance(inner, dict):
-            raise ConfigError(f"[{name}] is not a table", hint=f"write it as [{name}]")
-        for key in inner:
-            _check_name(key, _TABLES[name], f"a setting of [{name}]")
-    return Settings(_read_words(values.get("contract", {}).get("status_words", {})))
+    return Settings(
+        _read_words(_read_table(values, "contract").get("status_words", {})), _read_lint(_read_table(values, "lint"))
+    )
+
+
+def _read_table(values: dict[str, Any], name: str) -> dict[str, Any]:
+    """One table, its keys known and spelled with underscores; also says whether the others are tables at all."""
+    for other in values:
+        _check_name(other, tuple(_TABLES), "a table")
+    inner = values.get(name, {})
+    if not isinstance(inner, dict):
+        raise ConfigError(f"[{name}] is not a table", hint=f"write it as [{name}]")
+    plain = {key.replace("-", "_"): value for key, value in inner.items()}
+    for key in plain:
+        _check_name(key, _TABLES[name], f"a setting of [{name}]")
+    return plain
+
+
+def _read_lint(values: dict[str, Any]) -> LintSettings:
+    known: dict[str, Any] = {}
+    for key in ("select", "ignore", "extend_select", "exclude"):
+        if key in values:
+            known[key] = _read_texts(values[key], f"lint.{key}")
+    if "per_file_ignores" in values:
+        rows = _read_rows(values["per_file_ignores"], "lint.per_file_ignores", '{"docs/**" = ["AGT1"]}')
+        known["per_file_ignores"] = {name: _read_texts(codes, f"lint.per_file_ignores.{name}") for name, codes in rows}
+    if "severity" in values:
+        rows = _read_rows(values["severity"], "lint.severity", '{AGT126 = "note"}')
+        known["severity"] = {code.upper(): read_severity(word, f"lint.severity.{code}") for code, word in rows}
+    if "fail_on" in values:
+        known["fail_on"] = read_severity(values["fail_on"], "lint.fail_on")
+    if "baseline" in values:
+        if not isinstance(values["baseline"], str):
+            raise ConfigError("lint.baseline is not a text", hint='write it as baseline = ".remit-baseline.json"')
+        known["baseline"] = values["baseline"]
+    return LintSettings(**known)
+
+
+def _read_texts(values: Any, name: str) -> tuple[str, ...]:  # noqa: ANN401 - whatever the file holds
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise ConfigError(f"{name} is not a list of texts", hint=f'write it as {name.rpartition(".")[2]} = ["AGT1"]')
+    return tuple(values)
+
+
+def _read_rows(values: Any, name: str, example: str) -> list[tuple[str, Any]]:  # noqa: ANN401 - whatever the file holds
+    if not isinstance(values, dict):
+        raise ConfigError(f"{name} is not a table", hint=f"write it as {name.rpartition('.')[2]} = {example}")
+    return list(values.items())
+
+
+def read_severity(word: Any, name: str) -> Severity:  # noqa: ANN401 - whatever somebody wrote
+    """A severity by its name."""
+    found = next((each for each in SEVERITIES if each == word), None)
+    if found is None:
+        raise ConfigError(f"{name} is {word!r}", hint=f"use one of {', '.join(SEVERITIES)}")
+    return found
 
 
 def _check_name(name: str, known: tuple[str, ...], what: str) -> None:

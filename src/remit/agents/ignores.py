@@ -13,7 +13,7 @@ from remit.model import Edit, Finding, Fix
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from remit.model import Place
+    from remit.model import Place, Severity
 
 
 class Ignore(NamedTuple):
@@ -60,7 +60,10 @@ def bare_ignore(ignore: Ignore) -> Finding:
                    ignore.place)  # fmt: skip
 
 
-TOLD = {"IGN001": (unused_ignore, "warning", "safe"), "IGN002": (bare_ignore, "warning", None)}
+TOLD: dict[str, tuple[Callable[..., Finding], Severity, str | None]] = {
+    "IGN001": (unused_ignore, "warning", "safe"),
+    "IGN002": (bare_ignore, "warning", None),
+}
 
 
 def apply_ignores(

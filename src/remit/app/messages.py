@@ -1,8 +1,4 @@
-"""The use cases: one function for each thing that a user can ask for.
-
-Owns the joining of rooms: it reads from disk what the pure rooms want as values, and hands it to them. Doors call
-this and nothing below it.
-"""
+"""Final messages: checked, converted, and asked for in the right form."""
 
 from __future__ import annotations
 
@@ -11,17 +7,17 @@ from sys import float_info
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit import contract
+from remit.app.settings import load_settings
 from remit.contract.dialects import DIALECTS, HYPER, MANIFEST, get_dialect, render_schema
 from remit.contract.dialects.manifest import SENTENCES
-from remit.errors import ConfigError, InputError, UsageError, did_you_mean
+from remit.errors import UsageError, did_you_mean
 from remit.model import Expectation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from remit.config import Settings
-    from remit.model import ArtifactFacts, Finding, Severity, Verdict
+    from remit.model import ArtifactFacts, Finding, Verdict
 
 SCHEMAS = tuple(DIALECTS)
 HYPER_VARIABLE = "HYPER_WORKSPACE_ROOT"
@@ -41,7 +37,7 @@ def check(
     """Turn the final message of an agent into a verdict; with `root`, its artifacts are looked at on disk."""
     if root is None and manifest is None:
         return contract.check(text, dialect=dialect, session_id=session_id, agent=agent)
-    words = _load_settings(root).status_words if root is not None else {}
+    words = load_settings(root).status_words if root is not None else {}
     expectation = Expectation(session_id, agent)
     reading = contract.read_message(text, dialect=dialect, expectation=expectation, words=words)
     if reading.payload is None and root is not None:
@@ -147,64 +143,9 @@ def schema(name: str) -> dict[str, Any]:
     return render_schema(get_dialect(name))
 
 
-class Explanation(NamedTuple):
-    """What there is to know about a code."""
-
-    code: str
-    name: str
-    severity: Severity
-    requirement: str
-    outcome: str | None
-    documentation: str
-
-
-def explain(code: str) -> Explanation:
-    """The documentation of a code."""
-    known = {each.code: each for each in explain_all()}
-    if code.upper() not in known:
-        raise UsageError(f"there is no code '{code}'", hint=did_you_mean(code.upper(), tuple(known)))
-    return known[code.upper()]
-
-
-def explain_all() -> list[Explanation]:
-    """The documentation of every code, in order."""
-    from inspect import cleandoc  # noqa: PLC0415 - 9 ms
-
-    from remit.contract.convert import TOLD  # noqa: PLC0415 - only for this
-    from remit.contract.rules import RULES  # noqa: PLC0415
-
-    rules = [
-        Explanation(each.code, each.name, each.severity, each.requirement, each.outcome, cleandoc(each.documentation))
-        for each in RULES.values()
-    ]
-    told = [
-        Explanation(code, tell.__name__, severity, "C3 C5 C6", None, cleandoc(tell.__doc__ or ""))
-        for code, (tell, severity) in TOLD.items()
-    ]
-    return sorted(rules + told)
-
-
 # --- what the pure rooms want from the disk ---------------------------------------------------------------------------
 
 _MAX_FINDINGS_BYTES = 1024 * 1024
-
-
-def _load_settings(root: Path) -> Settings:
-    from remit.config import Settings, parse_settings  # noqa: PLC0415 - only with a root
-    from remit.workspace.files import load_bytes  # noqa: PLC0415
-
-    if not root.is_dir():
-        raise InputError(f"{root} is not a folder", hint="name the project's root folder")
-    for name, table in (("remit.toml", ()), ("pyproject.toml", ("tool", "remit"))):
-        file = root / name
-        if file.is_file():
-            try:
-                settings = parse_settings(load_bytes(file).decode("utf-8", "replace"), table=table)
-            except ConfigError as error:
-                raise ConfigError(f"{file}: {error.message}", hint=error.hint) from error
-            if name == "remit.toml" or settings != Settings():
-                return settings
-    return Settings()
 
 
 def _follow_to_file(reading: contract.Reading, root: Path, dialect: str | None) -> contract.Reading | None:

@@ -1,0 +1,89 @@
+"""Baselines: the findings that a workspace had when it began to lint, and has agreed to work off.
+
+Owns the file's form and the rule that it only shrinks. A finding is known by its file, its code and the text of its
+line, so that it stays known when lines above it come and go.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from remit.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from remit.model import Finding
+
+    Baseline = Mapping[str, Mapping[str, int]]
+    """For each file, how often it has each fingerprint."""
+
+_FORM = 1
+
+
+def fingerprint(finding: Finding, lines: list[str]) -> str:
+    """What a finding is known by: its code and the line it is on."""
+    number = finding.place.line if finding.place else 0
+    line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+    digest = blake2b(f"{line}\0{finding.pointer}".encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    return f"{finding.code}:{digest}"
+
+
+def parse_baseline(text: str, name: str) -> Baseline:
+    """Read a baseline; one that cannot be read is no empty one."""
+    try:
+        table: Any = json.loads(text)
+        files = table["files"]
+        good = table["remit_baseline"] == _FORM and isinstance(files, dict)
+        good = good and all(isinstance(count, int) for each in files.values() for count in each.values())
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        good = False
+    if not good:
+        raise ConfigError(f"{name} is not a baseline", hint="remove it, and lint once with --baseline to make it anew")
+    return dict(files)
+
+
+def render_baseline(baseline: Baseline) -> str:
+    """A baseline as its file has it: sorted, a line for each fingerprint, so that merges and reviews are easy."""
+    files = {path: dict(sorted(baseline[path].items())) for path in sorted(baseline) if baseline[path]}
+    return json.dumps({"remit_baseline": _FORM, "files": files}, indent=1, ensure_ascii=False) + "\n"
+
+
+def take_stock(found: Mapping[str, tuple[Finding, ...]], load_lines: Callable[[str], list[str]]) -> Baseline:
+    """The baseline of what there is now."""
+    baseline: dict[str, dict[str, int]] = {}
+    for path, findings in found.items():
+        counts: dict[str, int] = {}
+        lines = load_lines(path) if findings else []
+        for finding in findings:
+            name = fingerprint(finding, lines)
+            counts[name] = counts.get(name, 0) + 1
+        if counts:
+            baseline[path] = counts
+    return baseline
+
+
+def subtract(
+    found: Mapping[str, tuple[Finding, ...]], baseline: Baseline, load_lines: Callable[[str], list[str]]
+) -> tuple[dict[str, tuple[Finding, ...]], Baseline]:
+    """The findings that are new, and the baseline without what is gone. Files that were not looked at keep theirs."""
+    new: dict[str, tuple[Finding, ...]] = {}
+    rest: dict[str, Mapping[str, int]] = {path: counts for path, counts in baseline.items() if path not in found}
+    for path, findings in found.items():
+        left = dict(baseline.get(path, {}))
+        used: dict[str, int] = {}
+        lines = load_lines(path) if left and findings else []
+        fresh = []
+        for finding in findings:
+            name = fingerprint(finding, lines)
+            if left.get(name, 0) > 0:
+                left[name] -= 1
+                used[name] = used.get(name, 0) + 1
+            else:
+                fresh.append(finding)
+        new[path] = tuple(fresh)
+        if used:
+            rest[path] = used
+    return new, rest

@@ -1,0 +1,46 @@
+"""The use cases: one function for each thing that a user can ask for.
+
+Owns the joining of rooms: it reads from disk what the pure rooms want as values, and hands it to them. Doors call
+this and nothing below it. A module per matter; its names are resolved when they are first used.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # typing itself would cost 6 ms
+if TYPE_CHECKING:
+    from remit.app.agent_files import Asked, Change, Linted, fix, lint
+    from remit.app.explanations import Explanation, explain, explain_all
+    from remit.app.messages import SCHEMAS, Conversion, check, convert, instructions, load_message, schema
+
+__all__ = [
+    "SCHEMAS",
+    "Asked",
+    "Change",
+    "Conversion",
+    "Explanation",
+    "Linted",
+    "check",
+    "convert",
+    "explain",
+    "explain_all",
+    "fix",
+    "instructions",
+    "lint",
+    "load_message",
+    "schema",
+]
+
+_HOMES = {
+    "remit.app.agent_files": ("Asked", "Change", "Linted", "fix", "lint"),
+    "remit.app.explanations": ("Explanation", "explain", "explain_all"),
+    "remit.app.messages": ("SCHEMAS", "Conversion", "check", "convert", "instructions", "load_message", "schema"),
+}
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module  # noqa: PLC0415 - only once a name is used
+
+    home = next((home for home, names in _HOMES.items() if name in names), None)
+    if home is None:
+        raise AttributeError(f"module 'remit.app' has no attribute {name!r}")
+    return getattr(import_module(home), name)

@@ -1,0 +1,66 @@
+"""What every code means: the rules of all rooms, told alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.agents.rules import Rule
+    from remit.agents.rules.graph import GraphRule
+    from remit.model import Severity
+
+
+class Explanation(NamedTuple):
+    """What there is to know about a code."""
+
+    code: str
+    name: str
+    severity: Severity
+    requirement: str
+    outcome: str | None
+    fix: str | None
+    """Whether Remit can put it right, and how safe that is."""
+    documentation: str
+
+
+def explain(code: str) -> Explanation:
+    """The documentation of a code."""
+    known = {each.code: each for each in explain_all()}
+    if code.upper() not in known:
+        raise UsageError(f"there is no code '{code}'", hint=did_you_mean(code.upper(), tuple(known)))
+    return known[code.upper()]
+
+
+def explain_all() -> list[Explanation]:
+    """The documentation of every code, in order."""
+    from inspect import cleandoc  # noqa: PLC0415 - 9 ms
+
+    found = [*_explain_messages(), *_explain_agent_files()]
+    return sorted(each._replace(documentation=cleandoc(each.documentation)) for each in found)
+
+
+def _explain_messages() -> Iterator[Explanation]:
+    from remit.contract.convert import TOLD  # noqa: PLC0415 - only for this
+    from remit.contract.rules import RULES  # noqa: PLC0415
+
+    for each in RULES.values():
+        yield Explanation(each.code, each.name, each.severity, each.requirement, each.outcome, None, each.documentation)
+    for code, (tell, severity) in TOLD.items():
+        yield Explanation(code, tell.__name__, severity, "C3 C5 C6", None, None, tell.__doc__ or "")
+
+
+def _explain_agent_files() -> Iterator[Explanation]:
+    from remit.agents import ignores  # noqa: PLC0415 - only for this
+    from remit.agents.rules import RULES  # noqa: PLC0415
+    from remit.agents.rules.graph import GRAPH_RULES  # noqa: PLC0415
+
+    rules: list[Rule | GraphRule] = [*RULES.values(), *GRAPH_RULES.values()]
+    for each in rules:
+        yield Explanation(each.code, each.name, each.severity, each.requirement, None, each.fix, each.documentation)
+    for code, (tell, severity, fix) in ignores.TOLD.items():
+        name = tell.__name__.replace("_", "-")
+        yield Explanation(code, name, severity, "C17", None, fix, tell.__doc__ or "")

@@ -1,0 +1,51 @@
+"""Where a workspace is, and what it has set."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from remit.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from remit.config import Settings
+
+_SIGNS = ("remit.toml", ".remit", ".git")
+
+
+def find_root(start: str | None = None) -> str:
+    """The workspace's root: what REMIT_ROOT says, else the nearest folder upwards that looks like one, else here."""
+    named = os.environ.get("REMIT_ROOT")
+    if named:
+        if not os.path.isdir(named):  # noqa: PTH112 - pathlib costs 8 ms at start-up
+            raise InputError(f"REMIT_ROOT is '{named}', which is not a folder", hint="name the workspace's root folder")
+        return os.path.abspath(named)  # noqa: PTH100
+    here = folder = os.path.abspath(start or os.getcwd())  # noqa: PTH100, PTH109
+    while True:
+        if any(os.path.exists(f"{folder}/{sign}") for sign in _SIGNS):  # noqa: PTH110
+            return folder
+        above = os.path.dirname(folder)  # noqa: PTH120
+        if above == folder:
+            return here
+        folder = above
+
+
+def load_settings(root: str | Path) -> Settings:
+    """What the workspace has set in remit.toml, else in pyproject.toml."""
+    from remit.config import Settings, parse_settings  # noqa: PLC0415 - only with a root
+    from remit.workspace.files import load_bytes  # noqa: PLC0415
+
+    if not os.path.isdir(root):  # noqa: PTH112
+        raise InputError(f"{root} is not a folder", hint="name the project's root folder")
+    for name, table in (("remit.toml", ()), ("pyproject.toml", ("tool", "remit"))):
+        file = f"{root}/{name}"
+        if os.path.isfile(file):  # noqa: PTH113
+            try:
+                settings = parse_settings(load_bytes(file).decode("utf-8", "replace"), table=table)
+            except ConfigError as error:
+                raise ConfigError(f"{file}: {error.message}", hint=error.hint) from error
+            if name == "remit.toml" or settings != Settings():
+                return settings
+    return Settings()
