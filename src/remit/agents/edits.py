@@ -59,7 +59,7 @@ def replace_value(document: Document, pointer: str, yaml_text: str) -> tuple[Cha
     value = document.text[start:end]
     if value.startswith(("&", "!")):  # others refer to it, or it is more than its text
         return ()
-    return ((start, start + len(value.rstrip()), yaml_text),)  # a text of several lines ends where the next key begins
+    return ((start, end, yaml_text),)
 
 
 def rename_key(document: Document, pointer: str, name: str) -> tuple[Change, ...]:

@@ -130,7 +130,7 @@ def _compose(found: Frontmatter, source: str, offset: int) -> Problem | None:
         return None
     if not isinstance(node, MappingNode):
         return Problem("syntax", "the frontmatter is not a table of keys and values", offset, offset + 1)
-    found.values |= _Reader(found, offset).read_mapping(node, "", 0)
+    found.values |= _Reader(found, source, offset).read_mapping(node, "", 0)
     return None
 
 
@@ -148,8 +148,9 @@ def _explain(error: yaml.YAMLError, source: str, offset: int) -> Problem:
 class _Reader:
     """Reads the nodes of one piece of YAML into a frontmatter. Pointers lead the way, depth and count are capped."""
 
-    def __init__(self, found: Frontmatter, offset: int) -> None:
+    def __init__(self, found: Frontmatter, source: str, offset: int) -> None:
         self.found = found
+        self.source = source
         self.offset = offset
         self.seen: set[int] = set()
 
@@ -178,6 +179,10 @@ class _Reader:
             self.refuse(span, pointer)
             return None
         if isinstance(node, ScalarNode):
+            if node.style in ("|", ">") and pointer not in found.shared:
+                # libyaml ends a block of text where the next thing begins; it ends with its last line
+                text = self.source[node.start_mark.index : node.end_mark.index]
+                found.spans[pointer] = span = span[0], span[0] + len(text.rstrip())
             return _read_scalar(found, node, pointer, span)
         value: Any
         if isinstance(node, SequenceNode):
