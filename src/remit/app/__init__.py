@@ -8,9 +8,28 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
-    from remit.app.agent_files import Asked, Change, Linted, fix, lint
+    from remit.agents.drawing import draw_tree, shape_graph
+    from remit.app.agent_files import (
+        Asked,
+        Change,
+        Linted,
+        draw_graph,
+        fix,
+        lint,
+        load_agent_text,
+        load_graph,
+        take_agent_stamps,
+    )
     from remit.app.explanations import Explanation, explain, explain_all
     from remit.app.messages import SCHEMAS, Conversion, check, convert, instructions, load_message, schema
+
+_HOMES = {
+    "remit.agents.drawing": ("draw_tree", "shape_graph"),
+    "remit.app.agent_files": ("Asked", "Change", "Linted", "draw_graph", "fix", "lint", "load_agent_text", "load_graph",
+                              "take_agent_stamps"),
+    "remit.app.explanations": ("Explanation", "explain", "explain_all"),
+    "remit.app.messages": ("SCHEMAS", "Conversion", "check", "convert", "instructions", "load_message", "schema"),
+}  # fmt: skip
 
 __all__ = [
     "SCHEMAS",
@@ -21,20 +40,20 @@ __all__ = [
     "Linted",
     "check",
     "convert",
+    "draw_graph",
+    "draw_tree",
     "explain",
     "explain_all",
     "fix",
     "instructions",
     "lint",
+    "load_agent_text",
+    "load_graph",
     "load_message",
     "schema",
+    "shape_graph",
+    "take_agent_stamps",
 ]
-
-_HOMES = {
-    "remit.app.agent_files": ("Asked", "Change", "Linted", "fix", "lint"),
-    "remit.app.explanations": ("Explanation", "explain", "explain_all"),
-    "remit.app.messages": ("SCHEMAS", "Conversion", "check", "convert", "instructions", "load_message", "schema"),
-}
 
 
 def __getattr__(name: str) -> object:

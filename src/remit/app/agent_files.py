@@ -107,6 +107,37 @@ def fix(asked: Asked = EVERYTHING, *, unsafe: bool = False, write: bool = True) 
     return changes, job.weigh(linted, lambda path: after[path].split("\n") if path in after else job.load_lines(path))
 
 
+def load_agent_text(file: str) -> bytes:
+    """What an agent file holds, for showing it; nothing where it cannot be read."""
+    content = load_agent_file(file)
+    return content if isinstance(content, bytes) else b""
+
+
+def take_agent_stamps(paths: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """The time and size of every agent file, to see when one changes."""
+    root = find_root()
+    stamps = {}
+    for source in find_agent_files(paths, root=root, exclude=load_settings(root).lint.exclude):
+        try:
+            found = os.stat(source.file)  # noqa: PTH116 - pathlib costs 8 ms at start-up
+        except OSError:
+            continue
+        stamps[source.file] = (found.st_mtime_ns, found.st_size)
+    return stamps
+
+
+def load_graph(paths: Sequence[str] = ()) -> Graph:
+    """Who may call whom among the agents below some paths, or in all of the workspace."""
+    return _Job(Asked(paths=tuple(paths))).lint().graph
+
+
+def draw_graph(graph: Graph, form: str) -> str:
+    """A graph as Mermaid or DOT."""
+    from remit.agents.drawing import draw_dot, draw_mermaid  # noqa: PLC0415 - only for this
+
+    return {"mermaid": draw_mermaid, "dot": draw_dot}[form](graph)
+
+
 class _Job:
     """One linting: which files, by which rules, and what is known of each so far."""
 

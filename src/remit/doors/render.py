@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from remit.doors.terminal import Paint
-    from remit.model import Finding, Outcome, Repair, Severity, Verdict
+    from remit.model import Finding, Fix, Outcome, Repair, Severity, Verdict
 
 ACCEPTABLE: tuple[Outcome, ...] = ("accepted", "repaired")
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -52,7 +52,18 @@ def shape_finding(finding: Finding, filename: str) -> dict[str, Any]:
         "filename": filename,
         "location": None if place is None else {"row": place.line, "column": place.column},
         "end_location": None if place is None else {"row": place.end_line, "column": place.end_column},
+        "fix": None if finding.fix is None else _shape_fix(finding.fix),
     }
+
+
+def _shape_fix(fix: Fix) -> dict[str, Any]:
+    edits = []
+    for edit in fix.edits:
+        place = edit.place
+        location = None if place is None else {"row": place.line, "column": place.column}
+        end = None if place is None else {"row": place.end_line, "column": place.end_column}
+        edits.append({"content": edit.content, "location": location, "end_location": end})
+    return {"applicability": fix.applicability, "message": fix.message, "edits": edits}
 
 
 def shape_verdict(verdict: Verdict, filename: str) -> dict[str, Any]:

@@ -90,6 +90,7 @@ def _shape(explanation: Explanation) -> dict[str, Any]:
         "severity": explanation.severity,
         "requirement": explanation.requirement,
         "outcome": explanation.outcome,
+        "fix": explanation.fix,
         "documentation": explanation.documentation,
     }
 
@@ -100,6 +101,7 @@ def _render(explanation: Explanation, paint: Paint) -> str:
         explanation.name,
         paint(explanation.severity, explanation.severity),
         explanation.outcome,
+        f"{explanation.fix} fix" if explanation.fix else None,
         explanation.requirement,
     )
     head = f"{paint('strong', explanation.code)} · {' · '.join(fact for fact in facts if fact)}"

@@ -15,6 +15,9 @@ from remit.errors import UsageError, did_you_mean
 
 COMMANDS = {
     "check": "remit.doors.cli.check",
+    "lint": "remit.doors.cli.lint",
+    "fix": "remit.doors.cli.lint",
+    "graph": "remit.doors.cli.graph",
     "convert": "remit.doors.cli.convert",
     "instructions": "remit.doors.cli.describe",
     "schema": "remit.doors.cli.describe",

@@ -1,0 +1,182 @@
+"""Drawing: the graph as a tree, as Mermaid, as DOT and as plain values.
+
+Owns how a graph is shown: who may call whom, how deep, how long each may take, and what goes round in circles. Names
+come from files, so every format gets them in its own quotes.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.agents.definition import ANYONE
+from remit.agents.profiles import MAX_DEPTH, SERVICES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.agents.definition import Definition
+    from remit.agents.graph import Graph
+
+MAX_LINES = 2_000
+
+
+class Line(NamedTuple):
+    """One line of a tree: how it is led in, what it says, and whether it is a fault."""
+
+    lead: str
+    text: str
+    fault: bool
+
+
+def draw_tree(graph: Graph) -> list[Line]:
+    """The entries, below each the agents it may call; a name that is drawn already is not unfolded again."""
+    lines: list[Line] = []
+    drawn: set[str] = set()
+    for command, names in _group_by_command(graph):
+        lines.append(Line("", command, fault=False))
+        _draw(graph, names, lines, drawn)
+    return lines[:MAX_LINES]
+
+
+def _group_by_command(graph: Graph) -> list[tuple[str, list[str]]]:
+    groups: dict[str, list[str]] = {}
+    for name in graph.entries:
+        groups.setdefault(graph.agents[name].command or _name_entry(graph.agents[name]), []).append(name)
+    unreachable = [name for name in graph.agents if name not in graph.depths]
+    rows = sorted(groups.items(), key=lambda row: (not row[0].startswith("/"), row[0]))
+    return [*rows, *([("reached by nobody", unreachable)] if unreachable else [])]
+
+
+def _name_entry(agent: Definition) -> str:
+    return {"claude": "Claude Code", "opencode": "opencode", "codex": "Codex"}.get(agent.profile, "called by a command")
+
+
+def _draw(graph: Graph, names: list[str], lines: list[Line], drawn: set[str]) -> None:
+    """Depth first, without recursion: a stack of names, each with its lead and the chain above it."""
+    waiting = [(name, "", index == len(names) - 1, ()) for index, name in enumerate(names)][::-1]
+    while waiting and len(lines) < MAX_LINES:
+        name, lead, is_last, chain = waiting.pop()
+        circle = name in chain
+        again = name in drawn and not circle
+        depth = len(chain) + 1
+        fault = circle or depth > MAX_DEPTH or (name not in graph.agents and name not in SERVICES and name != ANYONE)
+        branch = "└─ " if is_last else "├─ "
+        lines.append(Line(f"{lead}{branch}", _describe(graph, name, depth, circle=circle, again=again), fault))
+        if circle or again or name not in graph.agents:
+            continue
+        drawn.add(name)
+        inner = [target.name for target in graph.agents[name].targets]
+        below = f"{lead}{'   ' if is_last else '│  '}"
+        inner = list(dict.fromkeys(inner))
+        waiting += [(each, below, index == len(inner) - 1, (*chain, name)) for index, each in enumerate(inner)][::-1]
+
+
+def _describe(graph: Graph, name: str, depth: int, *, circle: bool, again: bool) -> str:
+    agent = graph.agents.get(name)
+    if name == ANYONE:
+        return "any agent"
+    facts = []
+    if agent is None:
+        facts.append("built in" if name in SERVICES else "does not exist")
+    else:
+        facts += [fact for fact in (agent.kind, f"{agent.timeout_s:g} s" if agent.timeout_s else None) if fact]
+    if circle:
+        facts.append("a circle")
+    elif depth > MAX_DEPTH and agent is not None:
+        facts.append(f"depth {depth}, too deep")
+    if again:
+        facts.append("see above")
+    return f"{name} ({', '.join(facts)})" if facts else name
+
+
+def _edges(graph: Graph) -> Iterator[tuple[str, str, bool]]:
+    """Who may call whom, and whether the call goes round in a circle."""
+    rounds = {pair for cycle in graph.cycles for pair in pairwise(cycle)}
+    for name, agent in graph.agents.items():
+        for target in dict.fromkeys(target.name for target in agent.targets):
+            yield name, target, (name, target) in rounds
+
+
+def draw_mermaid(graph: Graph) -> str:
+    """The graph for Markdown pages."""
+    names = _number(graph)
+    lines = ["flowchart TD"]
+    for name, number in names.items():
+        agent = graph.agents.get(name)
+        label = f"{name} {agent.timeout_s:g} s" if agent and agent.timeout_s else name
+        lines.append(f'  n{number}["{_quote_mermaid("any agent" if name == ANYONE else label)}"]')
+    entries = [name for name in graph.entries if graph.agents[name].command]
+    for name in entries:
+        command = _quote_mermaid(graph.agents[name].command or "")
+        lines.append(f'  c{names[name]}(["{command}"]) --> n{names[name]}')
+    red = []
+    for count, (caller, target, is_round) in enumerate(_edges(graph), len(entries)):
+        lines.append(f"  n{names[caller]} --> n{names[target]}")
+        if is_round:
+            red.append(str(count))
+    lines += [f"  linkStyle {','.join(red)} stroke:red,stroke-width:3px"] if red else []
+    faults = [f"n{number}" for name, number in names.items() if _is_fault(graph, name)]
+    lines += ["  classDef fault stroke:red,color:red", f"  class {','.join(faults)} fault"] if faults else []
+    return "\n".join(lines)
+
+
+def _is_fault(graph: Graph, name: str) -> bool:
+    known = name in graph.agents or name in SERVICES or name == ANYONE
+    return not known or name in graph.in_cycle or graph.depths.get(name, 1) > MAX_DEPTH
+
+
+def _number(graph: Graph) -> dict[str, int]:
+    names = [*graph.agents, *(target for _, target, _ in _edges(graph))]
+    return {name: number for number, name in enumerate(dict.fromkeys(names))}
+
+
+def _quote_mermaid(text: str) -> str:
+    plain = "".join(char if char.isprintable() else " " for char in text)
+    return plain.translate({ord(char): f"#{ord(char)};" for char in '#"<>`'})
+
+
+def draw_dot(graph: Graph) -> str:
+    """The graph for Graphviz."""
+    lines = ["digraph agents {", "  rankdir=LR;", "  node [shape=box, style=rounded];"]
+    for name in _number(graph):
+        agent = graph.agents.get(name)
+        label = f"{name}\\n{agent.timeout_s:g} s" if agent and agent.timeout_s else name
+        colour = ", color=red, fontcolor=red" if _is_fault(graph, name) else ""
+        lines.append(f'  {_quote_dot(name)} [label="{_escape_dot(label)}"{colour}];')
+    for caller, target, is_round in _edges(graph):
+        lines.append(f"  {_quote_dot(caller)} -> {_quote_dot(target)}{' [color=red, penwidth=2]' if is_round else ''};")
+    return "\n".join([*lines, "}"])
+
+
+def _quote_dot(text: str) -> str:
+    return f'"{_escape_dot(text)}"'
+
+
+def _escape_dot(text: str) -> str:
+    plain = "".join(char if char.isprintable() else " " for char in text)
+    return plain.replace('"', '\\"')
+
+
+def shape_graph(graph: Graph) -> dict[str, Any]:
+    """The graph as plain values."""
+    return {
+        "agents": [_shape_agent(graph, name, agent) for name, agent in graph.agents.items()],
+        "edges": [{"from": caller, "to": target, "cycle": is_round} for caller, target, is_round in _edges(graph)],
+        "cycles": [list(cycle) for cycle in graph.cycles],
+        "max_depth": MAX_DEPTH,
+    }
+
+
+def _shape_agent(graph: Graph, name: str, agent: Definition) -> dict[str, Any]:
+    return {
+        "name": name,
+        "path": agent.path,
+        "profile": agent.profile,
+        "kind": agent.kind,
+        "command": agent.command,
+        "timeout_seconds": agent.timeout_s,
+        "depth": graph.depths.get(name),
+        "chain": list(graph.chains.get(name, ())),
+        "entry": name in graph.entries,
+    }

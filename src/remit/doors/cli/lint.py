@@ -1,0 +1,259 @@
+"""`remit lint` and `remit fix`: judge agent files, and put right what can be.
+
+Owns the output formats of linting, the diff, the statistics and the watch.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.doors.cli import options
+from remit.doors.cli.output import get_paint, say, say_json
+from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count, count_findings, render_line
+from remit.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from remit.app import Asked, Change, Linted
+    from remit.model import Finding
+
+WATCH_SECONDS = 0.5
+_LEVELS = ("error", "warning", "note")
+_PLACES = (".claude/agents", ".opencode/agent", ".codex/agents", "agents")
+
+
+def _parse_codes(value: str) -> tuple[str, ...]:
+    codes = tuple(code.strip() for code in value.split(","))
+    if not all(codes):
+        raise UsageError(f"'{value}' has an empty code in it", hint="write it like AGT122,GRF")
+    return codes
+
+
+def _parse_level(value: str) -> str:
+    if value not in _LEVELS:
+        raise UsageError(f"there is no severity '{value}'", hint=did_you_mean(value, _LEVELS))
+    return value
+
+
+def _options(function: Callable[..., int]) -> Callable[..., int]:
+    """What `lint` and `fix` have in common: which files, which rules, and how it is shown."""
+    for option in (
+        options.output_format("full", "concise", "json", "github", "sarif"),
+        click.option("--statistics", is_flag=True, help="Count the findings by code instead of showing them."),
+        click.option("--no-cache", is_flag=True, help="Judge every file anew."),
+        click.option("--fail-on", type=_parse_level, metavar="SEVERITY", help="error, warning or note; else warning."),
+        click.option("--baseline", metavar="FILE", help="Leave out what FILE holds; made once, it only shrinks."),
+        click.option("--ignore", type=_parse_codes, metavar="CODES", help="Rules not to apply: AGT122,GRF."),
+        click.option("--extend-select", type=_parse_codes, metavar="CODES", help="More rules to apply."),
+        click.option("--select", type=_parse_codes, metavar="CODES", help="The rules to apply; all when left out."),
+        click.argument("paths", nargs=-1, metavar="[PATH…]"),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+@click.command(cls=options.Command, short_help="Judge agent files, each by itself and all as a graph.")
+@_options
+@click.option("--fix", "fixing", is_flag=True, help="Put right what can safely be.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also what may change a file's meaning.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
+@click.option("--watch", is_flag=True, help="Lint again whenever a file changes.")
+def lint(*, fixing: bool, unsafe_fixes: bool, diff: bool, watch: bool, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
+    """Judge the agent files below each PATH, or all of the workspace, each by itself and all as a graph.
+
+    Exit code 0: nothing to say, 1: findings, 2: could not run.
+    """
+    if unsafe_fixes and not (fixing or diff):
+        raise UsageError("--unsafe-fixes needs --fix or --diff", hint="add one of them")
+    if watch:
+        if fixing or diff:
+            raise UsageError("--watch only looks", hint="leave out --fix and --diff")
+        return _watch(**asked)
+    if fixing or diff:
+        return _fix(unsafe=unsafe_fixes, diff=diff, **asked)
+    return _lint(**asked)
+
+
+@click.command(cls=options.Command, short_help="Put right what can be in agent files.")
+@_options
+@click.option("--unsafe-fixes", is_flag=True, help="Also what may change a file's meaning.")
+@click.option("--diff", is_flag=True, help="Show what would change, and change nothing.")
+def fix(*, unsafe_fixes: bool, diff: bool, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
+    """Put right what can safely be in the agent files below each PATH; short for `remit lint --fix`."""
+    return _fix(unsafe=unsafe_fixes, diff=diff, **asked)
+
+
+def _ask(paths: tuple[str, ...], *, no_cache: bool, **asked: Any) -> Asked:  # noqa: ANN401 - as the app has it
+    from remit.app import Asked
+
+    given = {key: value for key, value in asked.items() if value is not None}
+    return Asked(paths=paths, cache=not no_cache, **given)
+
+
+def _lint(*, output_format: str, statistics: bool, **asked: Any) -> int:  # noqa: ANN401
+    from remit import app
+
+    linted = app.lint(_ask(**asked))
+    _show(linted, output_format, statistics=statistics)
+    return NOT_ACCEPTED if linted.failed else ACCEPTED
+
+
+def _fix(*, unsafe: bool, diff: bool, output_format: str, statistics: bool, **asked: Any) -> int:  # noqa: ANN401
+    from remit import app
+
+    changes, linted = app.fix(_ask(**asked), unsafe=unsafe, write=not diff)
+    if diff:
+        for change in changes:
+            _show_diff(change)
+        fixed = sum(len(change.applied) for change in changes)
+        say(f"{count(fixed, 'finding')} in {count(len(changes), 'file')} would be fixed.", stderr=True)
+        return NOT_ACCEPTED if changes else ACCEPTED
+    _show(linted, output_format, statistics=statistics, changes=changes)
+    return NOT_ACCEPTED if linted.failed else ACCEPTED
+
+
+def _show_diff(change: Change) -> None:
+    from difflib import unified_diff
+
+    from remit.doors.terminal import escape
+
+    name = _name(change.source.file)
+    before, after = change.before.splitlines(keepends=True), change.after.splitlines(keepends=True)
+    paint, styles = get_paint(), {"+": "good", "-": "error", "@": "frame"}
+    for line in unified_diff(before, after, f"a/{name}", f"b/{name}"):
+        shown = escape(line.rstrip("\n"), keep="\t")
+        say(paint(styles[line[0]], shown) if line[:1] in styles else shown)
+        if not line.endswith("\n"):
+            say("\\ No newline at end of file")
+
+
+def _name(file: str) -> str:
+    """A file as seen from here."""
+    full = os.path.abspath(file)  # noqa: PTH100 - pathlib costs 8 ms at start-up
+    here = f"{os.getcwd().rstrip('/')}/"  # noqa: PTH109
+    return full.removeprefix(here)
+
+
+# --- showing ---------------------------------------------------------------------------------------------------------
+
+
+def _show(linted: Linted, output_format: str, *, statistics: bool, changes: Sequence[Change] = ()) -> None:
+    named = {_name(linted.sources[path].file): found for path, found in linted.findings.items()}
+    if statistics:
+        _show_statistics(named, output_format)
+    elif output_format == "json":
+        _show_json(named)
+    elif output_format == "sarif":
+        _show_sarif(named)
+    elif output_format == "github":
+        _show_github(named)
+    else:
+        _show_text(linted, named, output_format, changes)
+
+
+def _show_text(
+    linted: Linted, named: dict[str, tuple[Finding, ...]], output_format: str, changes: Sequence[Change]
+) -> None:
+    files = {_name(source.file): source.file for source in linted.sources.values()}
+    for name, found in named.items():
+        if found and output_format == "full":
+            from remit.app import load_agent_text
+            from remit.doors.excerpt import render_findings
+
+            say(f"{render_findings(found, name, load_agent_text(files[name]), paint=get_paint())}\n")
+        elif found:
+            say("\n".join(f"{render_line(finding, name)}{' [*]' if finding.fix else ''}" for finding in found))
+    say("\n".join(_sum_up(linted, changes)))
+
+
+def _sum_up(linted: Linted, changes: Sequence[Change]) -> list[str]:
+    every = [finding for found in linted.findings.values() for finding in found]
+    paint = get_paint()
+    lines = []
+    if changes:
+        fixed = sum(len(change.applied) for change in changes)
+        lines.append(f"{count(fixed, 'finding')} fixed in {count(len(changes), 'file')}.")
+    if linted.baseline is not None:
+        lines.append(f"{_name(linted.baseline)} now holds {count(linted.known, 'finding')}.")
+    elif linted.known:
+        lines.append(f"{count(linted.known, 'finding')} left out: known from the baseline.")
+    if not linted.sources:
+        return [*lines, f"no agent files found in {', '.join(_PLACES)}; name a file or a folder"]
+    files = count(len(linted.sources), "file")
+    if not every:
+        return [*lines, f"{paint('good', '✓')} {files}: nothing to say"]
+    mark = paint("error", "✗") if linted.failed else paint("good", "✓")
+    lines.append(f"{mark} {files}: {count_findings(every)}")
+    safe = sum(each.fix is not None and each.fix.applicability == "safe" for each in every)
+    unsafe = sum(each.fix is not None and each.fix.applicability == "unsafe" for each in every)
+    if safe or unsafe:
+        more = f", {unsafe} more with --unsafe-fixes" if unsafe else ""
+        lines.append(f"{safe} can be fixed with `remit fix`{more}.")
+    return lines
+
+
+def _show_statistics(named: dict[str, tuple[Finding, ...]], output_format: str) -> None:
+    from remit import app
+
+    totals: dict[str, int] = {}
+    for found in named.values():
+        for finding in found:
+            totals[finding.code] = totals.get(finding.code, 0) + 1
+    names = {each.code: each for each in app.explain_all()}
+    rows = sorted(totals.items(), key=lambda row: (-row[1], row[0]))
+    if output_format == "json":
+        say_json(
+            [{"code": code, "name": names[code].name, "count": total, "fix": names[code].fix} for code, total in rows]
+        )
+        return
+    width = max((len(str(total)) for _, total in rows), default=0)
+    for code, total in rows:
+        say(f"{total:>{width}}  {code}  {'[*]' if names[code].fix else '[ ]'}  {names[code].name}")
+
+
+def _show_json(named: dict[str, tuple[Finding, ...]]) -> None:
+    from remit.doors.render import shape_finding
+
+    say_json([shape_finding(finding, name) for name, found in named.items() for finding in found])
+
+
+def _show_sarif(named: dict[str, tuple[Finding, ...]]) -> None:
+    from remit import __version__, app
+    from remit.doors.sarif import shape_sarif
+
+    say_json(shape_sarif(named, version=__version__, explain={each.code: each for each in app.explain_all()}))
+
+
+def _show_github(named: dict[str, tuple[Finding, ...]]) -> None:
+    from remit.doors.render import render_github
+
+    for name, found in named.items():
+        for finding in found:
+            say(render_github(finding, name))
+
+
+# --- watching --------------------------------------------------------------------------------------------------------
+
+
+def _watch(*, paths: tuple[str, ...], output_format: str, statistics: bool, **asked: Any) -> int:  # noqa: ANN401
+    """Lint whenever a file comes, changes or goes, until somebody interrupts."""
+    import sys
+    import time
+
+    from remit import app
+
+    seen: object = None
+    while True:
+        now = app.take_agent_stamps(paths)
+        if now != seen:
+            seen = now
+            if sys.stdout is not None and sys.stdout.isatty():
+                say("\x1b[2J\x1b[H", stderr=False)
+            linted = app.lint(_ask(paths, **asked))
+            _show(linted, output_format, statistics=statistics)
+            say(f"watching {count(len(linted.sources), 'file')}; Ctrl-C ends it", stderr=True)
+        time.sleep(WATCH_SECONDS)
