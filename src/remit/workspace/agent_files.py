@@ -57,7 +57,8 @@ def find_agent_files(paths: Sequence[str], *, root: str, exclude: Sequence[str] 
             mode = 0
         except ValueError as error:
             raise InputError(f"{path!r} is not a path: {error}", hint="name a file or a folder") from error
-        files = list(_walk(path, deep=bool(paths))) if stat.S_ISDIR(mode) else [path]
+        named = os.path.abspath(path) != root
+        files = list(_walk(path, named=named)) if stat.S_ISDIR(mode) else [path]
         for file in files:
             source = Source(_name(file, root), file)
             if file == path or not _is_excluded(source.path, exclude):
@@ -79,14 +80,13 @@ def _is_excluded(path: str, patterns: Sequence[str]) -> bool:
     return any(matches_path(pattern, path) for pattern in patterns)
 
 
-def _walk(folder: str, *, deep: bool) -> Iterator[str]:
-    """The agent files below a folder; where it has none in a known place and was named, every Markdown file in it."""
-    parts = tuple(os.path.abspath(folder).split("/"))
-    home = _find_home(parts)
+def _walk(folder: str, *, named: bool) -> Iterator[str]:
+    """The agent files below a folder; where it was named and has none in a known place, every Markdown file in it."""
+    home = _find_home(tuple(os.path.abspath(folder).split("/")))
+    if named and home == "plain":
+        home = "named"
     found = list(_scan(folder, home))
-    if not found and deep and home is None:
-        found = list(_scan(folder, "named"))
-    yield from found
+    yield from found or (_scan(folder, "named") if named else ())
 
 
 def _find_home(parts: tuple[str, ...]) -> str | None:
