@@ -1,0 +1,143 @@
+"""The form of a blueprint: what one kind of agent says where another says something else.
+
+Owns the shape only; the texts are in the modules beside it, one per kind, and `scaffold` writes them out. In every text
+`$name` is the agent's name, `$specs` the folder of the tasks, `$command` the command that calls the agent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Step(NamedTuple):
+    """One step of the process flow."""
+
+    action: str
+    process: str
+    """Numbered lines."""
+    checkpoint: str
+
+
+class Parameter(NamedTuple):
+    """An input of the agent beside those that every agent has."""
+
+    name: str
+    type: str
+    text: str
+
+
+class Output(NamedTuple):
+    """A file that the agent makes."""
+
+    type: str
+    path: str
+    content: str
+    validation: str
+    token_limit: str
+
+
+class Delegation(NamedTuple):
+    """When the agent calls a service, and what it does with the answer."""
+
+    service: str
+    when: str
+    context: str
+    expected_return: str
+    integration: str
+
+
+class Trouble(NamedTuple):
+    """How the agent meets one type of error."""
+
+    type: str
+    detection: str
+    handling: str
+    recovery: str
+    logging: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blueprint:
+    """Everything that makes an agent of this kind."""
+
+    kind: str
+    command: str
+    description: str
+    use_when: str
+    """The sentence by which a harness knows when to call it."""
+    temperature: float
+    max_tokens: int
+    tools: tuple[str, ...]
+    write: tuple[str, ...]
+    """The patterns of the files that it may write."""
+    bash: tuple[str, ...]
+    """The commands that it may run."""
+    forbidden_bash: tuple[str, ...]
+    specialist_domain: str
+    task_scope: str
+    integration: str
+    lifecycle_integration: str
+    role: str
+    task: str
+    parameters: tuple[Parameter, ...]
+    preflight: Step
+    steps: tuple[Step, ...]
+    postflight: Step
+    in_short: str
+    """The steps for a harness that has no services and no status: numbered lines."""
+    delegations: tuple[Delegation, ...]
+    outputs: tuple[Output, ...]
+    artifact: str
+    """The artifact in the example of a return, as JSON."""
+    metadata: str
+    """What its return says besides, as lines of JSON."""
+    standards: tuple[tuple[str, str], ...]
+    troubles: tuple[Trouble, ...]
+
+
+def move_status(working: str, final: str) -> Delegation:
+    """How an agent has the status of its task moved."""
+    return Delegation(
+        "status-sync-manager",
+        f"At preflight, to move the task to [{working}]; at postflight, to move it to [{final}].",
+        "operation, task_number, new_status, artifacts (at postflight), session_id, delegation_depth + 1,\n"
+        "delegation_path with the service appended, timeout 300.",
+        "A return whose status is completed, once TODO.md, state.json and the plan say the same.",
+        "Validate the return. At preflight, stop when it is not completed; at postflight, return partial and name it.",
+    )
+
+
+def commit(files: str, message: str) -> Delegation:
+    """How an agent has its work committed."""
+    return Delegation(
+        "git-workflow-manager",
+        f"At postflight, once {files} on disk.",
+        f'scope_files (only the files of this run), message "{message}", session_id, delegation_depth + 1,\n'
+        "delegation_path with the service appended, timeout 300.",
+        "A return with the hash of the commit, or the reason why there is none.",
+        "Validate the return. A failed commit is reported in errors and never undoes the work.",
+    )
+
+
+GIT_FAILURE = Trouble(
+    "git_failure",
+    "git-workflow-manager returns failed, or its answer has no hash.",
+    "Go on: the files are on disk. Report the failure in errors as recoverable.",
+    "Commit the files that the return names by hand.",
+    "Log what git said with the session id to errors.json.",
+)
+DELEGATION_FAILURE = Trouble(
+    "delegation_failure",
+    "A service answers with failed, with something that is no valid return, or not within its timeout.",
+    "Try once more. Then return partial with everything that is on disk, and name the service in errors.",
+    'Move the status by hand, or run "$command {task_number}" again.',
+    "Log the service, what it was asked and what it answered to errors.json.",
+)
+FILE_FAILURE = Trouble(
+    "file_operation_failure",
+    "A file that must be there cannot be read, or a file that was written is missing or empty when looked at.",
+    "Try once more. Then return failed if nothing is usable, partial if something is, with the path in errors.",
+    'Check the path and its permissions, then run "$command {task_number}" again.',
+    "Log the path, the operation and the reason to errors.json.",
+)
