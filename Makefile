@@ -43,8 +43,9 @@ cover: setup ## all tests, with at least 90 % of the lines of floors 0 to 2 cove
 	@$(BIN)/pytest -n $(JOBS) --cov --cov-report=
 	@$(BIN)/coverage report --include='$(COVERED)' --fail-under=90
 
-bench: .venv-bench/.ready ## measure accuracy and speed against other libraries
+bench: .venv-bench/.ready ## measure accuracy and speed against other libraries and linters
 	@PYTHONPATH=src .venv-bench/bin/python bench/contract.py
+	@PYTHONPATH=src .venv-bench/bin/python bench/lint.py
 
 torture: FUZZ_SECONDS = 600
 torture: fuzz ## fuzz for ten minutes
