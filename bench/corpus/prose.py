@@ -104,11 +104,11 @@ def filler(job: Job, rng: random.Random, size: int) -> str:
 
 
 def plain_filler(job: Job, rng: random.Random, size: int) -> str:
-    """Exactly `size` characters of paragraphs and bullets, with no block among them."""
+    """Exactly `size` characters of paragraphs and bullets, with no block among them; the last sentence is ended."""
     parts: list[str] = []
     length = 0
     while length < size:
         part = rng.choice((*job.prose, "\n".join(f"- {bullet}" for bullet in job.bullets)))
         parts.append(part)
         length += len(part) + 2
-    return "\n\n".join(parts)[:size]
+    return "\n\n".join(parts)[: size - 1] + "."

@@ -27,7 +27,7 @@ def aside(before: str, after: str = "") -> str | None:
         ("Quoting the template:\n", "example"),
         ("The return should look like this:\n", "example"),
         ("The previous return:\n", "earlier"),
-        ("The reviewer subagent returned:\n```\n", "earlier"),
+        ("The reviewer subagent returned:\n```\n", "quoted"),
         ("Thinking:\n", "thinking"),
         ("# Example\n\nSome words about it.\n\n", "example"),
     ],
@@ -78,6 +78,7 @@ def test_white_space_between_label_and_block_changes_nothing(space: str) -> None
         ("```diff\n+", "\n```\n", "example"),
         ("```python\nEXPECTED = ", "\n```\n", "example"),
         ("\n````markdown\n```json\n", "\n```\n````\n", "example"),
+        ("Example:\n<!-- AGENT_OUTPUT_START -->\n```json\n", "\n```\n<!-- AGENT_OUTPUT_END -->\n", "example"),
     ],
 )
 def test_tags_quotations_and_code_set_a_block_aside(before: str, after: str, expected: str) -> None:
@@ -95,7 +96,6 @@ def test_tags_quotations_and_code_set_a_block_aside(before: str, after: str, exp
         ("```json\n", "\n```\n"),
         ("```\n", "\n```\n"),
         ("<!-- AGENT_OUTPUT_START -->\n", "\n<!-- AGENT_OUTPUT_END -->\n"),
-        ("Example:\n<!-- AGENT_OUTPUT_START -->\n```json\n", "\n```\n<!-- AGENT_OUTPUT_END -->\n"),
         ("<user>\nPlan it.\n</user>\n", ""),
     ],
 )

@@ -17,7 +17,9 @@ from remit.contract.placeholders import find_placeholders
 from remit.contract.quick import MAX_MESSAGE_CHARS, UNKNOWN, is_clean
 from remit.contract.reading import Reading
 from remit.contract.rules import Case, Trouble, TroubleKind, judge_outcome, run_rules
+from remit.contract.surroundings import find_aside
 from remit.contract.unwrap import MAX_LEVELS, unwrap
+from remit.contract.voices import find_denials, find_scraps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -47,6 +49,12 @@ class _Judged:
         """Whether it carries the id that was issued: an example or a quotation seldom does."""
         issued = self.case.expectation.session_id
         return issued is not None and issued in (self.case.get("metadata", "session_id"), self.case.get("session_id"))
+
+    @property
+    def is_meant(self) -> bool:
+        """Whether the message means it. Words of failure below it cast no doubt on a return that tells of one."""
+        aside = self.candidate.aside
+        return aside is None or (aside == "doubted" and self.case.status != "completed")
 
     def is_foreign(self) -> bool:
         return any(finding.code in ("RET040", "RET011") for finding in self.findings)
@@ -168,6 +176,7 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
             )
         )
     troubles += find_blanks(parsed.value, dialect)
+    troubles += _find_denials(parsed.value, dialect)
     case = Case(
         candidate.text,
         dialect,
@@ -188,6 +197,16 @@ def find_blanks(payload: dict[str, Any], dialect: Dialect) -> Iterator[Trouble]:
     for pointer, text in find_placeholders(payload, dialect.shape):
         message = f"{pointer[1:]} is a blank that nobody filled in: {text[:60]}"
         yield Trouble("template", message, "Put a real value there.", pointer=pointer)
+
+
+def _find_denials(payload: dict[str, Any], dialect: Dialect) -> Iterator[Trouble]:
+    """Every member that denies a completed status; the errors of the dialect itself have a rule of their own."""
+    if dialect.statuses.get(str(dialect.word(payload))) != "completed":
+        return
+    for pointer in find_denials(payload, "meta" if dialect is HYPER else "metadata"):
+        if pointer not in ("/error", "/errors") or pointer[1:] not in dialect.shape.known:
+            message = f"the status is completed, and {pointer[1:]} says otherwise"
+            yield Trouble("conflict", message, "Say once how the work ended.", pointer=pointer)
 
 
 _FLAWS: dict[str, tuple[TroubleKind, str, str]] = {
@@ -241,7 +260,7 @@ def _read_flaw(flaw: Flaw, candidate: Candidate, repairs: list[tuple[str, int]])
 def _choose(reading: Reading, judged: list[_Judged], scan: Scan) -> Reading:
     """Take the one return that is meant; where that is not clear, say so."""
     good = [each for each in judged if each.is_good]
-    sincere = [each for each in good if each.candidate.aside is None]
+    sincere = [each for each in good if each.is_meant]
     sincere = sincere or [each for each in good if each.candidate.aside in ("earlier", "example") and each.is_bound]
     if not sincere:
         return _take(reading, _pick_spokesman(judged), _explain_aside(good))
@@ -249,7 +268,11 @@ def _choose(reading: Reading, judged: list[_Judged], scan: Scan) -> Reading:
     chosen = pool[-1]
     rivals = [each for each in pool if each.contradicts(chosen)]
     rivals += [each for each in judged if _overrules(each, chosen)]
-    return _take(reading, chosen, _explain_rivals(rivals[-1:]) + _explain_ruin(scan, chosen))
+    return _take(
+        reading,
+        chosen,
+        _explain_rivals(rivals[-1:]) + _explain_ruin(scan, chosen) + _explain_scraps(chosen, judged),
+    )
 
 
 def _overrules(each: _Judged, chosen: _Judged) -> bool:
@@ -273,7 +296,7 @@ def _pick_spokesman(judged: list[_Judged]) -> _Judged:
 
     def weight(each: _Judged) -> tuple[bool, bool, bool, int]:
         errors = sum(finding.severity == "error" for finding in each.findings)
-        return each.candidate.aside is None, each.candidate.is_strong, each.is_bound, -errors
+        return each.is_meant, each.candidate.is_strong, each.is_bound, -errors
 
     return max(reversed(judged), key=weight)
 
@@ -287,12 +310,22 @@ def _explain_aside(good: list[_Judged]) -> tuple[Trouble, ...]:
         return (
             Trouble("thinking", "the only return stands inside thinking text", "Repeat it after the thinking.", *span),
         )
-    what = {"quoted": "a quotation", "draft": "a draft"}.get(last.aside or "", "an example")
+    what = _ASIDES.get(last.aside or "", "an example")
     return (
         Trouble(
             "quoted", f"the only return is {what} by the message's own words", "Send your own, final return.", *span
         ),
     )
+
+
+_ASIDES: dict[str, str] = {
+    "quoted": "a quotation",
+    "draft": "a draft",
+    "earlier": "an earlier one",
+    "supposed": "something that might be sent",
+    "withdrawn": "taken back or denied",
+    "doubted": "in doubt",
+}
 
 
 _STATUS_SIGN = re.compile(r"status[\"'”’]?\s{0,4}[:=]?\s{0,4}[\"'“‘]?(?:failed|partial|blocked|error|completed?)\b")
@@ -311,6 +344,19 @@ def _explain_ruin(scan: Scan, chosen: _Judged) -> tuple[Trouble, ...]:
             "contradiction", "after the return stands another that cannot be read", "Send one return.", start, start + 1
         ),
     )
+
+
+def _explain_scraps(chosen: _Judged, judged: list[_Judged]) -> tuple[Trouble, ...]:
+    """Something after the return is none itself, and gives another status all the same."""
+    end, text = chosen.candidate.parsed.end, chosen.candidate.text
+    spans = [(each.candidate.parsed.start, each.candidate.parsed.end) for each in judged]
+    for start, scrap_end, status in find_scraps(text, end):
+        if status == chosen.case.status or any(first <= start < last for first, last in spans):
+            continue
+        if find_aside(text, start, scrap_end, []) is None:
+            message = "after the return stands another status"
+            return (Trouble("contradiction", message, "Send one return.", start, start + 1),)
+    return ()
 
 
 def _explain_rivals(rivals: list[_Judged]) -> tuple[Trouble, ...]:

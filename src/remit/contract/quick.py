@@ -17,7 +17,7 @@ from remit.contract.dialects import HYPER, STANDARD
 from remit.contract.placeholders import STOCK, STOCK_CHARS, STOCK_PATHS, STOCK_SUMMARIES
 from remit.contract.reading import Reading
 from remit.contract.schemas import compile_accepts
-from remit.contract.surroundings import WINDOW_CHARS, read_label
+from remit.contract.signs import TAIL_CHARS, WINDOW_CHARS, read_aftermath, read_head
 from remit.model import Expectation, Verdict
 
 if TYPE_CHECKING:
@@ -40,16 +40,22 @@ _MAX_BLOCK = 100_000
 _NEAR = 512
 _MAX_PLACES = 64
 _TAG_SIGN = re.compile(
-    r"</?(?:[tT][hHoOeE]|[rR][eE][aAfF]|[sS][cC][rR]|[aA][nN][aAtT]|[eE][xX]|[fF][uU][nN]|[uU][sS][eE]|[qQ][uU]|[bB][lL][oO]"
+    r"</?(?:[tT][hHoOeE]|[rR][eE][aAfF]|[sS][cC][rR]|[aA][nN][aAtT]|[eE][xX]|[fF][uU][nN]|[uU][sS][eE]|[qQ][uU]"
+    r"|[bB][lL][oO]"
     r"|[iI][nN][nNvV]|[pP][aA][rR]|\||!)"
 )
 """How the tags begin that set something aside, and some others."""
 _BRACKET_SIGN = re.compile(r"\[/?[tT][hH][iI]")
 _KEY_SIGN = re.compile(r"status(?:[\"'”’“»‘‚]|\s{0,20}[:\\&=/#])")
-_SECOND_VOICES = frozenset({"session_id", "error", "meta"})
-"""Keys of a standard return that say a second time, or otherwise, what stands elsewhere in it."""
-_LABEL_ENDS = frozenset(":*_)")
-_LABEL_STARTS = frozenset("#*_ \t")
+_BLANK_SIGNS = frozenset("<{|$")
+"""What a session id holds that nobody filled in."""
+_SECOND_VOICES = frozenset(
+    {"session_id", "meta", "error", "success", "ok", "is_error", "succeeded", "failed", "outcome"}
+)
+"""Keys of a return that say a second time, or otherwise, what stands elsewhere in it."""
+_INNER_VOICES = _SECOND_VOICES - {"session_id"} | {"status", "errors"}
+_HYPER_VOICES = _SECOND_VOICES - {"meta", "error"} | {"status", "errors"}
+_META_VOICES = _INNER_VOICES - {"status"}
 
 
 def accept_quickly(text: str, wanted: str | None, session_id: str | None, agent: str | None) -> Verdict | None:
@@ -112,7 +118,7 @@ def _find_only_block(text: str) -> tuple[int, int, bool] | None:
         return None
     if text.find("{", 0, head_end) >= 0 and _may_have(text, "status", _KEY_SIGN, head_end):
         return None
-    if end + 5 < len(text) and not _is_plain_tail(text, end + 4, marked=marked):
+    if end + 5 < len(text) and not _is_plain_tail(text, end, marked=marked):
         return None
     return None if _is_odd_head(text, start, head_end) else (start + len(_FENCE), end, marked)
 
@@ -137,16 +143,22 @@ def _may_have(text: str, word: str, sign: re.Pattern[str], end: int) -> bool:
     return True
 
 
-def _is_plain_tail(text: str, tail: int, *, marked: bool) -> bool:
-    """Whether nothing after the block can be an object, a tag or a longer fence, save the closing marker."""
+def _is_plain_tail(text: str, end: int, *, marked: bool) -> bool:
+    """Whether nothing after the block can be an object, a tag or a longer fence, save the closing marker.
+
+    Neither may the words there take the block back.
+    """
+    tail = end + 4
     if text.find("{", tail) >= 0 or text.find("[/", tail) >= 0 or text.find("````", tail - 3) >= 0:
         return False
     tag = text.find("<", tail)
-    return tag < 0 or (marked and text.startswith(_END_MARKER, tag) and text.find("<", tag + 1) < 0)
+    if tag >= 0 and not (marked and text.startswith(_END_MARKER, tag) and text.find("<", tag + 1) < 0):
+        return False
+    return read_aftermath(text[end : end + TAIL_CHARS]) is None
 
 
 def _is_odd_head(text: str, start: int, head_end: int) -> bool:
-    """Whether the fence does not start its line, or what stands above may call the block a draft or an example."""
+    """Whether the fence does not start its line, or what stands above says that the block is not meant."""
     if start == 0:
         return False
     if text[start - 1] != "\n" or "◁" in text:
@@ -154,9 +166,7 @@ def _is_odd_head(text: str, start: int, head_end: int) -> bool:
     head = text[max(0, head_end - WINDOW_CHARS) : head_end].rstrip()
     if not head:
         return head_end > WINDOW_CHARS
-    if head[-1] not in _LABEL_ENDS and head[head.rfind("\n") + 1] not in _LABEL_STARTS and "#" not in head:
-        return False
-    return read_label(f"{head}\n{_FENCE}") is not None
+    return head[-1] == ">" or read_head(head) is not None
 
 
 _ACCEPTS: dict[str, Callable[[Any], bool]] = {}
@@ -185,9 +195,11 @@ def is_clean(payload: dict[str, Any], dialect: Dialect, session_id: str | None, 
     errors = payload.get("errors")
     if (payload["status"] == "completed") is bool(errors) or not _SECOND_VOICES.isdisjoint(payload):
         return False
+    if not _INNER_VOICES.isdisjoint(metadata):
+        return False
     if errors and any("|" in error["type"] for error in errors):
         return False
-    if "<" in session or "{" in session or "..." in session or "|" in session or "|" in name or "$" in session:
+    if "|" in name or (not session.isidentifier() and not _BLANK_SIGNS.isdisjoint(session)) or "..." in session:
         return False
     if session.lower() in STOCK or name.lower() in STOCK or "XXX" in session:
         return False
@@ -204,4 +216,6 @@ def _is_clean_hyper(payload: dict[str, Any], agent: str | None) -> bool:
         and (status != "partial" or bool(payload["next_steps"]))
         and "|" not in name
         and name.lower() not in STOCK
+        and _HYPER_VOICES.isdisjoint(payload)
+        and _META_VOICES.isdisjoint(meta)
     )

@@ -1,87 +1,64 @@
-"""Surroundings: what a message says around a block that could be its return.
+"""Surroundings: where in a message a block stands, and whether that sets it aside.
 
-Owns the signs by which a message sets a block aside: thinking text, tags and quotations, code, and the line above that
-calls it a draft, an example or somebody else's answer. None of this looks into the block itself.
+Owns thinking text, tags, quotations and code. What the words next to a block say of it is read by `signs`. None of
+this looks into the block itself.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.contract.phrases import Aside, word_set
+from remit.contract.signs import TAIL_CHARS, WINDOW_CHARS, introduces_own, read_aftermath, read_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Aside = Literal["thinking", "quoted", "draft", "example", "earlier"]
+__all__ = [
+    "MAX_TAGS",
+    "TAIL_CHARS",
+    "WINDOW_CHARS",
+    "Aside",
+    "Stretch",
+    "find_aside",
+    "find_stretches",
+    "is_marked",
+    "read_label",
+]
 
 MAX_TAGS = 400_000
-WINDOW_CHARS = 240
-"""How far above a block its introduction is looked for."""
-
-# --- labels ----------------------------------------------------------------------------------------------------------
-
-_LABEL_CHARS = 160
-_NOUN = r"(?:return|output|response|answer|result|reply|report|format|json|block|object|version|message|payload)s?"
-_HEAD = r"^\W*(?:here(?:'s| is| are) )?(?:this is )?(?:an? |the |my |some |its |their )?(?:[\w-]+ )?"
-_TAIL = rf"(?:\W*$|\W+(?:[\w-]+ ){{0,2}}{_NOUN}\b)"
-_LABELS = re.compile(
-    rf"(?P<draft>{_HEAD}(?:draft|preliminary|tentative|provisional|wip|unfinished|entwurf|borrador){_TAIL}"
-    r"|\b(?:draft|wip|work in progress|not (?:yet )?(?:the |my )?final(?: yet)?)\)?\W*$|\bnot (?:the |my )?final "
-    + _NOUN
-    + r"\b"
-    r"|\bdo not (?:treat|use|take|read)\b)"
-    r"|(?P<thinking>^\W*(?:thinking|thoughts?|reasoning|scratchpad)\W*$)"
-    rf"|(?P<example>{_HEAD}(?:examples?|sample|template|placeholder|skeleton|schema|beispiel|ejemplo|exemple|示例){_TAIL}"
-    r"|\((?:an? )?(?:example|sample|template)\)\W*$|\b(?:for example|for instance|e\.g\.)\W*$|^\W*ejemplo\b"
-    r"|^\W*(?:the )?(?:expected|required) (?:format|output|return|shape)\b|\bquot(?:e|ed|ing)\b"
-    r"|\b(?:must|should|would|will|has to) (?:look like|have returned|return|be)\W*(?:this)?\W*$)"
-    rf"|(?P<earlier>{_HEAD}(?:previous|earlier|prior|old|original|superseded|outdated)(?: [\w-]+)? {_NOUN}\b"
-    r"|\bfrom (?:the )?(?:previous|earlier|last)\b|^\W*output of\b"
-    r"|^\W*(?:the )?[\w`-]+(?: (?:sub)?agent)? (?:had )?(?:returned|replied|answered|reported|said)\W*$)"
-)
-_FINAL = re.compile(
-    r"(?<!not )(?<!yet )(?<!the )(?<!my )\b(?:final|corrected|actual|revised)\b|\bthe final\b(?<!not the final)"
-)
-_FENCE_LINE = re.compile(r"(?:```|~~~)[^\n]{0,40}\s*\Z")
-_HEADING = re.compile(r"^#{1,6}[ \t]+([^\n]{1,80})$", re.MULTILINE)
-
-
-def read_label(before: str) -> Aside | None:
-    """What the text above a block calls it: a draft, an example, somebody's earlier answer.
-
-    Only the last sentence of the line right above counts, where it introduces something, and a heading close by.
-    """
-    fence = max(before.rfind("```"), before.rfind("~~~"))
-    head = (before[:fence] if fence >= 0 and _FENCE_LINE.match(before, fence) else before).rstrip()
-    line = head[head.rfind("\n") + 1 :].strip().lower()
-    if line and len(line) <= _LABEL_CHARS and (line[-1] in ":*_)" or line[0] in "#*_"):
-        label = _LABELS.search(line.rpartition(". ")[2].strip("*_# "))
-        if label and not _FINAL.search(line):
-            return cast("Aside", label.lastgroup)
-    headings = _HEADING.findall(head)
-    label = _LABELS.search(headings[-1].lower()) if headings else None
-    return cast("Aside", label.lastgroup) if label and not _FINAL.search(headings[-1].lower()) else None
-
 
 # --- tags ------------------------------------------------------------------------------------------------------------
 
-_THINKING = (
-    r"think|thinking|antthinking|thoughts?|thought_process|reasoning|reasoning_content|scratchpad|reflection|analysis"
-    r"|inner_monologue"
+_THINKING = word_set(
+    "think thinking antthinking thought thoughts thought_process reasoning reasoning_content scratchpad reflection "
+    "analysis "
+    "inner_monologue"
 )
-_QUOTING = (
-    r"examples?|template|tool_results?|function_results?|tool_response|tool_use|tool_call|function_calls?|invoke|parameter"
-    r"|user|blockquote|quote"
+_ANSWERING = word_set(
+    "return returns returned output answer response result results json report reply final agent subagent structured "
+    "data "
+    "payload object message assistant completion handoff task my the remit verdict deliverable"
+)
+"""Words that make up the name of a tag around an answer; a tag named otherwise holds something that was quoted."""
+_HTML = word_set(
+    "a abbr article aside b body br center code dd details div dl dt em figure font footer h1 h2 h3 h4 h5 h6 head "
+    "header hr "
+    "html i img kbd li main mark nav ol p pre s samp section small span strong sub summary sup table tbody td tfoot "
+    "th thead "
+    "title tr tt u ul var"
 )
 _ANGLED = (
-    rf"<(?:(?P<close>/?)(?:antml:)?(?:(?P<thinking>{_THINKING})|(?P<quoted>{_QUOTING})(?:\s[^<>]{{0,200}})?)>"
+    r"<(?:(?P<close>/?)(?P<name>[A-Za-z][\w:.-]{0,40})(?:\s[^<>]{0,200})?>"
     r"|\|(?P<open2>begin_of_thought\|>|channel\|>(?:analysis|commentary))"
     r"|\|(?P<close2>end_of_thought\|>|channel\|>final|end\|>))"
 )
 _TAG = re.compile(_ANGLED, re.IGNORECASE)
 _ANY_TAG = re.compile(rf"{_ANGLED}|\[(?P<close3>/?)think(?:ing)?\]|◁(?P<close4>/?)think▷", re.IGNORECASE)
 """Rare spellings are looked for only where they may be: a pattern that begins with one character is much quicker."""
-_RARE = ("[think", "[THINK", "[Think", "[/think", "[/THINK", "[/Think", "◁")
+_RARE = ("[think", "[THINK", "[Think", "[/think", "[/THINK", "[/Think")
+_THOUGHT = "think"
 
 
 class Stretch(NamedTuple):
@@ -92,29 +69,43 @@ class Stretch(NamedTuple):
     aside: Aside
 
 
+class _Tag(NamedTuple):
+    start: int
+    end: int
+    name: str
+    """`_THOUGHT` for all the ways to spell thinking: one may be closed by another."""
+    closes: bool
+    may_be_alone: bool
+    """Whether it may close what has no opening tag."""
+
+
 def find_stretches(text: str, spans: list[tuple[int, int]]) -> list[Stretch]:
     """Thinking and quoting tags, with what stands between them; tags inside an object's texts are not tags."""
     found: list[Stretch] = []
-    opened: tuple[int, Aside] | None = None
-    for count, (at, end, closes, aside, may_be_alone) in enumerate(_read_tags(text, spans)):
-        if not closes:
-            opened = opened or (at, aside)
-        elif opened is not None:
-            found.append(Stretch(opened[0], end, opened[1]))
-            opened = None
-        elif may_be_alone and _is_at_edge(text, at, end):
+    opened: dict[str, list[int]] = {}
+    for count, tag in enumerate(_read_tags(text, spans)):
+        starts = opened.setdefault(tag.name, [])
+        if not tag.closes:
+            if tag.name != _THOUGHT or not starts:  # a thought that begins again is still the same thought
+                starts.append(tag.start)
+        elif starts:
+            found.append(Stretch(starts.pop(), tag.end, "thinking" if tag.name == _THOUGHT else "quoted"))
+        elif tag.may_be_alone and _is_at_edge(text, tag.start, tag.end):
             # It closes what began before the text did, or a stretch that a tag within it seemed to end.
-            found.append(Stretch(found[-1].start if found else 0, end, "thinking"))
+            found.append(Stretch(_last_thought(found), tag.end, "thinking"))
         if count > MAX_TAGS:
             return [Stretch(0, len(text), "thinking")]
-    if opened is not None and opened[1] == "thinking" and _starts_line(text, opened[0]):
-        found.append(Stretch(opened[0], len(text), "thinking"))
-    return found
+    unclosed = [start for start in opened.get(_THOUGHT, ()) if _starts_line(text, start)]
+    return found + [Stretch(start, len(text), "thinking") for start in unclosed]
 
 
-def _read_tags(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int, bool, Aside, bool]]:
-    """Start, end, whether it closes, what it sets aside, and whether it closes what has no opening tag."""
-    rare = any(sign in text for sign in _RARE)
+def _last_thought(found: list[Stretch]) -> int:
+    return next((stretch.start for stretch in reversed(found) if stretch.aside == "thinking"), 0)
+
+
+def _read_tags(text: str, spans: list[tuple[int, int]]) -> Iterator[_Tag]:
+    """Every tag that may set something aside."""
+    rare = "◁" in text or ("[" in text and any(sign in text for sign in _RARE))
     if not rare and "<" not in text:
         return
     index = 0
@@ -125,9 +116,23 @@ def _read_tags(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, i
         if (index < len(spans) and spans[index][0] <= at) or text[at - 1 : at] == "`":
             continue
         groups = tag.groupdict()
-        slash = groups["close"] or groups.get("close3") or groups.get("close4")
-        closes = bool(slash or groups["close2"])
-        yield at, tag.end(), closes, "quoted" if groups["quoted"] else "thinking", bool(slash and not groups["quoted"])
+        name = _THOUGHT if groups["name"] is None else _classify(groups["name"])
+        if name is not None:
+            slash = groups["close"] or groups.get("close3") or groups.get("close4")
+            yield _Tag(at, tag.end(), name, bool(slash or groups["close2"]), bool(slash) and name == _THOUGHT)
+
+
+def _classify(name: str) -> str | None:
+    """The name under which a tag is opened and closed; None for a tag that sets nothing aside."""
+    name = name.lower().removeprefix("antml:")
+    if name in _THINKING:
+        return _THOUGHT
+    if name in _HTML or _ANSWERING.issuperset(_NAME_WORDS.split(name)):
+        return None
+    return f"<{name}"
+
+
+_NAME_WORDS = re.compile(r"[_:.-]")
 
 
 def _is_at_edge(text: str, at: int, end: int) -> bool:
@@ -143,11 +148,21 @@ def _starts_line(text: str, at: int) -> bool:
 # --- one block -------------------------------------------------------------------------------------------------------
 
 _START_MARKER = re.compile(r"<!--\s*AGENT_OUTPUT_START\s*-->\s*(?:(?:```|~~~)[^\n]{0,40}\n)?\s*\Z")
-_CODE_FENCE = re.compile(r"(?:```|~~~)[ \t]*(?P<language>[\w+-]*)[^\n]*\n[^`]*\Z")
-_SHOWING_LANGUAGES = frozenset({"diff", "patch", "bash", "sh", "shell", "console"})
+_OPEN_TAG = re.compile(r"<([A-Za-z][\w:.-]{0,40})(?:\s[^<>]{0,200})?>\s*(?:(?:```|~~~)[^\n]{0,40}\n\s*)?\Z")
+_INNER_COMMENT = re.compile(r"\{\s{0,40}(?://|#|/\*)([^\n]{1,160})")
+_SHOWING = word_set("diff patch bash sh shell console zsh powershell")
 """Code that shows what was done; an answer is not written in these."""
+_PROGRAMMING = word_set(
+    "python py python3 js javascript mjs ts typescript tsx jsx go golang rust rs java kotlin swift c cpp c++ csharp "
+    "cs ruby rb "
+    "php lua r scala perl elixir dart sql groovy haskell julia"
+)
+_CODE_CHARS = 20_000
+_INFO = re.compile(r"(?:`{3,9}|~{3,9})[ \t]*(?P<language>[\w+-]*)[^\n]{0,200}\n")
+_COMMENTS = re.compile(r"^[ \t]*(?://|#|--)[^\n]*$", re.MULTILINE)
 _FIXTURE = re.compile(
-    r"(?:\b\w*(?:fixture|example|expected|sample|mock|template|default|test)\w*\s*(?::[^=\n]{0,40})?=|\breturn|\byield)\s*\Z",
+    r"(?:\b\w*(?:fixture|example|expected|sample|mock|template|default|test)\w*\s*(?::[^=\n]{0,40})?=|\breturn"
+    r"|\byield)\s*\Z",
     re.IGNORECASE,
 )
 
@@ -163,8 +178,6 @@ def find_aside(text: str, start: int, end: int, stretches: list[Stretch]) -> Asi
         if stretch.start <= start < stretch.end:
             return stretch.aside
     before = text[max(0, start - WINDOW_CHARS) : start]
-    if is_marked(before):
-        return None
     lines = before.rsplit("\n", 2)
     line = lines[-1]
     fence_above = lines[-2] if len(lines) > 1 and not line.strip() else ""
@@ -172,10 +185,38 @@ def find_aside(text: str, start: int, end: int, stretches: list[Stretch]) -> Asi
         return "quoted"
     if before.rstrip().endswith("<!--") and text[end : end + 80].lstrip().startswith("-->"):
         return "quoted"
-    fence = _CODE_FENCE.search(before)
-    if fence and (fence["language"].lower() in _SHOWING_LANGUAGES or _FIXTURE.search(line)):
+    tag = _OPEN_TAG.search(before)
+    if tag and (name := _classify(tag[1])) and name != _THOUGHT:
+        return "quoted"  # left open, right above the block
+    if _is_code(text, start, end) or _is_in_markdown(text, start):
         return "example"
-    return "example" if _is_in_markdown(text, start) else read_label(before)
+    comment = _INNER_COMMENT.match(text, start)
+    said = read_label(f"{comment[1].strip(' */')}:\n") if comment else None
+    return said or read_label(before) or read_aftermath(text[end : end + TAIL_CHARS])
+
+
+def _is_code(text: str, start: int, end: int) -> bool:
+    """Whether the block is a value in a program that the message shows.
+
+    An answer is sometimes written as code (`result = {…}`). It counts where the fence is the whole message, or the
+    line above calls it the agent's own.
+    """
+    fence = max(
+        text.rfind("```", max(0, start - _CODE_CHARS), start), text.rfind("~~~", max(0, start - _CODE_CHARS), start)
+    )
+    opening = _INFO.match(text, fence - 2 if text.startswith("``", fence - 2) else fence) if fence >= 0 else None
+    if opening is None or opening.end() > start:
+        return False
+    language = opening["language"].lower()
+    if language in _SHOWING:
+        return True
+    lead = _COMMENTS.sub("", text[max(opening.end(), start - WINDOW_CHARS) : start])
+    if _FIXTURE.search(lead):
+        return bool(language) or "=" in lead
+    if language not in _PROGRAMMING or not _COMMENTS.sub("", text[opening.end() : start]).strip():
+        return False
+    alone = not text[: opening.start()].strip() and not text[end:].strip("`~; \t\r\n")
+    return not alone and not introduces_own(text[max(0, opening.start() - WINDOW_CHARS) : opening.start()])
 
 
 def _is_in_markdown(text: str, start: int) -> bool:
