@@ -214,10 +214,13 @@ def covers_command(wide: str, narrow: str) -> bool:
     return wide == narrow or matches_command(wide, narrow)
 
 
-def find_way_round(denied: str, *, deny: Iterable[str], allow: Iterable[str] | None) -> str | None:
+def find_way_round(
+    denied: str, *, deny: Iterable[str], allow: Iterable[str] | None, through_others: bool = True
+) -> str | None:
     """Another spelling of a denied command that no rule stops; None where each known one is stopped.
 
-    With an `allow` list only what it matches can be run at all; without one, whatever is not denied can.
+    With an `allow` list only what it matches can be run at all; without one, whatever is not denied can. Spellings
+    that let another program run the command count unless told not to.
     """
     deny, allow = list(deny), None if allow is None else list(allow)
     command = normalize_command(denied)
@@ -227,6 +230,8 @@ def find_way_round(denied: str, *, deny: Iterable[str], allow: Iterable[str] | N
     for spelling in spellings:
         if passes(spelling, deny=deny, allow=allow):
             return spelling
+    if not through_others:
+        return None
     programs = ["env", "bash"] if allow is None else allow
     return next((way for _, way in find_runners(command, programs, deny=deny, allow=allow)), None)
 

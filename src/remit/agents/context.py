@@ -1,0 +1,86 @@
+"""Context files: what an agent's file wants loaded, and where that may lie.
+
+Owns how a path under `context_loading` is read. Files in use write paths relative to the folder of their index as well
+as to the workspace's root: both are looked at, in this order, and neither outside of the root.
+"""
+
+from __future__ import annotations
+
+from posixpath import dirname, join, normpath
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.agents.patterns import is_magic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.agents.document import Document
+
+MAX_FILES = 200
+MAX_CHARS = 1024
+"""Of a path: no file system has longer ones."""
+
+
+class ContextFile(NamedTuple):
+    """A file that an agent's file names under `context_loading`."""
+
+    part: str
+    """index, required or optional."""
+    path: str
+    """As it is written."""
+    pointer: str
+
+
+def list_context_files(document: Document) -> Iterator[ContextFile]:
+    """Every file that is named, in the order of index, required and optional."""
+    index = document.get("context_loading", "index")
+    if isinstance(index, str) and index.strip():
+        yield ContextFile("index", index, "/context_loading/index")
+    for part in ("required", "optional"):
+        paths = document.get("context_loading", part)
+        for at, path in enumerate(paths[:MAX_FILES] if isinstance(paths, list) else ()):
+            if isinstance(path, str) and path.strip():
+                yield ContextFile(part, path, f"/context_loading/{part}/{at}")
+
+
+def find_context_files(document: Document) -> dict[str, tuple[str, ...]]:
+    """For every context file that can be looked at, as it is written: where it may lie below the root, in order.
+
+    A path that leaves the root, is no single file or names none is not among them.
+    """
+    index = document.get("context_loading", "index")
+    folder = dirname(index.strip()) if isinstance(index, str) and not is_outside(index.strip()) else ""
+    found: dict[str, tuple[str, ...]] = {}
+    for file in list_context_files(document):
+        places = find_places(file.path, "" if file.part == "index" else folder)
+        if places:
+            found[file.path] = places
+    return found
+
+
+def find_places(path: str, folder: str) -> tuple[str, ...]:
+    """Where a path may lie that is written in an agent's file: below its index's folder, or below the root."""
+    path = path.strip()
+    if is_absolute(path) or is_magic(path) or "\0" in path or len(path) > MAX_CHARS:
+        return ()
+    below = [normpath(path)]
+    if folder:
+        below.insert(
+            len(below) if f"{below[0]}/".startswith(f"{normpath(folder)}/") else 0, normpath(join(folder, path))
+        )
+    return tuple(dict.fromkeys(place for place in below if place != "." and not climbs(place)))
+
+
+def is_absolute(path: str) -> bool:
+    """Whether a path begins at the root of a machine, or in somebody's home."""
+    return path.startswith(("/", "~", "\\")) or path[1:3] in (":\\", ":/") or "://" in path[:20]
+
+
+def climbs(place: str) -> bool:
+    """Whether a path that is written out leads above where it begins."""
+    return place == ".." or place.startswith("../")
+
+
+def is_outside(path: str) -> bool:
+    """Whether a path that is relative to the root leads out of it."""
+    return is_absolute(path) or climbs(normpath(path))

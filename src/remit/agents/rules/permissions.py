@@ -1,0 +1,471 @@
+"""Rules on permissions: which tools are on, how permissions are written, and what they say of each other."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.agents import edits, patterns
+from remit.agents.definition import read_permissions
+from remit.agents.profiles import OPENCODE_TOOLS, TOOLS
+from remit.agents.rules.keys import is_lost_in
+from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.tables import guess, show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from remit.agents.document import Document
+
+MAX_PATTERNS = 100
+"""Of one tool on one side: each is compared with each, and nobody writes more."""
+
+
+# --- tools -----------------------------------------------------------------------------------------------------------
+
+
+@rule("AGT050", "R1.2", fix="safe")
+def tools_form(case: Case) -> Iterator[Report]:
+    """The tools are not a table of names with true or false.
+
+    Why: a table also says what is switched off. A list is accepted, with a note; a reader that expects a table may
+    switch nothing on.
+
+    Bad: `tools: [read, grep]`
+
+    Good: `tools: {read: true, grep: true}`
+
+    Fix (safe): makes a table of a list, with true for each of its tools.
+    """
+    document = case.document
+    value = document.get_section("tools")
+    if value is None or isinstance(value, dict):
+        return
+    listed = isinstance(value, list)
+    yield Report("tools is a list; the standard has a table of tools with true or false" if listed
+                 else "tools is not a table of tools with true or false",
+                 "Write each tool with true or false.", document.span_of("/tools"), "/tools",
+                 severity="note" if listed else None, edits=_make_table(document, value),
+                 fix_message="Make a table of it")  # fmt: skip
+
+
+def _make_table(document: Document, value: object) -> tuple[edits.Change, ...]:
+    """Each tool of a list, or of a text with commas, as a key with true."""
+    names = value.replace(",", " ").split() if isinstance(value, str) else value
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        return ()
+    names = [name.lower() for name in names]
+    if len(set(names)) < len(names) or not set(names) <= {*TOOLS, *OPENCODE_TOOLS}:
+        return ()
+    if isinstance(value, str):
+        return edits.replace_value(document, "/tools", f"{{{', '.join(f'{name}: true' for name in names)}}}")
+    return _rewrite_items(document, names)
+
+
+def _rewrite_items(document: Document, names: list[str]) -> tuple[edits.Change, ...]:
+    found = document.frontmatter
+    if found is None or found.shared:
+        return ()
+    spans = [found.spans[f"/tools/{index}"] for index in range(len(names))]
+    if "/tools" in found.flow:
+        start, end = found.spans["/tools"]
+        inner = [(at, to, f"{name}: true") for (at, to), name in zip(spans, names, strict=True)]
+        return ((start, start + 1, "{"), *inner, (end - 1, end, "}"))
+    text = document.text
+    dashes = [text.rfind("-", 0, at) for at, _ in spans]
+    indent = "" if text[dashes[0] - 1] in " \t" else "  "  # a list may stand right under its key, a table may not
+    return tuple((dash, to, f"{indent}{name}: true") for dash, (_, to), name in zip(dashes, spans, names, strict=True))
+
+
+@rule("AGT051", "R1.2", fix="unsafe")
+def tool_unknown(case: Case) -> Iterator[Report]:
+    """A tool is switched on or off that does not exist.
+
+    Why: the name is passed over in silence, and the tool that was meant stays as it is. A tool that only one harness
+    has is told as a note.
+
+    Bad: `tools: {reed: true}`
+
+    Good: `tools: {read: true}`
+
+    Fix (unsafe): gives the tool the name that was probably meant.
+    """
+    document = case.document
+    value = document.get_section("tools")
+    for name, pointer in _list_tools(value):
+        if name in TOOLS or not name or "*" in name or name.startswith("mcp"):
+            continue
+        if name in OPENCODE_TOOLS:
+            if isinstance(value, dict) and value[name] is False:
+                continue  # what is off need not be known
+            yield Report(f"{name} is a tool of opencode; the standard does not have it",
+                         "Keep it if the agent runs in opencode only.", document.key_span(pointer), pointer,
+                         severity="note")  # fmt: skip
+            continue
+        yield _report_unknown(document, name, pointer, is_key=isinstance(value, dict))
+
+
+def _list_tools(value: object) -> Iterator[tuple[str, str]]:
+    """Each name, and the pointer to it."""
+    if isinstance(value, dict):
+        yield from ((name, f"/tools/{name}") for name in value)
+    elif isinstance(value, list):
+        yield from ((name, f"/tools/{index}") for index, name in enumerate(value) if isinstance(name, str))
+
+
+def _report_unknown(document: Document, name: str, pointer: str, *, is_key: bool) -> Report:
+    meant, hint = guess(name, TOOLS)
+    taken = pointer.rpartition("/")[0] + f"/{meant}" in (document.frontmatter.keys if document.frontmatter else ())
+    change = edits.rename_key if is_key else edits.replace_value
+    return Report(f"there is no tool {show(name)}", hint, document.key_span(pointer), pointer,
+                  edits=change(document, pointer, meant) if meant and not taken else (),
+                  fix_message=f"Write {meant}")  # fmt: skip
+
+
+_SPOKEN = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+@rule("AGT052", "R1.2", fix="safe")
+def tool_not_boolean(case: Case) -> Iterator[Report]:
+    """A tool is neither true nor false.
+
+    Why: a text is true to one reader and nothing to the next, `"false"` too.
+
+    Bad: `write: "false"`
+
+    Good: `write: false`
+
+    Fix (safe): takes the quotes from "true" and "false".
+    """
+    document = case.document
+    value = document.get_section("tools")
+    for name, state in value.items() if isinstance(value, dict) else ():
+        if isinstance(state, bool):
+            continue
+        pointer = f"/tools/{name}"
+        meant = _SPOKEN.get(str(state).strip().lower()) if isinstance(state, str | int) else None
+        clear = isinstance(state, str) and state.strip().lower() in ("true", "false")
+        word = "true" if meant else "false"
+        yield Report(f"the tool {name[:80]} is neither true nor false", "Write true or false, without quotes.",
+                     document.span_of(pointer), pointer,
+                     edits=edits.replace_value(document, pointer, word) if meant is not None else (),
+                     fix_message=f"Write {word}", applicability="safe" if clear else "unsafe")  # fmt: skip
+
+
+# --- the form of permissions -----------------------------------------------------------------------------------------
+
+_EMPTY_SIDES = {
+    "allow": '- read: ["**/*"]\n- write: []',
+    "deny": '- write: [".git/**/*"]\n- edit: [".git/**/*"]',
+}
+
+
+@rule("AGT053", "R1.3", fix="unsafe")
+def permissions_side_missing(case: Case) -> Iterator[Report]:
+    """The permissions lack what is allowed, or what is denied.
+
+    Why: what nobody wrote down is decided by each harness in its own way.
+
+    Bad: `permissions:` with `allow:` and nothing else
+
+    Good: `permissions:` with `allow:` and `deny:`
+
+    Fix (unsafe): adds the missing side: to read everything and write nothing, or not to write into .git.
+    """
+    document = case.document
+    table = document.get_section("permissions")
+    if not isinstance(table, dict):
+        return
+    for side, lines in _EMPTY_SIDES.items():
+        if not is_lost_in(document, "permissions", side):
+            continue
+        what = "allowed" if side == "allow" else "denied"
+        yield Report(f"permissions does not say what is {what}", f"Add {side}: with a list of tools and patterns.",
+                     document.key_span(f"/permissions/{side}" if side in table else "/permissions"), "/permissions",
+                     edits=edits.put_value(document, "/permissions", side, "[]" if side in table else lines),
+                     fix_message=f"Add {side}")  # fmt: skip
+
+
+@rule("AGT054", "R1.3", fix="safe")
+def permissions_form(case: Case) -> Iterator[Report]:
+    """A permission is not written as a list of tools with their patterns.
+
+    Why: a reader of the standard passes over what has another form, and the rule is not enforced.
+
+    Bad: `deny: {bash: rm}`
+
+    Good: `deny: [{bash: ["rm"]}]`
+
+    Fix (safe): makes a list of a table, and of a single text.
+    """
+    document = case.document
+    table = document.get_section("permissions")
+    if table is None:
+        return
+    if not isinstance(table, dict):
+        yield Report("permissions is not a table with allow and deny", "Write allow: and deny: below it.",
+                     document.span_of("/permissions"), "/permissions")  # fmt: skip
+        return
+    for side in ("allow", "deny"):
+        yield from _check_side(document, side, table.get(side))
+
+
+def _check_side(document: Document, side: str, rows: object) -> Iterator[Report]:
+    pointer = f"/permissions/{side}"
+    if isinstance(rows, dict):
+        yield Report(f"permissions.{side} is a table; it should be a list of tools with their patterns",
+                     "Put a dash before each tool.", document.span_of(pointer), pointer,
+                     edits=_make_rows(document, pointer, rows), fix_message="Make a list of it")  # fmt: skip
+        yield from _check_row(document, pointer, rows)
+    elif isinstance(rows, list):
+        for index, row in enumerate(rows[:MAX_PATTERNS]):
+            if isinstance(row, dict):
+                yield from _check_row(document, f"{pointer}/{index}", row)
+            else:
+                yield Report(f"an item of permissions.{side} is not a tool with its patterns",
+                             'Write it as - bash: ["grep"].', document.span_of(f"{pointer}/{index}"),
+                             f"{pointer}/{index}")  # fmt: skip
+    elif rows is not None:
+        yield Report(f"permissions.{side} is not a list of tools with their patterns",
+                     'Write each tool in a line of its own, as - bash: ["grep"].', document.span_of(pointer),
+                     pointer)  # fmt: skip
+
+
+def _check_row(document: Document, pointer: str, row: dict[str, Any]) -> Iterator[Report]:
+    for tool, value in list(row.items())[:MAX_PATTERNS]:
+        at = f"{pointer}/{tool}"
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                if not isinstance(item, str):
+                    yield Report(f"a pattern of {tool[:80]} is not a text", "Put it between quotes.",
+                                 document.span_of(f"{at}/{index}"), f"{at}/{index}",
+                                 edits=_quote_written(document, f"{at}/{index}", item))  # fmt: skip
+        else:
+            listed = f"[{edits.quote(value)}]" if isinstance(value, str) else ""
+            yield Report(f"the patterns of {tool[:80]} are not a list", "Put them between brackets, each in quotes.",
+                         document.span_of(at), at, fix_message="Make a list of it",
+                         edits=edits.replace_value(document, at, listed) if listed else ())  # fmt: skip
+
+
+def _quote_written(document: Document, pointer: str, item: object) -> tuple[edits.Change, ...]:
+    """A number as the text that stands there."""
+    if isinstance(item, list | dict) or item is None:
+        return ()
+    start, end = document.span_of(pointer)
+    return edits.replace_value(document, pointer, edits.quote(document.text[start:end]))
+
+
+def _make_rows(document: Document, pointer: str, rows: dict[str, Any]) -> tuple[edits.Change, ...]:
+    """A dash before each key; between brackets, a list around the table."""
+    found = document.frontmatter
+    if found is None or found.shared or pointer not in found.spans or not rows:
+        return ()
+    start, end = found.spans[pointer]
+    if pointer in found.flow:
+        return (start, start, "["), (end, end, "]")
+    starts = [found.keys[f"{pointer}/{tool}"][0] for tool in rows if f"{pointer}/{tool}" in found.keys]
+    if len(starts) < len(rows):
+        return ()
+    # the dash moves the key by two; what stands below it must stay at least as far in as the key is then
+    column = _column_of(document, starts[0]) + 2
+    deep = all(_column_of(document, found.spans[f"{pointer}/{tool}"][0]) >= column for tool in rows)
+    return tuple((at, at, "- ") for at in starts) if deep else ()
+
+
+def _column_of(document: Document, at: int) -> int:
+    return at - (document.text.rfind("\n", 0, at) + 1)
+
+
+@rule("AGT055", "R1.3", fix="unsafe")
+def permission_tool_unknown(case: Case) -> Iterator[Report]:
+    """A permission is given or denied to a tool that does not exist.
+
+    Why: the rule is passed over in silence; what it denies is not denied.
+
+    Bad: `deny: [{bahs: ["rm"]}]`
+
+    Good: `deny: [{bash: ["rm"]}]`
+
+    Fix (unsafe): gives the tool the name that was probably meant.
+    """
+    document = case.document
+    for side in ("allow", "deny"):
+        for tool, pointer, _ in islice(read_permissions(document, side), MAX_PATTERNS):
+            if tool not in TOOLS and tool not in OPENCODE_TOOLS and "*" not in tool and not tool.startswith("mcp"):
+                yield _report_unknown(document, tool, pointer, is_key=True)
+
+
+@rule("AGT056", "R1.3", severity="warning", fix="unsafe")
+def permission_for_switched_off_tool(case: Case) -> Iterator[Report]:
+    """Something is allowed to a tool that is switched off.
+
+    Why: one of the two is a mistake: either the agent lacks a tool it needs, or the permission is left over.
+
+    Bad: `tools: {write: false}` and `allow: [{write: ["docs/**"]}]`
+
+    Good: `tools: {write: true}` and `allow: [{write: ["docs/**"]}]`
+
+    Fix (unsafe): removes the permission.
+    """
+    document = case.document
+    switched = document.get_section("tools")
+    if not isinstance(switched, dict):
+        return
+    for tool, pointer, found in islice(read_permissions(document, "allow"), MAX_PATTERNS):
+        if tool not in TOOLS or switched.get(tool) is True or not found or isinstance(switched.get(tool), str):
+            continue
+        why = "switched off" if tool in switched else "not switched on"
+        yield Report(f"{tool} is allowed something, and {why} under tools",
+                     f"Switch {tool} on, or remove what it is allowed.", document.key_span(pointer), pointer,
+                     edits=_remove_tool(document, pointer), fix_message="Remove the permission")  # fmt: skip
+
+
+def _remove_tool(document: Document, pointer: str) -> tuple[edits.Change, ...]:
+    """A whole row, or one of the tools in it."""
+    row = pointer.rpartition("/")[0]
+    keys = document.frontmatter.keys if document.frontmatter else {}
+    alone = sum(key.rpartition("/")[0] == row for key in keys) == 1
+    return edits.remove_item(document, row) if alone and row.count("/") > 2 else edits.remove_key(document, pointer)  # noqa: PLR2004 - /permissions/allow/0
+
+
+# --- rules that speak of each other ----------------------------------------------------------------------------------
+
+
+class Entry(NamedTuple):
+    """One pattern of one tool."""
+
+    tool: str
+    pattern: str
+    pointer: str
+
+
+def list_entries(document: Document, side: str) -> dict[str, list[Entry]]:
+    """The patterns of one side, by tool."""
+    found: dict[str, list[Entry]] = {}
+    for tool, _, rows in islice(read_permissions(document, side), MAX_PATTERNS):
+        entries = found.setdefault(tool, [])
+        room = MAX_PATTERNS - len(entries)
+        entries += [Entry(tool, pattern.strip(), pointer) for pattern, pointer in rows[:room]]
+    return found
+
+
+def _pick_comparison(tool: str) -> Callable[[str, str], bool]:
+    return patterns.covers_command if tool == "bash" else patterns.covers
+
+
+def _find_cover(entry: Entry, others: list[Entry]) -> Entry | None:
+    """The first of some entries that covers another wholly."""
+    covers = _pick_comparison(entry.tool)
+    return next((other for other in others if covers(other.pattern, entry.pattern)), None)
+
+
+def _list_pairs(document: Document) -> Iterator[tuple[Entry, Entry]]:
+    """Everything allowed that is denied again, and by what: by the same pattern, else by one that covers it."""
+    allow, deny = list_entries(document, "allow"), list_entries(document, "deny")
+    for tool, entries in allow.items():
+        same = {entry.pattern: entry for entry in reversed(deny.get(tool, []))}
+        for entry in entries:
+            denial = same.get(entry.pattern) or _find_cover(entry, deny.get(tool, []))
+            if denial is not None:
+                yield entry, denial
+
+
+@rule("AGT057", "R1.3", fix="unsafe")
+def permission_contradiction(case: Case) -> Iterator[Report]:
+    """The same pattern is allowed and denied.
+
+    Why: deny wins, so the permission never takes effect; a reader may think that it does.
+
+    Bad: `allow: [{bash: ["git"]}]` and `deny: [{bash: ["git"]}]`
+
+    Good: `allow: [{bash: ["git"]}]` and `deny: [{bash: ["rm"]}]`
+
+    Fix (unsafe): removes it from what is allowed, since it is denied either way.
+    """
+    for entry, denial in _list_pairs(case.document):
+        if entry.pattern == denial.pattern:
+            yield Report(f"{entry.tool} is allowed and denied the same: {show(entry.pattern)}",
+                         "Remove it from one of the two; deny wins.", case.document.span_of(entry.pointer),
+                         entry.pointer, edits=remove_entry(case.document, entry),
+                         fix_message="Remove it from what is allowed")  # fmt: skip
+
+
+@rule("AGT058", "R1.3", severity="warning", fix="unsafe")
+def permission_without_effect(case: Case) -> Iterator[Report]:
+    """What is allowed is denied by a wider rule.
+
+    Why: deny wins, so the permission never takes effect.
+
+    Bad: `allow: [{write: ["docs/plan.md"]}]` and `deny: [{write: ["docs/**"]}]`
+
+    Good: `allow: [{write: ["specs/plan.md"]}]` and `deny: [{write: ["docs/**"]}]`
+
+    Fix (unsafe): removes the permission, since it is denied either way.
+    """
+    for entry, denial in _list_pairs(case.document):
+        if entry.pattern != denial.pattern:
+            yield Report(f"{entry.tool} is never allowed {show(entry.pattern)}: {show(denial.pattern)} is denied",
+                         "Narrow what is denied, or remove the permission.", case.document.span_of(entry.pointer),
+                         entry.pointer, edits=remove_entry(case.document, entry),
+                         fix_message="Remove it from what is allowed")  # fmt: skip
+
+
+@rule("AGT059", "R1.3", severity="note", fix="safe")
+def permission_redundant(case: Case) -> Iterator[Report]:
+    """What is allowed is allowed by a wider pattern too.
+
+    Why: whoever removes the narrow one believes that the agent may no longer; the wide one still lets it.
+
+    Bad: `read: ["**/*", "docs/**"]`
+
+    Good: `read: ["**/*"]`
+
+    Fix (safe): removes the narrow pattern; the agent may do as much as before.
+    """
+    document = case.document
+    denied = {entry.pointer for entry, _ in _list_pairs(document)}
+    for entries in list_entries(document, "allow").values():
+        wide = [entry for entry in entries if entry.pattern != "*"]  # not every harness lets a star cross folders
+        for at, entry in enumerate(entries):
+            cover = next((other for other in wide if _makes_redundant(other, entry, entries, at)), None)
+            if cover is not None and entry.pointer not in denied:
+                yield Report(f"{show(entry.pattern)} is allowed by {show(cover.pattern)} as well",
+                             "Remove the narrower one.", document.span_of(entry.pointer), entry.pointer,
+                             edits=remove_entry(document, entry), fix_message="Remove the narrower one")  # fmt: skip
+
+
+def _makes_redundant(other: Entry, entry: Entry, entries: list[Entry], at: int) -> bool:
+    """Whether one entry covers another one; of two that mean the same, the first stays."""
+    covers = _pick_comparison(entry.tool)
+    if other.pattern == entry.pattern or not covers(other.pattern, entry.pattern):
+        return False
+    return not covers(entry.pattern, other.pattern) or other in entries[:at]
+
+
+@rule("AGT060", "R1.3", severity="warning", fix="safe")
+def permission_twice(case: Case) -> Iterator[Report]:
+    """A pattern stands twice in the same list.
+
+    Why: whoever removes one of them believes that the rule is gone.
+
+    Bad: `bash: ["rm", "sudo", "rm"]`
+
+    Good: `bash: ["rm", "sudo"]`
+
+    Fix (safe): removes the later one.
+    """
+    document = case.document
+    for side in ("allow", "deny"):
+        for entries in list_entries(document, side).values():
+            seen: set[str] = set()
+            for entry in entries:
+                if entry.pattern in seen:
+                    yield Report(f"{show(entry.pattern)} stands twice in {side} for {entry.tool[:80]}",
+                                 "Remove one of the two.", document.span_of(entry.pointer), entry.pointer,
+                                 edits=remove_entry(document, entry), fix_message="Remove the later one")  # fmt: skip
+                seen.add(entry.pattern)
+
+
+def remove_entry(document: Document, entry: Entry) -> tuple[edits.Change, ...]:
+    """One pattern from its list; a text that stands for a list is left alone."""
+    return edits.remove_item(document, entry.pointer) if entry.pointer.rpartition("/")[2].isdigit() else ()

@@ -1,0 +1,33 @@
+"""Tables of the frontmatter: what several rules ask of them. No rules here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a finite number, and no truth value."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
+
+
+def show(value: object, most: int = 60) -> str:
+    """A value of a file in a message: short, on one line."""
+    if isinstance(value, dict | list):
+        return "a table" if isinstance(value, dict) else "a list"
+    if value is None or isinstance(value, bool):
+        return "nothing" if value is None else str(value).lower()
+    text = " ".join(str(value)[:400].split())
+    text = f"{text[:most]}…" if len(text) > most else text
+    return f"'{text}'" if isinstance(value, str) else text
+
+
+def guess(word: str, known: Sequence[str]) -> tuple[str, str]:
+    """What was probably meant, else nothing; and the sentence that says so, or that lists what is known."""
+    from remit.errors import did_you_mean  # noqa: PLC0415 - only once something is wrong
+
+    told = did_you_mean(word[:80], tuple(known))
+    meant = told.split("'")[1] if told.startswith("did") else ""
+    return meant, f"{told[0].upper()}{told[1:]}{'' if meant else '.'}"
