@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from remit.model import ArtifactFacts, Finding, Verdict
 
-SCHEMAS = tuple(DIALECTS)
+AGENT_FILE = "agent-file"
+SCHEMAS = (*DIALECTS, AGENT_FILE)
 HYPER_VARIABLE = "HYPER_WORKSPACE_ROOT"
 """The environment variable that names the folder where `hyper` paths start (R3.3)."""
 MANIFEST_PLACES = ("claudedocs/agent-outputs/MANIFEST.jsonl", "MANIFEST.jsonl")
@@ -137,9 +138,13 @@ def instructions(
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of a dialect's object."""
+    """The JSON Schema of a dialect's object, or of an agent file's frontmatter."""
     if name not in SCHEMAS:
         raise UsageError(f"there is no schema '{name}'", hint=did_you_mean(name, SCHEMAS))
+    if name == AGENT_FILE:
+        from remit.agents.schema import render_agent_schema  # noqa: PLC0415 - only for this
+
+        return render_agent_schema()
     return render_schema(get_dialect(name))
 
 
