@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 Change = tuple[int, int, str]
 
-_PLAIN_TEXT = re.compile(r"[A-Za-z_/.][\w ./+()@-]{0,200}\Z")
+_PLAIN_TEXT = re.compile(r"(?!\.(?:\d|inf\Z|nan\Z))[a-z_/.][\w ./+()@-]{0,200}\Z", re.IGNORECASE)
+_UNSEEN = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+"""What YAML refuses, or takes for a line break, and JSON leaves as it is."""
 _WORDS_OF_YAML = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n", "~"})
 
 
@@ -39,7 +41,7 @@ def quote(text: str) -> str:
     """A text in double quotes, as YAML and JSON both read it."""
     import json  # noqa: PLC0415 - only a fix needs it
 
-    return json.dumps(text, ensure_ascii=False)
+    return _UNSEEN.sub(lambda char: f"\\u{ord(char[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 
 def _editable(document: Document, pointer: str) -> Frontmatter | None:
@@ -60,6 +62,22 @@ def replace_value(document: Document, pointer: str, yaml_text: str) -> tuple[Cha
     if value.startswith(("&", "!")):  # others refer to it, or it is more than its text
         return ()
     return ((start, end, yaml_text),)
+
+
+def rewrite_text(document: Document, pointer: str, text: str) -> tuple[Change, ...]:
+    """Put another text in the place of one, in its quotes."""
+    start, end = document.span_of(pointer)
+    style = document.text[start : min(start + 1, end)]
+    rendered = f"'{text}'" if style == "'" and "'" not in text else quote(text) if style == '"' else render_scalar(text)
+    return replace_value(document, pointer, rendered)
+
+
+def put_value(document: Document, parent: str, key: str, yaml_text: str) -> tuple[Change, ...]:
+    """Give a key of a table ("" is the top) its value, whether the key is there or not."""
+    pointer = f"{parent}/{key}"
+    if document.frontmatter is not None and pointer in document.frontmatter.keys:
+        return replace_value(document, pointer, yaml_text)
+    return add_key(document, parent, key, yaml_text)
 
 
 def rename_key(document: Document, pointer: str, name: str) -> tuple[Change, ...]:
