@@ -1,0 +1,202 @@
+"""Rules on a standard agent's limits: temperature, tokens, and how long it may take."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from remit.agents import edits
+from remit.agents.profiles import TIMEOUTS_S
+from remit.agents.rules.keys import get_kind, get_limit_s, is_absent
+from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.tables import is_number, show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+_DECIMAL = re.compile(r"\d{0,4}[.,]?\d{1,6}\Z")
+
+
+@rule("AGT034", "R1.1", fix="safe")
+def temperature_wrong(case: Case) -> Iterator[Report]:
+    """The temperature is not a number from 0 to 1.
+
+    Why: providers refuse the request, or the agent wanders.
+
+    Bad: `temperature: "0.2"`, `temperature: 1.5`
+
+    Good: `temperature: 0.2`
+
+    Fix (safe): writes a number that stands there as a text as a number.
+    """
+    document, value = case.document, case.get("temperature")
+    if is_absent(value) or (is_number(value) and 0 <= value <= 1):
+        return
+    number = value.strip().replace(",", ".") if isinstance(value, str) and _DECIMAL.match(value.strip()) else ""
+    fits = bool(number) and 0 <= float(number) <= 1
+    number = f"0{number}" if number.startswith(".") else number
+    yield Report(f"the temperature is {show(value)}, not a number from 0 to 1",
+                 f"Write {number} without quotes." if fits else "Write a number such as 0.2.",
+                 document.span_of("/temperature"), "/temperature",
+                 edits=edits.replace_value(document, "/temperature", number) if fits else ())  # fmt: skip
+
+
+_WHOLE = re.compile(r"(?P<number>\d{1,3}(?:[ ,_]\d{3}){1,3}|\d{1,12})\s{0,2}(?P<thousand>[kK])?\s{0,2}(?:tokens)?\Z")
+
+
+@rule("AGT035", "R1.1", fix="safe")
+def max_tokens_wrong(case: Case) -> Iterator[Report]:
+    """The most tokens of an answer are not a positive whole number.
+
+    Why: providers refuse the request, or the limit is ignored.
+
+    Bad: `max_tokens: "4000"`
+
+    Good: `max_tokens: 4000`
+
+    Fix (safe): writes a number that stands there as a text as a number; `4k` becomes 4000 with unsafe fixes only.
+    """
+    document, value = case.document, case.get("max_tokens")
+    if is_absent(value) or (type(value) is int and value > 0):
+        return
+    number, is_exact = read_whole(value)
+    yield Report(f"max_tokens is {show(value)}, not a positive whole number",
+                 f"Write {number}." if number else "Write a number such as 4000.", document.span_of("/max_tokens"),
+                 "/max_tokens", edits=edits.replace_value(document, "/max_tokens", str(number)) if number else (),
+                 applicability="safe" if is_exact else "unsafe")  # fmt: skip
+
+
+def read_whole(value: object) -> tuple[int, bool]:
+    """A whole number that is written as something else, 0 if it is none; and whether it can mean nothing else."""
+    if isinstance(value, float) and 0 < value < math.inf and value.is_integer():
+        return int(value), True
+    found = _WHOLE.match(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        return 0, False
+    number = int(re.sub(r"\D", "", found["number"]))
+    return (number * 1000, False) if found["thousand"] else (number, True)
+
+
+# --- the timeout -----------------------------------------------------------------------------------------------------
+
+_DURATION = re.compile(
+    r"(?:(?P<hours>\d{1,6}(?:\.\d{1,3})?)\s{0,3}(?:hours|hour|hrs|hr|h)\b)?,?\s{0,3}"
+    r"(?:(?P<minutes>\d{1,6}(?:\.\d{1,3})?)\s{0,3}(?:minutes|minute|mins|min|m)\b)?,?\s{0,3}"
+    r"(?:(?P<seconds>\d{1,9}(?:\.\d{1,3})?)\s{0,3}(?P<unit>seconds|second|secs|sec|s)?)?\Z"
+)
+_MILLISECONDS = re.compile(r"(?P<number>\d{1,12})\s{0,3}(?:milliseconds|millis|ms)\Z")
+_ENDLESS = frozenset({
+    "none", "unlimited", "never", "infinite", "infinity", "inf", "no", "off", "false", "disabled", "no limit",
+    "endless",
+})  # fmt: skip
+
+
+class _Timeout(NamedTuple):
+    """What a timeout says."""
+
+    state: Literal["missing", "number", "text", "endless", "odd"]
+    seconds: float = 0
+
+
+def _read_timeout(value: Any) -> _Timeout:  # noqa: ANN401 - any YAML value
+    if is_absent(value):
+        return _Timeout("missing")
+    if isinstance(value, str):
+        text = value.strip().lower()
+        seconds = _read_duration(text)
+        if text in _ENDLESS or seconds == 0:
+            return _Timeout("endless")
+        return _Timeout("text", seconds) if seconds else _Timeout("odd")
+    if value in (False, 0, -1, math.inf):
+        return _Timeout("endless")
+    return _Timeout("number", value) if is_number(value) and value > 0 else _Timeout("odd")
+
+
+def _read_duration(text: str) -> float | None:
+    """Seconds of a text such as 90, 30m, 1h30m or 2 hours; None where it is no such text."""
+    if found := _MILLISECONDS.match(text):
+        return _tidy(int(found["number"]) / 1000)
+    text = re.sub(r"(?<=[hms])(?=\d)", " ", text[:60])  # 1h30m has no end of a word after its h
+    found = _DURATION.match(text)
+    if found is None or not any(found.groups()):
+        return None
+    if found["seconds"] and not found["unit"] and (found["hours"] or found["minutes"]):
+        return None  # 1h30 says thirty of what?
+    parts = (float(found[unit] or 0) * size for unit, size in (("hours", 3600), ("minutes", 60), ("seconds", 1)))
+    return _tidy(sum(parts))
+
+
+def _tidy(seconds: float) -> float:
+    return int(seconds) if seconds == int(seconds) else round(seconds, 3)
+
+
+@rule("AGT036", "R2.6", fix="safe")
+def timeout_form(case: Case) -> Iterator[Report]:
+    """The timeout is not a number of seconds.
+
+    Why: a timeout that cannot be read limits nothing.
+
+    Bad: `timeout: 30m`
+
+    Good: `timeout: 1800`
+
+    Fix (safe): writes 30m, 1h or "1800" as seconds.
+    """
+    document, value = case.document, case.get("timeout")
+    found = _read_timeout(value)
+    if found.state not in ("text", "odd"):
+        return
+    seconds = repr(found.seconds) if found.seconds else ""
+    yield Report(f"the timeout is {show(value)}, not a number of seconds",
+                 f"Write {seconds or 'seconds, such as 1800'}.", document.span_of("/timeout"), "/timeout",
+                 edits=edits.replace_value(document, "/timeout", seconds) if seconds else ())  # fmt: skip
+
+
+@rule("AGT037", "R2.6", fix="unsafe")
+def timeout_unlimited(case: Case) -> Iterator[Report]:
+    """The agent may take for ever.
+
+    Why: one agent that hangs holds up everybody above it, and nobody can tell whether it still works.
+
+    Bad: `timeout: 0`, `timeout: none`
+
+    Good: `timeout: 3600`
+
+    Fix (unsafe): writes what agents of its type are given: 3600 seconds for research and review, 1800 for planning,
+    7200 for implementation, 300 for a utility.
+    """
+    document, value = case.document, case.get("timeout")
+    if _read_timeout(value).state == "endless":
+        limit = get_limit_s(document)
+        yield Report(f"the timeout {show(value)} is no limit", f"Write seconds, such as {limit}.",
+                     document.span_of("/timeout"), "/timeout",
+                     edits=edits.replace_value(document, "/timeout", str(limit)))  # fmt: skip
+
+
+@rule("AGT038", "R2.6", severity="warning", fix="unsafe")
+def timeout_long(case: Case) -> Iterator[Report]:
+    """The timeout is longer than what agents of this type are given.
+
+    Why: an agent that hangs is noticed that much later, and those who called it may have given up before. Given are
+    3600 seconds for research and review, 1800 for planning, 7200 for implementation, 300 for a utility.
+
+    Bad: `timeout: 7200` with `agent_type: planning`
+
+    Good: `timeout: 1800`
+
+    Fix (unsafe): writes what its type is given, or a thousandth where milliseconds were probably meant.
+    """
+    document = case.document
+    kind, found = get_kind(document), _read_timeout(case.get("timeout"))
+    if kind is None or found.state != "number" or found.seconds <= TIMEOUTS_S[kind]:
+        return
+    limit = TIMEOUTS_S[kind]
+    is_milliseconds = found.seconds % 1000 == 0 and 10 <= found.seconds // 1000 <= limit  # noqa: PLR2004 - seconds
+    better = int(found.seconds // 1000) if is_milliseconds and found.seconds >= 10 * limit else limit
+    told = "It looks like milliseconds" if better != limit else f"It is usual to give {limit}"
+    yield Report(f"the timeout of {show(found.seconds)} seconds is longer than the {limit} of {kind} agents",
+                 f"{told}: write {better}, or ignore this where it really needs longer.",
+                 document.span_of("/timeout"), "/timeout",
+                 edits=edits.replace_value(document, "/timeout", str(better)))  # fmt: skip
