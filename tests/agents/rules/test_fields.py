@@ -1,5 +1,7 @@
 """The rules on fields and values: what odd values do to them, and what they take for the same."""
 
+from time import process_time
+
 import pytest
 
 from remit.agents.document import parse_document
@@ -236,3 +238,13 @@ def test_a_description_cut_short_is_told() -> None:
     assert len(found) == 1
     fixed = fix(text, CLAUDE_PATH, unsafe=True)
     assert parse_document(CLAUDE_PATH, fixed).get("description").startswith("Closes #12. Reviews changed code")
+
+
+def test_a_file_of_many_strange_keys_costs_little() -> None:
+    """Each strange key is compared with every known one: only so many are."""
+    table = "".join(f"  max_deptt{number}: 1\n" for number in range(3_000))
+    keys = "".join(f"tymeout{number}: 0{number}\n" for number in range(3_000))
+    text = f"---\n{keys}delegation:\n{table}---\n"
+    before = process_time()
+    assert lint(text, HOME)
+    assert process_time() - before < 2

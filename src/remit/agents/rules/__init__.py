@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from remit.agents.rules import (  # noqa: F401 - loading them registers their rules
+    context,
+    delegation,
+    fields,
+    keys,
+    lifecycle,
+    limits,
+    permissions,
+    reach,
     reading,
+    scalars,
 )
 from remit.agents.rules.register import RULES, Case, Report, Rule, run_rules
 

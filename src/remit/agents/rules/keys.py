@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
@@ -14,7 +15,7 @@ from remit.agents.profiles import (
     STANDARD_KEYS,
     TIMEOUTS_S,
 )
-from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import show
 from remit.places import escape_key
 
@@ -81,7 +82,7 @@ def _match(strange: Iterable[str], known: tuple[str, ...], given: Iterable[str])
     """Each strange key, and the known one that was meant, where that is not given yet: no key is given twice."""
     found: dict[str, str | None] = {}
     taken = set(given)
-    for key in strange:
+    for key in islice(strange, MAX_REPORTS):  # each is compared with every known key
         meant = _OTHER_NAMES.get(key) if known is STANDARD_KEYS else None
         meant = meant or find_meant(key, known)
         found[key] = None if meant in taken else meant
@@ -303,7 +304,7 @@ def keys_leak(case: Case) -> Iterator[Report]:
     """A standard file lies where opencode reads it, with keys that opencode does not know.
 
     Why: opencode sends every key that it does not know to the model provider, and applies none of them: the
-    permissions and the timeout hold only where Remit runs the agent. Some providers refuse such a request.
+    permissions and the timeout hold only where Remit runs the agent.
 
     Bad: `.opencode/agent/planner.md` with `permissions`, `lifecycle` and `version`
 

@@ -162,11 +162,11 @@ def text_read_as_number(case: Case) -> Iterator[Report]:
     for word in _find_words(document, "int", "float"):
         if word.expected != "text" or ":" in word.source:
             continue
-        read = str(_get_value(document, word.pointer))[:40]
+        read = str(_get_value(document, word.pointer))
         if read == word.source and word.pointer.split("/")[1] not in KEYS[document.profile]:
             continue  # nothing is lost, and nobody here asks for a text
         is_error = read != word.source or (document.profile == "standard" and word.pointer == "/version")
-        told = f"is read as {read}" if read != word.source else "is a number"
+        told = f"is read as {read[:40]}" if read != word.source else "is a number"
         yield Report(f"{word.source[:40]} {told}, {word.name} should be a text", "Put it between quotes.",
                      document.span_of(word.pointer), word.pointer, "error" if is_error else None,
                      _quote_word(document, word))  # fmt: skip
@@ -189,10 +189,10 @@ def number_of_sixties(case: Case) -> Iterator[Report]:
     for word in _find_words(document, "int", "float"):
         if ":" not in word.source:
             continue
-        read = str(_get_value(document, word.pointer))[:40]
+        read = str(_get_value(document, word.pointer))
         is_number = word.expected == "number"
-        yield Report(f"{word.source[:40]} is read as the number {read}",
-                     f"Write {read}, if that is meant." if is_number else "Put it between quotes.",
+        yield Report(f"{word.source[:40]} is read as the number {read[:40]}",
+                     f"Write {read[:40]}, if that is meant." if is_number else "Put it between quotes.",
                      document.span_of(word.pointer), word.pointer,
                      edits=edits.replace_value(document, word.pointer, read) if is_number
                      else _quote_word(document, word),
