@@ -1,0 +1,260 @@
+"""opencode's agent files: `.opencode/agent/NAME.md`.
+
+Owns what is known of them: the last rule that matches wins, so denials stand last; `*` matches across folders and `?`
+any character, and nothing else is magic; a pattern that ends in ` *` also matches without what follows; writing and
+editing are one permission; paths are relative to the worktree. A key that opencode does not know goes to the provider.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import product, zip_longest
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.agents.compile.source import calls_anyone, describe, read_targets, tell_lost_limits, translate_model
+from remit.agents.compile.told import changed, lost, name_some, unenforced
+from remit.agents.edits import quote, render_scalar
+from remit.agents.profiles import OPENCODE_TOOLS, TOOLS
+from remit.places import escape_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.agents.compile.source import Row, Source
+
+FOLDER = ".opencode/agent"
+MODES = ("subagent", "primary", "all")
+
+Rules = dict[str, str]
+"""Patterns, and whether they are allowed; the last that matches counts."""
+
+
+def render(source: Source, comment: str) -> str:
+    """The file's text."""
+    lines = ["---", f"# {comment}", f"description: {quote(source.description)}", f"mode: {_choose_mode(source)}"]
+    model = translate_model(source)
+    if model is not None:
+        lines.append(f"model: {render_scalar(model)}")
+    temperature = source.document.get("temperature")
+    if isinstance(temperature, int | float) and not isinstance(temperature, bool) and math.isfinite(temperature):
+        lines.append(f"temperature: {temperature!r}")
+    elif temperature is not None:
+        source.tell(lost(source.document, "/temperature", source.to, "a temperature that is no number"))
+    for key in ("max_tokens", "timeout"):
+        if source.document.get(key) is not None:
+            source.tell(lost(source.document, f"/{key}", source.to, key))
+    lines += _render_permission(_make_permission(source))
+    return "\n".join([*lines, "---", "", source.body])
+
+
+def _choose_mode(source: Source) -> str:
+    mode = source.definition.mode
+    if mode in MODES or mode is None:
+        return mode or "subagent"
+    hint = f"opencode knows {', '.join(MODES)}."
+    source.tell(changed(source.document, "/mode", f"the mode {mode[:80]} became subagent", hint))
+    return "subagent"
+
+
+def _render_permission(permission: dict[str, Rules]) -> list[str]:
+    lines = ["permission:"] if permission else []
+    for name, rules in permission.items():
+        if list(rules) == ["*"]:
+            lines.append(f"  {render_scalar(name)}: {rules['*']}")
+        else:
+            lines.append(f"  {render_scalar(name)}:")
+            lines += [f"    {quote(pattern)}: {right}" for pattern, right in rules.items()]
+    return lines
+
+
+# --- permissions -----------------------------------------------------------------------------------------------------
+
+
+def _make_permission(source: Source) -> dict[str, Rules]:
+    """What opencode is told. What the file leaves open stays open: the workspace's own rules then decide."""
+    permission = {
+        "read": _make_rules(source, "read"),
+        "edit": _make_edit_rules(source),
+        "bash": _make_rules(source, "bash"),
+        "grep": _make_rules(source, "grep"),
+        "glob": _make_rules(source, "glob"),
+    }
+    others = [*source.other_tools, *(row.tool for row in source.rows if row.tool not in TOOLS and row.tool != "task")]
+    for name in dict.fromkeys(others):
+        if name in OPENCODE_TOOLS:
+            permission[name] = _make_rules(source, name)
+        else:
+            at = f"/tools/{escape_key(name)}" if name in source.other_tools else "/permissions"
+            source.tell(lost(source.document, at, source.to, f"the tool {name[:80]}"))
+    permission["task"] = _make_task_rules(source)
+    return {name: rules for name, rules in permission.items() if rules}
+
+
+def _make_edit_rules(source: Source) -> Rules:
+    """Writing and editing are one permission: given where either is on, unless all of the other is denied."""
+    tools = ("write", "edit")
+    on = [tool for tool in tools if source.has(tool)]
+    if len(on) == 1:
+        [off] = {*tools} - {*on}
+        if source.forbids(off):
+            message = f"{on[0]} is denied because {off} is: opencode has one permission for both"
+            source.tell(changed(source.document, "/tools", message, f"Switch {on[0]} off too.", stricter=True))
+            return {"*": "deny"}
+        message = f"{off} is allowed where {on[0]} is: opencode has one permission for both"
+        source.tell(changed(source.document, "/tools", message, f"Switch {off} on too, or both off."))
+    limits = [row for row in source.rows if row.side == "allow" and row.tool in on]
+    if len({row.is_everything for row in limits}) > 1:
+        message = "write and edit have limits of their own, and opencode has one permission: the narrower ones hold"
+        source.tell(changed(source.document, limits[0].pointer, message, "Give both the same.", stricter=True))
+    return _make_rules(source, *tools)
+
+
+def _make_rules(source: Source, *tools: str) -> Rules:
+    """The rules for what opencode takes for one tool: nothing, but what is allowed, and of that not what is denied."""
+    if not any(_is_on(source, tool) for tool in tools):
+        return {"*": "deny"}
+    rows = [row for row in source.rows if row.tool in tools and row.narrows]
+    allow = {row: _translate(source, row) for row in rows if row.side == "allow" and _is_on(source, row.tool)}
+    deny = {row: _translate(source, row) for row in rows if row.side == "deny"}
+    limited = [each.patterns for row, each in allow.items() if not row.is_everything and row.tool not in _BY_TEXT]
+    rules: Rules = {"*": "deny"} if limited else {}
+    rules |= {pattern: "allow" for patterns in limited for pattern in patterns}
+    denied = [pattern for each in allow.values() for pattern in each.excepted]
+    denied += [pattern for each in deny.values() for pattern in each.patterns]
+    for pattern in denied:
+        rules.pop(pattern, None)  # a key keeps its first place, and a denial has to stand last
+        rules[pattern] = "deny"
+    return rules
+
+
+def _is_on(source: Source, tool: str) -> bool:
+    if tool in TOOLS:
+        return source.has(tool)
+    return source.other_tools.get(tool) is not False and not source.forbids(tool)
+
+
+def _make_task_rules(source: Source) -> Rules:
+    targets = read_targets(source)
+    tell_lost_limits(source, targets)
+    return {} if calls_anyone(targets) else {"*": "deny"} | dict.fromkeys(targets, "allow")
+
+
+# --- patterns --------------------------------------------------------------------------------------------------------
+
+
+class Translation(NamedTuple):
+    """Patterns as opencode writes them, and those that are excepted from them (`!x`)."""
+
+    patterns: list[str]
+    excepted: list[str]
+
+
+_BY_TEXT = frozenset({"grep", "glob"})
+"""Tools whose permission looks at what is searched for, not where."""
+_BY_PATH = frozenset({"read", "write", "edit", "list"})
+
+
+def _translate(source: Source, row: Row) -> Translation:
+    """The patterns of a row; what cannot be said, or not exactly, is told once for each row."""
+    plain = [pattern for pattern in row.patterns if not pattern.startswith("!")]
+    excepted = [pattern[1:] for pattern in row.patterns if pattern.startswith("!")]
+    if row.tool in _BY_TEXT:
+        source.tell(unenforced(source.document, row.pointer, source.to, describe(row)))
+        return Translation([], [])
+    if row.side == "deny" and excepted:
+        message = f"what is excepted from the denial ({name_some(excepted)}) is denied too"
+        source.tell(changed(source.document, row.pointer, message, "Deny less, without exceptions.", stricter=True))
+    if row.tool == "bash":
+        return Translation(*([_translate_command(pattern) for pattern in each] for each in (plain, excepted)))
+    if row.tool not in _BY_PATH:
+        return Translation(plain, excepted)
+    globs = {pattern: translate_glob(pattern) for pattern in [*plain, *excepted]}
+    _tell_globs(source, row, globs)
+    return Translation(*([text for pattern in each for text in globs[pattern].patterns] for each in (plain, excepted)))
+
+
+def _tell_globs(source: Source, row: Row, globs: dict[str, Glob]) -> None:
+    wider = [pattern for pattern, glob in globs.items() if glob.patterns and not glob.exact]
+    outside = [pattern for pattern, glob in globs.items() if not glob.patterns]
+    if wider:
+        message = f"opencode matches more with {name_some(wider)}: its stars do not stop at a folder"
+        hint = "Write /**/* behind the folder, where all of it is meant."
+        source.tell(changed(source.document, row.pointer, message, hint, stricter=row.side == "deny"))
+    if outside:
+        what = describe(row._replace(patterns=tuple(outside)))
+        source.tell(unenforced(source.document, row.pointer, source.to, f"{what}: paths outside of the worktree"))
+
+
+def _translate_command(pattern: str) -> str:
+    """A command and whatever follows it; a pattern that has a star at its end says so itself."""
+    pattern = pattern.removesuffix(":*").strip()
+    return pattern if pattern.endswith("*") else f"{pattern} *".lstrip()
+
+
+class Glob(NamedTuple):
+    """What a path pattern is in opencode: several patterns, and whether they match no more than it did."""
+
+    patterns: list[str]
+    exact: bool = True
+
+
+MAX_WAYS = 16
+_CLASS = re.compile(r"\[[^\]/]{1,40}\]")
+_STARS = re.compile(r"\*{2,}")
+_CHOICE = re.compile(r"\{([^{}]{0,200})\}")
+
+
+def translate_glob(pattern: str) -> Glob:
+    """A path pattern as opencode writes it; no patterns for a path outside of the worktree."""
+    pattern = pattern.strip().removeprefix("./")
+    if pattern.startswith(("/", "~", "$", "../")) or not pattern:
+        return Glob([])
+    choices, exact = _expand_choices(pattern)
+    found: list[str] = []
+    for choice in choices:
+        ways = _join_segments(choice.split("/"))
+        found += ways.patterns
+        exact = exact and ways.exact
+    # A key of digits alone would come before all others in JavaScript.
+    exact = exact and not any(text.isdigit() for text in found)
+    return Glob(list(dict.fromkeys(f"{text}*" if text.isdigit() else text for text in found)), exact)
+
+
+def _expand_choices(pattern: str) -> tuple[list[str], bool]:
+    """`{a,b}` is two patterns; `{name}` stands for any name, and so does what would give too many."""
+    parts = _CHOICE.split(pattern)
+    words = [part.split(",") for part in parts[1::2]]
+    if any(len(each) == 1 for each in words) or math.prod(map(len, words)) > MAX_WAYS:
+        return [_CHOICE.sub("*", pattern)], False
+    return ["".join(_weave(parts[::2], chosen)) for chosen in product(*words)], True
+
+
+def _weave(texts: list[str], words: tuple[str, ...]) -> Iterator[str]:
+    for text, word in zip_longest(texts, words, fillvalue=""):
+        yield text
+        yield word
+
+
+def _join_segments(segments: list[str]) -> Glob:
+    """The parts of a path pattern, put together with stars that match across folders."""
+    ways, exact, free = [""], True, False
+    for index, segment in enumerate(segments):
+        is_last = index == len(segments) - 1
+        if segment == "**" and not is_last:
+            following = segments[index + 1]
+            if following.startswith("*") or following == "":
+                free = True  # the next star may match folders: that is what opencode's star does
+            elif len(ways) < MAX_WAYS:
+                ways += [f"{way}*/" for way in ways]
+            else:
+                ways, exact = [f"{way}*" for way in ways], False
+            continue
+        if segment in ("**", "") and is_last:
+            free, text = True, "*"
+        else:
+            text = _STARS.sub("*", _CLASS.sub("?", segment))
+        exact = exact and not any(char in text[free:] for char in "*?")
+        ways = [f"{way}{text}{'' if is_last else '/'}" for way in ways]
+        free = False
+    return Glob(ways, exact)

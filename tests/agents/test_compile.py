@@ -1,0 +1,535 @@
+"""Compiling: one agent file of the standard into each harness's own, with every loss named."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from inspect import cleandoc
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.agents.compile import TARGETS, TOLD, Compiled, compile_document, is_current
+from remit.agents.compile.codex import quote_lines
+from remit.agents.compile.opencode import translate_glob
+from remit.agents.compile.source import make_name
+from remit.agents.definition import define
+from remit.agents.document import parse_document
+from remit.agents.edits import quote
+from remit.agents.patterns import matches_path
+from remit.agents.profiles import CLAUDE_KEYS, CODEX_KEYS, OPENCODE_KEYS
+from remit.errors import UsageError
+from tests.agents.samples import CLAUDE, CLAUDE_PATH, STANDARD, change, lint
+
+SOURCE = "agents/planner.md"
+TARGET_LIST = '    - "status-sync-manager"\n    - "git-workflow-manager"\n'
+ALLOWED = '    - write: ["specs/**/*"]\n'
+OWN_KEYS = {"claude": CLAUDE_KEYS, "opencode": OPENCODE_KEYS, "codex": CODEX_KEYS}
+
+
+def compile_text(text: str | bytes = STANDARD, to: str = "claude", path: str = SOURCE) -> Compiled:
+    return compile_document(parse_document(path, text), to)
+
+
+def read_head(compiled: Compiled) -> dict[str, Any]:
+    """What the harness reads in a compiled file, by a parser that is not ours."""
+    if compiled.path.endswith(".toml"):
+        return tomllib.loads(compiled.text)
+    head: dict[str, Any] = yaml.safe_load(compiled.text.split("\n---\n", 1)[0])
+    return head
+
+
+def read_body(compiled: Compiled) -> str:
+    if compiled.path.endswith(".toml"):
+        return str(read_head(compiled)["developer_instructions"])
+    return compiled.text.split("\n---\n", 1)[1].removeprefix("\n")
+
+
+def tell(compiled: Compiled, code: str | None = None) -> list[str]:
+    return [finding.message for finding in compiled.findings if code in (None, finding.code)]
+
+
+def lines_of(compiled: Compiled, pointer: str) -> list[int]:
+    return [finding.place.line for finding in compiled.findings if finding.pointer == pointer and finding.place]
+
+
+# --- each harness's file ---------------------------------------------------------------------------------------------
+
+
+def test_a_file_for_claude() -> None:
+    compiled = compile_text(change(TARGET_LIST, "    - writer\n    - checker\n"))
+    assert compiled.path == ".claude/agents/planner.md"
+    assert read_head(compiled) == {
+        "name": "planner",
+        "description": "Writes phased implementation plans from research findings.",
+        "tools": "Read, Write, Edit, Bash, Grep, Glob, Agent(writer, checker, status-sync-manager, "
+        "git-workflow-manager)",
+    }
+
+
+def test_a_file_for_opencode() -> None:
+    compiled = compile_text(change(TARGET_LIST, "    - writer\n"), "opencode")
+    assert compiled.path == ".opencode/agent/planner.md"
+    assert read_head(compiled) == {
+        "description": "Writes phased implementation plans from research findings.",
+        "mode": "subagent",
+        "temperature": 0.2,
+        "permission": {
+            "edit": {"*": "deny", "specs/*": "allow", ".git/*": "deny"},
+            "bash": {"*": "deny", "grep *": "allow", "wc *": "allow", "date *": "allow", "rm *": "deny",
+                     "sudo *": "deny"},
+            "task": {"*": "deny", "writer": "allow", "status-sync-manager": "allow", "git-workflow-manager": "allow"},
+        },
+    }  # fmt: skip
+
+
+def test_a_file_for_codex() -> None:
+    compiled = compile_text(to="codex")
+    assert compiled.path == ".codex/agents/planner.toml"
+    head = read_head(compiled)
+    assert list(head) == ["name", "description", "developer_instructions"]
+    assert head["developer_instructions"].startswith("# Planner\n\n<context>")
+
+
+@pytest.mark.parametrize("to", TARGETS)
+def test_the_body_stays_as_it_is_and_the_header_is_no_part_of_it(to: str) -> None:
+    compiled = compile_text(to=to)
+    assert read_body(compiled) == STANDARD.split("---\n\n", 1)[1]
+    assert "Generated from agents/planner.md by `remit compile`" in compiled.text
+    assert "Generated" not in read_body(compiled)
+    assert "Generated" not in str(read_head(compiled))
+
+
+@pytest.mark.parametrize("to", TARGETS)
+def test_what_is_compiled_reads_well_in_our_own_reader_and_lints_without_errors(to: str) -> None:
+    compiled = compile_text(change("temperature: 0.2", "temperature: 0.2\nmodel: inherit"), to)
+    document = parse_document(compiled.path, compiled.text)
+    assert (document.profile, document.fault) == (to, None)
+    assert document.frontmatter is not None
+    assert not document.frontmatter.problems
+    definition = define(document)
+    assert definition is not None
+    assert definition.name == "planner"
+    assert set(document.values) <= set(OWN_KEYS[to])
+    assert not [finding for finding in lint(compiled.text, compiled.path) if finding.severity == "error"]
+
+
+def test_a_harness_that_is_not_known_is_told() -> None:
+    with pytest.raises(UsageError, match="did you mean 'claude'"):
+        compile_text(to="claud")
+
+
+# --- permissions -----------------------------------------------------------------------------------------------------
+
+
+def permit(allow: str = "", deny: str = "", *, tools: str | None = None, to: str = "opencode") -> Compiled:
+    """A planner with these permissions, in YAML."""
+    head, _, rest = STANDARD.partition("tools:\n")
+    tools = "{read: true, write: true, edit: true, bash: true, grep: true, glob: true}" if tools is None else tools
+    tail = rest.partition("context_loading:\n")[2]
+    permissions = f"permissions: {{allow: [{allow}], deny: [{deny}]}}\n"
+    return compile_text(f"{head}tools: {tools}\n{permissions}context_loading:\n{tail}", to)
+
+
+def test_denials_stand_last_even_where_they_repeat_what_is_allowed() -> None:
+    """R1.3: opencode's last rule wins."""
+    compiled = permit('{bash: ["git", "git push", "ls"]}', '{bash: ["git push"]}')
+    rules = list(read_head(compiled)["permission"]["bash"].items())
+    assert rules == [("*", "deny"), ("git *", "allow"), ("ls *", "allow"), ("git push *", "deny")]
+
+
+def test_what_is_open_stays_as_the_workspace_has_it() -> None:
+    permission = read_head(permit('{read: ["**/*"]}', '{bash: ["rm"]}'))["permission"]
+    assert permission.keys() == {"bash", "task"}
+    assert permission["bash"] == {"rm *": "deny"}
+
+
+def test_a_tool_that_is_off_is_denied_or_left_out() -> None:
+    """R1.2."""
+    tools = "{read: true, write: false, bash: false, webfetch: true}"
+    assert read_head(permit(tools=tools))["permission"] == {
+        "edit": "deny", "bash": "deny", "grep": "deny", "glob": "deny",
+        "task": {"*": "deny", "status-sync-manager": "allow", "git-workflow-manager": "allow"},
+    }  # fmt: skip
+    assert read_head(permit(tools=tools, to="claude"))["tools"].startswith("Read, WebFetch, Agent(")
+    assert read_head(permit(tools=tools, to="codex"))["sandbox_mode"] == "read-only"
+
+
+@pytest.mark.parametrize("how", ["deny: '**/*'", "allow: nothing"])
+def test_a_tool_of_which_all_is_denied_is_off(how: str) -> None:
+    rows = {"deny": '{bash: ["**"]}'} if how.startswith("deny") else {"allow": "{bash: []}"}
+    assert read_head(permit(**rows))["permission"]["bash"] == "deny"
+    compiled = permit(**rows, to="claude")
+    assert "Bash" not in read_head(compiled)["tools"]
+    assert not [message for message in tell(compiled, "CMP003") if "bash" in message]
+
+
+def test_an_agent_without_tools_has_none() -> None:
+    bare = change(TARGET_LIST, "    []\n").replace("delegate_to", "delegate-to").replace(": true\n", ": false\n")
+    assert read_head(compile_text(bare))["tools"] == []
+
+
+def test_an_agent_that_says_nothing_of_tools_keeps_those_of_the_harness() -> None:
+    head, _, rest = change(TARGET_LIST, "    []\n").replace("delegate_to", "delegate-to").partition("tools:\n")
+    text = head + "permissions:\n" + rest.partition("permissions:\n")[2]
+    assert read_head(compile_text(text)).keys() == {"name", "description", "disallowedTools"}
+    assert read_head(compile_text(text))["disallowedTools"] == "Agent"
+
+
+def test_writing_and_editing_are_one_permission_in_opencode() -> None:
+    compiled = permit(tools="{write: true, edit: false}")
+    assert "edit" not in read_head(compiled)["permission"]
+    assert "edit is allowed where write is: opencode has one permission for both" in tell(compiled, "CMP002")
+
+
+def test_all_that_is_denied_is_denied_where_nothing_is_said_of_tools() -> None:
+    """R1.3."""
+    compiled = permit(deny='{bash: ["*"]}, {webfetch: ["*"]}', tools="")
+    assert (compiled.refused, tell(compiled, "CMP002")) == (False, [])
+    assert read_head(compiled)["permission"] | {"task": ""} == {"bash": "deny", "webfetch": "deny", "task": ""}
+    assert read_head(permit(deny='{bash: ["*"]}', tools="", to="claude"))["disallowedTools"] == "Bash"
+
+
+def test_denying_all_writing_denies_editing_in_opencode() -> None:
+    compiled = permit(deny='{write: ["**/*"]}, {edit: ["src/**/*"]}')
+    assert read_head(compiled)["permission"]["edit"] == "deny"
+    assert "write is: opencode has one permission for both" in " ".join(tell(compiled, "CMP002"))
+
+
+def test_denials_of_a_tool_that_is_off_hold_for_its_twin() -> None:
+    compiled = permit('{edit: ["a/**"]}', '{edit: ["src/**/*"]}', tools="{write: true}")
+    assert read_head(compiled)["permission"]["edit"] == {"src/*": "deny"}
+
+
+def test_exceptions_to_commands_and_to_denials() -> None:
+    compiled = permit('{bash: ["git", "!git push"]}', '{read: ["**/*", "!docs/**/*"]}, {write: ["a/**", "!a/b/**"]}')
+    permission = read_head(compiled)["permission"]
+    assert permission["bash"] == {"*": "deny", "git *": "allow", "git push *": "deny"}
+    assert permission["read"] == "deny"
+    assert permission["edit"] == {"a/*": "deny"}
+    assert len(tell(compiled, "CMP002")) == 2
+
+
+def test_an_exception_in_what_is_allowed_is_denied() -> None:
+    compiled = permit('{write: ["**/*", "!.git/**/*"]}')
+    assert read_head(compiled)["permission"]["edit"] == {".git/*": "deny"}
+    assert tell(permit('{write: ["**/*", "!.git/**/*"]}', to="claude"), "CMP003")
+
+
+def test_a_denial_that_only_a_hook_can_enforce_is_named_at_its_place() -> None:
+    compiled = compile_text()
+    assert "Claude Code does not keep bash from rm, sudo" in tell(compiled, "CMP003")
+    assert lines_of(compiled, "/permissions/deny/0/bash") == [23]
+    assert not tell(compile_text(to="opencode"), "CMP003")
+
+
+def test_a_path_outside_of_the_worktree_is_named() -> None:
+    compiled = permit(deny='{read: ["~/.ssh/**", "/etc/**/*", "*.pem"]}')
+    assert read_head(compiled)["permission"]["read"] == {"*.pem": "deny"}
+    [message] = tell(compiled, "CMP003")
+    assert "~/.ssh/**, /etc/**/*" in message
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("**/*", ["*"]),
+        ("specs/**/*", ["specs/*"]),
+        ("specs/**", ["specs/*"]),
+        ("specs/", ["specs/*"]),
+        ("**/*.md", ["*.md"]),
+        ("**/x.md", ["x.md", "*/x.md"]),
+        ("a/**/b/c.md", ["a/b/c.md", "a/*/b/c.md"]),
+        ("./README.md", ["README.md"]),
+        ("src/{a,b}.py", ["src/a.py", "src/b.py"]),
+        ("/etc/passwd", []),
+    ],
+)
+def test_a_pattern_that_means_the_same_in_opencode(pattern: str, expected: list[str]) -> None:
+    assert translate_glob(pattern) == (expected, True)
+
+
+@pytest.mark.parametrize("pattern", ["src/*", "specs/*/state.json", "a?b", "[ab].md", "specs/{n}/x", "7", "**/a*b*"])
+def test_a_pattern_that_matches_more_in_opencode_is_told(pattern: str) -> None:
+    assert not translate_glob(pattern).exact
+    [found] = [each for each in permit(f'{{write: ["{pattern}"]}}').findings if each.code == "CMP002"]
+    assert found.severity == "warning"
+    [found] = [each for each in permit(deny=f'{{write: ["{pattern}"]}}').findings if each.code == "CMP002"]
+    assert found.severity == "note"
+
+
+def match_as_opencode(pattern: str, path: str) -> bool:
+    """As opencode does it: a star is anything, a question mark one character."""
+    if not pattern:
+        return not path
+    if pattern[0] == "*":
+        return match_as_opencode(pattern[1:], path) or (bool(path) and match_as_opencode(pattern, path[1:]))
+    return bool(path) and pattern[0] in ("?", path[0]) and match_as_opencode(pattern[1:], path[1:])
+
+
+SEGMENTS = st.sampled_from(["**", "*", "a", "b", "*.md", "a*", "x.md", "**"])
+
+
+@given(
+    st.lists(SEGMENTS, min_size=1, max_size=5),
+    st.lists(st.sampled_from(["a", "b", "ab", "x.md"]), min_size=1, max_size=5),
+)
+def test_a_translated_pattern_never_matches_less_and_no_more_where_it_is_exact(
+    segments: list[str], parts: list[str]
+) -> None:
+    pattern, path = "/".join(segments), "/".join(parts)
+    glob = translate_glob(pattern)
+    as_meant = matches_path(pattern, path)
+    in_opencode = any(match_as_opencode(each, path) for each in glob.patterns)
+    assert in_opencode or not as_meant
+    if glob.exact:
+        assert in_opencode == as_meant
+
+
+@pytest.mark.parametrize(
+    "permissions", ["rm", "[bash]", "{allow: [rm]}", "{deny: {bash: 7}}", "{deny: [{bash: [[rm]]}]}", "{forbid: []}"]
+)
+def test_permissions_that_cannot_be_read_are_not_compiled(permissions: str) -> None:
+    head, _, rest = STANDARD.partition("permissions:\n")
+    tail = rest.partition("context_loading:\n")[2]
+    compiled = compile_text(f"{head}permissions: {permissions}\ncontext_loading:\n{tail}")
+    assert compiled.refused
+    assert tell(compiled) == ["this part of the permissions cannot be read"]
+
+
+# --- losses ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("to", "keys"),
+    [
+        ("claude", "temperature max_tokens timeout context_loading delegation/max_depth"),
+        ("opencode", "max_tokens timeout context_loading delegation/max_depth"),
+        ("codex", "temperature max_tokens timeout context_loading delegation/max_depth"),
+    ],
+)
+def test_every_setting_without_a_place_is_named_at_its_place(to: str, keys: str) -> None:
+    compiled = compile_text(to=to)
+    assert [each.pointer for each in compiled.findings if each.code == "CMP001"] == [f"/{key}" for key in keys.split()]
+    assert lines_of(compiled, "/timeout") == [9]
+
+
+def test_an_agent_that_calls_nobody_loses_no_depth() -> None:
+    compiled = compile_text(change(TARGET_LIST, "    []\n").replace("delegate_to", "delegate-to"))
+    assert "/delegation/max_depth" not in {finding.pointer for finding in compiled.findings}
+    assert "Agent" not in read_head(compiled)["tools"]
+
+
+def test_keys_for_remit_and_keys_that_nobody_knows_are_only_in_the_sidecar() -> None:
+    compiled = compile_text(change("version: ", "colour: red\nversion: "), "opencode")
+    [message] = tell(compiled, "CMP004")
+    assert message == "only the sidecar has colour, version, agent_type, lifecycle"
+    assert json.loads(compiled.sidecar)["other"] == {"colour": "red"}
+
+
+def test_services_of_remit_are_no_agents_of_a_harness() -> None:
+    assert tell(compile_text(to="codex"), "CMP005") == [
+        "Codex has no status-sync-manager, git-workflow-manager of its own"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("to", "model", "expected"),
+    [
+        ("claude", "sonnet", "sonnet"),
+        ("claude", "anthropic/claude-sonnet-4-5", "claude-sonnet-4-5"),
+        ("claude", "gpt-5", None),
+        ("opencode", "claude-sonnet-4-5", "anthropic/claude-sonnet-4-5"),
+        ("opencode", "sonnet", None),
+        ("codex", "openai/gpt-5", "gpt-5"),
+        ("codex", "opus", None),
+    ],
+)
+def test_a_model_has_another_name_in_every_harness(to: str, model: str, expected: str | None) -> None:
+    compiled = compile_text(change("temperature: 0.2", f"temperature: 0.2\nmodel: {model}"), to)
+    assert read_head(compiled).get("model") == expected
+    assert [each.pointer for each in compiled.findings if each.code == "CMP002"] == (
+        [] if model == expected else ["/model"]
+    )
+
+
+def test_whoever_may_call_anyone_may() -> None:
+    text = change(TARGET_LIST, '    - "*"\n')
+    assert read_head(compile_text(text))["tools"].endswith(", Agent")
+    assert "task" not in read_head(compile_text(text, "opencode"))["permission"]
+
+
+def test_a_name_that_is_no_file_name_is_changed_for_the_agent_and_for_its_callers() -> None:
+    compiled = compile_text(change('name: "planner"', 'name: "../../Big Planner"'))
+    assert compiled.path == ".claude/agents/Big-Planner.md"
+    assert compiled.sidecar_path == ".remit/agents/Big-Planner.json"
+    assert "the name ../../Big Planner became Big-Planner" in tell(compiled, "CMP002")
+    assert "Agent(Big-Planner, " in compile_text(change(TARGET_LIST, '    - "../../Big Planner"\n')).text
+
+
+@pytest.mark.parametrize("to", ["claude", "opencode"])
+def test_a_source_that_the_harness_loads_too_is_told(to: str) -> None:
+    folder = {"claude": ".claude/agents", "opencode": ".opencode/agent"}[to]
+    assert tell(compile_text(to=to, path=f"{folder}/sources/planner.md"), "CMP006")
+    assert not tell(compile_text(to=to, path="agents/planner.md"), "CMP006")
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "message"),
+    [
+        (CLAUDE, CLAUDE_PATH, "only a file of the standard is compiled"),
+        ("# Planner\n", SOURCE, "no frontmatter"),
+        (change("timeout: 1800", "timeout: [1800"), SOURCE, "the frontmatter cannot be read for certain"),
+        (change("timeout: 1800", "timeout: 1800\ntimeout: 60"), SOURCE, "given twice"),
+        (change("description: ", "description: ''\nsummary: "), SOURCE, "no description"),
+        (STANDARD.split("---\n\n", maxsplit=1)[0] + "---\n", SOURCE, "no instructions"),
+        (change('name: "planner"', 'name: "…"'), SOURCE, "no letter or digit"),
+        (STANDARD, ".claude/agents/planner.md", "take the place of its source"),
+        (STANDARD.encode() + b"\xff", SOURCE, "not UTF-8"),
+        (STANDARD.encode() + b"\0", SOURCE, "NUL"),
+    ],
+)
+def test_what_cannot_be_compiled_for_certain_is_refused(text: str | bytes, path: str, message: str) -> None:
+    compiled = compile_text(text, path=path)
+    assert compiled.refused
+    assert (compiled.text, compiled.sidecar) == ("", "")
+    assert {(finding.code, finding.severity) for finding in compiled.findings} == {("CMP007", "error")}
+    assert any(message in told for told in tell(compiled))
+
+
+@pytest.mark.parametrize("code", sorted(TOLD))
+def test_every_code_is_documented(code: str) -> None:
+    documentation = cleandoc(TOLD[code][0].__doc__ or "")
+    for heading in ("\n\nWhy: ", "\n\nBad: ", "\n\nGood: "):
+        assert heading in documentation
+
+
+# --- texts of any kind -----------------------------------------------------------------------------------------------
+
+AWKWARD = [
+    'He said: "no", then\\left # not a comment',
+    "two\nlines",
+    "naïve — 日本語 🙂",
+    '\'single\' and """triple"""',
+    "yes",
+    "- item",
+    "{a: b}",
+    "\x7f\x85\u2028 unseen",
+]
+
+
+@pytest.mark.parametrize("to", TARGETS)
+@pytest.mark.parametrize("description", AWKWARD)
+def test_a_description_comes_through_whatever_is_in_it(to: str, description: str) -> None:
+    text = change('"Writes phased implementation plans from research findings."', quote(description))
+    compiled = compile_text(text, to)
+    assert read_head(compiled)["description"] == description
+    assert parse_document(compiled.path, compiled.text).get("description") == description
+
+
+@pytest.mark.parametrize("to", TARGETS)
+@pytest.mark.parametrize("body", ["---\nrule\n---", '"""', "'''", '\'\'\'\\d+ """"', "a\tb\rc\x0bd", "x = 1\n[table]"])
+def test_a_body_comes_through_whatever_is_in_it(to: str, body: str) -> None:
+    head = STANDARD.split("---\n\n", maxsplit=1)[0]
+    assert read_body(compile_text(f"{head}---\n\n{body}", to)) == f"{body}\n"
+
+
+@pytest.mark.parametrize("to", TARGETS)
+def test_line_breaks_of_windows_change_nothing(to: str) -> None:
+    compiled, other = compile_text(to=to), compile_text(STANDARD.replace("\n", "\r\n"), to)
+    assert (other.text, other.sidecar) == (compiled.text, compiled.sidecar)
+    assert is_current(compiled, compiled.text.replace("\n", "\r\n"), compiled.sidecar.replace("\n", "\r\n"))
+
+
+@pytest.mark.parametrize("to", TARGETS)
+def test_comments_for_remit_stay_out(to: str) -> None:
+    text = change("# Planner\n", "<!-- remit: ignore[AGT001] -->\n# Planner <!-- remit: ignore[AGT002] -->\n")
+    text = text.replace("\nversion:", "\n# remit: ignore[AGT003]\nversion:")
+    assert "remit: ignore" not in compile_text(text, to).text
+    assert read_body(compile_text(text, to)).startswith("# Planner")
+
+
+YAML_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
+
+
+@given(YAML_TEXT, YAML_TEXT, st.sampled_from(TARGETS))
+def test_any_text_comes_through(description: str, body: str, to: str) -> None:
+    head = STANDARD.split("---\n\n", maxsplit=1)[0]
+    head = head.replace('"Writes phased implementation plans from research findings."', quote(description))
+    compiled = compile_text(f"{head}---\n\n{body}", to)
+    assert compiled == compile_text(f"{head}---\n\n{body}", to)
+    if compiled.refused:
+        return
+    assert read_head(compiled)["description"] == description.strip()
+    lines = body.replace("\r\n", "\n").strip("\n").rstrip()
+    got = compiled.text.split("\n---\n\n", 1)[1] if to != "codex" else read_body(compiled)
+    assert got == f"{lines}\n"
+    assert is_current(compiled, compiled.text, compiled.sidecar)
+
+
+@given(st.text(st.sampled_from("\"'\\\n\t\r\x00\x1f\x7fa[=#"), max_size=40))
+def test_text_in_toml_is_read_as_it_was(text: str) -> None:
+    text += "\n"
+    assert tomllib.loads(f"a = 1\nx = {quote_lines(text)}\n")["x"] == text
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["*", "", "a/**", "bash", "write", "~"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["allow", "deny", "bash", "write", "task", "x y", "1"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+KEYS = ("tools", "permissions", "delegation", "context_loading", "model", "mode", "temperature", "lifecycle", "extra")
+
+
+@given(st.dictionaries(st.sampled_from(KEYS), JUNK), st.sampled_from(TARGETS))
+def test_no_value_breaks_the_compiler(values: dict[str, Any], to: str) -> None:
+    head = {"name": "planner", "version": "1.0.0", "agent_type": "planning", "description": "Plans."} | values
+    compiled = compile_text(f"---\n{yaml.safe_dump(head)}---\n\nWork.\n", to)
+    if not compiled.refused:
+        assert read_head(compiled)["description"] == "Plans."
+        assert set(read_head(compiled)) <= set(OWN_KEYS[to])
+        json.loads(compiled.sidecar)
+    assert all(finding.place for finding in compiled.findings)
+
+
+@given(st.text(max_size=30))
+def test_a_name_never_leads_out_of_the_folder(name: str) -> None:
+    made = make_name(name)
+    assert "/" not in made
+    assert not made.startswith((".", "-"))
+    assert make_name(made) == made
+
+
+# --- the sidecar, and whether all is current -------------------------------------------------------------------------
+
+
+def test_the_sidecar_keeps_what_only_remit_reads_and_is_the_same_for_every_harness() -> None:
+    sidecars = {compile_text(to=to).sidecar for to in TARGETS}
+    assert len(sidecars) == 1
+    kept = json.loads(sidecars.pop())
+    assert list(kept) == [
+        "form", "name", "source", "source_sha256", "kind", "version", "timeout", "temperature", "max_tokens", "tools",
+        "permissions", "context_loading", "delegation", "lifecycle",
+    ]  # fmt: skip
+    assert (kept["kind"], kept["timeout"], kept["source"]) == ("planning", 1800, SOURCE)
+    assert kept["permissions"]["deny"] == [{"bash": ["rm", "sudo"]}, {"write": [".git/**/*"]}]
+
+
+def test_a_change_to_the_source_is_a_change_to_the_sidecar() -> None:
+    before, after = compile_text(), compile_text(change("timeout: 1800", "timeout: 900"))
+    assert is_current(before, after.text)
+    assert not is_current(before, after.text, after.sidecar)
+
+
+def test_what_is_not_there_or_was_changed_by_hand_is_not_current() -> None:
+    compiled = compile_text()
+    assert is_current(compiled, compiled.text, compiled.sidecar)
+    assert not is_current(compiled, None)
+    assert not is_current(compiled, compiled.text + "\n")
+    assert not is_current(compiled, compiled.text, "")
