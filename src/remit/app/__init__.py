@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         take_agent_stamps,
     )
     from remit.app.explanations import Explanation, explain, explain_all
+    from remit.app.making import CompiledFile, Migrated, compile_agents, migrate_agents, new
     from remit.app.messages import SCHEMAS, Conversion, check, convert, instructions, load_message, schema
 
 _HOMES = {
@@ -28,6 +29,7 @@ _HOMES = {
     "remit.app.agent_files": ("Asked", "Change", "Linted", "draw_graph", "fix", "lint", "load_agent_text", "load_graph",
                               "take_agent_stamps"),
     "remit.app.explanations": ("Explanation", "explain", "explain_all"),
+    "remit.app.making": ("CompiledFile", "Migrated", "compile_agents", "migrate_agents", "new"),
     "remit.app.messages": ("SCHEMAS", "Conversion", "check", "convert", "instructions", "load_message", "schema"),
 }  # fmt: skip
 
@@ -35,10 +37,13 @@ __all__ = [
     "SCHEMAS",
     "Asked",
     "Change",
+    "CompiledFile",
     "Conversion",
     "Explanation",
     "Linted",
+    "Migrated",
     "check",
+    "compile_agents",
     "convert",
     "draw_graph",
     "draw_tree",
@@ -50,6 +55,8 @@ __all__ = [
     "load_agent_text",
     "load_graph",
     "load_message",
+    "migrate_agents",
+    "new",
     "schema",
     "shape_graph",
     "take_agent_stamps",

@@ -18,6 +18,9 @@ COMMANDS = {
     "lint": "remit.doors.cli.lint",
     "fix": "remit.doors.cli.lint",
     "graph": "remit.doors.cli.graph",
+    "new": "remit.doors.cli.make",
+    "migrate": "remit.doors.cli.make",
+    "compile": "remit.doors.cli.make",
     "convert": "remit.doors.cli.convert",
     "instructions": "remit.doors.cli.describe",
     "schema": "remit.doors.cli.describe",
@@ -36,7 +39,8 @@ class Commands(Command, click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load a command; asking for one that is not there is a mistake with a name."""
         if cmd_name in COMMANDS:
-            command: click.Command = getattr(import_module(COMMANDS[cmd_name]), cmd_name)
+            name = "compile_" if cmd_name == "compile" else cmd_name  # Python has a function of that name
+            command: click.Command = getattr(import_module(COMMANDS[cmd_name]), name)
             return command
         if ctx.resilient_parsing:  # a shell asks what could follow
             return None

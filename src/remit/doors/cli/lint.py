@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.doors.cli import options
-from remit.doors.cli.output import get_paint, say, say_json
+from remit.doors.cli.output import get_paint, say, say_diff, say_json
 from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count, count_findings, render_line
 from remit.errors import UsageError, did_you_mean
 
@@ -108,27 +108,12 @@ def _fix(*, unsafe: bool, diff: bool, output_format: str, statistics: bool, **as
     changes, linted = app.fix(_ask(**asked), unsafe=unsafe, write=not diff)
     if diff:
         for change in changes:
-            _show_diff(change)
+            say_diff(_name(change.source.file), change.before, change.after)
         fixed = sum(len(change.applied) for change in changes)
         say(f"{count(fixed, 'finding')} in {count(len(changes), 'file')} would be fixed.", stderr=True)
         return NOT_ACCEPTED if changes else ACCEPTED
     _show(linted, output_format, statistics=statistics, changes=changes)
     return NOT_ACCEPTED if linted.failed else ACCEPTED
-
-
-def _show_diff(change: Change) -> None:
-    from difflib import unified_diff
-
-    from remit.doors.terminal import escape
-
-    name = _name(change.source.file)
-    before, after = change.before.splitlines(keepends=True), change.after.splitlines(keepends=True)
-    paint, styles = get_paint(), {"+": "good", "-": "error", "@": "frame"}
-    for line in unified_diff(before, after, f"a/{name}", f"b/{name}"):
-        shown = escape(line.rstrip("\n"), keep="\t")
-        say(paint(styles[line[0]], shown) if line[:1] in styles else shown)
-        if not line.endswith("\n"):
-            say("\\ No newline at end of file")
 
 
 def _name(file: str) -> str:

@@ -10,7 +10,7 @@ import sys
 from contextlib import suppress
 
 from remit.doors.render import render_error, render_json
-from remit.doors.terminal import Paint, wants_colour, write, write_bytes
+from remit.doors.terminal import Paint, escape, wants_colour, write, write_bytes
 from remit.errors import RemitError
 
 
@@ -34,6 +34,23 @@ def say_json(value: object, *, pretty: bool | None = None) -> None:
 def hand_over(text: str) -> None:
     """Send text that is itself the product, for a file or a prompt: word for word, in UTF-8 whatever the locale."""
     write_bytes(f"{text}\n".encode("utf-8", "replace"), stream=sys.stdout)
+
+
+def say_diff(name: str, before: str, after: str) -> None:
+    """Send what changes in a file, as `git apply` takes it; on a terminal in colour and escaped."""
+    from difflib import unified_diff
+    from io import StringIO
+
+    old, new = (StringIO(text, newline="\n").readlines() for text in (before, after))
+    paint, styles = get_paint(), {"+": "good", "-": "error", "@": "frame"}
+    for line in unified_diff(old, new, f"a/{name}", f"b/{name}"):
+        if not paint.on:
+            write_bytes(line.encode("utf-8", "surrogateescape"), stream=sys.stdout)
+        else:
+            shown = escape(line.rstrip("\n"), keep="\t")
+            say(paint(styles[line[0]], shown) if line[0] in styles else shown)
+        if not line.endswith("\n"):
+            say(f"{'' if paint.on else chr(10)}\\ No newline at end of file")
 
 
 def complain(error: BaseException) -> None:
