@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-_DECIMAL = re.compile(r"\d{0,4}[.,]?\d{1,6}\Z")
+_DECIMAL = re.compile(r"\d{0,4}[.,]?\d{1,6}\Z", re.ASCII)
 
 
 @rule("AGT034", "R1.1", fix="safe")
@@ -43,7 +43,9 @@ def temperature_wrong(case: Case) -> Iterator[Report]:
                  edits=edits.replace_value(document, "/temperature", number) if fits else ())  # fmt: skip
 
 
-_WHOLE = re.compile(r"(?P<number>\d{1,3}(?:[ ,_]\d{3}){1,3}|\d{1,12})\s{0,2}(?P<thousand>[kK])?\s{0,2}(?:tokens)?\Z")
+_WHOLE = re.compile(
+    r"(?P<number>\d{1,3}(?:[ ,_]\d{3}){1,3}|\d{1,12})\s{0,2}(?P<thousand>[kK])?\s{0,2}(?:tokens)?\Z", re.ASCII
+)
 
 
 @rule("AGT035", "R1.1", fix="safe")
@@ -84,9 +86,10 @@ def read_whole(value: object) -> tuple[int, bool]:
 _DURATION = re.compile(
     r"(?:(?P<hours>\d{1,6}(?:\.\d{1,3})?)\s{0,3}(?:hours|hour|hrs|hr|h)\b)?,?\s{0,3}"
     r"(?:(?P<minutes>\d{1,6}(?:\.\d{1,3})?)\s{0,3}(?:minutes|minute|mins|min|m)\b)?,?\s{0,3}"
-    r"(?:(?P<seconds>\d{1,9}(?:\.\d{1,3})?)\s{0,3}(?P<unit>seconds|second|secs|sec|s)?)?\Z"
+    r"(?:(?P<seconds>\d{1,9}(?:\.\d{1,3})?)\s{0,3}(?P<unit>seconds|second|secs|sec|s)?)?\Z",
+    re.ASCII,
 )
-_MILLISECONDS = re.compile(r"(?P<number>\d{1,12})\s{0,3}(?:milliseconds|millis|ms)\Z")
+_MILLISECONDS = re.compile(r"(?P<number>\d{1,12})\s{0,3}(?:milliseconds|millis|ms)\Z", re.ASCII)
 _ENDLESS = frozenset({
     "none", "unlimited", "never", "infinite", "infinity", "inf", "no", "off", "false", "disabled", "no limit",
     "endless",
