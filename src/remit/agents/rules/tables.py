@@ -8,10 +8,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeGuard
 
+MAX_NUMBER = 1e15
+"""Beyond that nothing in an agent's file is counted, and arithmetic fails."""
+
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a value is a finite number, and no truth value."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
+    """Whether a value is a number that somebody can have meant, and no truth value."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MAX_NUMBER
 
 
 def show(value: object, most: int = 60) -> str:

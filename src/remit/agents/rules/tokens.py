@@ -1,0 +1,202 @@
+"""Rules on tokens: the blanks of the manifest protocol, `{{TASK_ID}}` and its like.
+
+Only a file that uses the protocol is looked at: one with a token in it that no other template language has. What stands
+in programs is left alone where it may be something else.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.agents.rules.keys import find_meant
+from remit.agents.rules.register import Case, Report, rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.agents.document import Document
+    from remit.agents.profiles import Profile
+
+_MARKDOWN: tuple[Profile, ...] = ("standard", "claude", "opencode", "command")
+REQUIRED_TOKENS = ("TASK_ID", "DATE", "TOPIC_SLUG")
+TOKENS = (
+    *REQUIRED_TOKENS, "EPIC_ID", "SESSION_ID", "OUTPUT_DIR", "MANIFEST_PATH", "TITLE", "NEXT_TASK_IDS", "RESEARCH_ID",
+    "TASK_SHOW_CMD", "TASK_FOCUS_CMD", "TASK_COMPLETE_CMD", "TASK_LINK_CMD",
+)  # fmt: skip
+"""What is put in when an agent of the protocol is started."""
+_COMMON = frozenset({"DATE", "TITLE", "SESSION_ID"})
+"""Names that any template may use: they alone make no file one of the protocol."""
+
+_BLANK = re.compile(
+    r"(?P<open>\{{1,3})(?P<lead>[ \t]{0,4})(?P<name>[A-Za-z][A-Za-z0-9_]{1,40})(?P<tail>[ \t]{0,4})(?P<close>\}{0,3})"
+)
+_CODE_WITHOUT_BRACES = frozenset(
+    {"", "json", "jsonl", "md", "markdown", "text", "txt", "yaml", "yml", "bash", "sh", "shell", "console"}
+)
+"""Languages of code fences in which a word between single braces is a blank, and nothing of the language."""
+
+
+class Blank(NamedTuple):
+    """A word between braces."""
+
+    name: str
+    start: int
+    end: int
+    opened: int
+    closed: int
+    spaced: bool
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is written as the protocol writes tokens."""
+        return self.opened == self.closed == 2 and not self.spaced  # noqa: PLR2004 - two braces
+
+
+def _list_blanks(document: Document) -> list[Blank]:
+    """Every word between braces, in a file that uses the protocol; none in any other."""
+    text = document.text
+    if "{{" not in text:
+        return []
+    blanks = []
+    for found in _BLANK.finditer(text):
+        if text[found.start() - 1 : found.start()] in ("$", "%", "#", "\\"):
+            continue  # a variable of a shell, or of another template language
+        spaced = bool(found["lead"] or (found["tail"] and found["close"]))
+        end = found.end() if found["close"] else found.end("name")
+        blanks.append(Blank(found["name"], found.start(), end, len(found["open"]), len(found["close"]), spaced))
+    used = {blank.name for blank in blanks if blank.whole}
+    return blanks if used & set(TOKENS) - _COMMON else []
+
+
+@rule("AGT090", "R4.11", severity="warning", profiles=_MARKDOWN, fix="unsafe")
+def token_unknown(case: Case) -> Iterator[Report]:
+    """A token is not one of the manifest protocol.
+
+    Why: nothing is put in its place, and the agent reads the braces. One that resembles a known token is an error;
+    another one may be filled in by somebody else, and is a warning. Known are TASK_ID, DATE, TOPIC_SLUG, EPIC_ID,
+    SESSION_ID, OUTPUT_DIR, MANIFEST_PATH, TITLE, NEXT_TASK_IDS, RESEARCH_ID, TASK_SHOW_CMD, TASK_FOCUS_CMD,
+    TASK_COMPLETE_CMD and TASK_LINK_CMD.
+
+    Bad: `{{TASKID}}`
+
+    Good: `{{TASK_ID}}`
+
+    Fix (unsafe): writes the token that was probably meant.
+    """
+    unknown: dict[str, list[Blank]] = {}
+    for blank in _list_blanks(case.document):
+        if blank.whole and blank.name.isupper() and blank.name not in TOKENS:
+            unknown.setdefault(blank.name, []).append(blank)
+    for name, blanks in unknown.items():
+        meant = find_meant(name, TOKENS)
+        span = (blanks[0].start, blanks[0].end)
+        yield Report(f"{{{{{name}}}}} is no token of the manifest protocol",
+                     f"Did you mean {{{{{meant}}}}}?" if meant else "Remove it, or see that something fills it in.",
+                     span, severity="error" if meant else None, fix_message=f"Write {{{{{meant}}}}}",
+                     edits=tuple((each.start, each.end, f"{{{{{meant}}}}}") for each in blanks) if meant else (),
+                     )  # fmt: skip
+
+
+@rule("AGT091", "R4.11", severity="error", profiles=_MARKDOWN, fix="safe")
+def token_form(case: Case) -> Iterator[Report]:
+    """A token is not written with two braces on both sides and nothing between them and the name.
+
+    Why: it is looked for to the letter; what is written otherwise stays as it is.
+
+    Bad: `{TASK_ID}`, `{{ TASK_ID }}`, `{{TASK_ID}`
+
+    Good: `{{TASK_ID}}`
+
+    Fix (safe): writes it with two braces. Names that mean something elsewhere too, as DATE does, and small letters
+    are corrected with unsafe fixes only.
+    """
+    document = case.document
+    for blank in _list_blanks(document):
+        token = blank.name.upper()
+        if blank.whole and blank.name == token:
+            continue
+        if token not in TOKENS or not _is_token(document, blank):
+            continue
+        right = f"{{{{{token}}}}}"
+        sure = blank.name == token and (token not in _COMMON or blank.opened + blank.closed > 2)  # noqa: PLR2004 - `{DATE}`
+        yield Report(f"{show_blank(document, blank)} is not filled in: a token is written {right}", f"Write {right}.",
+                     (blank.start, blank.end), severity=None if sure else "warning",
+                     edits=((blank.start, blank.end, right),), applicability="safe" if sure else "unsafe")  # fmt: skip
+
+
+def show_blank(document: Document, blank: Blank) -> str:
+    """A blank as it is written."""
+    return document.text[blank.start : blank.end]
+
+
+def _is_token(document: Document, blank: Blank) -> bool:
+    """Whether a blank that is not well written must have been meant as a token."""
+    if not blank.closed or max(blank.opened, blank.closed) > 2:  # noqa: PLR2004 - two braces
+        return False
+    if blank.opened == blank.closed == 1:
+        if blank.spaced or not blank.name.isupper():
+            return False
+        return not _is_program(document, blank.start)
+    return True
+
+
+def _is_program(document: Document, at: int) -> bool:
+    """Whether braces belong to a programming language there: in its code fence, or in a text that it formats."""
+    fences = document.body.fences
+    index = bisect_right([start for start, _ in fences], at) - 1
+    if index >= 0 and fences[index][0] <= at < fences[index][1]:
+        line = document.text[fences[index][0] : fences[index][0] + 80].split("\n", 1)[0]
+        if line.strip().lstrip("-*+> ").strip("`~ \t").partition(" ")[0].lower() not in _CODE_WITHOUT_BRACES:
+            return True
+    line_start = document.text.rfind("\n", 0, at) + 1
+    before = document.text[max(line_start, at - 200) : at]
+    return 'f"' in before or "f'" in before or before.endswith("`${")
+
+
+@rule("AGT092", "R4.11", profiles=_MARKDOWN, fix="unsafe")
+def token_unclosed(case: Case) -> Iterator[Report]:
+    """A token is opened and not closed.
+
+    Why: nothing is put in its place, and what follows may be taken for a part of it.
+
+    Bad: `cleo show {{TASK_ID`
+
+    Good: `cleo show {{TASK_ID}}`
+
+    Fix (unsafe): closes it after the name.
+    """
+    document = case.document
+    for blank in _list_blanks(document):
+        if blank.closed or blank.opened != 2 or blank.name not in TOKENS:  # noqa: PLR2004 - two braces
+            continue
+        line_end = document.text.find("\n", blank.end)
+        rest = document.text[blank.end : line_end if line_end >= 0 else None][:200]
+        if "}}" not in rest.partition("{{")[0]:
+            right = f"{{{{{blank.name}}}}}"
+            yield Report(f"the token {{{{{blank.name} is not closed", f"Write {right}.", (blank.start, blank.end),
+                         edits=((blank.start, blank.end, right),))  # fmt: skip
+
+
+@rule("AGT093", "R4.11", severity="note", profiles=_MARKDOWN)
+def token_not_used(case: Case) -> Iterator[Report]:
+    """The file appends to the manifest and never uses a token that the protocol requires.
+
+    Why: the agent makes up what it is not told: its task, today's date, or the topic in the file's name.
+
+    Bad: `Append one line to {{MANIFEST_PATH}}.` and no `{{DATE}}`
+
+    Good: `Write to {{OUTPUT_DIR}}/{{DATE}}_{{TOPIC_SLUG}}.md`, and `{{TASK_ID}}` where the task is read
+    """
+    document = case.document
+    blanks = _list_blanks(document)
+    manifest = next((each for each in blanks if each.name == "MANIFEST_PATH"), None)
+    if manifest is None and not (blanks and "MANIFEST.jsonl" in document.text):
+        return
+    named = {blank.name.upper() for blank in blanks}
+    missing = [f"{{{{{name}}}}}" for name in REQUIRED_TOKENS if name not in named]
+    if missing:
+        at = (manifest or blanks[0])[1:3]
+        yield Report(f"the file appends to the manifest and never uses {', '.join(missing)}",
+                     "Say with them which task it is, which day, and what the topic is called.", at)  # fmt: skip
