@@ -54,7 +54,8 @@ def _explain_messages() -> Iterator[Explanation]:
 
 
 def _explain_agent_files() -> Iterator[Explanation]:
-    from remit.agents import ignores  # noqa: PLC0415 - only for this
+    from remit.agents import compile as compilation  # noqa: PLC0415 - only for this
+    from remit.agents import ignores  # noqa: PLC0415
     from remit.agents.rules import RULES  # noqa: PLC0415
     from remit.agents.rules.graph import GRAPH_RULES  # noqa: PLC0415
 
@@ -64,3 +65,5 @@ def _explain_agent_files() -> Iterator[Explanation]:
     for code, (tell, severity, fix) in ignores.TOLD.items():
         name = tell.__name__.replace("_", "-")
         yield Explanation(code, name, severity, "C17", None, fix, tell.__doc__ or "")
+    for code, (warn, severity) in compilation.TOLD.items():
+        yield Explanation(code, warn.__name__.replace("_", "-"), severity, "R1.2 R1.3", None, None, warn.__doc__ or "")

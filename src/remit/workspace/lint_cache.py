@@ -93,11 +93,9 @@ def _hash(content: bytes) -> str:
 
 def _stamp_rules() -> str:
     """Which rules these are: the sizes and times of their files, so that a changed rule finds no old answers."""
-    import remit  # noqa: PLC0415 - the version
-
-    home = os.path.join(os.path.dirname(remit.__file__), "agents")
-    facts = [remit.__version__]
-    for folder in (home, os.path.join(home, "rules")):
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    facts = []
+    for folder in (package, f"{package}/agents", f"{package}/agents/rules"):
         for entry in sorted(os.scandir(folder), key=lambda each: each.name):
             if entry.name.endswith(".py"):
                 found = entry.stat()
