@@ -365,7 +365,7 @@ def test_whoever_may_call_anyone_may() -> None:
 def test_a_name_that_is_no_file_name_is_changed_for_the_agent_and_for_its_callers() -> None:
     compiled = compile_text(change('name: "planner"', 'name: "../../Big Planner"'))
     assert compiled.path == ".claude/agents/Big-Planner.md"
-    assert compiled.sidecar_path == ".remit/agents/Big-Planner.json"
+    assert compiled.sidecar_path == ".claude/agents/Big-Planner.remit.json"
     assert "the name ../../Big Planner became Big-Planner" in tell(compiled, "CMP002")
     assert "Agent(Big-Planner, " in compile_text(change(TARGET_LIST, '    - "../../Big Planner"\n')).text
 
@@ -523,13 +523,13 @@ def test_the_sidecar_keeps_what_only_remit_reads_and_is_the_same_for_every_harne
 
 def test_a_change_to_the_source_is_a_change_to_the_sidecar() -> None:
     before, after = compile_text(), compile_text(change("timeout: 1800", "timeout: 900"))
-    assert is_current(before, after.text)
+    assert is_current(before, after.text, before.sidecar)
     assert not is_current(before, after.text, after.sidecar)
 
 
 def test_what_is_not_there_or_was_changed_by_hand_is_not_current() -> None:
     compiled = compile_text()
     assert is_current(compiled, compiled.text, compiled.sidecar)
-    assert not is_current(compiled, None)
-    assert not is_current(compiled, compiled.text + "\n")
-    assert not is_current(compiled, compiled.text, "")
+    assert not is_current(compiled, None, compiled.sidecar)
+    assert not is_current(compiled, compiled.text + "\n", compiled.sidecar)
+    assert not is_current(compiled, compiled.text, None)

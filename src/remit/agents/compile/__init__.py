@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from remit.agents.compile import claude, codex, opencode
-from remit.agents.compile.sidecar import FOLDER as SIDECAR_FOLDER
 from remit.agents.compile.sidecar import find_kept_aside, render_sidecar
 from remit.agents.compile.source import find_unread, make_name, read_body, read_source
 from remit.agents.compile.told import TOLD, kept_aside, loaded_twice, lost, name_some, refused
@@ -56,7 +55,7 @@ def compile_document(document: Document, to: str) -> Compiled:
         raise UsageError(f"there is no harness '{to}'", hint=did_you_mean(to, TARGETS))
     definition = define(document)
     name = make_name(definition.name if definition else document.stem) or "agent"
-    path, sidecar_path = f"{_FOLDERS[to]}/{name}.{_ENDINGS[to]}", f"{SIDECAR_FOLDER}/{name}.json"
+    path, sidecar_path = f"{_FOLDERS[to]}/{name}.{_ENDINGS[to]}", f"{_FOLDERS[to]}/{name}.remit.json"
     refusals = tuple(_find_refusals(document, definition, path))
     if refusals or definition is None:
         return Compiled(path, "", sidecar_path, "", refusals)
@@ -73,15 +72,10 @@ def _get_place(finding: Finding) -> tuple[int, int, str]:
     return *(finding.place[:2] if finding.place else (0, 0)), finding.code
 
 
-def is_current(compiled: Compiled, existing_text: str | None, existing_sidecar: str | None = None) -> bool:
-    """Whether what is on disk is what would be written; a checkout may have given it other line breaks.
-
-    None for a text that is not there. None for the sidecar: nobody looked, and the file alone is judged.
-    """
-    expected = [(compiled.text, existing_text)]
-    if existing_sidecar is not None:
-        expected.append((compiled.sidecar, existing_sidecar))
-    return all(old is not None and old.replace("\r\n", "\n") == new for new, old in expected)
+def is_current(compiled: Compiled, existing_text: str | None, existing_sidecar: str | None) -> bool:
+    """Whether what is on disk is what would be written; a checkout may have given it other line breaks."""
+    pairs = ((compiled.text, existing_text), (compiled.sidecar, existing_sidecar))
+    return all(old is not None and old.replace("\r\n", "\n") == new for new, old in pairs)
 
 
 # --- what is the same for every harness ------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The sidecar of a compiled agent: `.remit/agents/NAME.json`, for what only Remit reads.
+"""The sidecar of a compiled agent: `NAME.remit.json` beside its file, for what only Remit reads.
 
 Owns its shape. It is the same for every target: what the source says, as it says it, and which source that was.
 """
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from remit.agents.document import Document
 
-FOLDER = ".remit/agents"
 FORM = 1
 """Which form of sidecar it is; another number when a reader of this one could not read it."""
 
