@@ -5,14 +5,20 @@ from __future__ import annotations
 from remit.agents.rules import (  # noqa: F401 - loading them registers their rules
     context,
     delegation,
+    failures,
     fields,
+    inputs,
     keys,
     lifecycle,
     limits,
+    outputs,
     permissions,
     reach,
     reading,
     scalars,
+    sections,
+    steps,
+    tokens,
 )
 from remit.agents.rules.register import RULES, Case, Report, Rule, run_rules
 

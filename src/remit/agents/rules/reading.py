@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
+from remit.agents.outline import ALIASES, SECTIONS
 from remit.agents.rules.register import ALL, Case, Report, rule
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from remit.agents.document import Document
     from remit.agents.frontmatter import Problem, ProblemKind
     from remit.agents.profiles import Profile
+    from remit.agents.tags import Tag
 
 _MARKDOWN: tuple[Profile, ...] = ("standard", "claude", "opencode", "command")
 
@@ -188,6 +190,9 @@ _STRUCTURE = frozenset({
 """The names that mean something; any other word between angle brackets may be a blank in a sentence."""
 
 
+_SECTION_NAMES = frozenset({*SECTIONS, *ALIASES})
+
+
 def _is_structural(name: str) -> bool:
     return name in _STRUCTURE or name.startswith(("step_", "stage_"))
 
@@ -202,17 +207,32 @@ def tag_unclosed(case: Case) -> Iterator[Report]:
 
     Good: `<role>` … `</role>`
 
-    Fix (unsafe): closes it where the section around it ends, or at the end of its line if it began there.
+    Fix (unsafe): closes it before the next section or step, where the section around it ends, or at the end of its line
+    if it began there.
     """
-    for tag in case.document.body.unclosed:
-        if not _is_structural(tag.name) or tag.inline:
+    document = case.document
+    is_told = document.profile == "standard"  # there a misspelt closing tag is a finding of its own
+    misspelt = {id(slip.tag) for slip in document.outline.slips if slip.closes} if is_told else ()
+    for tag in document.body.unclosed:
+        if not _is_structural(tag.name) or tag.inline or id(tag) in misspelt:
             continue
-        line_end = case.document.text.find("\n", tag.inner_start)
-        own_line = line_end >= 0 and case.document.text[tag.inner_start : line_end].strip()
-        at = line_end if own_line else len(case.document.text[: tag.end].rstrip())
-        closing = f"</{tag.name}>" if own_line else f"\n</{tag.name}>"
+        line_end = document.text.find("\n", tag.inner_start)
+        own_line = line_end >= 0 and document.text[tag.inner_start : line_end].strip()
+        line_end -= document.text[line_end - 1] == "\r"
+        at = line_end if own_line else len(document.text[: _find_end(tag)].rstrip())
+        closing = f"</{tag.name}>" if own_line else f"{edits.find_newline(document)}</{tag.name}>"
         yield Report(f"<{tag.name}> is not closed", f"Write </{tag.name}> where it ends.", tag.name_span,
                      edits=((at, at, closing),))  # fmt: skip
+
+
+def _find_end(tag: Tag) -> int:
+    """Where a tag that is not closed ends: before the first of its own kind in it, a section or a step."""
+    peers = _SECTION_NAMES if tag.name in _SECTION_NAMES else ()
+    is_step = tag.name.startswith(("step_", "stage_"))
+    for child in tag.children:
+        if child.name in peers or (is_step and child.name.startswith(("step_", "stage_"))):
+            return child.start
+    return tag.end
 
 
 @rule("AGT011", "R1.7", profiles=("standard", "opencode", "command"), fix="unsafe")
@@ -225,13 +245,17 @@ def tag_stray(case: Case) -> Iterator[Report]:
 
     Good: `<role>` … `</role>`
 
-    Fix (unsafe): removes the closing tag.
+    Fix (unsafe): corrects the opening tag where that is misspelt, else removes the closing tag.
     """
-    for start, end in case.document.body.strays:
-        name = case.document.text[start + 2 : end - 1].strip()
+    document = case.document
+    misspelt = {slip.meant: slip for slip in document.outline.slips if not slip.tag.closed}
+    for start, end in document.body.strays:
+        name = document.text[start + 2 : end - 1].strip()
         if _is_structural(name):
+            slip = misspelt.get(name)
             yield Report(f"</{name}> closes nothing", "Write the opening tag, or remove this one.", (start, end),
-                         edits=((start, end, ""),))  # fmt: skip
+                         edits=tuple((*span, name) for span in slip.replaced) if slip else ((start, end, ""),),
+                         )  # fmt: skip
 
 
 @rule("AGT012", "R1.7", profiles=_MARKDOWN)

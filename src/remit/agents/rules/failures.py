@@ -1,0 +1,219 @@
+"""Rules on what goes wrong: does the agent know what to do then."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.agents import edits
+from remit.agents.outline import ERROR_PARTS, is_slip
+from remit.agents.passages import USUAL_ERRORS, render_error, render_section
+from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.sections import find_top, is_empty, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.agents.document import Document
+    from remit.agents.tags import Tag
+
+_TIME = re.compile(r"time[-_ ]?(?:d[-_ ])?out|time limit|out of time|takes too long|exceeds? \d", re.IGNORECASE)
+_ABOUT = {
+    "validation_failure": re.compile(r"valid|input|parameter|missing|empty|not_found|too_short", re.IGNORECASE),
+    "file_operation_failure": re.compile(r"file|write|read|disk|artifact|director|i/?o\b", re.IGNORECASE),
+    "delegation_failure": re.compile(r"delegat|sync|subagent|specialist|status_update|service|agent_", re.IGNORECASE),
+    "git_failure": re.compile(r"git|commit", re.IGNORECASE),
+}
+"""How an error type of another name is known to be about the same thing."""
+_ERROR_WORD = re.compile(
+    r"time_?out|fail|error|invalid|missing|conflict|cancel|declin|exceed|denied|unavailable|corrupt|block|circular"
+    r"|exist|in_progress|detached|(?:\A|_)(?:no|not|too|empty)_|\Aempty",
+    re.IGNORECASE,
+)
+"""What the name of a tag has in it that stands for a type of error; another tag is something else."""
+_NAMED_TAGS = ("error_type", "error_case", "error", "case", "scenario")
+
+
+class Trouble(NamedTuple):
+    """A type of error that the agent speaks of."""
+
+    tag: Tag
+    name: str
+    own_tag: bool
+    """Whether its name is that of its tag: `<timeout>` in the place of `<error_type name="timeout">`."""
+
+
+def find_troubles(document: Document) -> list[Trouble]:
+    """Every type of error in the section, however it is written."""
+    section = document.outline.get("error_handling")
+    troubles = []
+    for tag in section.children if section else ():
+        if tag.inline and not tag.closed:
+            continue
+        if tag.name in _NAMED_TAGS or is_slip(tag.name, "error_type"):
+            troubles.append(Trouble(tag, (tag.get("name") or tag.get("type") or "").strip(), own_tag=False))
+        elif _ERROR_WORD.search(tag.name):
+            troubles.append(Trouble(tag, tag.name, own_tag=True))
+    return troubles
+
+
+def _handles_timeout(document: Document, troubles: list[Trouble]) -> bool:
+    """Whether a timeout is spoken of; where nothing is divided into types, anywhere in the section."""
+    section = document.outline.get("error_handling")
+    if any(_TIME.search(trouble.name) for trouble in troubles):
+        return True
+    return section is not None and not troubles and _TIME.search(document.text_of(section)) is not None
+
+
+@rule("AGT131", "R1.23 R1.29", fix="unsafe")
+def error_handling_missing(case: Case) -> Iterator[Report]:
+    """Nothing says what the agent does when something fails.
+
+    Why: a failure that nobody foresaw ends in a return that claims success, or in none.
+
+    Bad: no `<error_handling>`
+
+    Good: `<error_handling><error_type name="timeout">…</error_type></error_handling>`
+
+    Fix (unsafe): adds the section with what to do on a timeout, which is the one that is required.
+    """
+    document = case.document
+    section = document.outline.get("error_handling")
+    if section is None and document.outline.lacks("error_handling"):
+        block = render_section("error_handling", render_error("timeout"))
+        yield Report("<error_handling> is missing", "Say for each type of error how it is seen and what is done.",
+                     find_top(document), edits=edits.add_section(document, block, name="error_handling"))  # fmt: skip
+    elif section is not None and is_empty(document, section):
+        yield Report("<error_handling> is empty", "Say for each type of error how it is seen and what is done.",
+                     section.name_span, edits=edits.add_child(document, section, render_error("timeout")))  # fmt: skip
+
+
+@rule("AGT132", "R1.23", fix="unsafe")
+def timeout_unhandled(case: Case) -> Iterator[Report]:
+    """The error handling does not speak of a timeout.
+
+    Why: every delegation has a time limit. An agent that does not plan for it loses its work, instead of saving it
+    and returning partial.
+
+    Bad: `<error_handling>` without `timeout`
+
+    Good: `<error_type name="timeout">` with `<detection>`, `<handling>`, `<recovery>` and `<logging>`
+
+    Fix (unsafe): adds it.
+    """
+    document = case.document
+    section = document.outline.get("error_handling")
+    if section is None or is_empty(document, section):
+        return
+    if not _handles_timeout(document, find_troubles(document)):
+        yield Report("the error handling does not speak of a timeout",
+                     "Say how the agent saves its work and returns partial when time runs out.", section.name_span,
+                     edits=edits.add_child(document, section, render_error("timeout")))  # fmt: skip
+
+
+@rule("AGT133", "R1.23", severity="warning", fix="unsafe")
+def usual_error_missing(case: Case) -> Iterator[Report]:
+    """A usual type of error is not handled.
+
+    Why: these are the failures that happen: a wrong input, a file that cannot be written, a service that does not
+    answer, a commit that is refused.
+
+    Bad: `<error_handling>` with `timeout` alone
+
+    Good: timeout, validation_failure, file_operation_failure, delegation_failure, git_failure
+
+    Fix (unsafe): adds them, in general words.
+    """
+    document = case.document
+    section, troubles = document.outline.get("error_handling"), find_troubles(document)
+    if section is None or not troubles:
+        return
+    spoken = " ".join(trouble.name for trouble in troubles)
+    missing = [name for name, about in _ABOUT.items() if about.search(spoken) is None and _can_happen(document, name)]
+    if missing:
+        yield Report(f"the error handling does not speak of {', '.join(missing)}",
+                     "Say how each is seen, handled, recovered from and logged.", section.name_span,
+                     edits=edits.add_child(document, section, "\n".join(map(render_error, missing))))  # fmt: skip
+
+
+def _can_happen(document: Document, name: str) -> bool:
+    """Whether an agent can meet this error: who calls nobody meets no failing call, who commits nothing no git."""
+    if name == "delegation_failure":
+        return bool(document.get("delegation", "can_delegate_to"))
+    if name == "git_failure":
+        flow = document.outline.get("process_flow")
+        return flow is not None and re.search(r"\bgit\b|git-|commit", document.text_of(flow)) is not None
+    return True
+
+
+@rule("AGT134", "R1.23", severity="warning")
+def error_part_missing(case: Case) -> Iterator[Report]:
+    """A type of error lacks its detection, handling, recovery or logging.
+
+    Why: detection and handling are for the agent, recovery is for the user, logging is for whoever looks afterwards.
+
+    Bad: `<error_type name="timeout">Return partial.</error_type>`
+
+    Good: `<error_type name="timeout">` with all four parts.
+    """
+    document = case.document
+    troubles = find_troubles(document)
+    section = document.outline.get("error_handling")
+    if section is not None and troubles and not any(_has_part(trouble.tag) for trouble in troubles):
+        yield Report("the error types are not divided into detection, handling, recovery and logging",
+                     "Say each in a tag of its own.", section.name_span)  # fmt: skip
+        return
+    for trouble in troubles:
+        slipped = {slip.meant for slip in document.outline.slips if slip.tag.parent is trouble.tag}
+        missing = [part for part in ERROR_PARTS if part not in slipped and is_empty(document, trouble.tag.find(part))]
+        if missing:
+            yield Report(f"the error type {shorten(trouble.name)}".rstrip() + f" has no {', '.join(missing)}",
+                         f"Add {' and '.join(f'<{part}>' for part in missing)}.", trouble.tag.name_span)  # fmt: skip
+
+
+def _has_part(tag: Tag) -> bool:
+    return any(child.name in ERROR_PARTS or any(is_slip(child.name, part) for part in ERROR_PARTS)
+               for child in tag.children)  # fmt: skip
+
+
+@rule("AGT135", "R1.23")
+def error_type_unnamed(case: Case) -> Iterator[Report]:
+    """A type of error has no name.
+
+    Why: the name is what the agent writes into its return and into the log.
+
+    Bad: `<error_type>`
+
+    Good: `<error_type name="timeout">`
+    """
+    for trouble in find_troubles(case.document):
+        if not trouble.name:
+            usual = ", ".join(USUAL_ERRORS)
+            yield Report("a type of error has no name", f"Give it one; usual are {usual}.", trouble.tag.name_span)
+
+
+@rule("AGT136", "R1.23", severity="note", fix="safe")
+def error_type_as_tag(case: Case) -> Iterator[Report]:
+    """The types of errors are written as tags of their own.
+
+    Why: `<timeout>` is understood as `<error_type name="timeout">`, other tools look for the latter.
+
+    Bad: `<timeout>Return partial.</timeout>`
+
+    Good: `<error_type name="timeout">Return partial.</error_type>`
+
+    Fix (safe): writes them as error types.
+    """
+    named = [each for each in find_troubles(case.document) if each.tag.closed and each.tag.name != "error_type"]
+    named = [each for each in named if not is_slip(each.tag.name, "error_type") and each.name]
+    if not named:
+        return
+    changes: list[edits.Change] = []
+    for tag, name, own_tag in named:
+        opening, *closing = edits.rename_tag(tag, "error_type")
+        changes += [(*opening[:2], f'error_type name="{name}"') if own_tag else opening, *closing]
+    first = named[0].tag
+    example = f"<{first.name}>" if named[0].own_tag else f'<{first.name} name="{shorten(named[0].name)}">'
+    more = f", as are {len(named) - 1} more" if len(named) > 1 else ""
+    yield Report(f'{example} is understood as <error_type name="{shorten(named[0].name)}">{more}',
+                 "Write the types of errors as <error_type>.", first.name_span, edits=tuple(changes))  # fmt: skip

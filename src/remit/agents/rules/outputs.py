@@ -1,0 +1,360 @@
+"""Rules on what comes out: the artifacts an agent makes, and the form of its return."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from remit.agents import edits
+from remit.agents.outline import ARTIFACT_PARTS
+from remit.agents.passages import ARTIFACTS, STRUCTURE, VALIDATION, render_artifact, render_section
+from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.sections import find_kind, find_top, is_empty, shorten
+from remit.errors import find_meant
+from remit.model import STATUSES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.agents.document import Document
+    from remit.agents.tags import Tag
+
+ARTIFACT_TYPES = ("implementation", "plan", "research", "summary", "review", "report", "documentation")
+"""The kinds of the standard and, from the standards on returns, two more words that are read (C5)."""
+SPEC_ROOTS = (".opencode/specs", ".claude/specs", "specs")
+RETURN_FIELDS = ("status", "summary", "artifacts", "metadata", "session_id")
+
+# --- artifacts -------------------------------------------------------------------------------------------------------
+
+
+def find_spec_root(document: Document) -> str:
+    """The folder of the tasks, as far as the file shows it."""
+    return next((root for root in SPEC_ROOTS[:2] if f"{root}/" in document.text), SPEC_ROOTS[2])
+
+
+def find_artifacts(document: Document) -> list[Tag]:
+    """Every artifact that the agent says it makes."""
+    section = document.outline.get("artifact_creation")
+    return [tag for tag in section.walk() if tag.name == "artifact"] if section else []
+
+
+@rule("AGT120", "R1.19", severity="warning", fix="unsafe")
+def artifacts_missing(case: Case) -> Iterator[Report]:
+    """An agent that makes files does not say which.
+
+    Why: a caller looks for the artifacts where they belong, and a return that names none is refused.
+
+    Bad: a planning agent without `<artifact_creation>`
+
+    Good: `<artifact_creation><artifact type="plan">…</artifact></artifact_creation>`
+
+    Fix (unsafe): adds the artifact that every agent of this kind makes, at its usual path.
+    """
+    document = case.document
+    kind, section = find_kind(document), document.outline.get("artifact_creation")
+    if kind not in ARTIFACTS or (section is None and not document.outline.lacks("artifact_creation")):
+        return
+    wanted = render_artifact(kind, find_spec_root(document))
+    if section is None:
+        block = render_section("artifact_creation", wanted)
+        added = edits.add_section(document, block, name="artifact_creation")
+        yield Report(f"<artifact_creation> is missing from an agent of kind {kind}",
+                     f"Say where the {ARTIFACTS[kind][0]} goes, what is in it and how it is checked.",
+                     find_top(document), edits=added)  # fmt: skip
+    elif not section.children:
+        added = () if document.text_of(section) else edits.add_child(document, section, wanted)
+        yield Report("<artifact_creation> names no <artifact>", 'Write each file as <artifact type="…">.',
+                     section.name_span, edits=added)  # fmt: skip
+
+
+@rule("AGT121", "R1.19", severity="warning", fix="unsafe")
+def artifact_incomplete(case: Case) -> Iterator[Report]:
+    """An artifact has no type, path, content or validation.
+
+    Why: without a path the file lands anywhere; without a validation an empty file passes.
+
+    Bad: `<artifact type="plan"><content>Phases with estimates.</content></artifact>`
+
+    Good: the same with `<path>` and `<validation>`
+
+    Fix (unsafe): adds that the file has to be there and not empty, where only the validation is missing.
+    """
+    document = case.document
+    for tag in find_artifacts(document):
+        slipped = {slip.meant for slip in document.outline.slips if slip.tag.parent is tag}
+        missing = [part for part in ARTIFACT_PARTS if tag.find(part) is None and part not in slipped]
+        if not (tag.get("type") or "").strip():
+            missing.insert(0, "type")
+        if missing:
+            line = "<validation>The file is there and not empty.</validation>"
+            yield Report(f"the artifact {shorten(tag.get('type') or '')}".rstrip() + f" has no {', '.join(missing)}",
+                         "Say what it is, where it goes, what is in it and how it is checked.", tag.name_span,
+                         edits=edits.add_child(document, tag, line) if missing == ["validation"] else ())  # fmt: skip
+
+
+@rule("AGT122", "R1.19", severity="warning", fix="safe")
+def artifact_type_unknown(case: Case) -> Iterator[Report]:
+    """The type of an artifact is none that is known.
+
+    Why: a return is refused when the type of one of its artifacts is not on the list.
+
+    Bad: `<artifact type="plann">`
+
+    Good: `<artifact type="plan">`
+
+    Fix (safe): writes the type that was meant.
+    """
+    for tag in find_artifacts(case.document):
+        written, span = (tag.get("type") or "").strip(), tag.find_value("type")
+        if not written or span is None or written in ARTIFACT_TYPES or "{" in written:
+            continue
+        meant = find_meant(written, ARTIFACT_TYPES)
+        hint = f"Did you mean {meant}?" if meant else f"Write one of {', '.join(ARTIFACT_TYPES)}."
+        yield Report(f"{shorten(written)} is no type of an artifact", hint, span,
+                     edits=((*span, meant),) if meant else ())  # fmt: skip
+
+
+_PATH = re.compile(r"[\w.$~/{}:<>*+-]{1,300}/[\w.$~/{}:<>*+-]{0,300}")
+_SHAPES = {
+    "plan": (re.compile(r"/plans/implementation-[^/\s]{1,60}\.md\Z"), "plans/implementation-{version:03d}.md"),
+    "research": (re.compile(r"/reports/[\w{}-]{0,60}research-[^/\s]{1,60}\.md\Z"), "reports/research-{version:03d}.md"),
+    "summary": (
+        re.compile(r"/summaries/[^/\s]{0,80}?summary(?P<date>-[^/\s]{1,60})?\.md\Z"),
+        "summaries/{type}-summary-{YYYYMMDD}.md",
+    ),
+}
+_TASK_FOLDER = re.compile(r"/[^/]{1,120}/")
+
+
+@rule("AGT123", "R1.20", severity="warning", fix="unsafe")
+def artifact_path(case: Case) -> Iterator[Report]:
+    """A plan, report or summary is written to another place than its usual one.
+
+    Why: status, resume and review look for plans, reports and summaries in the folder of their task. A summary without
+    a date is only a note: it is found, and overwritten by the next one. Code and documents may lie anywhere.
+
+    Bad: `<path>docs/plan.md</path>`
+
+    Good: `<path>specs/{number}_{slug}/plans/implementation-{version:03d}.md</path>`
+
+    Fix (unsafe): writes the usual path.
+    """
+    document = case.document
+    for tag in find_artifacts(document):
+        kind = "research" if tag.get("type") == "report" else tag.get("type") or ""
+        path = tag.find("path")
+        found = (
+            _PATH.search(document.text, path.inner_start, min(path.inner_end, path.inner_start + 600)) if path else None
+        )
+        if kind not in _SHAPES or found is None:
+            continue
+        problem = _judge_path(found[0].removeprefix("./"), kind)
+        if problem:
+            usual = f"{find_spec_root(document)}/{{number}}_{{slug}}/{_SHAPES[kind][1]}"
+            usual = usual.replace("{type}", _name_summary(found[0], find_kind(document)))
+            yield Report(f"{shorten(found[0])} {problem}", f"Write it to {usual}.", found.span(),
+                         severity="note" if "date" in problem else None, edits=((*found.span(), usual),))  # fmt: skip
+
+
+def _judge_path(path: str, kind: str) -> str:
+    """What is unusual about a path; empty where nothing is."""
+    root = next((root for root in SPEC_ROOTS if path.startswith(f"{root}/")), None)
+    if root is None:
+        return "is not under the folder of the tasks" if not path.startswith(("{", "$")) else ""
+    shape = _SHAPES[kind][0].search(path)
+    if shape is None or _TASK_FOLDER.match(path, len(root)) is None:
+        return f"is not where a {kind} {'report ' if kind == 'research' else ''}is looked for"
+    return "has no date in its name" if kind == "summary" and shape["date"] is None else ""
+
+
+def _name_summary(path: str, kind: str) -> str:
+    found = re.search(r"([a-z]{1,30})-summary", path)
+    return found[1] if found else kind if kind in ARTIFACTS else "{type}"
+
+
+# --- the return ------------------------------------------------------------------------------------------------------
+
+
+@rule("AGT124", "R1.21 R1.29", fix="unsafe")
+def return_format_missing(case: Case) -> Iterator[Report]:
+    """The format of the return is missing.
+
+    Why: an agent that is not told how to answer answers in prose, and the next one in another way.
+
+    Bad: no `<return_format>`
+
+    Good: `<return_format>` with `<structure>` and `<validation>`
+
+    Fix (unsafe): adds the standard's structure and how it is validated.
+    """
+    document = case.document
+    section = document.outline.get("return_format")
+    block = f"{STRUCTURE}\n{VALIDATION}"
+    if section is None and document.outline.lacks("return_format"):
+        added = edits.add_section(document, render_section("return_format", block), name="return_format")
+        yield Report("<return_format> is missing", "Say what the agent returns: <structure> and <validation>.",
+                     find_top(document), edits=added)  # fmt: skip
+    elif section is not None and is_empty(document, section):
+        yield Report("<return_format> is empty", "Say what the agent returns: <structure> and <validation>.",
+                     section.name_span, edits=edits.add_child(document, section, block))  # fmt: skip
+
+
+@rule("AGT125", "C12", severity="note", fix="safe")
+def return_format_alias(case: Case) -> Iterator[Report]:
+    """The format of the return goes by another name.
+
+    Why: `<output_specification>` and `<format>` are understood, other tools look for the standard's names.
+
+    Bad: `<output_specification><format>…</format></output_specification>`
+
+    Good: `<return_format><structure>…</structure></return_format>`
+
+    Fix (safe): gives both their usual names.
+    """
+    section = case.document.outline.get("return_format")
+    if section is None or any(slip.tag is section for slip in case.document.outline.slips):
+        return
+    inner = section.find("format") if section.find("structure") is None else None
+    renamed = [(tag, name) for tag, name in ((section, "return_format"), (inner, "structure")) if tag is not None]
+    renamed = [(tag, name) for tag, name in renamed if tag.name != name]
+    changes = tuple(change for tag, name in renamed for change in edits.rename_tag(tag, name))
+    if renamed:
+        yield Report(" and ".join(f"<{tag.name}> is understood as <{name}>" for tag, name in renamed),
+                     "Use the standard's name.", renamed[0][0].name_span,
+                     edits=changes)  # fmt: skip
+
+
+def _find_structure(document: Document) -> Tag | None:
+    section = document.outline.get("return_format")
+    return section.find("structure", "format") if section else None
+
+
+@rule("AGT126", "R1.21", fix="unsafe")
+def structure_missing(case: Case) -> Iterator[Report]:
+    """The format of the return has no structure.
+
+    Why: the structure is what the agent fills in; a description of it is filled in by every model differently.
+
+    Bad: `<return_format>Return a JSON object.</return_format>`
+
+    Good: `<return_format><structure>{"status": "completed", …}</structure></return_format>`
+
+    Fix (unsafe): adds the standard's structure, where none is written down at all.
+    """
+    document = case.document
+    section, structure = document.outline.get("return_format"), _find_structure(document)
+    if section is None or is_empty(document, section) or not section.closed:
+        return
+    if structure is not None:
+        if is_empty(document, structure):
+            yield Report(f"<{structure.name}> is empty", "Write down the object that the agent returns.",
+                         structure.name_span)  # fmt: skip
+        return
+    if any(slip.tag.parent is section and slip.meant == "structure" for slip in document.outline.slips):
+        return
+    written = '"status"' in document.text_of(section) or "status:" in document.text_of(section)
+    yield Report("the structure of the return stands outside of <structure>" if written else
+                 f"<{section.name}> has no <structure>",
+                 "Put <structure> and </structure> around it." if written else
+                 "Write down the object that the agent returns.", section.name_span,
+                 severity="warning" if written else None,
+                 edits=() if written else edits.add_child(document, section, STRUCTURE))  # fmt: skip
+
+
+@rule("AGT127", "R1.21")
+def return_field_missing(case: Case) -> Iterator[Report]:
+    """The structure of the return lacks a required field.
+
+    Why: a return without it is refused, however well the work was done.
+
+    Bad: a structure without `artifacts`
+
+    Good: status, summary, artifacts, and metadata with session_id
+    """
+    document = case.document
+    structure = _find_structure(document)
+    if structure is None or not structure.closed:
+        return
+    inner = document.text_of(structure)[:20_000]
+    if ":" not in inner:  # it refers to a description elsewhere
+        return
+    missing = [name for name in RETURN_FIELDS if re.search(rf"\b{name}\b", inner) is None]
+    if missing:
+        yield Report(f"the structure of the return has no {', '.join(missing)}", "Add what every return must have.",
+                     structure.name_span)  # fmt: skip
+
+
+_STATUS = re.compile(r"^[ \t{*-]{0,40}[\"'`]?status[\"'`]?[ \t]{0,9}:[ \t]{0,9}(?P<words>[^\n]{1,300})", re.MULTILINE)
+_STATUS_WORD = re.compile(r"[A-Za-z_]{2,30}")
+_REMARK = re.compile(r"\{[^{}]{0,200}\}|<[^<>]{0,200}>|\([^()]{0,200}\)|(?:#|//)[^\n]{0,300}|\b(?:one|of|or|if)\b")
+_OTHER_STATUSES = {
+    "success": "completed", "succeeded": "completed", "successful": "completed", "ok": "completed",
+    "done": "completed", "complete": "completed", "finished": "completed", "error": "failed", "failure": "failed",
+    "fail": "failed", "errored": "failed", "incomplete": "partial", "in_progress": "partial", "waiting": "blocked",
+}  # fmt: skip
+
+
+@rule("AGT128", "R1.21 R0.3", fix="unsafe")
+def return_status_word(case: Case) -> Iterator[Report]:
+    """The structure of the return names a status that is none.
+
+    Why: a return's status is completed, partial, failed or blocked, in lower case; any other word is refused.
+
+    Bad: `"status": "success|error"`
+
+    Good: `"status": "completed|partial|failed|blocked"`
+
+    Fix (unsafe): writes the word that was meant, where there is one.
+    """
+    document = case.document
+    structure = _find_structure(document)
+    found = _STATUS.search(document.text, structure.inner_start, structure.inner_end) if structure else None
+    if found is None:
+        return
+    value = _first_value(found["words"])
+    blanked = _REMARK.sub(lambda remark: " " * len(remark[0]), value)
+    wrong = [word for word in _STATUS_WORD.finditer(blanked) if word[0] not in STATUSES]
+    if not wrong:
+        return
+    said = ", ".join(dict.fromkeys(word[0] for word in wrong))
+    changes = []
+    for word in wrong:
+        meant = _OTHER_STATUSES.get(word[0].lower()) or find_meant(word[0], STATUSES)
+        start = found.start("words") + word.start()
+        if meant and not re.search(rf"\b{meant}\b", blanked):
+            changes.append((start, start + len(word[0]), meant))
+    yield Report(f"{shorten(said)} {'are' if ',' in said else 'is'} no status of a return",
+                 f"Use {', '.join(STATUSES)}.",
+                 (found.start("words") + wrong[0].start(), found.start("words") + wrong[-1].end()),
+                 edits=tuple(changes))  # fmt: skip
+
+
+def _first_value(line: str) -> str:
+    """The value at the beginning of a line of JSON or of a list of choices: up to the comma behind its last quote."""
+    line = line.rstrip().rstrip(",")
+    if line[:1] in "\"'`":
+        other_key = re.search(r"[\"'`][ \t]{0,9},[ \t]{0,9}[\"'`]\w{1,40}[\"'`][ \t]{0,9}:", line)
+        return line[: other_key.start()] if other_key else line
+    return line
+
+
+@rule("AGT129", "R1.21", severity="warning", fix="unsafe")
+def return_validation_missing(case: Case) -> Iterator[Report]:
+    """Nothing says how the agent validates its return.
+
+    Why: an agent that checks its return before it sends it is sent back less often.
+
+    Bad: a `<return_format>` with `<structure>` alone
+
+    Good: `<validation>The session id is the one that was issued, every artifact is on disk.</validation>`
+
+    Fix (unsafe): adds the checks that every return has to pass.
+    """
+    document = case.document
+    section = document.outline.get("return_format")
+    if section is None or is_empty(document, section) or not section.closed:
+        return
+    slipped = any(slip.tag.parent is section and slip.meant == "validation" for slip in document.outline.slips)
+    if section.find("validation", "validation_rules") is None and not slipped:
+        yield Report(f"<{section.name}> does not say how the return is validated", "Add <validation>.",
+                     section.name_span, edits=edits.add_child(document, section, VALIDATION))  # fmt: skip

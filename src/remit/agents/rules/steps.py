@@ -1,0 +1,551 @@
+"""Rules on the process flow: is every step there, in its place, under its name, and does it say enough."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from remit.agents import edits
+from remit.agents.outline import CHECKPOINT_ALIASES, STEP_PARTS
+from remit.agents.passages import render_step
+from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.sections import find_kind, find_top, is_empty, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.agents.document import Document
+    from remit.agents.outline import Role, Step
+    from remit.agents.tags import Tag
+    from remit.model import Severity
+
+MIN_STEPS = 3
+MIN_WORDS = 8
+"""A process of fewer words is a heading, not a description."""
+
+_HEADING = re.compile(r"(?:step|stage|phase)\s{0,3}\d", re.IGNORECASE)
+
+
+def _find_headings(document: Document) -> list[tuple[int, int]]:
+    """Where headings name steps."""
+    return [span for _, title, span in document.body.headings if _HEADING.match(title)]
+
+
+@rule("AGT140", "R1.12", fix="unsafe")
+def process_flow_missing(case: Case) -> Iterator[Report]:
+    """The process flow is missing or empty.
+
+    Why: the steps are what the agent does; without them it makes up its own.
+
+    Bad: no `<process_flow>`
+
+    Good: `<process_flow>` with `<step_0_preflight>`, `<step_1>` …
+
+    Fix (unsafe): puts `<process_flow>` around steps that stand by themselves.
+    """
+    document, outline = case.document, case.document.outline
+    flow = outline.get("process_flow")
+    if flow is None and outline.lacks("process_flow"):
+        if outline.steps:
+            yield Report("the steps stand outside of <process_flow>", "Put <process_flow> around them.",
+                         outline.steps[0].tag.name_span, edits=_wrap(document, outline.steps))  # fmt: skip
+        elif len(_find_headings(document)) < 2:  # noqa: PLR2004 - one heading is no list of steps
+            yield Report("<process_flow> is missing", "Write down the steps, from step_0_preflight to the return.",
+                         find_top(document))  # fmt: skip
+    elif flow is not None and is_empty(document, flow):
+        yield Report(f"<{flow.name}> is empty", "Write down the steps, from step_0_preflight to the return.",
+                     flow.name_span)  # fmt: skip
+
+
+def _wrap(document: Document, steps: list[Step]) -> tuple[edits.Change, ...]:
+    first, last = steps[0].tag, steps[-1].tag
+    newline = edits.find_newline(document)
+    if not last.closed or first.parent is not last.parent:
+        return ()
+    return (
+        (first.start, first.start, f"<process_flow>{newline}"),
+        (last.end, last.end, f"{newline}</process_flow>"),
+    )
+
+
+@rule("AGT141", "R1.12", fix="unsafe")
+def workflow_in_subagent(case: Case) -> Iterator[Report]:
+    """A subagent has a `<workflow_execution>` in the place of its process flow.
+
+    Why: that is the name of a command's stages. The names tell a model who does the work and who passes it on.
+
+    Bad: `<workflow_execution>` in an agent
+
+    Good: `<process_flow>` in an agent, `<workflow_execution>` in a command
+
+    Fix (unsafe): renames it; whether the stages in it are really the agent's own is for you to see.
+    """
+    for tag in case.document.outline.sections.get("process_flow", ()):
+        if tag.name == "workflow_execution":
+            yield Report("<workflow_execution> belongs to commands, an agent has a <process_flow>",
+                         "Rename it, and make sure that the steps are the agent's own.", tag.name_span,
+                         edits=edits.rename_tag(tag, "process_flow"))  # fmt: skip
+
+
+@rule("AGT142", "R1.13")
+def step_incomplete(case: Case) -> Iterator[Report]:
+    """A step has no action, no process or no checkpoint.
+
+    Why: the action says what, the process how, the checkpoint when it is done. Without a checkpoint the agent goes on
+    before the step is finished, which is a warning; without the others there is nothing to do.
+
+    Bad: `<step_1><action>Read the task</action></step_1>`
+
+    Good: `<step_1>` with `<action>`, `<process>` and `<checkpoint>`
+    """
+    document = case.document
+    for step in document.outline.steps:
+        names = {child.name for child in step.tag.children}
+        names |= {slip.meant for slip in document.outline.slips if slip.tag.parent is step.tag}
+        missing = [part for part in STEP_PARTS if part not in names]
+        if "checkpoint" in missing and names.intersection(CHECKPOINT_ALIASES):
+            missing.remove("checkpoint")
+        if "process" in missing and names.intersection(("implementation", "steps", "instructions")):
+            missing.remove("process")
+        if missing:
+            severity: Severity = "warning" if missing == ["checkpoint"] else "error"
+            yield Report(f"<{step.tag.name}> has no {', '.join(missing)}",
+                         f"Add {' and '.join(f'<{part}>' for part in missing)}.", step.tag.name_span,
+                         severity=severity)  # fmt: skip
+
+
+@rule("AGT143", "R1.13 C12", severity="note", fix="safe")
+def checkpoint_alias(case: Case) -> Iterator[Report]:
+    """The checkpoint of a step goes by another name.
+
+    Why: `<output>` and `<validation>` are understood as well, other tools look for `<checkpoint>`.
+
+    Bad: `<output>Inputs validated</output>`
+
+    Good: `<checkpoint>Inputs validated</checkpoint>`
+
+    Fix (safe): calls it a checkpoint.
+    """
+    found: list[Tag] = []
+    for step in case.document.outline.steps:
+        other = step.tag.find("output") or step.tag.find("validation")
+        if step.tag.find("checkpoint") is None and other is not None:
+            found.append(other)
+    if found:
+        more = f" (in {len(found)} steps)" if len(found) > 1 else ""
+        changes = tuple(change for tag in found for change in edits.rename_tag(tag, "checkpoint"))
+        yield Report(f"<{found[0].name}> is understood as <checkpoint>{more}", "Call it <checkpoint>.",
+                     found[0].name_span, edits=changes)  # fmt: skip
+
+
+# --- names and numbers -----------------------------------------------------------------------------------------------
+
+
+def _render_name(number: int, step: Step) -> str:
+    """The name that a step should have."""
+    suffix = "" if step.suffix.isdigit() else step.suffix
+    if step.role is not None and not (step.named and suffix):
+        suffix = step.role
+    return f"step_{number}_{suffix}" if suffix else f"step_{number}"
+
+
+def _rename(step: Step, number: int) -> tuple[edits.Change, ...]:
+    name = _render_name(number, step)
+    return edits.rename_tag(step.tag, name) if name != step.tag.name else ()
+
+
+@rule("AGT144", "R1.14", fix="safe")
+def stage_name(case: Case) -> Iterator[Report]:
+    """Steps are called stages.
+
+    Why: agents skipped a preflight that was called `stage_1_preflight`, and began to work on tasks whose status had
+    not moved. A `step_0_preflight` is not skipped. No other mistake in naming has cost as much.
+
+    Bad: `<stage_1_preflight>`
+
+    Good: `<step_0_preflight>`
+
+    Fix (safe): calls them steps; where the preflight was stage 1, all of them are counted from 0.
+    """
+    for group in case.document.outline.groups:
+        stages = [step for step in group if step.word in ("stage", "phase")]
+        if not stages:
+            continue
+        changes = tuple(change for step, number in _count_stages(group) for change in _rename(step, number))
+        first = next((step for step in stages if step.role == "preflight"), stages[0])
+        number = next((number for step, number in _count_stages(group) if step is first), 0)
+        more = f", and {len(stages) - 1} more are called so" if len(stages) > 1 else ""
+        yield Report(f"<{first.tag.name}> is a stage, not a step{more}",
+                     f"Call it <{_render_name(number, first)}>: agents skip stages.", first.tag.name_span,
+                     edits=changes)  # fmt: skip
+
+
+def _count_stages(group: list[Step]) -> list[tuple[Step, int]]:
+    """The number that each stage has as a step: its own, or one less where a preflight was the first."""
+    stages = [step for step in group if step.word in ("stage", "phase")]
+    whole = [step.number for step in group] == list(range(1, len(group) + 1)) and stages == group
+    if whole and group[0].role == "preflight":
+        return [(step, number) for number, step in enumerate(group)]
+    counted = []
+    for step in stages:
+        if step.role == "preflight" and step is group[0]:
+            counted.append((step, 0))
+        elif step.number is not None:
+            counted.append((step, step.number))
+    return counted
+
+
+def _is_settled_elsewhere(document: Document) -> bool:
+    """Whether somebody else moves the status and commits (C19)."""
+    return bool(document.get("owner") == "remit")
+
+
+def _tell_lack(case: Case, role: Role) -> Iterator[Report]:
+    """That a flow has no step of a role; one that is only not named so is told elsewhere."""
+    document, outline = case.document, case.document.outline
+    flow = outline.get("process_flow")
+    if flow is None or not outline.steps or any(step.role == role for step in outline.steps):
+        return
+    kind = find_kind(document)
+    number = {"preflight": "0", "postflight": "N", "return": "N+1"}[role]
+    last = max((step.number or 0 for step in outline.steps), default=0)
+    what = {
+        "preflight": "validates the inputs and moves the status before the work begins",
+        "postflight": "moves the status and commits when the work is done",
+        "return": "formats and validates the return",
+    }[role]
+    yield Report(f"the process flow has no {role} step", f"Add <step_{number}_{role}>, which {what}.",
+                 flow.name_span, severity="warning" if kind == "utility" and role != "return" else None,
+                 edits=_add_step(document, role, kind, last))  # fmt: skip
+
+
+def _add_step(document: Document, role: Role, kind: str, last: int) -> tuple[edits.Change, ...]:
+    """The step itself, before the first one, before the return, or at the end."""
+    groups = document.outline.groups
+    flow = document.outline.get("process_flow")
+    if flow is None or len(groups) != 1 or groups[0][0].tag.parent is not flow:
+        return ()
+    steps = groups[0]
+    if role == "preflight":
+        return edits.add_before(document, steps[0].tag, render_step(role, 0, kind) + "\n")
+    returning = next((step for step in steps if step.role == "return"), None)
+    if role == "postflight" and returning is not None:
+        return edits.add_before(document, returning.tag, render_step(role, last, kind) + "\n")
+    return edits.add_child(document, flow, "\n" + render_step(role, last + 1, kind))
+
+
+@rule("AGT145", "R1.14", fix="unsafe")
+def preflight_missing(case: Case) -> Iterator[Report]:
+    """The process flow has no preflight.
+
+    Why: without it the agent works with inputs that nobody looked at, on a task whose status says that nobody works
+    on it. For a utility this is a warning; a file with `owner: remit` leaves the status to Remit and needs none.
+
+    Bad: a flow that begins with `<step_1>`
+
+    Good: a flow that begins with `<step_0_preflight>`
+
+    Fix (unsafe): adds a preflight in general words.
+    """
+    if not _is_settled_elsewhere(case.document):
+        yield from _tell_lack(case, "preflight")
+
+
+@rule("AGT146", "R1.14", fix="unsafe")
+def postflight_missing(case: Case) -> Iterator[Report]:
+    """The process flow has no postflight.
+
+    Why: work that is done and a status that did not move is work that will be done again. For a utility this is a
+    warning; a file with `owner: remit` leaves status and commit to Remit and needs none.
+
+    Bad: a flow that ends with `<step_3>`
+
+    Good: `<step_3_postflight>`, then `<step_4_return>`
+
+    Fix (unsafe): adds a postflight in general words.
+    """
+    if not _is_settled_elsewhere(case.document):
+        yield from _tell_lack(case, "postflight")
+
+
+@rule("AGT147", "R1.14", fix="unsafe")
+def return_step_missing(case: Case) -> Iterator[Report]:
+    """The process flow has no return step.
+
+    Why: an agent that is not told to format and validate its return ends with a paragraph of prose.
+
+    Bad: a flow that ends with `<step_3_postflight>`
+
+    Good: `<step_3_postflight>`, then `<step_4_return>`
+
+    Fix (unsafe): adds a return step in general words.
+    """
+    yield from _tell_lack(case, "return")
+
+
+@rule("AGT148", "R1.14", fix="unsafe")
+def preflight_not_first(case: Case) -> Iterator[Report]:
+    """The preflight is not the first step, or not number 0.
+
+    Why: 0 says that it comes before the work begins; any other number lets the agent defer it.
+
+    Bad: `<step_1_preflight>`
+
+    Good: `<step_0_preflight>` before all other steps
+
+    Fix (unsafe): counts the steps from 0, where the preflight is the first of them.
+    """
+    for group in case.document.outline.groups:
+        for index, step in enumerate(group):
+            if step.role != "preflight" or step.word in ("stage", "phase"):
+                continue
+            if index:
+                yield Report(f"<{step.tag.name}> comes after {index} other step{'s' * (index > 1)}",
+                             "Put the preflight before all other steps.", step.tag.name_span)  # fmt: skip
+            elif step.number:
+                yield Report(f"<{step.tag.name}> is not number 0", "Call it <step_0_preflight>.", step.tag.name_span,
+                             edits=_renumber(group))  # fmt: skip
+            break
+
+
+def _renumber(group: list[Step]) -> tuple[edits.Change, ...]:
+    """Every step counted in the order of the text: from 0 with a preflight, else from where they begin."""
+    start = 0 if group[0].role == "preflight" else min(1, group[0].number if group[0].number is not None else 1)
+    return tuple(change for number, step in enumerate(group, start) for change in _rename(step, number))
+
+
+@rule("AGT149", "R1.14", severity="warning", fix="unsafe")
+def step_numbers(case: Case) -> Iterator[Report]:
+    """The steps are not numbered one after the other.
+
+    Why: a gap reads like a missing step, and of two steps with one number the second is taken for another version.
+
+    Bad: `<step_0_preflight>`, `<step_1>`, `<step_1>`, `<step_4_return>`
+
+    Good: `<step_0_preflight>`, `<step_1>`, `<step_2>`, `<step_3_return>`
+
+    Fix (unsafe): counts them anew; texts that refer to a step by its number stay as they are.
+    """
+    for group in case.document.outline.groups:
+        numbered = [step for step in group if step.number is not None]
+        for before, step in pairwise(numbered):
+            if step.number == (before.number or 0) + 1 and not step.suffix.isdigit():
+                continue
+            if step.suffix.isdigit():
+                what = f"<{step.tag.name}> has two numbers"
+            elif step.number == before.number:
+                what = f"<{step.tag.name}> has the same number as <{before.tag.name}>"
+            else:
+                what = f"<{step.tag.name}> follows <{before.tag.name}>"
+            yield Report(what, "Number the steps one after the other.", step.tag.name_span,
+                         edits=_renumber(group))  # fmt: skip
+            break
+
+
+@rule("AGT150", "R1.14 C12", severity="note", fix="safe")
+def step_letter(case: Case) -> Iterator[Report]:
+    """A step is numbered with a letter, as in a template.
+
+    Why: N and N+1 are understood; the step's own number is clearer to the agent.
+
+    Bad: `<step_N_postflight>`, `<step_N+1_return>`
+
+    Good: `<step_3_postflight>`, `<step_4_return>`
+
+    Fix (safe): writes the numbers that are meant.
+    """
+    for group in case.document.outline.groups:
+        letters = [step for step in group if step.letter]
+        if not letters:
+            continue
+        changes: list[edits.Change] = []
+        number = -1
+        for step in group:
+            number = step.number if step.number is not None else number + 1
+            changes += _rename(step, number) if step.letter else ()
+        yield Report(f"<{letters[0].tag.name}> has a letter in the place of its number", "Write the number.",
+                     letters[0].tag.name_span, edits=tuple(changes))  # fmt: skip
+
+
+@rule("AGT151", "R1.14", severity="warning", fix="unsafe")
+def step_name(case: Case) -> Iterator[Report]:
+    """A step is not named as the standard names steps.
+
+    Why: the order of the steps is in their names; `<step>` and `<step1>` are found by nobody who looks for `step_1`.
+
+    Bad: `<step name="Read">`, `<step1>`, `<preflight>`
+
+    Good: `<step_1>`, `<step_0_preflight>`
+
+    Fix (unsafe): names the steps by their order.
+    """
+    for group in case.document.outline.groups:
+        if any(step.word in ("stage", "phase") or step.letter for step in group):
+            continue
+        wrong = [step for step in group if not step.tag.name.startswith("step_") or step.number is None]
+        slipped = {id(slip.tag) for slip in case.document.outline.slips}
+        wrong = [step for step in wrong if id(step.tag) not in slipped]
+        if wrong:
+            more = f", nor are {len(wrong) - 1} more" if len(wrong) > 1 else ""
+            yield Report(f"<{wrong[0].tag.name}> is no name of a step{more}",
+                         "Write step_, its number, and for the first and the last ones what they are.",
+                         wrong[0].tag.name_span, edits=_renumber(group))  # fmt: skip
+
+
+@rule("AGT152", "R1.14", severity="warning", fix="safe")
+def step_role_unnamed(case: Case) -> Iterator[Report]:
+    """The name of a preflight, postflight or return step does not say so.
+
+    Why: the name is what the agent remembers when the step's turn comes.
+
+    Bad: `<step_4><action>Return: format the result</action>…`
+
+    Good: `<step_4_return><action>Return: format the result</action>…`
+
+    Fix (safe): adds the word to the name.
+    """
+    for group in case.document.outline.groups:
+        for step in group:
+            if step.role is None or step.named or step.word != "step" or step.number is None:
+                continue
+            name = _render_name(step.number, step)
+            yield Report(f"<{step.tag.name}> is the {step.role} step, and its name does not say so",
+                         f"Call it <{name}>.", step.tag.name_span, edits=_rename(step, step.number))  # fmt: skip
+
+
+# --- what the steps say ----------------------------------------------------------------------------------------------
+
+_VALIDATES = re.compile(r"valid|verif|check|ensure|confirm|require|inputs?\b|parameter|pars(?:e|ing)", re.IGNORECASE)
+_MOVES = re.compile(
+    r"status|\[[A-Z][A-Z ]{3,14}\]|in[ _-]progress|mark(?:er|ed|s)?\b|todo\.md|state\.json|state", re.IGNORECASE
+)
+_COMMITS = re.compile(r"commit|\bgit\b|git-", re.IGNORECASE)
+_FORMATS = re.compile(
+    r"format|structure|json|object|schema|prepar|assembl|build|compos|render|standardi", re.IGNORECASE
+)
+
+
+def _tell_silence(case: Case, role: Role, wanted: dict[str, re.Pattern[str]]) -> Iterator[Report]:
+    """What a step of a role never speaks of."""
+    document = case.document
+    for step in document.outline.steps:
+        if step.role != role or not step.tag.closed or not step.tag.children:
+            continue
+        inner = document.text_of(step.tag)
+        silent = [what for what, pattern in wanted.items() if pattern.search(inner) is None]
+        if silent:
+            yield Report(f"<{step.tag.name}> does not {' or '.join(silent)}", f"Say how the {role} does it.",
+                         step.tag.name_span)  # fmt: skip
+
+
+@rule("AGT153", "R1.15", severity="warning")
+def preflight_silent(case: Case) -> Iterator[Report]:
+    """The preflight does not validate the inputs, or does not move the status.
+
+    Why: these two are what it is for.
+
+    Bad: `<step_0_preflight><action>Get ready</action>…`
+
+    Good: `Validate task_number and session_id, then ask status-sync-manager to update the status to [PLANNING].`
+    """
+    wanted = {"validate the inputs": _VALIDATES}
+    if find_kind(case.document) != "utility" and not _is_settled_elsewhere(case.document):
+        wanted["move the status"] = _MOVES
+    yield from _tell_silence(case, "preflight", wanted)
+
+
+@rule("AGT154", "R1.16", severity="warning")
+def postflight_silent(case: Case) -> Iterator[Report]:
+    """The postflight does not move the status, or does not commit.
+
+    Why: these two are what it is for. A review moves no status.
+
+    Bad: `<step_3_postflight><action>Finish</action>…`
+
+    Good: `Ask status-sync-manager to update the status to [PLANNED], then git-workflow-manager to create a commit.`
+    """
+    kind = find_kind(case.document)
+    if kind != "utility" and not _is_settled_elsewhere(case.document):
+        wanted = {"move the status": _MOVES, "commit": _COMMITS}
+        if kind == "review":
+            del wanted["move the status"]
+        yield from _tell_silence(case, "postflight", wanted)
+
+
+@rule("AGT155", "R1.17", severity="warning")
+def return_silent(case: Case) -> Iterator[Report]:
+    """The return step does not format the return, or does not validate it.
+
+    Why: these two are what it is for.
+
+    Bad: `<step_4_return><action>Return</action><process>Send the answer.</process>…`
+
+    Good: `Format the return as return_format says, validate it, return it and nothing else.`
+    """
+    yield from _tell_silence(case, "return", {"format the return": _FORMATS, "validate the return": _VALIDATES})
+
+
+@rule("AGT156", "R1.29", severity="warning")
+def minimal_flow(case: Case) -> Iterator[Report]:
+    """The process flow says hardly anything.
+
+    Why: the agent is the one who does the work. What its steps leave out it makes up, each time differently.
+
+    Bad: one step whose process is `Do the thing, return the result.`
+
+    Good: steps that say what is read, what is decided by what, what is written, and how it is checked.
+    """
+    document = case.document
+    flow, steps = document.outline.get("process_flow"), document.outline.steps
+    if flow is None or not steps:
+        return
+    if len(steps) < MIN_STEPS:
+        yield Report(f"the process flow has only {len(steps)} step{'s' * (len(steps) > 1)}",
+                     "Write out what is read, decided, done and checked, a step each.", flow.name_span)  # fmt: skip
+        return
+    for step in steps:
+        process = step.tag.find("process")
+        if process is None or step.tag.find("implementation") is not None:
+            continue
+        words = len(document.text[process.inner_start : min(process.inner_end, process.inner_start + 2000)].split())
+        if 0 < words < MIN_WORDS and not document.text_of(process).startswith(("{", "...")):
+            yield Report(f"the process of <{step.tag.name}> has only {words} word{'s' * (words > 1)}",
+                         "Say in numbered lines how the step is done.", process.name_span)  # fmt: skip
+
+
+@rule("AGT157", "R1.13")
+def process_empty(case: Case) -> Iterator[Report]:
+    """The action, process or checkpoint of a step is empty.
+
+    Why: a step that says nothing is skipped, or filled with something.
+
+    Bad: `<process></process>`
+
+    Good: `<process>1. Read the entry of the task. 2. List what is not known.</process>`
+    """
+    document = case.document
+    for step in document.outline.steps:
+        for part in STEP_PARTS:
+            tag = step.tag.find(part)
+            if tag is not None and is_empty(document, tag):
+                yield Report(f"<{part}> of <{step.tag.name}> is empty", "Write it, or remove the step.", tag.name_span)
+
+
+@rule("AGT158", "R1.12 R1.14")
+def steps_in_headings(case: Case) -> Iterator[Report]:
+    """The steps are headings, not tags.
+
+    Why: where a heading's step ends is anybody's guess, and nothing can tell its action from its checkpoint.
+
+    Bad: `### Stage 1: Preflight`
+
+    Good: `<step_0_preflight>` … `</step_0_preflight>` inside of `<process_flow>`
+    """
+    document, outline = case.document, case.document.outline
+    headings = _find_headings(document)
+    if outline.steps or outline.is_bare or "process_flow" in outline.hidden or len(headings) < 2:  # noqa: PLR2004
+        return
+    title = shorten(document.text[slice(*headings[0])].lstrip("# "))
+    yield Report(f"the steps are headings, from '{title}' on", "Write them as tags inside of <process_flow>.",
+                 headings[0])  # fmt: skip
