@@ -131,6 +131,7 @@ def make_outline(text: str, body: Body) -> Outline:
     outline.hidden = _find_hidden(text, body)
     outline.title = _find_title(body, host)
     _find_steps(outline, text, host)
+    _find_return_in_step(outline)
     _find_inner_slips(outline)
     _find_closing_slips(outline, text, body)
     return outline
@@ -288,6 +289,14 @@ def _find_steps(outline: Outline, text: str, host: Tag) -> None:
     else:
         outline.groups = [direct] if direct else []
     outline.steps = [step for group in outline.groups for step in group]
+
+
+def _find_return_in_step(outline: Outline) -> None:
+    """The format of the return counts as well where it stands in the step that returns."""
+    for step in outline.steps:
+        found = step.tag.find("return_format", "output_specification") if step.role == "return" else None
+        if found is not None and "return_format" not in outline.sections:
+            outline.sections["return_format"] = [found]
 
 
 def _read_steps(outline: Outline, text: str, parent: Tag) -> list[Step]:

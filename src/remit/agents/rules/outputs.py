@@ -38,6 +38,9 @@ def find_artifacts(document: Document) -> list[Tag]:
     return [tag for tag in section.walk() if tag.name == "artifact"] if section else []
 
 
+_WORDS = {"research": "report"}
+
+
 @rule("AGT120", "R1.19", severity="warning", fix="unsafe")
 def artifacts_missing(case: Case) -> Iterator[Report]:
     """An agent that makes files does not say which.
@@ -59,7 +62,7 @@ def artifacts_missing(case: Case) -> Iterator[Report]:
         block = render_section("artifact_creation", wanted)
         added = edits.add_section(document, block, name="artifact_creation")
         yield Report(f"<artifact_creation> is missing from an agent of kind {kind}",
-                     f"Say where the {ARTIFACTS[kind][0]} goes, what is in it and how it is checked.",
+                     f"Say where the {_WORDS.get(kind, ARTIFACTS[kind][0])} goes, what is in it and how it is checked.",
                      find_top(document), edits=added)  # fmt: skip
     elif not section.children:
         added = () if document.text_of(section) else edits.add_child(document, section, wanted)

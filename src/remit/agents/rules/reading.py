@@ -211,18 +211,18 @@ def tag_unclosed(case: Case) -> Iterator[Report]:
     if it began there.
     """
     document = case.document
-    is_told = document.profile == "standard"  # there a misspelt closing tag is a finding of its own
-    misspelt = {id(slip.tag) for slip in document.outline.slips if slip.closes} if is_told else ()
+    misspelt = {id(slip.tag): slip for slip in document.outline.slips if slip.closes}
     for tag in document.body.unclosed:
-        if not _is_structural(tag.name) or tag.inline or id(tag) in misspelt:
-            continue
+        slip = misspelt.get(id(tag))
+        if not _is_structural(tag.name) or tag.inline or (slip and document.profile == "standard"):
+            continue  # in a standard agent a misspelt closing tag is a finding of its own
         line_end = document.text.find("\n", tag.inner_start)
         own_line = line_end >= 0 and document.text[tag.inner_start : line_end].strip()
         line_end -= document.text[line_end - 1] == "\r"
         at = line_end if own_line else len(document.text[: _find_end(tag)].rstrip())
         closing = f"</{tag.name}>" if own_line else f"{edits.find_newline(document)}</{tag.name}>"
         yield Report(f"<{tag.name}> is not closed", f"Write </{tag.name}> where it ends.", tag.name_span,
-                     edits=((at, at, closing),))  # fmt: skip
+                     edits=((*slip.span, tag.name),) if slip else ((at, at, closing),))  # fmt: skip
 
 
 def _find_end(tag: Tag) -> int:
@@ -248,10 +248,12 @@ def tag_stray(case: Case) -> Iterator[Report]:
     Fix (unsafe): corrects the opening tag where that is misspelt, else removes the closing tag.
     """
     document = case.document
-    misspelt = {slip.meant: slip for slip in document.outline.slips if not slip.tag.closed}
+    slips = document.outline.slips
+    misspelt = {slip.meant: slip for slip in slips if not slip.tag.closed and not slip.closes}
+    explained = {slip.span[0] for slip in slips if slip.closes}
     for start, end in document.body.strays:
         name = document.text[start + 2 : end - 1].strip()
-        if _is_structural(name):
+        if _is_structural(name) and start + 2 not in explained:
             slip = misspelt.get(name)
             yield Report(f"</{name}> closes nothing", "Write the opening tag, or remove this one.", (start, end),
                          edits=tuple((*span, name) for span in slip.replaced) if slip else ((start, end, ""),),

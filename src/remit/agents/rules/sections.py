@@ -30,6 +30,7 @@ MIN_LINES = 150
 MAX_LINES = 400
 ROLE_SENTENCES = (1, 2)
 TASK_SENTENCES = (3, 5)
+MAX_ITEMS = 8
 
 
 def find_top(document: Document) -> Span:
@@ -158,7 +159,8 @@ def section_misspelt(case: Case) -> Iterator[Report]:
     """
     for slip in case.document.outline.slips:
         slash = "/" if slip.closes else ""
-        yield Report(f"<{slash}{slip.written}> is no name of the standard, did you mean '{slip.meant}'?",
+        yield Report(f"</{slip.written}> stands where <{slip.meant}> has to be closed" if slip.closes else
+                     f"<{slip.written}> is no name of the standard, did you mean '{slip.meant}'?",
                      f"Write <{slash}{slip.meant}>.", slip.span,
                      edits=tuple((*span, slip.meant) for span in slip.replaced))  # fmt: skip
 
@@ -341,7 +343,7 @@ def role_or_task_length(case: Case) -> Iterator[Report]:
     """The role is not one or two sentences, or the task not three to five.
 
     Why: a long role is half a task, and a task in one sentence leaves out how it is done. Items of a list count as
-    sentences.
+    sentences, and of them a task may have up to eight.
 
     Bad: `<task>Plan things.</task>`
 
@@ -353,11 +355,15 @@ def role_or_task_length(case: Case) -> Iterator[Report]:
         if tag is None or not tag.closed or tag.children or is_empty(document, tag) or _find_blank(document, tag):
             continue
         count = count_statements(document.text_of(tag))
-        if not low <= count <= high:
+        is_list = name == "task" and _LIST.search(document.text_of(tag)[:4000]) is not None
+        if not low <= count <= (MAX_ITEMS if is_list else high):
             yield Report(f"<{name}> has {count} sentence{'s' * (count != 1)}, {low} to {high} are wanted",
                          "Say who the agent is; the rest belongs to <task>." if name == "role" else
                          "Say what the agent does from its inputs to its return; details belong to the steps.",
                          tag.name_span)  # fmt: skip
+
+
+_LIST = re.compile(r"^[ \t]{0,60}(?:[-*+•]|\d{1,3}[.)])[ \t]", re.MULTILINE)
 
 
 @rule("AGT118", "R1.18", severity="warning")

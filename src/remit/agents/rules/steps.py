@@ -106,7 +106,7 @@ def step_incomplete(case: Case) -> Iterator[Report]:
         missing = [part for part in STEP_PARTS if part not in names]
         if "checkpoint" in missing and names.intersection(CHECKPOINT_ALIASES):
             missing.remove("checkpoint")
-        if "process" in missing and names.intersection(("implementation", "steps", "instructions")):
+        if "process" in missing and names.intersection(("implementation", "return_format")):
             missing.remove("process")
         if missing:
             severity: Severity = "warning" if missing == ["checkpoint"] else "error"
