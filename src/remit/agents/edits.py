@@ -209,7 +209,7 @@ def add_child(document: Document, tag: Tag, lines: str) -> tuple[Change, ...]:
     """Add lines at the end of a tag's content, indented by two more than the tag."""
     if not tag.closed:
         return ()
-    indent, newline = _indent_of(document.text, tag.start), find_newline(document)
+    indent, newline = indent_of(document.text, tag.start), find_newline(document)
     at = len(document.text[: tag.inner_end].rstrip())
     at = max(at, tag.inner_start)
     text = "".join(f"{newline}{indent}  {line}".rstrip(" ") for line in lines.split("\n"))
@@ -219,8 +219,10 @@ def add_child(document: Document, tag: Tag, lines: str) -> tuple[Change, ...]:
 
 def add_before(document: Document, tag: Tag, lines: str) -> tuple[Change, ...]:
     """Add lines above a tag that begins its line, indented as it is."""
-    indent, newline = _indent_of(document.text, tag.start), find_newline(document)
-    return ((tag.start, tag.start, "".join(f"{line}{newline}{indent}" for line in lines.split("\n"))),)
+    indent, newline = indent_of(document.text, tag.start), find_newline(document)
+    first, *rest = lines.split("\n")
+    text = first + "".join(f"{newline}{indent}{line}" if line else newline for line in rest)
+    return ((tag.start, tag.start, f"{text}{newline}{indent}"),)
 
 
 def add_section(document: Document, lines: str, *, name: str = "") -> tuple[Change, ...]:
@@ -241,6 +243,7 @@ def find_newline(document: Document) -> str:
     return "\r\n" if first > 0 and document.text[first - 1] == "\r" else "\n"
 
 
-def _indent_of(text: str, at: int) -> str:
+def indent_of(text: str, at: int) -> str:
+    """The space before the first sign of a line."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip())]

@@ -88,7 +88,7 @@ class Outline:
     sections: dict[str, list[Tag]] = field(default_factory=dict)
     slips: list[Slip] = field(default_factory=list)
     hidden: frozenset[str] = frozenset()
-    """Sections that stand in a fence or comment which never ends."""
+    """Sections that begin or end in a fence or comment which never ends."""
     title: tuple[str, Span] | None = None
     steps: list[Step] = field(default_factory=list)
     groups: list[list[Step]] = field(default_factory=list)
@@ -185,7 +185,7 @@ def _find_anywhere(outline: Outline, body: Body, missing: list[str]) -> None:
             outline.sections.setdefault(name, []).append(tag)
 
 
-_HIDDEN_TAG = re.compile(r"^[ \t]{0,40}<([a-z_]{1,40})>", re.MULTILINE)
+_HIDDEN_TAG = re.compile(r"^[ \t]{0,40}</?([a-z_]{1,40})>", re.MULTILINE)
 
 
 def _find_hidden(text: str, body: Body) -> frozenset[str]:
@@ -336,11 +336,16 @@ def _find_role(text: str, tag: Tag, name: str) -> tuple[Role | None, bool]:
     for role in ROLES:
         if role in words:
             return role, True
-    action = tag.find("action")
-    said = [tag.get("name") or "", text[action.inner_start : action.inner_end].strip()[:80] if action else ""]
-    for sentence in said:
-        first = _CAMEL.search(sentence)
+    title, action = tag.find("name"), tag.find("action")
+    # a title may have its number before it: `Stage 7: Postflight`
+    said = [(tag.get("name") or "", 3), (_begin(text, title), 3), (_begin(text, action), 1)]
+    for sentence, far in said:
+        first = [word.lower() for word in _CAMEL.findall(sentence)[:far]]
         for role in ROLES:
-            if first is not None and first[0].lower() == role:
+            if role in first:
                 return role, False
     return None, False
+
+
+def _begin(text: str, tag: Tag | None) -> str:
+    return text[tag.inner_start : min(tag.inner_end, tag.inner_start + 80)].strip() if tag else ""

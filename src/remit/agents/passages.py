@@ -55,6 +55,8 @@ STATUSES = {
     "research": ("RESEARCHING", "RESEARCHED"),
 }
 """The status while an agent of a kind works, and when it is done (R1.30)."""
+STATUSLESS = ("review", "utility")
+"""The kinds that move no task's status."""
 ARTIFACTS = {
     "planning": ("plan", "plans/implementation-{version:03d}.md"),
     "implementation": ("summary", "summaries/implementation-summary-{YYYYMMDD}.md"),
@@ -125,37 +127,41 @@ def render_section(name: str, inner: str) -> str:
 
 def render_step(role: str, number: int, kind: str) -> str:
     """The step that every agent has at its beginning, before its end and at its end."""
-    working, final = STATUSES.get(kind, ("IN PROGRESS", "COMPLETED"))
-    action, process, checkpoint = {
-        "preflight": (
-            f"Preflight: validate the inputs and move the status to [{working}]",
-            (
-                "1. Validate every required input: it is there and has its type.\n"
-                f"2. Ask status-sync-manager to update the status to [{working}].\n"
-                "3. Verify that the status was updated, else return failed."
-            ),
-            f"The inputs are valid, the status is [{working}]",
-        ),
-        "postflight": (
-            f"Postflight: move the status to [{final}] and commit",
-            (
-                "1. Verify that every artifact is on disk and not empty.\n"
-                f"2. Ask status-sync-manager to update the status to [{final}].\n"
-                "3. Ask git-workflow-manager to create a commit of the artifacts."
-            ),
-            f"The status is [{final}], the work is committed",
-        ),
-        "return": (
-            "Return: format and validate the result",
-            (
-                "1. Format the return as return_format says.\n"
-                "2. Validate it against return_format.\n"
-                "3. Return it and nothing else."
-            ),
-            "The return is valid",
-        ),
-    }[role]
+    action, process, checkpoint = {"preflight": _begin, "postflight": _finish, "return": _answer}[role](kind)
     return (
         f"<step_{number}_{role}>\n  <action>{action}</action>\n  <process>\n{indent(process, 4)}\n  </process>\n"
         f"  <checkpoint>{checkpoint}</checkpoint>\n</step_{number}_{role}>"
     )
+
+
+def _begin(kind: str) -> tuple[str, str, str]:
+    check = "1. Validate every required input: it is there and has its type."
+    if kind in STATUSLESS:
+        return "Preflight: validate the inputs", f"{check}\n2. Return failed if one is missing.", "The inputs are valid"
+    working, _ = STATUSES.get(kind, ("IN PROGRESS", "COMPLETED"))
+    return (
+        f"Preflight: validate the inputs and move the status to [{working}]",
+        (
+            f"{check}\n2. Ask status-sync-manager to update the status to [{working}].\n"
+            "3. Verify that the status was updated, else return failed."
+        ),
+        f"The inputs are valid, the status is [{working}]",
+    )
+
+
+def _finish(kind: str) -> tuple[str, str, str]:
+    check = "1. Verify that every artifact is on disk and not empty."
+    commit = "Ask git-workflow-manager to create a commit of what was written."
+    if kind in STATUSLESS:
+        return "Postflight: verify the result and commit", f"{check}\n2. {commit}", "The work is committed"
+    _, final = STATUSES.get(kind, ("IN PROGRESS", "COMPLETED"))
+    return (
+        f"Postflight: move the status to [{final}] and commit",
+        f"{check}\n2. Ask status-sync-manager to update the status to [{final}].\n3. {commit}",
+        f"The status is [{final}], the work is committed",
+    )
+
+
+def _answer(_kind: str) -> tuple[str, str, str]:
+    process = "1. Format the return as return_format says.\n2. Validate it.\n3. Return it and nothing else."
+    return "Return: format and validate the result", process, "The return is valid"

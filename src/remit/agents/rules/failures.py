@@ -158,12 +158,15 @@ def error_part_missing(case: Case) -> Iterator[Report]:
     """
     document = case.document
     troubles = find_troubles(document)
-    section = document.outline.get("error_handling")
-    if section is not None and troubles and not any(_has_part(trouble.tag) for trouble in troubles):
-        yield Report("the error types are not divided into detection, handling, recovery and logging",
-                     "Say each in a tag of its own.", section.name_span)  # fmt: skip
-        return
+    plain = [trouble for trouble in troubles if not _has_part(trouble.tag)]
+    if plain:
+        names = ", ".join(trouble.name for trouble in plain if trouble.name)
+        yield Report(f"{shorten(names) or 'an error type'} {'are' if len(plain) > 1 else 'is'} not divided into "
+                     "detection, handling, recovery and logging", "Say each in a tag of its own.",
+                     plain[0].tag.name_span)  # fmt: skip
     for trouble in troubles:
+        if not _has_part(trouble.tag):
+            continue
         slipped = {slip.meant for slip in document.outline.slips if slip.tag.parent is trouble.tag}
         missing = [part for part in ERROR_PARTS if part not in slipped and is_empty(document, trouble.tag.find(part))]
         if missing:

@@ -242,7 +242,7 @@ def structure_missing(case: Case) -> Iterator[Report]:
 
     Good: `<return_format><structure>{"status": "completed", …}</structure></return_format>`
 
-    Fix (unsafe): adds the standard's structure, where none is written down at all.
+    Fix (unsafe): puts `<structure>` around an object that is already there, else adds the standard's.
     """
     document = case.document
     section, structure = document.outline.get("return_format"), _find_structure(document)
@@ -255,13 +255,17 @@ def structure_missing(case: Case) -> Iterator[Report]:
         return
     if any(slip.tag.parent is section and slip.meant == "structure" for slip in document.outline.slips):
         return
-    written = '"status"' in document.text_of(section) or "status:" in document.text_of(section)
-    yield Report("the structure of the return stands outside of <structure>" if written else
-                 f"<{section.name}> has no <structure>",
-                 "Put <structure> and </structure> around it." if written else
-                 "Write down the object that the agent returns.", section.name_span,
-                 severity="warning" if written else None,
-                 edits=() if written else edits.add_child(document, section, STRUCTURE))  # fmt: skip
+    inner = document.text_of(section)
+    if '"status"' in inner or "status:" in inner:
+        start = document.text.find(inner[:1], section.inner_start)
+        lead = edits.find_newline(document) + edits.indent_of(document.text, section.start) + "  "
+        changes = ((start, start, f"<structure>{lead}"), (start + len(inner),) * 2 + (f"{lead}</structure>",))
+        yield Report("the structure of the return stands outside of <structure>",
+                     "Put <structure> and </structure> around it.", section.name_span, severity="warning",
+                     edits=() if section.children else changes)  # fmt: skip
+    else:
+        yield Report(f"<{section.name}> has no <structure>", "Write down the object that the agent returns.",
+                     section.name_span, edits=edits.add_child(document, section, STRUCTURE))  # fmt: skip
 
 
 @rule("AGT127", "R1.21")

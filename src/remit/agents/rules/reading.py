@@ -216,13 +216,17 @@ def tag_unclosed(case: Case) -> Iterator[Report]:
         slip = misspelt.get(id(tag))
         if not _is_structural(tag.name) or tag.inline or (slip and document.profile == "standard"):
             continue  # in a standard agent a misspelt closing tag is a finding of its own
+        hidden = document.body.hidden
+        if hidden is not None and document.text.find(f"</{tag.name}>", *hidden) >= 0:
+            continue  # it is closed where an unclosed fence hides it
         line_end = document.text.find("\n", tag.inner_start)
         own_line = line_end >= 0 and document.text[tag.inner_start : line_end].strip()
         line_end -= document.text[line_end - 1] == "\r"
         at = line_end if own_line else len(document.text[: _find_end(tag)].rstrip())
         closing = f"</{tag.name}>" if own_line else f"{edits.find_newline(document)}</{tag.name}>"
+        added = ((at, at, closing),) if hidden is None or at <= hidden[0] else ()
         yield Report(f"<{tag.name}> is not closed", f"Write </{tag.name}> where it ends.", tag.name_span,
-                     edits=((*slip.span, tag.name),) if slip else ((at, at, closing),))  # fmt: skip
+                     edits=((*slip.span, tag.name),) if slip else added)  # fmt: skip
 
 
 def _find_end(tag: Tag) -> int:

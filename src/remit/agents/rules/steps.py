@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.outline import CHECKPOINT_ALIASES, STEP_PARTS
-from remit.agents.passages import render_step
+from remit.agents.passages import STATUSLESS, render_step
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.sections import find_kind, find_top, is_empty, shorten
 
@@ -443,14 +443,14 @@ def _tell_silence(case: Case, role: Role, wanted: dict[str, re.Pattern[str]]) ->
 def preflight_silent(case: Case) -> Iterator[Report]:
     """The preflight does not validate the inputs, or does not move the status.
 
-    Why: these two are what it is for.
+    Why: these two are what it is for. A review or a utility moves no status.
 
     Bad: `<step_0_preflight><action>Get ready</action>…`
 
     Good: `Validate task_number and session_id, then ask status-sync-manager to update the status to [PLANNING].`
     """
     wanted = {"validate the inputs": _VALIDATES}
-    if find_kind(case.document) != "utility" and not _is_settled_elsewhere(case.document):
+    if find_kind(case.document) not in STATUSLESS and not _is_settled_elsewhere(case.document):
         wanted["move the status"] = _MOVES
     yield from _tell_silence(case, "preflight", wanted)
 
@@ -467,9 +467,7 @@ def postflight_silent(case: Case) -> Iterator[Report]:
     """
     kind = find_kind(case.document)
     if kind != "utility" and not _is_settled_elsewhere(case.document):
-        wanted = {"move the status": _MOVES, "commit": _COMMITS}
-        if kind == "review":
-            del wanted["move the status"]
+        wanted = {"commit": _COMMITS} if kind in STATUSLESS else {"move the status": _MOVES, "commit": _COMMITS}
         yield from _tell_silence(case, "postflight", wanted)
 
 
