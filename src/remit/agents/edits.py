@@ -61,7 +61,18 @@ def replace_value(document: Document, pointer: str, yaml_text: str) -> tuple[Cha
     value = document.text[start:end]
     if value.startswith(("&", "!")):  # others refer to it, or it is more than its text
         return ()
+    if pointer in found.keys and "\n" not in yaml_text and _is_block(document, found, pointer):
+        colon = document.text.find(":", found.keys[pointer][1]) + 1
+        return (colon, colon, f" {yaml_text}"), (_end_of_line(document.text, colon), end, "")
     return ((start, end, yaml_text),)
+
+
+def _is_block(document: Document, found: Frontmatter, pointer: str) -> bool:
+    """Whether a value is a list or a table in lines of its own: nothing else can stand in their place."""
+    start, _ = found.spans[pointer]
+    if pointer in found.flow or "\n" not in document.text[found.keys[pointer][1] : start]:
+        return False
+    return any(name.startswith(f"{pointer}/") for name in found.spans)
 
 
 def rewrite_text(document: Document, pointer: str, text: str) -> tuple[Change, ...]:
@@ -163,10 +174,12 @@ def add_item(document: Document, parent: str, yaml_text: str) -> tuple[Change, .
     if found is None or not isinstance(value, list):
         return ()
     if parent in found.flow:
-        at = found.spans[parent][1] - 1
-        before = document.text[:at].rstrip()
-        lead = "" if before.endswith(("[", ",")) else ", "
-        return ((len(before), len(before), f"{lead}{yaml_text}"),)
+        start, end = found.spans[parent]
+        if not value:  # the bracket is replaced, so that two additions do not run into each other
+            return ((start, start + 1, f"[{yaml_text}"),)
+        last = f"{parent}/{len(value) - 1}"
+        at = found.spans[last][1]  # a comment or a comma may follow
+        return ((at, at, f", {yaml_text}"),) if last not in found.shared and start < at < end else ()
     first = found.spans[f"{parent}/0"][0]
     line_start = document.text.rfind("\n", 0, first) + 1
     indent = document.text[line_start : document.text.find("-", line_start)]
