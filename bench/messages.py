@@ -19,6 +19,7 @@ from bench.corpus import (
     refused_content,
     refused_text,
     refused_tricks,
+    words_around,
 )
 from bench.corpus.case import EITHER, Case, Either, Payload, same
 from bench.corpus.draw import build
@@ -39,6 +40,7 @@ _PARTS = (
     refused_text,
     refused_content,
     refused_tricks,
+    words_around,
 )
 
 LARGE = large_cases

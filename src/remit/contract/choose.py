@@ -261,12 +261,13 @@ def _choose(reading: Reading, judged: list[_Judged], scan: Scan) -> Reading:
     """Take the one return that is meant; where that is not clear, say so."""
     good = [each for each in judged if each.is_good]
     sincere = [each for each in good if each.is_meant]
-    sincere = sincere or [each for each in good if each.candidate.aside in ("earlier", "example") and each.is_bound]
+    unclear = [each for each in good if each.candidate.aside == "unclear"]
+    sincere = sincere or [each for each in good if each.candidate.aside in _EXCUSED and each.is_bound]
     if not sincere:
         return _take(reading, _pick_spokesman(judged), _explain_aside(good))
     pool = [each for each in sincere if each.candidate.marked] or sincere
     chosen = pool[-1]
-    rivals = [each for each in pool if each.contradicts(chosen)]
+    rivals = [each for each in (*pool, *([] if chosen.candidate.marked else unclear)) if each.contradicts(chosen)]
     rivals += [each for each in judged if _overrules(each, chosen)]
     return _take(
         reading,
@@ -275,11 +276,15 @@ def _choose(reading: Reading, judged: list[_Judged], scan: Scan) -> Reading:
     )
 
 
+_EXCUSED = frozenset({"earlier", "example", "unclear"})
+"""Where the issued session id stands in such a block, it is meant after all."""
+
+
 def _overrules(each: _Judged, chosen: _Judged) -> bool:
     """Whether a later return, refused by itself, still casts doubt on an earlier good one."""
     return (
         not each.is_good
-        and each.candidate.aside is None
+        and each.candidate.aside in (None, "unclear", "doubted")
         and each.candidate.parsed.start > chosen.candidate.parsed.start
         and not each.is_foreign()
         and each.case.status != chosen.case.status
@@ -325,6 +330,7 @@ _ASIDES: dict[str, str] = {
     "supposed": "something that might be sent",
     "withdrawn": "taken back or denied",
     "doubted": "in doubt",
+    "unclear": "not presented as an answer",
 }
 
 
@@ -353,7 +359,7 @@ def _explain_scraps(chosen: _Judged, judged: list[_Judged]) -> tuple[Trouble, ..
     for start, scrap_end, status in find_scraps(text, end):
         if status == chosen.case.status or any(first <= start < last for first, last in spans):
             continue
-        if find_aside(text, start, scrap_end, []) is None:
+        if find_aside(text, start, scrap_end, []) in (None, "unclear", "doubted"):
             message = "after the return stands another status"
             return (Trouble("contradiction", message, "Send one return.", start, start + 1),)
     return ()

@@ -11,8 +11,12 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-Aside = Literal["thinking", "quoted", "draft", "example", "earlier", "supposed", "withdrawn", "doubted"]
-"""Why a block is not the answer. `doubted`: words below it tell of a failure, which only a completed one denies."""
+Aside = Literal["thinking", "quoted", "draft", "example", "earlier", "supposed", "withdrawn", "doubted", "unclear"]
+"""Why a block is not the answer.
+
+`doubted`: words below it tell of a failure, which only a completed one denies. `unclear`: the line above leads up to
+something and does not call it an answer in any way; then it counts where the issued session id binds it.
+"""
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -44,7 +48,8 @@ _HEAD = r"^(?:here(?:'s| is| are) )?(?:this is )?(?:an? |the |my |some |its |the
 _TAIL = rf"(?:\W*$|\W+(?:[\w-]+ ){{0,2}}{_NOUN}\b)"
 _OTHERS = (
     r"(?:agents?|subagents?|colleague|user|model|assistant|session|run|step|attempt|someone|somebody|they|he|she|you|it"
-    r"|tool|api|endpoint|service|function|command|script|job|pipeline|process|test|call|log|bot|human|client|customer"
+    r"|tool|curl|api|endpoint|service|function|command|script|job|pipeline|process|test|call|log|bot|human|client"
+    r"|customer"
     r"|caller|team|predecessor|message|friend|mate|who|ci|suite|hook|program|page|prompt|[\w-]{2,20}(?:er|or|ist|ant))"
 )
 _SOURCES = (
@@ -67,7 +72,7 @@ _ROUGH = (
 )
 _UNTRUE = (
     r"(?:wrong|incorrect|invalid|outdated|obsolete|superseded|stale|premature|mistaken|false|untrue|hypothetical"
-    r"|fictional|fabricated|made up|inaccurate|broken)"
+    r"|fictional|fabricated|fake|made up|inaccurate|broken)"
 )
 _UNLIKE_WORK = r"(?! (?:prs?|pull|plan|branch|document|release|commit|issue|version of the plan))"
 _NOT = (
@@ -112,7 +117,7 @@ INTRODUCING = (
         rf"\b{_NOT} (?:(?:yet|actually|honestly|really|be|just|ever|simply|have|going to|even|truthfully) ){{0,3}}"
         rf"(?:use|used|treat|treated|trust|accept|parse|copy|{_SAY}|{_SAID}|sent)\b"
         rf"|\bnot (?:{_SAY}(?:ed)? (?:this|these|the following)|an? (?:real|actual|valid) )"
-        rf"|\bnot (?:mine|my (?:own )?{_NOUN})\b|\bwhat not to\b|\bdo not (?:treat|use|take|read)\b",
+        rf"|\bnot (?:mine|my (?:own )?{_NOUN})\b|\b(?:what|how) not to\b|\bdo not (?:treat|use|take|read)\b",
     ),
     _sign(
         "withdrawn",
@@ -139,9 +144,9 @@ INTRODUCING = (
     # Supposed: what would, could or will be sent, not what is.
     _sign(
         "supposed",
-        "would could might i'd i’d wäre würde sería serait",
-        rf"\b(?:would|could|might)(?:n['’]t)?(?: [\w-]+){{0,3}}? (?:{_SAY}|look|have (?:\w+ )?{_SAID}|have been)\b"
-        rf"|\bwould(?: then)? be{_END}|\bi['’]d (?:\w+ ){{0,2}}{_SAY}\b"
+        "would could might 's wäre würde sería serait",
+        rf"\b(?:would|could|might)(?:n['’]t)?(?: [\w-]+){{0,3}}? (?:{_SAY}|look|read|have (?:\w+ )?{_SAID}|have been)\b"
+        rf"|\b(?:would|might|could|may)(?: then)? be{_END}|\b\w+['’]d (?:\w+ ){{0,2}}{_SAY}\b"
         r"|\bich würde\b|\b(?:so|das) (?:würde|wäre)\b|\bsería\b|\bserait\b",
     ),
     _sign(
@@ -158,19 +163,37 @@ INTRODUCING = (
         rf"\b(?:plan|intend|hope|expect|aim|want|wanted|planned|hoping|planning|intending) to (?:{_SAY}|finish|end"
         rf"|close|conclude)\b",
     ),
+    _sign(
+        "quoted",
+        "counterexample counterexamples transcript data dump snapshot",
+        r"^(?:[\w-]+ ){0,2}(?:counter-?examples?|transcript|test data|dump|snapshot)\W*$",
+    ),
+    _sign("withdrawn", "refuse refused tempted avoid", r"\b(?:refuse[ds]?|tempted) to\b|\bavoid\b"),
+    _sign(
+        "quoted",
+        "was is were are",
+        rf"\b(?:was|were|is|are) (?:found |written |stored )?in (?:the|an?|my|your) {_SOURCES}\b",
+    ),
+    _sign("quoted", "from", r"\bfrom (?:the |an? |another )?(?:[\w-]+ )?(?:sub)?agent\b"),
+    _sign(
+        "example",
+        "candidate mocked stale cached option alternative variant",
+        r"^(?:the |an? |my )?(?:candidate|mocked|stale|cached|option|alternative|variant)\b",
+    ),
+    _sign("quoted", "before", r"\bof (?:the |an? )(?:[\w-]+ ){0,2}(?:run|attempt|session|agent|step) before\b"),
     _sign("supposed", "if unless until", r"^(?:if|unless|until)\b(?! you (?:want|need|prefer|like|wish)\b)"),
     _sign(
         "supposed",
         "imagine suppose supposing assume assuming pretend pretending hypothetical hypothetically let's theory "
-        "ideally let’s had optimistic best-case scenario",
+        "ideally let’s had optimistic best-case best scenario",
         r"\b(?:imagine|suppose|supposing|assume|assuming|pretend|pretending|hypothetical|hypothetically|in theory"
-        r"|ideally|best-case|scenario)\b|\blet['’]s say\b|^had (?:i|it|the|this|all|everything)\b",
+        r"|ideally|best[ -]case|scenario)\b|\blet['’]s say\b|^had (?:i|it|the|this|all|everything)\b",
     ),
     # Somebody else's: said by others, found somewhere, asked for.
     _sign(
         "quoted",
         "user human system tool observation function developer customer client",
-        r"^\W?(?:user|human|system|tool|observation|function|developer|customer|client)\W?(?: \([^)]{0,20}\))?:",
+        r"^\W?(?:user|human|system|tool|observation|function|developer|customer|client)\W?(?: \([^)]{0,20}\))?[:>]",
     ),
     _sign(
         "quoted",
@@ -226,7 +249,8 @@ INTRODUCING = (
         "says say said contains contain contained reads read shows show showed holds held gives gave asks ask "
         "wants requires require defines prescribes demands specifies lists listed mentions mentioned records "
         "recorded ends end",
-        rf"^(?!(?:following|per|using|based|in the (?:format|form|shape))\b)(?!.*\b(?:i wrote|i saved"
+        rf"^(?!(?:following|per|using|based|as (?:the|my|your)|in the (?:format|form|shape))\b)(?!.*\b(?:i wrote"
+        rf"|i saved"
         rf"|now)\b).*\b{_SOURCES}`?(?: [\w'’`./-]+){{0,4}} {_SHOWS}{_END}",
     ),
     _sign(
@@ -249,7 +273,7 @@ INTRODUCING = (
         "quoted",
         "'s",
         rf"\b(?:(?:previous|other|last|first|another|earlier) [\w-]+"
-        rf"|{_OTHERS})(?<!it)(?<!session)(?<!run)(?<!job)['’]s?"
+        rf"|(?!the |this )[\w-]+ (?:sub)?agent|(?!agent['’]){_OTHERS})(?<!it)(?<!session)(?<!run)(?<!job)['’]s?"
         rf" (?:[\w-]+ ){{0,2}}{_NOUN}(?: (?:was|is|for|from|on|to)\b.*)?\W*$",
     ),
     _sign(
@@ -355,11 +379,30 @@ OVERRULED: dict[Aside, tuple[str, ...]] = {
     "supposed": (),
     "withdrawn": (OWN,),
     "doubted": (),
+    "unclear": (),
 }
 """What in the same sentence makes a sign mean something else."""
 TRIGGERS = frozenset(word for sign in INTRODUCING for word in sign.words)
 PLAIN = re.compile(r"(?:here(?:'s| is) )?(?:the |my )?(?:final |structured |json )?(?:return|result|output|answer):?$")
 """The introduction that nearly everybody writes."""
+PRESENTING = word_set(
+    "return returns returning result results output answer answers response reply report reporting json status summary "
+    "payload object deliverable verdict delegation handoff submission machine-readable parser here here's here’s "
+    "below follows following done finished "
+    "finishing completed complete asked requested instructed required requires agreed promised per final finally "
+    "mine again that's that’s orchestrator parent coordinator ergebnis rückgabe antwort resultado retorno respuesta "
+    "resultat resultaat risultato risposta"
+)
+"""Words with which a line presents an answer."""
+HONEST = word_set(
+    "structured requested required completed corrected updated finished fixed revised promised agreed formatted "
+    "validated "
+    "verified checked asked standardized detailed needed combined merged unified signed filled tested indeed delegated"
+)
+"""Participles that a return is called by. Any other (`simulated`, `expected`) makes it something else than an "
+"answer."""
+ENGLISH = word_set("the a an is are was were to of this that these i in for with be it what you on at by as me my so")
+"""A line without any of them is a label, or in another language: too little to judge it by."""
 LEADS = word_set(
     f"{SAYING} this that these following below with as like of is was be to so here saying quoting reads "
     "contained contains showed shows called me us it use trust accept parse json block object result response "
@@ -370,7 +413,8 @@ LEADS = word_set(
 # --- sentences about the block, above or below it --------------------------------------------------------------------
 
 _SUBJECT = (
-    rf"(?:this|that|these|which|what follows|(?:the |that |this |my )?(?:above|below|following|preceding) (?:{_NOUN}"
+    rf"(?<!if )(?:this|that|these|those|which|what follows|(?:the |that |this |my )?(?:above|below|following"
+    rf"|preceding) (?:{_NOUN}"
     rf"|one)"
     rf"|the (?:above|below|following|preceding)|(?:the |that |this )?(?:\w+ )?{_NOUN}(?: (?:above|below|i (?:sent"
     rf"|gave|showed)))?)"
@@ -382,12 +426,12 @@ STATEMENT = (
     rf"|(?P<draft>(?:an? |my )?(?:\w+ )?{_ROUGH}\b{_UNLIKE_WORK}|(?:work in progress|subject to change"
     rf"|not (?:yet )?(?:my |the )?final))"
     rf"|(?P<withdrawn>{_UNTRUE}\b|not (?:\w+ )?(?:mine|(?:my|an?|the) (?:\w+ )?(?:return|answer|reply|response|output"
-    rf"|result)|"
+    rf"|result)s?|"
     r"yet|correct|right|true|real|meant|intended|valid|what (?:i|happened))\b|a mistake\b|to be ignored\b)"
     rf"|(?P<quoted>(?:what|how) (?:the |an? |my |that )?(?:[\w-]+ ){{0,2}}(?:{_SAID}|came back)\b"
     rf"|(?:the|an?|another) (?:[\w-]+ ){{0,2}}(?:previous|last|other|old|earlier|first"
     rf"|[\w-]+['’]s)(?: [\w-]+){{0,2}} {_NOUN}\b"
-    rf"|(?:quoted|copied|taken|pasted) from\b"
+    rf"|(?:quoted|copied|taken|pasted|generated|produced|written|sent|returned|made) (?:from|by) (?!me\b|hand\b)"
     rf"|(?:the|an?) (?:\w+ )?{_NOUN} (?:of|from|by) (?:the |an? |another |my )?(?:(?:previous|other|last|earlier"
     rf"|old) [\w-]+"
     rf"|[\w-]+ (?:before|earlier)|(?:sub)?agent|colleague|predecessor)\b)"
@@ -398,7 +442,7 @@ STATEMENT = (
 STATED = word_set(
     f"{_SHOWN_WORDS} draft preliminary tentative provisional wip unfinished interim rough proposed planned "
     "unverified unconfirmed sketch entwurf progress change final wrong incorrect invalid outdated obsolete "
-    "superseded stale premature mistaken false untrue hypothetical fictional fabricated made inaccurate broken "
+    "superseded stale premature mistaken false untrue hypothetical fictional fabricated fake made inaccurate broken "
     "not mistake ignored what how previous last other old earlier first before agent subagent colleague "
     "predecessor quoted copied taken pasted illustration"
 )
@@ -411,12 +455,22 @@ _IT = (
     r"|(?:this|that|it)(?= *(?:$|[.,;:!)]|as\b|yet\b)))"
 )
 TAKEN_BACK = (
-    rf"(?m)\b(?:ignore|disregard|discard|scrap|retract|withdraw|forget|do(?: not|n['’]t) (?:use|treat|trust|accept"
+    rf"(?m)\b(?:ignore|disregard|discard|scrap|strike|retract|withdraw|forget|do(?: not|n['’]t) (?:use|treat|trust"
+    rf"|accept"
     rf"|rely on|parse)"
     rf"|ignorier\w*|ignora|ignorez) (?:please )?{_IT}"
     r"|^\W{0,6}(?:correction|erratum|errata|wait|korrektur|corrección|oops|whoops)(?=[:,.!—\u2013-]| -)"
     r"|^\W{0,6}(?:scratch that|strike that|hold on|oops|whoops|never ?mind|on second thoughts?|hm+\b|i take (?:that"
     r"|it) back)"
+    r"|\bretract(?:ing|ed)?\b|\bcorrect myself\b"
+    r"|^\W{0,6}(?:end of (?:the )?(?:example|quot|sample|draft|template)|quot(?:ed|ing) from)|^\W{0,6}(?:to"
+    r"|will) be (?:sent|confirmed|updated|replaced)"
+    r"|\bi(?: will|['’]ll) (?:update|replace|fix|redo|revise|correct) (?:this|that|it|the (?:above|json|return))\b"
+    r"|\b(?:json|return|block|object|above)(?: above)? (?:does|did|is|was|has)(?: not|n['’]t)\b"
+    r"|\b(?:this|that|it) (?:is|was)n['’]t (?:true|right|correct|real|final|mine|what happened)\b"
+    rf"|\bnone of (?:this|that|it) (?:is|was|has|happened|works)\b|^\W{{0,6}}(?:just )?kidding\b"
+    rf"|^\W{{0,6}}above\W{{1,3}}(?:\w+ ){{0,2}}{_SHOWN}\b"
+    r"|\b(?:real|actual|final) (?:\w+ )?(?:will|to) follow\b|\bnothing (?:is|was) (?:done|tested|written|saved|true)\b"
     r"|\bi (?:have |just )?(?:made a mistake|was mistaken|misspoke|lied|misreported)\b"
     r"|\b(?:shall|should|may|can) i (?:send|return|submit|use|report) (?:this|that|it)\b"
     r"|\bbefore i (?:send|return|submit) (?:this|that|it)\b"
@@ -431,7 +485,7 @@ BUT = (
     r"|and that (?:is|was))\b"
 )
 FAILURE = (
-    r"(?m)^\W{0,6}(?:actually|update|edit|sorry|unfortunately|p\.?s\.?|addendum|caveat)\b[^\n]{0,160}"
+    r"(?m)^\W{0,6}(?:actually|update|edit|sorry|unfortunately|addendum|caveat)\b[^\n]{0,160}"
     r"(?:\bwrong\b|\bmistake|\bnever (?:ran|run|finish|complet)|(?:\bnot|n['’]t) (?:actually |really |yet |all "
     r"|even ){0,2}"
     r"(?:finish|complet|done|work|true|correct|right|pass|run\b|ran\b)|\bfail(?:s|ed|ing|ure)?\b|\bbroke\b"
@@ -442,8 +496,10 @@ FAILURE = (
     r"|failing)\b"
     r"|^\W{0,6}(?:final |overall |actual |real )?(?:status|outcome)\W{1,6}(?:failed|failure|partial|blocked|error"
     r"|incomplete)\b"
-    r"|\bi (?:have |did )?(?:not|never) (?:yet )?(?:verif(?:y|ied)|test(?:ed)?|check(?:ed)?) (?:this|any of (?:this"
-    r"|it))\b"
+    r"|\bi(?:['’]m| am) not (?:yet )?(?:done|finished)\b|\b(?:tests?|suite|build) (?:is|are) (?:red|running|failing)\b"
+    r"|\bi (?:have |did )?(?:haven['’]t |didn['’]t |not |never )(?:yet )?(?:verif(?:y|ied)|test(?:ed)?"
+    r"|check(?:ed)?) (?:this|it|any of (?:this"
+    r"|it))(?= *(?:[.,;!]|$|yet\b))"
 )
 
 

@@ -184,7 +184,7 @@ def is_clean(payload: dict[str, Any], dialect: Dialect, session_id: str | None, 
         return False
     for artifact in payload["artifacts"]:
         path = artifact["path"]
-        if path.startswith(STOCK_PATHS) or path.lower() in STOCK:
+        if path.startswith(STOCK_PATHS) or (len(path) <= STOCK_CHARS and path.lower() in STOCK):
             return False
     if dialect is HYPER:
         return _is_clean_hyper(payload, agent)

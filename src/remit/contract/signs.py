@@ -15,14 +15,17 @@ from typing import cast
 
 from remit.contract.phrases import (
     BUT,
+    ENGLISH,
     FAILURE,
     FINAL,
     GOES_ON,
+    HONEST,
     INTRODUCING,
     LEADS,
     OVERRULED,
     OWN,
     PLAIN,
+    PRESENTING,
     STATED,
     STATEMENT,
     TAKEN_BACK,
@@ -66,7 +69,7 @@ def read_label(before: str) -> Aside | None:
     if opening is None:
         return read_head(before)
     for label in (opening["info"], *(opening["comment"] or "").split("\n")):
-        if label.strip() and (aside := _read_label(label)):
+        if label.strip() and (aside := read_comment(label)):
             return aside
     return read_head(before[:fence])
 
@@ -79,11 +82,12 @@ def read_head(head: str) -> Aside | None:
     line = head[head.rfind("\n") + 1 :]
     aside = _read_line(line) if line else None
     if aside is None and "#" in head and not introduces_own(head) and (headings := _HEADING.findall(head)):
-        aside = _read_label(headings[-1], end="")
+        aside = read_comment(headings[-1], end="")
     return aside
 
 
-def _read_label(label: str, end: str = ":") -> Aside | None:
+def read_comment(label: str, end: str = ":") -> Aside | None:
+    """What a comment or a heading calls the block under it."""
     sentence = f"{label.strip(_MARKS).lower()}{end}"
     return _read_sentence(sentence, _split_words(sentence))
 
@@ -109,7 +113,19 @@ def _read_line(line: str) -> Aside | None:
     if PLAIN.match(sentence):
         return None
     words = _split_words(sentence)
-    return _read_sentence(sentence, words) or _read_statement(sentence)
+    aside = _read_sentence(sentence, words) or _read_statement(sentence)
+    if aside is None and sentence[-1:] == ":" and not _presents(sentence, words):
+        return "unclear"
+    return aside
+
+
+def _presents(sentence: str, words: list[str]) -> bool:
+    """Whether a line that ends in a colon may present an answer. Of other languages too little is known: they may."""
+    if not sentence.isascii():
+        return True
+    if len(words) <= _LABEL_WORDS and any(word.endswith("ed") and word not in HONEST for word in words):
+        return False
+    return ENGLISH.isdisjoint(words) or not PRESENTING.isdisjoint(words)
 
 
 def _last_sentence(line: str) -> str:
@@ -157,6 +173,7 @@ def _points(line: str) -> bool:
     """Whether a line may speak of the block at all. It is on the quick path: plain comparisons, whatever the case."""
     return (
         "his" in line
+        or "hose" in line
         or "hat" in line
         or "ollow" in line
         or "eturn" in line
@@ -176,7 +193,10 @@ def _read_statement(sentence: str) -> Aside | None:
     if "'" not in sentence and "’" not in sentence and STATED.isdisjoint(_split_words(sentence)):
         return None
     found = _compile(STATEMENT).search(sentence)
-    return cast("Aside", found.lastgroup) if found else None
+    if found is None:
+        return None
+    # Said so plainly, no session id makes up for it, as it does for a mere label.
+    return "withdrawn" if found.lastgroup == "example" else cast("Aside", found.lastgroup)
 
 
 def read_aftermath(after: str) -> Aside | None:
@@ -188,10 +208,8 @@ def read_aftermath(after: str) -> Aside | None:
         return None
     if "\n" not in after[:at] and _compile(BUT).match(after[:TAIL_CHARS].lower()):
         return "withdrawn"
-    if _compile(TAKEN_BACK).search(rest) or _compile(GOES_ON).match(after, at):
+    if _compile(TAKEN_BACK).search(rest) or _compile(GOES_ON).match(after, at) or _compile(VERBLESS).match(rest):
         return "withdrawn"
-    if _compile(VERBLESS).match(rest):
-        return "example"
     for sentence in _SENTENCES.split(rest[: _find_paragraph_end(rest)])[:_MAX_SENTENCES]:
         # A sentence that ends in a colon speaks of what comes next, unless it says expressly that it does not.
         if _points(sentence) and (not sentence.rstrip().endswith(":") or "above" in sentence):

@@ -7,10 +7,11 @@ this looks into the block itself.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.contract.phrases import Aside, word_set
-from remit.contract.signs import TAIL_CHARS, WINDOW_CHARS, introduces_own, read_aftermath, read_label
+from remit.contract.signs import TAIL_CHARS, WINDOW_CHARS, introduces_own, read_aftermath, read_comment, read_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,7 @@ __all__ = [
     "read_label",
 ]
 
-MAX_TAGS = 400_000
+MAX_TAGS = 200_000
 
 # --- tags ------------------------------------------------------------------------------------------------------------
 
@@ -115,13 +116,14 @@ def _read_tags(text: str, spans: list[tuple[int, int]]) -> Iterator[_Tag]:
             index += 1
         if (index < len(spans) and spans[index][0] <= at) or text[at - 1 : at] == "`":
             continue
-        groups = tag.groupdict()
-        name = _THOUGHT if groups["name"] is None else _classify(groups["name"])
+        spelt = tag["name"]
+        name = _THOUGHT if spelt is None else _classify(spelt)
         if name is not None:
-            slash = groups["close"] or groups.get("close3") or groups.get("close4")
-            yield _Tag(at, tag.end(), name, bool(slash or groups["close2"]), bool(slash) and name == _THOUGHT)
+            slash = tag["close"] or (rare and (tag["close3"] or tag["close4"]))
+            yield _Tag(at, tag.end(), name, bool(slash or tag["close2"]), bool(slash) and name == _THOUGHT)
 
 
+@lru_cache(maxsize=256)
 def _classify(name: str) -> str | None:
     """The name under which a tag is opened and closed; None for a tag that sets nothing aside."""
     name = name.lower().removeprefix("antml:")
@@ -191,7 +193,7 @@ def find_aside(text: str, start: int, end: int, stretches: list[Stretch]) -> Asi
     if _is_code(text, start, end) or _is_in_markdown(text, start):
         return "example"
     comment = _INNER_COMMENT.match(text, start)
-    said = read_label(f"{comment[1].strip(' */')}:\n") if comment else None
+    said = read_comment(comment[1]) if comment else None
     return said or read_label(before) or read_aftermath(text[end : end + TAIL_CHARS])
 
 
