@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from remit.model import Place
 
 MAX_TARGETS = 200
+MAX_SECONDS = 10**9
 ANYONE = "*"
 """The target of an agent that may call every other one."""
 
@@ -33,6 +34,11 @@ class Target(NamedTuple):
     name: str
     span: Span
     place: Place
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether the span is the name and nothing else, so that another can be written in its place."""
+        return self.span[1] - self.span[0] == len(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +99,9 @@ def _text(value: object) -> str:
 
 
 def _seconds(value: object) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if 0 < value <= MAX_SECONDS else None  # a number of 400 digits is no float
 
 
 # --- whom it may call ------------------------------------------------------------------------------------------------
@@ -109,7 +117,11 @@ def _find_targets(document: Document) -> Iterator[Target]:
 
 
 def _aim(document: Document, name: str, span: Span) -> Target:
-    return Target(name.strip(), span, document.locate(span))
+    """A target at a span; where the name stands there in quotes, at what is between them."""
+    name, text = name.strip(), document.text[slice(*span)]
+    if text[:1] in ("'", '"') and text[1:-1] == name:
+        span = span[0] + 1, span[1] - 1
+    return Target(name, span, document.locate(span))
 
 
 def _find_standard_targets(document: Document) -> Iterator[Target]:
@@ -123,7 +135,7 @@ def _find_standard_targets(document: Document) -> Iterator[Target]:
     for tag in patterns.find_all("delegate_to")[:MAX_TARGETS] if patterns else ():
         name = (tag.get("name") or "").strip()
         if name and name not in seen and "{" not in name:
-            yield _aim(document, name, tag.name_span)
+            yield _aim(document, name, tag.find_value("name") or tag.name_span)
 
 
 _CALL = re.compile(r"(?:Task|Agent)(?:\((?P<names>[^()]{0,400})\))?\Z")
@@ -138,7 +150,7 @@ def split_claude_tools(value: object) -> list[str]:
 
 def _find_claude_targets(document: Document) -> Iterator[Target]:
     span = document.span_of("/tools")
-    for tool in split_claude_tools(document.get("tools")):
+    for tool in split_claude_tools(document.get("tools"))[:MAX_TARGETS]:
         found = _CALL.match(tool)
         for name in (found["names"] or ANYONE).split(",") if found else ():
             yield _aim(document, name.strip() or ANYONE, span)
@@ -195,7 +207,7 @@ def read_permissions(document: Document, side: str) -> Iterator[tuple[str, str, 
         tables = [(f"/permissions/{side}/{index}", row) for index, row in items if isinstance(row, dict)]
     for pointer, table in tables:
         for tool, patterns in table.items():
-            at = f"{pointer}/{tool}"
+            at = f"{pointer}/{escape_key(tool)}"
             if isinstance(patterns, str):
                 yield tool, at, [(patterns, at)]
             elif isinstance(patterns, list):

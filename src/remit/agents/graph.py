@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from remit.agents.definition import Definition, Target
 
+MAX_SHOWN = 12
+"""Names of a chain that a sentence spells out."""
+
 
 @dataclass(slots=True)
 class Graph:
@@ -31,17 +34,24 @@ class Graph:
     unknown: list[tuple[Definition, Target]] = field(default_factory=list)
     """Targets that are neither an agent nor a service."""
     cycles: list[tuple[str, ...]] = field(default_factory=list)
-    """Each cycle once, from its first name in the alphabet back to it."""
+    """One for each knot of agents that reach each other, from its first name in the alphabet back to it; and one for
+    each agent that calls itself."""
+    in_cycle: frozenset[str] = frozenset()
+    """Every agent that can reach itself."""
     entries: tuple[str, ...] = ()
     depths: dict[str, int] = field(default_factory=dict)
     """The longest chain that leads to an agent, an entry being 1. Agents nobody can reach have none."""
-    chains: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """That chain, from the entry to the agent."""
+    callers: dict[str, str] = field(default_factory=dict)
+    """The agent before each in that chain; an entry at the head of one has none."""
 
-    @property
-    def in_cycle(self) -> frozenset[str]:
-        """Every agent that is part of a cycle."""
-        return frozenset(name for cycle in self.cycles for name in cycle)
+    def find_chain(self, name: str) -> tuple[str, ...]:
+        """The longest chain that leads to an agent, from the entry on; empty where nobody can reach it."""
+        if name not in self.depths:
+            return ()
+        chain = [name]
+        while chain[-1] in self.callers:
+            chain.append(self.callers[chain[-1]])
+        return tuple(reversed(chain))
 
 
 def build_graph(definitions: Iterable[Definition]) -> Graph:
@@ -75,12 +85,17 @@ def _find_edges(graph: Graph) -> None:
 
 
 def _find_cycles(graph: Graph, components: list[tuple[str, ...]]) -> None:
-    """One cycle for every knot of agents that reach each other, the shortest through its first name."""
+    """One cycle for every knot, the shortest through its first name; a call to itself is one of its own."""
+    members: set[str] = set()
     for knot in components:
-        first = min(knot)
-        if len(knot) > 1 or first in graph.edges[first]:
-            graph.cycles.append(_find_way_back(graph.edges, first, frozenset(knot)))
+        if len(knot) > 1:
+            graph.cycles.append(_find_way_back(graph.edges, min(knot), frozenset(knot)))
+            members.update(knot)
+        selves = [name for name in knot if name in graph.edges[name]]
+        graph.cycles += [(name, name) for name in selves]
+        members.update(selves)
     graph.cycles.sort()
+    graph.in_cycle = frozenset(members)
 
 
 def find_components(edges: dict[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -125,20 +140,20 @@ def _pop_component(name: str, stack: list[str], on_stack: dict[str, bool]) -> tu
 
 
 def _find_way_back(edges: dict[str, tuple[str, ...]], first: str, within: frozenset[str]) -> tuple[str, ...]:
-    """The shortest way from a name back to itself."""
+    """The shortest way from a name through others of its knot back to itself."""
     came_from: dict[str, str] = {}
     waiting = [first]
     for name in waiting:
+        if name != first and first in edges[name]:
+            way = [first, name]
+            while way[-1] != first:
+                way.append(came_from[way[-1]])
+            return tuple(reversed(way))
         for target in edges[name]:
-            if target == first:
-                way = [first, name] if name != first else [first]
-                while way[-1] != first:
-                    way.append(came_from[way[-1]])
-                return (*reversed(way), first) if len(way) == 1 else tuple(reversed(way))
-            if target in within and target not in came_from:
+            if target in within and target != first and target not in came_from:
                 came_from[target] = name
                 waiting.append(target)
-    return (first,)
+    raise ValueError(f"{first} is in no knot")
 
 
 def _find_depths(graph: Graph, components: list[tuple[str, ...]]) -> None:
@@ -149,7 +164,7 @@ def _find_depths(graph: Graph, components: list[tuple[str, ...]]) -> None:
         if each.command or name in called or each.mode in ("primary", "all") or each.profile != "standard"
     )  # fmt: skip
     for entry in graph.entries:
-        graph.depths[entry], graph.chains[entry] = 1, (entry,)
+        graph.depths[entry] = 1
     for component in reversed(components):
         members = frozenset(component)
         waiting = [name for name in component if name in graph.depths]
@@ -166,9 +181,13 @@ def _find_depths(graph: Graph, components: list[tuple[str, ...]]) -> None:
 
 def _set_depth(graph: Graph, caller: str, target: str) -> None:
     graph.depths[target] = graph.depths[caller] + 1
-    graph.chains[target] = (*graph.chains[caller], target)
+    graph.callers[target] = caller
 
 
 def render_path(names: Sequence[str]) -> str:
-    """A chain of calls, for people."""
+    """A chain of calls, for people; of a long one its head and its end."""
+    if len(names) > MAX_SHOWN:
+        half = MAX_SHOWN // 2
+        left = len(names) - 2 * half
+        names = [*names[:half], f"… {left} more …", *names[-half:]]
     return " → ".join(names)

@@ -42,6 +42,9 @@ class GraphRule(NamedTuple):
     fix: Applicability | None
 
 
+MAX_COMPARED = 20_000
+"""So many pairs of names are compared to find out which was meant."""
+
 GRAPH_RULES: dict[str, GraphRule] = {}
 
 
@@ -109,7 +112,7 @@ def too_deep(graph: Graph) -> Iterator[GraphReport]:
     for name, depth in graph.depths.items():
         if depth != MAX_DEPTH + 1 or name in graph.in_cycle:
             continue
-        chain = graph.chains[name]
+        chain = graph.find_chain(name)
         caller = graph.agents[chain[-2]]
         message = f"this call would be at depth {depth}, at most {MAX_DEPTH} is allowed: {render_path(chain)}"
         yield GraphReport(caller, message, "Let an agent further up make this call.", _place_of_edge(caller, name))
@@ -127,15 +130,20 @@ def target_unknown(graph: Graph) -> Iterator[GraphReport]:
 
     Fix (unsafe): writes the name that was probably meant.
     """
+    known = (*graph.agents, *SERVICES)
+    meant: dict[str, str | None] = {}
     for agent, target in graph.unknown:
-        meant = find_meant(target.name, (*graph.agents, *SERVICES))
-        hint = f"Did you mean {meant}?" if meant else "Write the agent's file, or take the name out."
-        edit = Edit(*target.span, _spell_like(meant), target.place) if meant and agent.profile == "standard" else None
+        if target.name not in meant:
+            meant[target.name] = find_meant(target.name, known) if len(meant) * len(known) < MAX_COMPARED else None
+        name = meant[target.name]
+        hint = f"Did you mean {name}?" if name else "Write the agent's file, or take the name out."
+        edit = Edit(*target.span, name, target.place) if name and _is_plain(name) and target.is_bare else None
         yield GraphReport(agent, f"the agent {target.name} does not exist", hint, target.place, edit)
 
 
-def _spell_like(name: str) -> str:
-    return f'"{name}"'
+def _is_plain(name: str) -> bool:
+    """Whether a name means itself wherever it is written, with quotes and without."""
+    return name.replace("-", "").replace("_", "").isalnum() and name[0].isalpha()
 
 
 @graph_rule("GRF004", "R1.6", severity="warning")
@@ -173,7 +181,7 @@ def wider_child(graph: Graph) -> Iterator[GraphReport]:
     Good: a child that may do no more than its caller.
     """
     for caller, child in _edges(graph):
-        wider = _find_wider(caller, child)
+        wider = _find_wider(caller, child) if child.name not in SERVICES else None
         if wider:
             yield GraphReport(caller, f"{child.name} may {wider}, {caller.name} itself may not",
                               "Narrow the child, or let another agent make this call.",
