@@ -36,7 +36,9 @@ def draw_tree(graph: Graph) -> list[Line]:
     for command, names in _group_by_command(graph):
         lines.append(Line("", command, fault=False))
         _draw(graph, names, lines, drawn)
-    return lines[:MAX_LINES]
+    if len(lines) > MAX_LINES:
+        lines[MAX_LINES:] = [Line("", "… and more; json shows them all", fault=False)]
+    return lines
 
 
 def _group_by_command(graph: Graph) -> list[tuple[str, list[str]]]:
@@ -54,13 +56,14 @@ def _name_entry(agent: Definition) -> str:
 
 def _draw(graph: Graph, names: list[str], lines: list[Line], drawn: set[str]) -> None:
     """Depth first, without recursion: a stack of names, each with its lead and the chain above it."""
+    waiting: list[tuple[str, str, bool, tuple[str, ...]]]
     waiting = [(name, "", index == len(names) - 1, ()) for index, name in enumerate(names)][::-1]
-    while waiting and len(lines) < MAX_LINES:
+    while waiting and len(lines) <= MAX_LINES:
         name, lead, is_last, chain = waiting.pop()
         circle = name in chain
         again = name in drawn and not circle
         depth = len(chain) + 1
-        fault = circle or depth > MAX_DEPTH or (name not in graph.agents and name not in SERVICES and name != ANYONE)
+        fault = circle or depth > MAX_DEPTH or not _is_known(graph, name)
         branch = "└─ " if is_last else "├─ "
         lines.append(Line(f"{lead}{branch}", _describe(graph, name, depth, circle=circle, again=again), fault))
         if circle or again or name not in graph.agents:
@@ -78,7 +81,7 @@ def _describe(graph: Graph, name: str, depth: int, *, circle: bool, again: bool)
         return "any agent"
     facts = []
     if agent is None:
-        facts.append("built in" if name in SERVICES else "does not exist")
+        facts += ["built in"] if name in SERVICES else [] if _is_known(graph, name) else ["does not exist"]
     else:
         facts += [fact for fact in (agent.kind, f"{agent.timeout_s:g} s" if agent.timeout_s else None) if fact]
     if circle:
@@ -122,8 +125,12 @@ def draw_mermaid(graph: Graph) -> str:
 
 
 def _is_fault(graph: Graph, name: str) -> bool:
-    known = name in graph.agents or name in SERVICES or name == ANYONE
-    return not known or name in graph.in_cycle or graph.depths.get(name, 1) > MAX_DEPTH
+    return not _is_known(graph, name) or name in graph.in_cycle or graph.depths.get(name, 1) > MAX_DEPTH
+
+
+def _is_known(graph: Graph, name: str) -> bool:
+    """Whether a name is an agent, a service, or a pattern that stands for agents."""
+    return name in graph.agents or name in SERVICES or ANYONE in name
 
 
 def _number(graph: Graph) -> dict[str, int]:
@@ -133,7 +140,7 @@ def _number(graph: Graph) -> dict[str, int]:
 
 def _quote_mermaid(text: str) -> str:
     plain = "".join(char if char.isprintable() else " " for char in text)
-    return plain.translate({ord(char): f"#{ord(char)};" for char in '#"<>`'})
+    return plain.translate({ord(char): f"#{ord(char)};" for char in '#"<>&`'})
 
 
 def draw_dot(graph: Graph) -> str:
@@ -141,9 +148,10 @@ def draw_dot(graph: Graph) -> str:
     lines = ["digraph agents {", "  rankdir=LR;", "  node [shape=box, style=rounded];"]
     for name in _number(graph):
         agent = graph.agents.get(name)
-        label = f"{name}\\n{agent.timeout_s:g} s" if agent and agent.timeout_s else name
+        label = _escape_dot("any agent" if name == ANYONE else name)
+        label += f"\\n{agent.timeout_s:g} s" if agent and agent.timeout_s else ""
         colour = ", color=red, fontcolor=red" if _is_fault(graph, name) else ""
-        lines.append(f'  {_quote_dot(name)} [label="{_escape_dot(label)}"{colour}];')
+        lines.append(f'  {_quote_dot(name)} [label="{label}"{colour}];')
     for caller, target, is_round in _edges(graph):
         lines.append(f"  {_quote_dot(caller)} -> {_quote_dot(target)}{' [color=red, penwidth=2]' if is_round else ''};")
     return "\n".join([*lines, "}"])
@@ -155,20 +163,22 @@ def _quote_dot(text: str) -> str:
 
 def _escape_dot(text: str) -> str:
     plain = "".join(char if char.isprintable() else " " for char in text)
-    return plain.replace('"', '\\"')
+    return plain.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def shape_graph(graph: Graph) -> dict[str, Any]:
     """The graph as plain values."""
+    entries = frozenset(graph.entries)
     return {
-        "agents": [_shape_agent(graph, name, agent) for name, agent in graph.agents.items()],
+        "agents": [{**_shape_agent(graph, name), "entry": name in entries} for name in graph.agents],
         "edges": [{"from": caller, "to": target, "cycle": is_round} for caller, target, is_round in _edges(graph)],
         "cycles": [list(cycle) for cycle in graph.cycles],
         "max_depth": MAX_DEPTH,
     }
 
 
-def _shape_agent(graph: Graph, name: str, agent: Definition) -> dict[str, Any]:
+def _shape_agent(graph: Graph, name: str) -> dict[str, Any]:
+    agent = graph.agents[name]
     return {
         "name": name,
         "path": agent.path,
@@ -177,6 +187,5 @@ def _shape_agent(graph: Graph, name: str, agent: Definition) -> dict[str, Any]:
         "command": agent.command,
         "timeout_seconds": agent.timeout_s,
         "depth": graph.depths.get(name),
-        "chain": list(graph.chains.get(name, ())),
-        "entry": name in graph.entries,
+        "caller": graph.callers.get(name),
     }
