@@ -5,10 +5,12 @@ Owns the order: no two edits touch the same place in one round, and what a fix b
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right, insort_right
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from remit.model import Edit, Finding
 
@@ -30,20 +32,45 @@ def apply_fixes(findings: Iterable[Finding], text: str, *, unsafe: bool) -> Fixe
         fix = finding.fix
         if fix is None or (fix.applicability == "unsafe" and not unsafe):
             continue
-        if any(_overlap(edit, other) for edit in fix.edits for other in taken):
+        if not _fits(fix.edits, text) or any(_touches(edit, taken) for edit in fix.edits):
             continue
-        taken.extend(fix.edits)
+        for edit in fix.edits:
+            insort_right(taken, edit, key=_span)
         applied.append(finding)
-    for edit in reversed(sorted(taken, key=lambda edit: (edit.start, edit.end))):  # noqa: C413 - keeps equal ones in order
-        text = text[: edit.start] + edit.content + text[edit.end :]
-    return Fixed(text, tuple(applied))
+    pieces, at = [], 0
+    for edit in sorted(taken, key=_order):
+        pieces += [text[at : edit.start], edit.content]
+        at = edit.end
+    return Fixed("".join([*pieces, text[at:]]), tuple(applied))
 
 
-def _overlap(edit: Edit, other: Edit) -> bool:
-    """Whether two edits touch; two insertions at one place stand one after the other."""
-    if edit.start == edit.end == other.start == other.end:
-        return False
-    return edit.start <= other.end and other.start <= edit.end
+def _span(edit: Edit) -> tuple[int, int]:
+    return edit.start, edit.end
+
+
+def _order(edit: Edit) -> tuple[int, int, int, bool]:
+    """By place; of lines that are added at one place the deepest first, and an item before a key, as YAML nests."""
+    line = edit.content.lstrip("\r\n")
+    indent = len(line) - len(line.lstrip(" ")) if line != edit.content else 0
+    return edit.start, edit.end, -indent, not line.lstrip(" ").startswith("- ")
+
+
+def _fits(edits: Sequence[Edit], text: str) -> bool:
+    """Whether the edits of one fix lie in the text, and none in another."""
+    ordered = sorted(map(_span, edits))
+    inside = bool(ordered) and ordered[0][0] >= 0 and all(start <= end <= len(text) for start, end in ordered)
+    return inside and all(one[1] <= other[0] for one, other in pairwise(ordered))
+
+
+def _touches(edit: Edit, taken: Sequence[Edit]) -> bool:
+    """Whether an edit touches one of those that are taken, which are in order, so that only its neighbours can.
+
+    Two insertions at one place stand one after the other.
+    """
+    low, high = bisect_left(taken, _span(edit), key=_span), bisect_right(taken, _span(edit), key=_span)
+    if low < high and edit.start != edit.end:
+        return True
+    return (low > 0 and taken[low - 1].end >= edit.start) or (high < len(taken) and taken[high].start <= edit.end)
 
 
 def fix_until_stable(text: str, check: Callable[[str], Iterable[Finding]], *, unsafe: bool) -> Fixed:
