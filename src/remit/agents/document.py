@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from remit.agents.frontmatter import Frontmatter, find_frontmatter, parse_frontmatter
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 1024 * 1024
 """An agent file is a prompt; one of a million bytes fits in no context."""
+MAX_IGNORES = 1_000
 
 
 @dataclass(slots=True)
@@ -175,11 +177,12 @@ def _find_ignores(document: Document) -> list[Ignore]:
     text, ignores = document.text, []
     if "remit:" not in text:
         return []
-    for found in _IGNORE.finditer(text):
+    comments = {start for start, _ in document.body.comments}
+    for found in islice(_IGNORE.finditer(text), MAX_IGNORES):
         in_head = found.start() < document.body_start
         if in_head is (found["open"] == "<!--"):
             continue
-        if not in_head and not any(start == found.start() for start, _ in document.body.comments):
+        if not in_head and found.start() not in comments:
             continue
         codes = tuple(code.strip().upper() for code in (found["codes"] or "").split(",") if code.strip())
         place = document.locate(found.span())

@@ -66,20 +66,23 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str | None]] = {
 }
 
 
-def apply_ignores(
-    findings: Iterable[Finding], ignores: Sequence[Ignore], *, is_wanted: Callable[[str], bool]
-) -> list[Finding]:
+def apply_ignores(findings: Iterable[Finding], ignores: Sequence[Ignore]) -> list[Finding]:
     """The findings that no ignore silences, and those about the ignores themselves."""
     if not ignores:
         return list(findings)
+    everywhere = [index for index, ignore in enumerate(ignores) if ignore.whole_file]
+    on_line: dict[int, list[int]] = {}
+    for index, ignore in enumerate(ignores):
+        if not ignore.whole_file:
+            on_line.setdefault(ignore.line, []).append(index)
     used: set[tuple[int, str]] = set()
     kept = []
     for finding in findings:
+        here = on_line.get(finding.place.line, []) if finding.place is not None else []
         silenced = [
             (index, code)
-            for index, ignore in enumerate(ignores)
-            if ignore.whole_file or (finding.place is not None and finding.place.line == ignore.line)
-            for code in ignore.codes or ("",)
+            for index in (*everywhere, *here)
+            for code in ignores[index].codes or ("",)
             if finding.code.startswith(code)
         ]
         used.update(silenced)
@@ -88,8 +91,7 @@ def apply_ignores(
     for index, ignore in enumerate(ignores):
         unused = [code for code in ignore.codes if (index, code) not in used]
         if not ignore.codes:
-            told = [bare_ignore(ignore)] if (index, "") in used else [unused_ignore(ignore, ())]
-        else:
-            told = [unused_ignore(ignore, unused)] if unused else []
-        kept += [finding for finding in told if is_wanted(finding.code)]
+            kept.append(bare_ignore(ignore) if (index, "") in used else unused_ignore(ignore, ()))
+        elif unused:
+            kept.append(unused_ignore(ignore, unused))
     return kept

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from remit.model import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from remit.agents.definition import Definition
     from remit.agents.document import Document
@@ -62,28 +62,35 @@ def lint(files: Sequence[Checked], choice: Choice) -> tuple[dict[str, tuple[Find
         found[path].append(finding)
     result = {}
     for file in files:
-        wanted = choose(found[file.path], file.path, choice)
-        heard = apply_ignores(wanted, file.ignores, is_wanted=lambda code: _is_selected(code, choice))
-        result[file.path] = tuple(sort_findings(heard))
+        # Ignores first: whether one is needed does not depend on what somebody wants to hear today.
+        heard = apply_ignores(found[file.path], file.ignores)
+        result[file.path] = tuple(sort_findings(choose(heard, file.path, choice)))
     return result, graph
 
 
 def choose(findings: Iterable[Finding], path: str, choice: Choice) -> list[Finding]:
     """The findings that are wanted, with the severities that somebody gave them."""
-    unwanted = [code for pattern, codes in choice.per_file.items() if matches_path(pattern, path) for code in codes]
+    is_wanted = make_sieve(path, choice)
     kept = []
     for finding in findings:
-        if not _is_selected(finding.code, choice) or _is_named(finding.code, unwanted):
+        if not is_wanted(finding.code):
             continue
-        severity = choice.severities.get(finding.code)
-        kept.append(finding._replace(severity=severity) if severity else finding)
+        given = max((code for code in choice.severities if finding.code.startswith(code)), key=len, default=None)
+        kept.append(finding if given is None else finding._replace(severity=choice.severities[given]))
     return kept
 
 
-def _is_selected(code: str, choice: Choice) -> bool:
-    """The longest beginning decides, as in other linters; of two equally long, the one that ignores."""
-    chosen = _longest(code, choice.select)
-    return chosen > _longest(code, choice.ignore)
+def make_sieve(path: str, choice: Choice) -> Callable[[str], bool]:
+    """Whether a code is wanted in a file.
+
+    The longest beginning decides, as in other linters; of two equally long, the one that ignores.
+    """
+    unwanted = [code for pattern, codes in choice.per_file.items() if matches_path(pattern, path) for code in codes]
+
+    def is_wanted(code: str) -> bool:
+        return _longest(code, choice.select) > _longest(code, choice.ignore) and _longest(code, unwanted) < 0
+
+    return is_wanted
 
 
 def _longest(code: str, beginnings: Iterable[str]) -> int:
@@ -91,19 +98,21 @@ def _longest(code: str, beginnings: Iterable[str]) -> int:
     return max(lengths, default=-1)
 
 
-def _is_named(code: str, beginnings: Iterable[str]) -> bool:
-    return _longest(code, beginnings) >= 0
-
-
 def matches_path(pattern: str, path: str) -> bool:
-    """Whether a pattern of the configuration means a path: by its whole, by its name, or by a folder above it."""
+    """Whether a pattern of the configuration means a path: by itself, or by a folder above it.
+
+    A pattern without a slash is a name, wherever it stands; one with a slash begins at the root.
+    """
     from fnmatch import fnmatchcase  # noqa: PLC0415 - few workspaces have patterns
 
-    folder = pattern.rstrip("/").removesuffix("/**").removesuffix("/*")
-    return (
-        fnmatchcase(path, pattern)
-        or fnmatchcase(path.rpartition("/")[2], pattern)
-        or (folder != pattern.rstrip("*") and path.startswith(f"{folder}/"))
+    pattern = pattern.removeprefix("./")
+    anywhere = pattern.startswith("**/") or "/" not in pattern.rstrip("/")
+    plain = pattern.strip("/").removesuffix("/**").removeprefix("**/")
+    parts = path.strip("/").split("/")
+    return any(
+        fnmatchcase("/".join(parts[start:end]), plain)
+        for start in range(len(parts) if anywhere else 1)
+        for end in range(start + 1, len(parts) + 1)
     )
 
 
