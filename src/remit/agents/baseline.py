@@ -37,7 +37,7 @@ def parse_baseline(text: str, name: str) -> Baseline:
         table: Any = json.loads(text)
         files = table["files"]
         good = table["remit_baseline"] == _FORM and isinstance(files, dict)
-        good = good and all(isinstance(count, int) for each in files.values() for count in each.values())
+        good = good and all(type(count) is int and count > 0 for each in files.values() for count in each.values())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         good = False
     if not good:
@@ -66,14 +66,22 @@ def take_stock(found: Mapping[str, tuple[Finding, ...]], load_lines: Callable[[s
 
 
 def subtract(
-    found: Mapping[str, tuple[Finding, ...]], baseline: Baseline, load_lines: Callable[[str], list[str]]
+    found: Mapping[str, tuple[Finding, ...]],
+    baseline: Baseline,
+    load_lines: Callable[[str], list[str]],
+    *,
+    is_asked: Callable[[str, str], bool] | None = None,
 ) -> tuple[dict[str, tuple[Finding, ...]], Baseline]:
-    """The findings that are new, and the baseline without what is gone. Files that were not looked at keep theirs."""
+    """The findings that are new, and the baseline without what is gone.
+
+    What was not looked at this time stays: other files, and codes that are not asked for in a file.
+    """
     new: dict[str, tuple[Finding, ...]] = {}
     rest: dict[str, Mapping[str, int]] = {path: counts for path, counts in baseline.items() if path not in found}
     for path, findings in found.items():
         left = dict(baseline.get(path, {}))
-        used: dict[str, int] = {}
+        unasked = [name for name in left if is_asked is not None and not is_asked(path, name.partition(":")[0])]
+        used = {name: left[name] for name in unasked}
         lines = load_lines(path) if left and findings else []
         fresh = []
         for finding in findings:
@@ -87,3 +95,8 @@ def subtract(
         if used:
             rest[path] = used
     return new, rest
+
+
+def count_known(baseline: Baseline) -> int:
+    """How many findings a baseline holds."""
+    return sum(sum(counts.values()) for counts in baseline.values())
