@@ -93,6 +93,8 @@ class Outline:
     steps: list[Step] = field(default_factory=list)
     groups: list[list[Step]] = field(default_factory=list)
     """The steps, by the flow they belong to: most files have one."""
+    host: Tag | None = None
+    """The tag in which the sections stand: the body, or one that is wrapped around all of them."""
 
     @property
     def is_bare(self) -> bool:
@@ -112,18 +114,26 @@ class Outline:
         """Where a section belongs: after the one before it, else (True) before the one after it."""
         at = SECTIONS.index(name)
         for other in reversed(SECTIONS[:at]):
-            if (tag := self.get(other)) is not None and tag.closed:
+            if (tag := self._get_neighbour(other)) is not None and tag.closed:
                 return tag.end, False
         for other in SECTIONS[at + 1 :]:
-            if (tag := self.get(other)) is not None:
+            if (tag := self._get_neighbour(other)) is not None:
                 return tag.start, True
         return None
+
+    def _get_neighbour(self, name: str) -> Tag | None:
+        """The first section of a name, unless it stands in another: what is added beside it would not be found."""
+        tag = self.get(name)
+        parent = tag.parent if tag is not None else None
+        while parent is not None and parent is not self.host and not parent.closed:
+            parent = parent.parent
+        return tag if parent is self.host else None
 
 
 def make_outline(text: str, body: Body) -> Outline:
     """Find the sections and steps in a body."""
     outline = Outline()
-    host = _find_host(body)
+    host = outline.host = _find_host(body)
     _find_sections(outline, list(unfold(host)))
     missing = [name for name in _ANYWHERE if name not in outline.sections]
     if missing and outline.sections:
@@ -145,6 +155,11 @@ def unfold(tag: Tag) -> Iterator[Tag]:
         yield child
         if not child.closed:
             waiting.extend(reversed(child.children))
+
+
+def find_part(tag: Tag, *names: str) -> Tag | None:
+    """The first child with one of these names, also where another child was never closed before it."""
+    return next((child for child in unfold(tag) if child.name in names), None)
 
 
 # --- sections --------------------------------------------------------------------------------------------------------
@@ -294,7 +309,7 @@ def _find_steps(outline: Outline, text: str, host: Tag) -> None:
 def _find_return_in_step(outline: Outline) -> None:
     """The format of the return counts as well where it stands in the step that returns."""
     for step in outline.steps:
-        found = step.tag.find("return_format", "output_specification") if step.role == "return" else None
+        found = find_part(step.tag, "return_format", "output_specification") if step.role == "return" else None
         if found is not None and "return_format" not in outline.sections:
             outline.sections["return_format"] = [found]
 
@@ -336,7 +351,7 @@ def _find_role(text: str, tag: Tag, name: str) -> tuple[Role | None, bool]:
     for role in ROLES:
         if role in words:
             return role, True
-    title, action = tag.find("name"), tag.find("action")
+    title, action = find_part(tag, "name"), find_part(tag, "action")
     # a title may have its number before it: `Stage 7: Postflight`
     said = [(tag.get("name") or "", 3), (_begin(text, title), 3), (_begin(text, action), 1)]
     for sentence, far in said:
