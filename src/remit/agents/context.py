@@ -61,19 +61,24 @@ def find_context_files(document: Document) -> dict[str, tuple[str, ...]]:
 def find_places(path: str, folder: str) -> tuple[str, ...]:
     """Where a path may lie that is written in an agent's file: below its index's folder, or below the root."""
     path = path.strip()
-    if is_absolute(path) or is_magic(path) or "\0" in path or len(path) > MAX_CHARS:
+    if is_absolute(path) or is_magic(path) or is_folder(path) or "\0" in path or len(path) > MAX_CHARS:
         return ()
     below = [normpath(path)]
     if folder:
         below.insert(
             len(below) if f"{below[0]}/".startswith(f"{normpath(folder)}/") else 0, normpath(join(folder, path))
         )
-    return tuple(dict.fromkeys(place for place in below if place != "." and not climbs(place)))
+    return tuple(dict.fromkeys(place for place in below if not climbs(place)))
 
 
 def is_absolute(path: str) -> bool:
     """Whether a path begins at the root of a machine, or in somebody's home."""
     return path.startswith(("/", "~", "\\")) or path[1:3] in (":\\", ":/") or "://" in path[:20]
+
+
+def is_folder(path: str) -> bool:
+    """Whether a path can be nothing but a folder."""
+    return path.rpartition("/")[2] in ("", ".", "..")
 
 
 def climbs(place: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.agents import edits
-from remit.agents.context import climbs, find_context_files, is_absolute, list_context_files
+from remit.agents.context import climbs, find_context_files, is_absolute, is_folder, list_context_files
 from remit.agents.patterns import is_magic
 from remit.agents.profiles import CONTEXT_BUDGETS
 from remit.agents.rules.keys import is_lost_in
@@ -166,7 +166,7 @@ def context_file_missing(case: Case) -> Iterator[Report]:
     """
     document = case.document
     for file in list_context_files(document) if case.sizes else ():
-        if file.path in case.sizes and case.sizes[file.path] is None and not file.path.strip().endswith("/"):
+        if file.path in case.sizes and case.sizes[file.path] is None:
             what = "the index" if file.part == "index" else f"the {file.part} file"
             yield Report(f"{what} {show(file.path)} does not exist", "Correct the path, or write the file.",
                          document.span_of(file.pointer), file.pointer,
@@ -237,7 +237,7 @@ def context_outside(case: Case) -> Iterator[Report]:
     inside = find_context_files(document)
     for file in list_context_files(document):
         path = file.path.strip()
-        if file.path not in inside and (is_absolute(path) or _leads_out(path)):
+        if file.path not in inside and (is_absolute(path) or (not is_folder(path) and _leads_out(path))):
             yield Report(f"{show(path)} lies outside of the workspace",
                          "Write a path below the workspace's root.", document.span_of(file.pointer),
                          file.pointer)  # fmt: skip
@@ -262,7 +262,7 @@ def context_not_a_file(case: Case) -> Iterator[Report]:
     document = case.document
     for file in list_context_files(document):
         path = file.path.strip()
-        if path.endswith("/") or path in (".", "./") or is_magic(path):
+        if (is_folder(path) or is_magic(path)) and not is_absolute(path):
             what = "a pattern" if is_magic(path) else "a folder"
             yield Report(f"{show(path)} is {what}, not a file", "Name each file.", document.span_of(file.pointer),
                          file.pointer)  # fmt: skip
