@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -47,6 +48,10 @@ _KNOWN = frozenset({
 })  # fmt: skip
 _ANYWHERE = frozenset({"inputs_required", "inputs_forbidden", "process_flow", "delegation_patterns"})
 """Sections whose names mean nothing else, so that they count wherever they stand."""
+
+MAX_STEPS = 200
+MAX_PARTS = 200
+"""How many steps, and parts of one tag, are looked at: nobody reads more."""
 
 Role = Literal["preflight", "postflight", "return"]
 ROLES: tuple[Role, ...] = ("preflight", "postflight", "return")
@@ -93,6 +98,7 @@ class Outline:
     steps: list[Step] = field(default_factory=list)
     groups: list[list[Step]] = field(default_factory=list)
     """The steps, by the flow they belong to: most files have one."""
+    _slipped: dict[int, set[str]] | None = None
     host: Tag | None = None
     """The tag in which the sections stand: the body, or one that is wrapped around all of them."""
 
@@ -105,6 +111,14 @@ class Outline:
         """The first section of a name."""
         found = self.sections.get(name)
         return found[0] if found else None
+
+    def slipped(self, parent: Tag) -> set[str]:
+        """The parts of a tag whose names are misspelt."""
+        if self._slipped is None:
+            self._slipped = {}
+            for slip in self.slips:
+                self._slipped.setdefault(id(slip.tag.parent), set()).add(slip.meant)
+        return self._slipped.get(id(parent), set())
 
     def lacks(self, name: str) -> bool:
         """Whether a section is missing from a file that has others."""
@@ -159,7 +173,7 @@ def unfold(tag: Tag) -> Iterator[Tag]:
 
 def find_part(tag: Tag, *names: str) -> Tag | None:
     """The first child with one of these names, also where another child was never closed before it."""
-    return next((child for child in unfold(tag) if child.name in names), None)
+    return next((child for child in islice(unfold(tag), MAX_PARTS) if child.name in names), None)
 
 
 # --- sections --------------------------------------------------------------------------------------------------------
@@ -300,7 +314,8 @@ def _find_steps(outline: Outline, text: str, host: Tag) -> None:
     flow = outline.get("process_flow")
     direct = _read_steps(outline, text, flow if flow is not None else host)
     if flow is not None and not direct:
-        outline.groups = [steps for child in flow.children if (steps := _read_steps(outline, text, child))]
+        groups = (_read_steps(outline, text, child) for child in islice(flow.children, MAX_STEPS))
+        outline.groups = [steps for steps in groups if steps]
     else:
         outline.groups = [direct] if direct else []
     outline.steps = [step for group in outline.groups for step in group]
@@ -316,7 +331,8 @@ def _find_return_in_step(outline: Outline) -> None:
 
 def _read_steps(outline: Outline, text: str, parent: Tag) -> list[Step]:
     in_flow = parent is outline.get("process_flow")
-    return [step for tag in unfold(parent) if (step := _read_step(outline, text, tag, in_flow=in_flow)) is not None]
+    found = (_read_step(outline, text, tag, in_flow=in_flow) for tag in unfold(parent))
+    return list(islice((step for step in found if step is not None), MAX_STEPS))
 
 
 def _read_step(outline: Outline, text: str, tag: Tag, *, in_flow: bool) -> Step | None:

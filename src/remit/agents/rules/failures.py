@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.agents import edits
-from remit.agents.outline import ERROR_PARTS, is_slip
+from remit.agents.outline import ERROR_PARTS, find_part, is_slip, unfold
 from remit.agents.passages import USUAL_ERRORS, render_error, render_section
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.sections import find_top, is_empty, shorten
@@ -47,7 +47,7 @@ def find_troubles(document: Document) -> list[Trouble]:
     """Every type of error in the section, however it is written."""
     section = document.outline.get("error_handling")
     troubles = []
-    for tag in section.children if section else ():
+    for tag in unfold(section) if section else ():
         if tag.inline and not tag.closed:
             continue
         if tag.name in _NAMED_TAGS or is_slip(tag.name, "error_type"):
@@ -167,8 +167,10 @@ def error_part_missing(case: Case) -> Iterator[Report]:
     for trouble in troubles:
         if not _has_part(trouble.tag):
             continue
-        slipped = {slip.meant for slip in document.outline.slips if slip.tag.parent is trouble.tag}
-        missing = [part for part in ERROR_PARTS if part not in slipped and is_empty(document, trouble.tag.find(part))]
+        slipped = document.outline.slipped(trouble.tag)
+        missing = [
+            part for part in ERROR_PARTS if part not in slipped and is_empty(document, find_part(trouble.tag, part))
+        ]
         if missing:
             yield Report(f"the error type {shorten(trouble.name)}".rstrip() + f" has no {', '.join(missing)}",
                          f"Add {' and '.join(f'<{part}>' for part in missing)}.", trouble.tag.name_span)  # fmt: skip
@@ -176,7 +178,7 @@ def error_part_missing(case: Case) -> Iterator[Report]:
 
 def _has_part(tag: Tag) -> bool:
     return any(child.name in ERROR_PARTS or any(is_slip(child.name, part) for part in ERROR_PARTS)
-               for child in tag.children)  # fmt: skip
+               for child in unfold(tag))  # fmt: skip
 
 
 @rule("AGT135", "R1.23")

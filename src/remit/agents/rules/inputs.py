@@ -81,7 +81,7 @@ def inputs_missing(case: Case) -> Iterator[Report]:
 
 
 def _has_slip(document: Document, section: Tag) -> bool:
-    return any(slip.tag.parent is section for slip in document.outline.slips)
+    return bool(document.outline.slipped(section))
 
 
 def _list_usual(document: Document) -> list[str]:

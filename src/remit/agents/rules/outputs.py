@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.outline import ARTIFACT_PARTS
+from remit.agents.outline import ARTIFACT_PARTS, find_part
 from remit.agents.passages import ARTIFACTS, STRUCTURE, VALIDATION, render_artifact, render_section
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.sections import find_kind, find_top, is_empty, shorten
@@ -84,8 +84,8 @@ def artifact_incomplete(case: Case) -> Iterator[Report]:
     """
     document = case.document
     for tag in find_artifacts(document):
-        slipped = {slip.meant for slip in document.outline.slips if slip.tag.parent is tag}
-        missing = [part for part in ARTIFACT_PARTS if tag.find(part) is None and part not in slipped]
+        slipped = document.outline.slipped(tag)
+        missing = [part for part in ARTIFACT_PARTS if find_part(tag, part) is None and part not in slipped]
         if not (tag.get("type") or "").strip():
             missing.insert(0, "type")
         if missing:
@@ -145,7 +145,7 @@ def artifact_path(case: Case) -> Iterator[Report]:
     document = case.document
     for tag in find_artifacts(document):
         kind = "research" if tag.get("type") == "report" else tag.get("type") or ""
-        path = tag.find("path")
+        path = find_part(tag, "path")
         found = (
             _PATH.search(document.text, path.inner_start, min(path.inner_end, path.inner_start + 600)) if path else None
         )
@@ -164,8 +164,9 @@ def _judge_path(path: str, kind: str) -> str:
     root = next((root for root in SPEC_ROOTS if path.startswith(f"{root}/")), None)
     if root is None:
         return "is not under the folder of the tasks" if not path.startswith(("{", "$")) else ""
-    shape = _SHAPES[kind][0].search(path)
-    if shape is None or _TASK_FOLDER.match(path, len(root)) is None:
+    folder = _TASK_FOLDER.match(path, len(root))
+    shape = _SHAPES[kind][0].search(path, folder.end() - 1) if folder else None
+    if shape is None:
         return f"is not where a {kind} {'report ' if kind == 'research' else ''}is looked for"
     return "has no date in its name" if kind == "summary" and shape["date"] is None else ""
 
@@ -217,7 +218,7 @@ def return_format_alias(case: Case) -> Iterator[Report]:
     section = case.document.outline.get("return_format")
     if section is None or any(slip.tag is section for slip in case.document.outline.slips):
         return
-    inner = section.find("format") if section.find("structure") is None else None
+    inner = find_part(section, "format") if find_part(section, "structure") is None else None
     renamed = [(tag, name) for tag, name in ((section, "return_format"), (inner, "structure")) if tag is not None]
     renamed = [(tag, name) for tag, name in renamed if tag.name != name]
     changes = tuple(change for tag, name in renamed for change in edits.rename_tag(tag, name))
@@ -229,7 +230,7 @@ def return_format_alias(case: Case) -> Iterator[Report]:
 
 def _find_structure(document: Document) -> Tag | None:
     section = document.outline.get("return_format")
-    return section.find("structure", "format") if section else None
+    return find_part(section, "structure", "format") if section else None
 
 
 @rule("AGT126", "R1.21", fix="unsafe")
@@ -253,7 +254,7 @@ def structure_missing(case: Case) -> Iterator[Report]:
             yield Report(f"<{structure.name}> is empty", "Write down the object that the agent returns.",
                          structure.name_span)  # fmt: skip
         return
-    if any(slip.tag.parent is section and slip.meant == "structure" for slip in document.outline.slips):
+    if "structure" in document.outline.slipped(section):
         return
     inner = document.text_of(section)
     if '"status"' in inner or "status:" in inner:
@@ -361,7 +362,7 @@ def return_validation_missing(case: Case) -> Iterator[Report]:
     section = document.outline.get("return_format")
     if section is None or is_empty(document, section) or not section.closed:
         return
-    slipped = any(slip.tag.parent is section and slip.meant == "validation" for slip in document.outline.slips)
-    if section.find("validation", "validation_rules") is None and not slipped:
+    slipped = "validation" in document.outline.slipped(section)
+    if find_part(section, "validation", "validation_rules") is None and not slipped:
         yield Report(f"<{section.name}> does not say how the return is validated", "Add <validation>.",
                      section.name_span, edits=edits.add_child(document, section, VALIDATION))  # fmt: skip

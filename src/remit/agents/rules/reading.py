@@ -197,6 +197,11 @@ def _is_structural(name: str) -> bool:
     return name in _STRUCTURE or name.startswith(("step_", "stage_"))
 
 
+def _is_part(tag: Tag) -> bool:
+    """Whether a tag means something; some names do so only where they belong."""
+    return _is_structural(tag.name) or (tag.parent is not None and tag.parent.name in ("artifact", "delegate_to"))
+
+
 @rule("AGT010", "R1.7", profiles=("standard", "opencode", "command"), fix="unsafe")
 def tag_unclosed(case: Case) -> Iterator[Report]:
     """A section is opened and never closed.
@@ -214,19 +219,26 @@ def tag_unclosed(case: Case) -> Iterator[Report]:
     misspelt = {id(slip.tag): slip for slip in document.outline.slips if slip.closes}
     for tag in document.body.unclosed:
         slip = misspelt.get(id(tag))
-        if not _is_structural(tag.name) or tag.inline or (slip and document.profile == "standard"):
+        if not _is_part(tag) or tag.inline or (slip and document.profile == "standard"):
             continue  # in a standard agent a misspelt closing tag is a finding of its own
         hidden = document.body.hidden
         if hidden is not None and document.text.find(f"</{tag.name}>", *hidden) >= 0:
             continue  # it is closed where an unclosed fence hides it
-        line_end = document.text.find("\n", tag.inner_start)
-        own_line = line_end >= 0 and document.text[tag.inner_start : line_end].strip()
-        line_end -= document.text[line_end - 1] == "\r"
-        at = line_end if own_line else len(document.text[: _find_end(tag)].rstrip())
-        closing = f"</{tag.name}>" if own_line else f"{edits.find_newline(document)}</{tag.name}>"
+        at, closing = _place_closing(document, tag)
         added = ((at, at, closing),) if hidden is None or at <= hidden[0] else ()
         yield Report(f"<{tag.name}> is not closed", f"Write </{tag.name}> where it ends.", tag.name_span,
                      edits=((*slip.span, tag.name),) if slip else added)  # fmt: skip
+
+
+def _place_closing(document: Document, tag: Tag) -> tuple[int, str]:
+    """Where the closing tag goes, and how it looks there: at the end of the line that begins with the tag, or below."""
+    end = _find_end(tag)
+    line_end = document.text.find("\n", tag.inner_start)
+    line_end -= document.text[line_end - 1] == "\r"
+    on_line = tag.inner_start < line_end <= end and all(child.end <= line_end for child in tag.children)
+    if on_line and document.text[tag.inner_start : line_end].strip():
+        return line_end, f"</{tag.name}>"
+    return max(tag.inner_start, len(document.text[:end].rstrip())), f"{edits.find_newline(document)}</{tag.name}>"
 
 
 def _find_end(tag: Tag) -> int:

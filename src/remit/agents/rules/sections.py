@@ -13,6 +13,8 @@ from remit.agents.outline import (
     DELEGATE_PARTS,
     ERROR_PARTS,
     STEP_PARTS,
+    find_part,
+    unfold,
 )
 from remit.agents.passages import STATUSES
 from remit.agents.rules.register import Case, Report, rule
@@ -276,12 +278,14 @@ def context_incomplete(case: Case) -> Iterator[Report]:
             yield Report("<context> is missing", f"Write <context> with {', '.join(CONTEXT_PARTS)}.",
                          find_top(document))  # fmt: skip
         return
-    slipped = {slip.meant for slip in outline.slips if slip.tag.parent is context}
-    missing = [part for part in CONTEXT_PARTS if part not in slipped and is_empty(document, context.find(part))]
+    slipped = outline.slipped(context)
+    missing = [part for part in CONTEXT_PARTS if part not in slipped and is_empty(document, find_part(context, part))]
     if not missing:
         return
     known = _describe_context(document)
-    lines = [f"<{part}>{known[part]}</{part}>" for part in missing if part in known and context.find(part) is None]
+    lines = [
+        f"<{part}>{known[part]}</{part}>" for part in missing if part in known and find_part(context, part) is None
+    ]
     yield Report(f"<context> does not have {', '.join(missing)}", "Say it in a sentence or two each.",
                  context.name_span, severity="warning",
                  edits=edits.add_child(document, context, "\n".join(lines)) if lines else ())  # fmt: skip
@@ -397,13 +401,15 @@ def delegate_to_incomplete(case: Case) -> Iterator[Report]:
     """
     document = case.document
     patterns = document.outline.get("delegation_patterns")
-    for tag in patterns.find_all("delegate_to") if patterns else ():
+    for tag in unfold(patterns) if patterns else ():
+        if tag.name != "delegate_to":
+            continue
         name = (tag.get("name") or "").strip()
         if not name:
             yield Report("<delegate_to> does not name an agent", 'Write <delegate_to name="…">.', tag.name_span,
                          severity="error")  # fmt: skip
-        slipped = {slip.meant for slip in document.outline.slips if slip.tag.parent is tag}
-        missing = [part for part in DELEGATE_PARTS if tag.find(part) is None and part not in slipped]
+        slipped = document.outline.slipped(tag)
+        missing = [part for part in DELEGATE_PARTS if find_part(tag, part) is None and part not in slipped]
         if missing:
             yield Report(f"the delegation to {shorten(name) or 'nobody'} does not say {', '.join(missing)}",
                          f"Add {' and '.join(f'<{part}>' for part in missing)}.", tag.name_span)  # fmt: skip

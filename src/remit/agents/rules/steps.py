@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.outline import CHECKPOINT_ALIASES, STEP_PARTS
+from remit.agents.outline import CHECKPOINT_ALIASES, MAX_PARTS, STEP_PARTS, find_part, unfold
 from remit.agents.passages import STATUSLESS, render_step
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.sections import find_kind, find_top, is_empty, shorten
@@ -101,8 +101,8 @@ def step_incomplete(case: Case) -> Iterator[Report]:
     """
     document = case.document
     for step in document.outline.steps:
-        names = {child.name for child in step.tag.children}
-        names |= {slip.meant for slip in document.outline.slips if slip.tag.parent is step.tag}
+        names = {child.name for child in islice(unfold(step.tag), MAX_PARTS)}
+        names |= document.outline.slipped(step.tag)
         missing = [part for part in STEP_PARTS if part not in names]
         if "checkpoint" in missing and names.intersection(CHECKPOINT_ALIASES):
             missing.remove("checkpoint")
@@ -129,8 +129,8 @@ def checkpoint_alias(case: Case) -> Iterator[Report]:
     """
     found: list[Tag] = []
     for step in case.document.outline.steps:
-        other = step.tag.find("output") or step.tag.find("validation")
-        if step.tag.find("checkpoint") is None and other is not None:
+        other = find_part(step.tag, "output") or find_part(step.tag, "validation")
+        if find_part(step.tag, "checkpoint") is None and other is not None:
             found.append(other)
     if found:
         more = f" (in {len(found)} steps)" if len(found) > 1 else ""
@@ -503,8 +503,8 @@ def minimal_flow(case: Case) -> Iterator[Report]:
                      "Write out what is read, decided, done and checked, a step each.", flow.name_span)  # fmt: skip
         return
     for step in steps:
-        process = step.tag.find("process")
-        if process is None or step.tag.find("implementation") is not None:
+        process = find_part(step.tag, "process")
+        if process is None or find_part(step.tag, "implementation") is not None:
             continue
         words = len(document.text[process.inner_start : min(process.inner_end, process.inner_start + 2000)].split())
         if 0 < words < MIN_WORDS and not document.text_of(process).startswith(("{", "...")):
@@ -525,7 +525,7 @@ def process_empty(case: Case) -> Iterator[Report]:
     document = case.document
     for step in document.outline.steps:
         for part in STEP_PARTS:
-            tag = step.tag.find(part)
+            tag = find_part(step.tag, part)
             if tag is not None and is_empty(document, tag):
                 yield Report(f"<{part}> of <{step.tag.name}> is empty", "Write it, or remove the step.", tag.name_span)
 
