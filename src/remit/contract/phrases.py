@@ -174,7 +174,8 @@ INTRODUCING = (
         "was is were are",
         rf"\b(?:was|were|is|are) (?:found |written |stored )?in (?:the|an?|my|your) {_SOURCES}\b",
     ),
-    _sign("quoted", "from", r"\bfrom (?:the |an? |another )?(?:[\w-]+ )?(?:sub)?agent\b"),
+    _sign("quoted", "from", r"\bfrom (?:the |an? |another )?(?:[\w-]+ ){0,2}(?:(?:sub)?agent|job|pipeline)\b"),
+    _sign("quoted", "what", r"\bwhat (?:the|an?|my) [\w-]+ (?:accepts|wants|expects|allows|sees)\b"),
     _sign(
         "example",
         "candidate mocked stale cached option alternative variant",
@@ -309,8 +310,8 @@ INTRODUCING = (
     ),
     _sign(
         "example",
-        "typical generic canonical usual minimal possible reference fictional imaginary",
-        rf"\b(?:typical|generic|canonical|usual|minimal|possible|reference|fictional"
+        "illustrative typical generic canonical usual minimal possible reference fictional imaginary",
+        rf"\b(?:illustrative|typical|generic|canonical|usual|minimal|possible|reference|fictional"
         rf"|imaginary) (?:[\w-]+ ){{0,2}}{_NOUN}\b",
     ),
     _sign(
@@ -357,7 +358,7 @@ INTRODUCING = (
         rf"{_HEAD}(?:previous|earlier|prior|old|original|superseded|outdated|former)(?: [\w-]+)? {_NOUN}\b"
         rf"|\bfrom (?:the )?last\b|\bfirst (?:attempt|try|version|draft)\b",
     ),
-    _sign("earlier", "output", r"^output of\b"),
+    _sign("earlier", "output", r"^output of (?!this\b)"),
     _sign("earlier", "previously earlier", r"\b(?:previously|earlier) (?:returned|sent|reported)\b"),
 )
 OWN = (
@@ -390,7 +391,8 @@ PRESENTING = word_set(
     "payload object deliverable verdict delegation handoff submission machine-readable parser here here's here’s "
     "below follows following done finished "
     "finishing completed complete asked requested instructed required requires agreed promised per final finally "
-    "mine again that's that’s orchestrator parent coordinator ergebnis rückgabe antwort resultado retorno respuesta "
+    "mine again process merged passed green went that's that’s orchestrator parent coordinator ergebnis "
+    "rückgabe antwort resultado retorno respuesta "
     "resultat resultaat risultato risposta"
 )
 """Words with which a line presents an answer."""
@@ -471,6 +473,8 @@ TAKEN_BACK = (
     rf"|\bnone of (?:this|that|it) (?:is|was|has|happened|works)\b|^\W{{0,6}}(?:just )?kidding\b"
     rf"|^\W{{0,6}}above\W{{1,3}}(?:\w+ ){{0,2}}{_SHOWN}\b"
     r"|\b(?:real|actual|final) (?:\w+ )?(?:will|to) follow\b|\bnothing (?:is|was) (?:done|tested|written|saved|true)\b"
+    r"|\bmade (?:this|that|it|all of (?:this|it)) up\b|^\W{0,6}not my (?:return|answer|result|output)\b"
+    r"|\b(?:this|that) (?:is|was) (?:only|just) a test\b"
     r"|\bi (?:have |just )?(?:made a mistake|was mistaken|misspoke|lied|misreported)\b"
     r"|\b(?:shall|should|may|can) i (?:send|return|submit|use|report) (?:this|that|it)\b"
     r"|\bbefore i (?:send|return|submit) (?:this|that|it)\b"
@@ -486,7 +490,8 @@ BUT = (
 )
 FAILURE = (
     r"(?m)^\W{0,6}(?:actually|update|edit|sorry|unfortunately|addendum|caveat)\b[^\n]{0,160}"
-    r"(?:\bwrong\b|\bmistake|\bnever (?:ran|run|finish|complet)|(?:\bnot|n['’]t) (?:actually |really |yet |all "
+    r"(?:\bwrong\b|\bmistake|\bnever (?:ran|run|finish|complet|writ|saved|done|start)|(?:\bnot|n['’]t) (?:actually "
+    r"|really |yet |all "
     r"|even ){0,2}"
     r"(?:finish|complet|done|work|true|correct|right|pass|run\b|ran\b)|\bfail(?:s|ed|ing|ure)?\b|\bbroke\b"
     r"|\bincomplete\b)"

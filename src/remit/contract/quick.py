@@ -17,7 +17,7 @@ from remit.contract.dialects import HYPER, STANDARD
 from remit.contract.placeholders import STOCK, STOCK_CHARS, STOCK_PATHS, STOCK_SUMMARIES
 from remit.contract.reading import Reading
 from remit.contract.schemas import compile_accepts
-from remit.contract.signs import TAIL_CHARS, WINDOW_CHARS, read_aftermath, read_head
+from remit.contract.signs import TAIL_CHARS, WINDOW_CHARS, points, read_aftermath, read_head
 from remit.model import Expectation, Verdict
 
 if TYPE_CHECKING:
@@ -166,7 +166,10 @@ def _is_odd_head(text: str, start: int, head_end: int) -> bool:
     head = text[max(0, head_end - WINDOW_CHARS) : head_end].rstrip()
     if not head:
         return head_end > WINDOW_CHARS
-    return head[-1] == ">" or read_head(head) is not None
+    last = head[-1]
+    if last == "." and "#" not in head and not points(head[head.rfind("\n") + 1 :]):
+        return False  # what `read_head` would say, without the call: most heads end like this
+    return last == ">" or read_head(head) is not None
 
 
 _ACCEPTS: dict[str, Callable[[Any], bool]] = {}

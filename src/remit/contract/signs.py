@@ -102,7 +102,7 @@ def introduces_own(head: str) -> bool:
 
 def _read_line(line: str) -> Aside | None:
     if line[-1] in _ENDS:
-        return _read_statement(_last_sentence(line[:-1]).lower()) if _points(line) else None
+        return _read_statement(_last_sentence(line[:-1]).lower()) if points(line) else None
     sentence = _last_sentence(line)
     if line[-1] not in _LABEL_ENDS:
         if sentence.count(" ") >= _LABEL_WORDS and sentence[sentence.rfind(" ") + 1 :].lower() not in LEADS:
@@ -169,7 +169,7 @@ def _read_sentence(sentence: str, words: list[str]) -> Aside | None:
     return None
 
 
-def _points(line: str) -> bool:
+def points(line: str) -> bool:
     """Whether a line may speak of the block at all. It is on the quick path: plain comparisons, whatever the case."""
     return (
         "his" in line
@@ -212,7 +212,7 @@ def read_aftermath(after: str) -> Aside | None:
         return "withdrawn"
     for sentence in _SENTENCES.split(rest[: _find_paragraph_end(rest)])[:_MAX_SENTENCES]:
         # A sentence that ends in a colon speaks of what comes next, unless it says expressly that it does not.
-        if _points(sentence) and (not sentence.rstrip().endswith(":") or "above" in sentence):
+        if points(sentence) and (not sentence.rstrip().endswith(":") or "above" in sentence):
             aside = _read_statement(sentence)
             if aside:
                 return aside
