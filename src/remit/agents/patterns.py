@@ -161,6 +161,7 @@ _UNSPEAKABLE = frozenset("|&;<>$`\"'\\*?[](){}!#~\n")
 """What has a meaning of its own to a shell: a command with one of these is not respelled."""
 
 
+@lru_cache(maxsize=4096)
 def normalize_command(pattern: str) -> str:
     """A bash pattern without what only says that more may follow: `git push:*` and `git push *` are `git push`."""
     pattern = " ".join(pattern.split())
@@ -177,9 +178,9 @@ def allows_everything(pattern: str) -> bool:
 def matches_command(pattern: str, command: str) -> bool:
     """Whether a bash pattern matches a command: as its beginning, by words, or with stars."""
     pattern = normalize_command(pattern)
+    if "*" not in pattern:
+        return command.startswith(pattern) and (not pattern or command[len(pattern) : len(pattern) + 1] in ("", " "))
     first, *rest = pattern.split("*")
-    if not rest:
-        return not pattern or command == pattern or command.startswith(f"{pattern} ")
     if not command.startswith(first):
         return False
     at = len(first)
@@ -204,6 +205,7 @@ def _ends_a_word(command: str, part: str, at: int) -> bool:
     return False
 
 
+@lru_cache(maxsize=4096)
 def covers_command(wide: str, narrow: str) -> bool:
     """Whether every command that one bash pattern matches is matched by the other, as far as their texts show it."""
     if len(wide) > MAX_CHARS or len(narrow) > MAX_CHARS:
@@ -226,8 +228,7 @@ def find_way_round(
     command = normalize_command(denied)
     if not is_plain(command):
         return None
-    spellings = [*respell(command), *_respell_name(command)]
-    for spelling in spellings:
+    for spelling in _respell_all(command):
         if passes(spelling, deny=deny, allow=allow):
             return spelling
     if not through_others:
@@ -236,11 +237,16 @@ def find_way_round(
     return next((way for _, way in find_runners(command, programs, deny=deny, allow=allow)), None)
 
 
+@lru_cache(maxsize=1024)
+def _respell_all(command: str) -> tuple[str, ...]:
+    return *respell(command), *_respell_name(command)
+
+
 def passes(command: str, *, deny: Iterable[str], allow: Iterable[str] | None) -> bool:
     """Whether a command can be run: nothing denies it, and what is allowed, if that is said, matches it."""
-    if any(matches_command(pattern, command) for pattern in deny):
+    if allow is not None and not any(matches_command(pattern, command) for pattern in allow):
         return False
-    return allow is None or any(matches_command(pattern, command) for pattern in allow)
+    return not any(matches_command(pattern, command) for pattern in deny)
 
 
 def is_plain(command: str) -> bool:

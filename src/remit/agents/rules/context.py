@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.agents import edits
-from remit.agents.context import climbs, find_context_files, is_absolute, is_folder, list_context_files
+from remit.agents.context import find_context_files, is_absolute, is_folder, list_context_files
 from remit.agents.patterns import is_magic
 from remit.agents.profiles import CONTEXT_BUDGETS
 from remit.agents.rules.keys import is_lost_in
@@ -234,19 +234,13 @@ def context_outside(case: Case) -> Iterator[Report]:
     Good: `required: ["docs/notes.md"]`
     """
     document = case.document
-    inside = find_context_files(document)
     for file in list_context_files(document):
         path = file.path.strip()
-        if file.path not in inside and (is_absolute(path) or (not is_folder(path) and _leads_out(path))):
+        climbing = ".." in path and not is_folder(path) and file.path not in find_context_files(document)
+        if is_absolute(path) or (climbing and not is_magic(path)):
             yield Report(f"{show(path)} lies outside of the workspace",
                          "Write a path below the workspace's root.", document.span_of(file.pointer),
                          file.pointer)  # fmt: skip
-
-
-def _leads_out(path: str) -> bool:
-    from posixpath import normpath  # noqa: PLC0415 - only for a path that was not looked at
-
-    return climbs(normpath(path))
 
 
 @rule("AGT078", "R1.4", severity="warning")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.agents import edits, patterns
 from remit.agents.definition import read_permissions
-from remit.agents.profiles import OPENCODE_TOOLS, TOOLS
+from remit.agents.profiles import CLAUDE_TOOLS, OPENCODE_TOOLS, TOOLS
 from remit.agents.rules.keys import is_lost_in
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import guess, show
@@ -81,8 +81,8 @@ def _rewrite_items(document: Document, names: list[str]) -> tuple[edits.Change, 
 def tool_unknown(case: Case) -> Iterator[Report]:
     """A tool is switched on or off that does not exist.
 
-    Why: the name is passed over in silence, and the tool that was meant stays as it is. A tool that only one harness
-    has is told as a note.
+    Why: the name is passed over in silence, and the tool that was meant stays as it is. A name that resembles none is
+    a warning, a tool that only one harness has a note.
 
     Bad: `tools: {reed: true}`
 
@@ -93,16 +93,21 @@ def tool_unknown(case: Case) -> Iterator[Report]:
     document = case.document
     value = document.get_section("tools")
     for name, pointer in _list_tools(value):
-        if name in TOOLS or not name or "*" in name or name.startswith("mcp"):
+        known = name if isinstance(value, dict) else name.lower()  # in a list, capitals are understood
+        if known in TOOLS or not name or _is_foreign(name):
             continue
-        if name in OPENCODE_TOOLS:
-            if isinstance(value, dict) and value[name] is False:
-                continue  # what is off need not be known
-            yield Report(f"{name} is a tool of opencode; the standard does not have it",
-                         "Keep it if the agent runs in opencode only.", document.key_span(pointer), pointer,
+        harness = "opencode" if name in OPENCODE_TOOLS else "Claude Code" if name in CLAUDE_TOOLS else ""
+        if not harness or name.lower() in TOOLS:
+            yield _report_unknown(document, name, pointer, is_key=isinstance(value, dict))
+        elif not isinstance(value, dict) or value[name] is not False:  # what is off need not be known
+            yield Report(f"{name} is a tool of {harness}; the standard does not have it",
+                         f"Keep it if the agent runs in {harness} only.", document.key_span(pointer), pointer,
                          severity="note")  # fmt: skip
-            continue
-        yield _report_unknown(document, name, pointer, is_key=isinstance(value, dict))
+
+
+def _is_foreign(name: str) -> bool:
+    """Whether a name is that of a server's tool, or of several."""
+    return "*" in name or name.startswith("mcp")
 
 
 def _list_tools(value: object) -> Iterator[tuple[str, str]]:
@@ -118,6 +123,7 @@ def _report_unknown(document: Document, name: str, pointer: str, *, is_key: bool
     taken = pointer.rpartition("/")[0] + f"/{meant}" in (document.frontmatter.keys if document.frontmatter else ())
     change = edits.rename_key if is_key else edits.replace_value
     return Report(f"there is no tool {show(name)}", hint, document.key_span(pointer), pointer,
+                  severity="error" if meant else "warning",
                   edits=change(document, pointer, meant) if meant and not taken else (),
                   fix_message=f"Write {meant}")  # fmt: skip
 
@@ -291,7 +297,8 @@ def permission_tool_unknown(case: Case) -> Iterator[Report]:
     document = case.document
     for side in ("allow", "deny"):
         for tool, pointer, _ in islice(read_permissions(document, side), MAX_PATTERNS):
-            if tool not in TOOLS and tool not in OPENCODE_TOOLS and "*" not in tool and not tool.startswith("mcp"):
+            other = tool in OPENCODE_TOOLS or (tool in CLAUDE_TOOLS and tool.lower() not in TOOLS)
+            if tool not in TOOLS and not other and not _is_foreign(tool):
                 yield _report_unknown(document, tool, pointer, is_key=True)
 
 

@@ -214,8 +214,8 @@ def _report_unlimited(document: Document, denied: list[Entry], deny: list[str]) 
     for entry in denied:
         way = patterns.find_way_round(entry.pattern, deny=deny, allow=None)
         if way is not None:
-            rest = f", nor do the other {len(denied) - 1} denials" if len(denied) > 1 else ""
-            yield Report(f"denying {show(entry.pattern)} does not hold{rest}: nothing denies `{way}`",
+            rest = f", one of {len(denied)} denials," if len(denied) > 1 else ""
+            yield Report(f"denying {show(entry.pattern)}{rest} does not hold: nothing denies `{way}`",
                          "Name under allow the commands that the agent needs; no list of denials is complete.",
                          document.span_of(entry.pointer), entry.pointer)  # fmt: skip
             return

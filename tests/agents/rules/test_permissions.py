@@ -1,0 +1,204 @@
+"""The finer points of the rules on permissions: which finding, how many, and what the fix leaves."""
+
+import pytest
+
+from remit.agents.fixes import apply_fixes, fix_until_stable
+from remit.model import Finding
+from tests.agents.rules.samples_permissions import (
+    ALLOWED_BASH,
+    ALLOWED_WRITE,
+    DENIED_BASH,
+    DENY,
+    PERMISSIONS,
+    TOOLS,
+    allow_bash,
+)
+from tests.agents.samples import STANDARD, change, lint
+
+
+def find(text: str, *codes: str) -> list[Finding]:
+    return [finding for finding in lint(text) if finding.code in codes]
+
+
+def fix(text: str, code: str) -> str:
+    return apply_fixes(find(text, code), text, unsafe=True).text
+
+
+# --- the form --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("before", "after"), [
+    ("tools:\n  - read  # all\n  - Bash\n", "tools:\n  read: true  # all\n  bash: true\n"),
+    ("tools:\n- read\n- grep\n", "tools:\n  read: true\n  grep: true\n"),
+    ('tools: ["read", grep]\n', "tools: {read: true, grep: true}\n"),
+    ("tools: Read, Grep\n", "tools: {read: true, grep: true}\n"),
+    ("tools: [read, read]\n", "tools: [read, read]\n"),
+    ("tools: [read, hammer]\n", "tools: [read, hammer]\n"),
+    ("tools: [read, 7]\n", "tools: [read, 7]\n"),
+])  # fmt: skip
+def test_a_list_of_tools_becomes_a_table_where_that_is_clear(before: str, after: str) -> None:
+    assert fix(change(TOOLS, before), "AGT050") == change(TOOLS, after)
+
+
+def test_a_list_of_tools_is_an_accepted_alias() -> None:
+    (finding,) = find(change(TOOLS, "tools: [read, bash]\n"), "AGT050")
+    assert finding.severity == "note"
+
+
+@pytest.mark.parametrize(("tool", "severity"), [
+    ("gerp", "error"), ("Grep", "error"), ("hammer", "warning"), ("webfetch", "note"), ("WebFetch", "note"),
+])  # fmt: skip
+def test_an_unknown_tool(tool: str, severity: str) -> None:
+    (finding,) = find(change("  grep: true\n", f"  {tool}: true\n"), "AGT051")
+    assert finding.severity == severity
+    assert bool(finding.fix) is (severity == "error")
+
+
+@pytest.mark.parametrize("line", ["webfetch: false", '"notion_*": true', "mcp__x__y: true"])
+def test_a_tool_of_a_harness_that_is_off_or_a_server_is_left_alone(line: str) -> None:
+    assert not find(change("  grep: true\n", f"  {line}\n"), "AGT051")
+
+
+def test_a_misspelt_tool_is_not_renamed_to_one_that_is_there() -> None:
+    (finding,) = find(change("  grep: true\n", "  grep: true\n  gerp: true\n"), "AGT051")
+    assert finding.fix is None
+
+
+@pytest.mark.parametrize(("before", "after"), [
+    ('  deny:\n    bash: ["rm"]\n', '  deny:\n    - bash: ["rm"]\n'),
+    ("  deny:\n    bash:\n      - rm  # never\n    write:\n      - x\n",
+     "  deny:\n    - bash:\n      - rm  # never\n    - write:\n      - x\n"),
+    ("  deny:\n    bash:\n    - rm\n", "  deny:\n    bash:\n    - rm\n"),
+    ('  deny: {bash: ["rm"]}\n', '  deny: [{bash: ["rm"]}]\n'),
+    ("  deny:\n    - bash: rm\n", '  deny:\n    - bash: ["rm"]\n'),
+    ("  deny:\n    - bash: [7]\n", '  deny:\n    - bash: ["7"]\n'),
+])  # fmt: skip
+def test_another_form_is_rewritten_where_that_is_safe(before: str, after: str) -> None:
+    fixed = fix(change(DENY, before), "AGT054")
+    assert fixed == change(DENY, after)
+    assert not find(fixed, "AGT004")
+
+
+@pytest.mark.parametrize("permissions", ["permissions: all\n", "permissions: {allow: read, deny: [bash]}\n"])
+def test_what_cannot_be_rewritten_is_told(permissions: str) -> None:
+    findings = find(change(PERMISSIONS, permissions), "AGT054")
+    assert findings
+    assert not any(finding.fix for finding in findings)
+
+
+def test_a_misspelt_side_is_one_finding() -> None:
+    assert not find(change("  deny:\n", "  denny:\n"), "AGT053")
+
+
+# --- what they say of each other -------------------------------------------------------------------------------------
+
+
+def test_what_is_denied_twice_over_is_told_once() -> None:
+    text = change(ALLOWED_WRITE, '    - write: ["specs/**/*", ".git/config"]\n')
+    assert [finding.code for finding in find(text, "AGT057", "AGT058", "AGT059")] == ["AGT058"]
+
+
+def test_of_two_patterns_that_mean_the_same_the_first_stays() -> None:
+    text = change(ALLOWED_WRITE, '    - write: ["specs/**", "specs/**/*"]\n')
+    assert fix(text, "AGT059") == change(ALLOWED_WRITE, '    - write: ["specs/**"]\n')
+
+
+def test_a_bash_pattern_covers_by_words() -> None:
+    assert find(allow_bash('"git", "git status"'), "AGT059")
+    assert not find(allow_bash('"git", "gitk"'), "AGT059")
+
+
+def test_a_denial_for_a_tool_that_is_off_is_no_mistake() -> None:
+    text = change(ALLOWED_WRITE, "", base=change("  write: true\n", "  write: false\n"))
+    assert not find(text, "AGT056")
+
+
+# --- how far they reach ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("programs", ['"*"', '"grep", "**"'])
+def test_a_list_that_allows_everything_is_none(programs: str) -> None:
+    assert find(allow_bash(programs), "AGT061")
+
+
+def test_bash_that_is_off_needs_no_list() -> None:
+    text = change(ALLOWED_BASH, "", base=change("  bash: true\n", "  bash: false\n"))
+    assert not find(text, "AGT061", "AGT064", "AGT065")
+
+
+@pytest.mark.parametrize(("pattern", "places"), [
+    ("**/*", "write may change .remit, remit.toml, .opencode/agent, opencode.json"),
+    ("**/*.md", "write may change .opencode/agent"),
+    ("*.json", "write may change opencode.json"),
+    ("docs/**", ""),
+])  # fmt: skip
+def test_places_that_rule_the_agent(pattern: str, places: str) -> None:
+    found = find(change(ALLOWED_WRITE, f'    - write: ["{pattern}"]\n'), "AGT062")
+    assert [finding.message for finding in found] == ([places] if places else [])
+
+
+def test_a_place_that_is_allowed_by_name_is_told_and_left_to_its_author() -> None:
+    (finding,) = find(change(ALLOWED_WRITE, '    - write: [".opencode/agent/**/*"]\n'), "AGT062")
+    assert finding.fix is None
+
+
+@pytest.mark.parametrize("pattern", ["/etc/**", "../x", "~/.ssh/*", "docs/../../x", "C:\\\\x"])
+def test_patterns_outside_of_the_workspace(pattern: str) -> None:
+    assert find(change(ALLOWED_WRITE, f'    - write: ["{pattern}"]\n'), "AGT063")
+
+
+def test_what_is_denied_outside_of_the_workspace_is_fine() -> None:
+    assert not find(change(DENIED_BASH, '    - bash: ["rm"]\n    - read: ["/etc/**", "~/.ssh/**"]\n'), "AGT063")
+
+
+# --- whether denials hold --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("allowed", "denied", "way"), [
+    ('"git"', '"git push --force"', "git push -f"),
+    ('"rm"', '"rm -rf"', "rm -r -f"),
+    ('"git push"', '"git push --force"', "git push -f"),
+    ('"git"', '"git push"', "git -C . push"),
+])  # fmt: skip
+def test_the_other_spelling_is_named(allowed: str, denied: str, way: str) -> None:
+    (finding,) = find(allow_bash(allowed, denied), "AGT064")
+    assert f"`{way}`" in finding.message
+
+
+@pytest.mark.parametrize(("allowed", "denied"), [
+    ('"grep", "wc"', '"rm -rf", "sudo", "curl"'),
+    ('"git status"', '"git push --force"'),
+    ('"git push"', '"git push *--force", "git push *-f", "git push --force"'),
+])  # fmt: skip
+def test_what_cannot_be_run_gets_round_nothing(allowed: str, denied: str) -> None:
+    assert not find(allow_bash(allowed, denied), "AGT064", "AGT065")
+
+
+def test_without_an_allow_list_one_finding_stands_for_all_denials() -> None:
+    (finding,) = find(change(ALLOWED_BASH, ""), "AGT064")
+    assert "`/usr/bin/rm`" in finding.message
+    assert "one of 2 denials" in finding.message
+    assert finding.fix is None
+
+
+def test_a_program_that_runs_others_is_told_once_for_all_denials() -> None:
+    text = allow_bash('"grep", "find", "python3"', '"rm -rf", "sudo", "curl"')
+    (finding,) = find(text, "AGT064", "AGT065")
+    assert finding.message.startswith("find and python3 can run anything")
+    assert "`find . -maxdepth 0 -exec rm -rf \\;`" in finding.message
+
+
+def test_a_program_whose_way_is_denied_runs_nothing() -> None:
+    assert not find(allow_bash('"grep", "find"', '"rm", "find *-exec"'), "AGT065")
+    assert not find(allow_bash('"python3 tools/check.py"', '"rm"'), "AGT065")
+
+
+@pytest.mark.parametrize(("allowed", "denied"), [
+    ('"git"', '"git push --force", "git reset --hard"'),
+    ('"rm", "find", "env", "bash", "git"', '"rm -rf", "sudo"'),
+    ('"chmod", "cp"', '"chmod -R", "chmod 777", "cp -rf"'),
+])  # fmt: skip
+def test_fixing_ends_with_denials_that_hold(allowed: str, denied: str) -> None:
+    fixed = fix_until_stable(allow_bash(allowed, denied), lint, unsafe=True)
+    assert not find(fixed.text, "AGT004", "AGT057", "AGT064", "AGT065")
+    assert fixed.text.partition("context_loading:")[2] == STANDARD.partition("context_loading:")[2]
