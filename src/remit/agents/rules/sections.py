@@ -485,7 +485,10 @@ def final_status_unmentioned(case: Case) -> Iterator[Report]:
     document = case.document
     kind = find_kind(document)
     pattern = _FINAL_WORDS.get(kind)
-    if pattern is None or document.outline.is_bare or pattern.search(document.text, document.body_start):
+    if pattern is None or document.outline.is_bare:
+        return
+    marker = f"[{STATUSES[kind][1]}]" if kind in STATUSES else "follow-up"  # a plain search is quicker
+    if document.text.find(marker, document.body_start) >= 0 or pattern.search(document.text, document.body_start):
         return
     if kind == "review":
         yield Report("a review agent makes follow-up tasks, and this one never speaks of any",
