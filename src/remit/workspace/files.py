@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from remit.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 MAX_BYTES = 64 * 1024 * 1024 + 4
@@ -53,6 +54,29 @@ def load_tail(path: Path) -> str:
         return ""
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read: {error}", hint="check the path and its permissions") from error
+
+
+def load_lines(path: str, *, max_bytes: int) -> Iterator[tuple[bytes, bool]]:
+    """The lines of a file that the user named, one at a time: the line without its end, and whether it has one.
+
+    Of a line over the cap one byte more than the cap is given, which shows that there was more.
+    """
+    try:
+        if not _is_openable(path, os.stat(path).st_mode):
+            raise InputError(f"'{path}' is not a file", hint="name a file")
+        with open(path, "rb", buffering=1 << 18) as file:
+            while line := file.readline(max_bytes + 1):
+                ended = line.endswith(b"\n")
+                rest = line
+                while not ended and rest and len(line) > max_bytes:
+                    rest = file.readline(1 << 20)
+                    ended = rest.endswith(b"\n")
+                yield line.removesuffix(b"\n"), ended
+    except OSError as error:
+        raise InputError(f"'{path}' cannot be read: {(error.strerror or str(error)).lower()}",
+                         hint="check the path and its permissions") from error  # fmt: skip
+    except ValueError as error:
+        raise InputError(f"{path!r} is not a path: {error}", hint="name a file") from error
 
 
 def _is_openable(name: str, mode: int) -> bool:
