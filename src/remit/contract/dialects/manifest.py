@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from remit.contract.dialects.base import Dialect, split
 from remit.contract.dialects.hyper import clip
 from remit.contract.schemas import Flag, ListOf, Path, Record, Text, Word
 from remit.model import Artifact, Fault, Return, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 STATUSES: dict[str, Status] = {"complete": "completed", "partial": "partial", "blocked": "blocked"}
 SENTENCES = {
@@ -36,7 +39,42 @@ SHAPE = Record(
     },
     description="One line of MANIFEST.jsonl.",
 )
+ALIASES: Mapping[str, str] = {
+    "output_file": "file", "outputFile": "file", "output": "file", "artifact": "file",
+    "timestamp": "date", "createdAt": "date",
+    "task_id": "linked_tasks", "taskId": "linked_tasks", "task": "linked_tasks", "tasks": "linked_tasks",
+    "task_ids": "linked_tasks", "linkedTasks": "linked_tasks", "relatedTasks": "linked_tasks",
+    "keyFindings": "key_findings", "needsFollowup": "needs_followup",
+}  # fmt: skip
+"""Keys that manifests in the wild have for a field, and the field (C14). On reading only."""
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?=T|\Z| \d)")
 _IN_METADATA = ("id", "title", "date", "topics", "actionable", "linked_tasks")
+
+
+def read_aliases(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The entry with its fields under their own names, and which key each was taken from (C14).
+
+    A field that is there itself is not looked for elsewhere, and a value that cannot be it stays where it is.
+    """
+    taken: dict[str, str] = {}
+    if entry.keys().isdisjoint(ALIASES):
+        return entry, taken
+    read_as = dict(entry)
+    for key, field in ALIASES.items():
+        value = _read_alias(field, entry[key]) if key in entry and read_as.get(field) is None else None
+        if value is not None:
+            read_as[field], taken[field] = value, key
+            del read_as[key]
+    return read_as, taken
+
+
+def _read_alias(field: str, value: object) -> object:
+    if field in ("linked_tasks", "needs_followup", "key_findings"):
+        return [value] if isinstance(value, str) else value if isinstance(value, list) else None
+    if not isinstance(value, str):
+        return None
+    day = _DAY.match(value) if field == "date" else None
+    return day[0] if day else value
 
 
 def read(payload: dict[str, Any]) -> Return:

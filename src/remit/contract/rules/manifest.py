@@ -118,7 +118,8 @@ def key_findings_form(case: Case) -> Iterator[Report]:
     Good: `"Use server-side sessions for the admin pages."`
     """
     findings = case.items_at("key_findings") if case.is_dialect("manifest") else []
-    if case.is_dialect("manifest") and not KEY_FINDINGS[0] <= len(findings) <= KEY_FINDINGS[1]:
+    given = case.is_dialect("manifest") and isinstance(case.get("key_findings"), list)
+    if given and not KEY_FINDINGS[0] <= len(findings) <= KEY_FINDINGS[1]:
         yield Report(
             f"there are {len(findings)} key findings, 3 to 7 are wanted", "Give 3 to 7 findings.", "/key_findings"
         )
