@@ -1,0 +1,302 @@
+"""Drift: where state.json and TODO.md disagree.
+
+Owns the findings about the two (SYN…). The documentation of each is the docstring of the function that makes it.
+state.json is the truth, TODO.md is its rendering: what differs is told at the place that has to change.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.errors import find_meant
+from remit.model import Finding
+from remit.workspace.tasks.values import MARKERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from remit.model import Severity
+    from remit.workspace.tasks.state import State
+    from remit.workspace.tasks.todo import Todo
+    from remit.workspace.tasks.values import Counter, Flaw, Task
+
+_SHOWN = 60
+_ENDS = ("COMPLETED", "ABANDONED")
+
+
+class Drift(NamedTuple):
+    """What there is to say about each of the two files."""
+
+    in_state: tuple[Finding, ...]
+    in_todo: tuple[Finding, ...]
+
+
+def state_broken(flaw: Flaw) -> Finding:
+    """state.json is not JSON.
+
+    Why: it is the truth about every task. Whoever writes it next, starting from nothing, loses all of them.
+
+    Bad: two objects one after the other, a file that was cut off, the marks of a merge.
+
+    Good: one JSON object.
+    """
+    return Finding("SYN001", "error", flaw.message, flaw.hint, "S1 S9", place=flaw.place)
+
+
+def only_in_state(task: Task) -> Finding:
+    """A task is in state.json and not in TODO.md.
+
+    Why: people and agents look into TODO.md for what is to be done; what is not there is not done.
+
+    Bad: `"project_number": 12` among the active projects, and no `### 12.` in TODO.md.
+
+    Good: the task in both, or among completed_projects once it is over.
+    """
+    over = task.marker in _ENDS
+    hint = f"Move it to completed_projects, or add ### {task.number}. to TODO.md."
+    return Finding(
+        "SYN002",
+        "error",
+        f"task {task.number} is {f'{task.word} ' if over else ''}in state.json and not in TODO.md",
+        hint if over else f"Add ### {task.number}. with its status to TODO.md.",
+        "S1 S5 S9",
+        place=task.place,
+    )
+
+
+def only_in_todo(task: Task) -> Finding:
+    """A task is in TODO.md and not in state.json.
+
+    Why: state.json gives out the numbers and is what commands move tasks in. A task that it does not know cannot be
+    worked on, and its number may be given to another.
+
+    Bad: `### 12. Export button` in TODO.md, and no project 12 in state.json.
+
+    Good: the task in both.
+    """
+    return Finding(
+        "SYN003",
+        "error",
+        f"task {task.number} is in TODO.md and not in state.json",
+        f"Add project {task.number} to state.json, or take it out of TODO.md.",
+        "S1 S5 S9",
+        place=task.place,
+    )
+
+
+def status_differs(todo: Task, state: Task) -> Finding:
+    """A task has one status in TODO.md and another in state.json.
+
+    Why: a status move changes both or neither. Where they differ a move was half done, or somebody edited one of them.
+
+    Bad: `- **Status**: [PLANNED]` and `"status": "implementing"`
+
+    Good: `- **Status**: [IMPLEMENTING]` and `"status": "implementing"`; case, spaces and underscores do not matter.
+    """
+    line = (state.marker_place or state.place).line
+    says = state.word or "completed"
+    return Finding(
+        "SYN004",
+        "error",
+        f"task {todo.number} is [{todo.word}] here and {says[:_SHOWN]} in state.json (line {line})",
+        "Find out which is true, and say it in both.",
+        "S2 S5 S9",
+        place=todo.marker_place or todo.place,
+    )
+
+
+def duplicate_number(task: Task, first: Task) -> Finding:
+    """A number is given to two tasks of one file.
+
+    Why: a number is how a task is found, in commands, folders and commits. Two branches that each took the next number
+    leave this after a merge.
+
+    Bad: `### 12. Export button` and, further down, `### 12. Login page`
+
+    Good: the second gets the next free number.
+    """
+    both = f"{first.title[:_SHOWN]!r} and {task.title[:_SHOWN]!r}" if first.title != task.title else "the same title"
+    return Finding(
+        "SYN005",
+        "error",
+        f"number {task.number} is taken on line {first.place.line} already ({both})",
+        "Give one of them the next free number, or remove the copy.",
+        "S9 C13",
+        place=task.place,
+    )
+
+
+def next_number_taken(counter: Counter, highest: int) -> Finding:
+    """next_project_number is not above the numbers that are taken.
+
+    Why: the next task would get a number that another one has, or had.
+
+    Bad: `"next_project_number": 12` while there is a task 14.
+
+    Good: `"next_project_number": 15`
+    """
+    return Finding(
+        "SYN006",
+        "error",
+        f"the next number is {counter.number}, and {highest} is taken already",
+        f"Make it {highest + 1}.",
+        "S1 C13",
+        "/next_project_number",
+        counter.place,
+    )
+
+
+def unknown_marker(task: Task) -> Finding:
+    """A task has no status, or one that is not a marker.
+
+    Why: what may follow is decided by the marker; from an unknown one no command knows the way.
+
+    Bad: `- **Status**: [DONE]`
+
+    Good: `- **Status**: [COMPLETED]`
+    """
+    if task.marker is None:
+        message, hint = f"task {task.number} has no status", "Give it one, such as [NOT STARTED]."
+    else:
+        meant = find_meant(task.marker, MARKERS)
+        message = f"task {task.number} has the status {task.word[:_SHOWN]!r}, which is not a marker"
+        hint = f"Did you mean {meant}?" if meant else f"Known are: {', '.join(MARKERS)}."
+    return Finding("SYN007", "warning", message, hint, "S2", place=task.marker_place or task.place)
+
+
+def file_missing(name: str, other: str) -> Finding:
+    """One of the two files is not there.
+
+    Why: state.json without TODO.md shows nobody what is to be done; TODO.md without state.json gives out no numbers.
+
+    Bad: a folder of specs with TODO.md alone.
+
+    Good: both.
+    """
+    return Finding("SYN008", "error", f"{name} is not there, and {other} is", f"Write {name}, or restore it.", "S1")
+
+
+def next_number_differs(todo: Counter, state: Counter) -> Finding:
+    """The header of TODO.md gives another next number than state.json.
+
+    Why: whoever reads the header takes a number that is taken, or leaves a gap.
+
+    Bad: `next_project_number: 12` in the header, `"next_project_number": 15` in state.json.
+
+    Good: the same number in both.
+    """
+    return Finding(
+        "SYN009",
+        "error",
+        f"the next number is {todo.number} here and {state.number} in state.json (line {state.place.line})",
+        f"Make it {max(todo.number, state.number)} in both.",
+        "S1 C13",
+        place=todo.place,
+    )
+
+
+def not_a_task(flaw: Flaw) -> Finding:
+    """A part of state.json is not what it should be: a list of tasks, a task with a number, the next number.
+
+    Why: what cannot be read as a task is left out of every answer, and nobody notices.
+
+    Bad: `{"project_name": "export_button", "status": "planned"}`
+
+    Good: `{"project_number": 12, "project_name": "export_button", "status": "planned"}`
+    """
+    return Finding("SYN010", "error", flaw.message, flaw.hint, "S1", place=flaw.place)
+
+
+TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+    "SYN001": (state_broken, "error", "S1 S9"),
+    "SYN002": (only_in_state, "error", "S1 S5 S9"),
+    "SYN003": (only_in_todo, "error", "S1 S5 S9"),
+    "SYN004": (status_differs, "error", "S2 S5 S9"),
+    "SYN005": (duplicate_number, "error", "S9 C13"),
+    "SYN006": (next_number_taken, "error", "S1 C13"),
+    "SYN007": (unknown_marker, "warning", "S2"),
+    "SYN008": (file_missing, "error", "S1"),
+    "SYN009": (next_number_differs, "error", "S1 C13"),
+    "SYN010": (not_a_task, "error", "S1"),
+}
+
+
+def check_drift(state: State | None, todo: Todo | None) -> Drift:
+    """Compare the two files; None is one that is not there. Of a broken state.json only that is told."""
+    in_state: list[Finding] = []
+    in_todo: list[Finding] = []
+    known = None if state is None or state.broken is not None else state
+    listed = None if todo is None else todo
+    if state is None and todo is not None:
+        in_state.append(file_missing("state.json", "TODO.md"))
+    elif state is not None and state.broken is not None:
+        in_state.append(state_broken(state.broken))
+    if todo is None and state is not None:
+        in_todo.append(file_missing("TODO.md", "state.json"))
+    if known is not None:
+        in_state += _check_state(known, listed)
+    if listed is not None:
+        in_todo += _check_todo(listed, known)
+    return Drift(_order(in_state), _order(in_todo))
+
+
+def _order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(findings, key=lambda each: (each.place or (0,), each.code)))
+
+
+def _check_state(state: State, todo: Todo | None) -> Iterator[Finding]:
+    yield from (not_a_task(flaw) for flaw in state.flaws)
+    yield from _check_tasks(state.tasks)
+    listed = None if todo is None else {task.number for task in todo.tasks}
+    if listed is not None:
+        unique = {task.number: task for task in reversed(state.tasks) if not task.closed}
+        yield from (only_in_state(task) for task in unique.values() if task.number not in listed)
+    taken = {task.number for task in state.tasks}
+    if todo is not None:
+        taken |= {task.number for task in todo.tasks if not task.bare or task.number in taken}
+    if state.next_number is not None:
+        yield from _check_counter(state.next_number, taken, wraps=state.wraps)
+
+
+def _check_counter(counter: Counter, taken: set[int], *, wraps: bool) -> Iterator[Finding]:
+    highest = max(taken, default=-1)
+    if counter.number <= highest and (not wraps or counter.number in taken):
+        yield next_number_taken(counter, highest)
+
+
+def _check_todo(todo: Todo, state: State | None) -> Iterator[Finding]:
+    known: dict[int, Task] = {}
+    for task in state.tasks if state is not None else ():
+        known.setdefault(task.number, task)
+    tasks = [task for task in todo.tasks if not task.bare or task.number in known]
+    yield from _check_tasks(tasks)
+    if state is None:
+        return
+    here, there = todo.next_number, state.next_number
+    if here is not None and there is not None and here.number != there.number:
+        yield next_number_differs(here, there)
+    first = {task.number: task for task in reversed(tasks)}
+    for task in first.values():
+        if task.number not in known:
+            yield only_in_todo(task)
+        elif not _agrees(task, known[task.number]):
+            yield status_differs(task, known[task.number])
+
+
+def _check_tasks(tasks: Iterable[Task]) -> Iterator[Finding]:
+    """What can be said of one file alone."""
+    first: dict[int, Task] = {}
+    for task in tasks:
+        if task.number in first:
+            yield duplicate_number(task, first[task.number])
+        else:
+            first[task.number] = task
+        if task.marker not in MARKERS and not (task.closed and task.marker is None):
+            yield unknown_marker(task)
+
+
+def _agrees(todo: Task, state: Task) -> bool:
+    """Whether two tasks have one status. One among the completed may go without a word for how it ended."""
+    if todo.marker is None or (state.marker is None and not state.closed):
+        return True  # that one of them says nothing is told by itself
+    return todo.marker == state.marker if state.marker is not None else todo.marker in _ENDS
