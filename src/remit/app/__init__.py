@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     )
     from remit.app.explanations import Explanation, explain, explain_all
     from remit.app.making import CompiledFile, Migrated, compile_agents, migrate_agents, new
+    from remit.app.manifests import find_manifest, validate_manifest
     from remit.app.messages import SCHEMAS, Conversion, check, convert, instructions, load_message, schema
+    from remit.app.tasks import CheckedTasks, check_sync
 
 _HOMES = {
     "remit.agents.drawing": ("draw_tree", "shape_graph"),
@@ -30,25 +32,30 @@ _HOMES = {
                               "take_agent_stamps"),
     "remit.app.explanations": ("Explanation", "explain", "explain_all"),
     "remit.app.making": ("CompiledFile", "Migrated", "compile_agents", "migrate_agents", "new"),
+    "remit.app.manifests": ("find_manifest", "validate_manifest"),
     "remit.app.messages": ("SCHEMAS", "Conversion", "check", "convert", "instructions", "load_message", "schema"),
+    "remit.app.tasks": ("CheckedTasks", "check_sync"),
 }  # fmt: skip
 
 __all__ = [
     "SCHEMAS",
     "Asked",
     "Change",
+    "CheckedTasks",
     "CompiledFile",
     "Conversion",
     "Explanation",
     "Linted",
     "Migrated",
     "check",
+    "check_sync",
     "compile_agents",
     "convert",
     "draw_graph",
     "draw_tree",
     "explain",
     "explain_all",
+    "find_manifest",
     "fix",
     "instructions",
     "lint",
@@ -60,6 +67,7 @@ __all__ = [
     "schema",
     "shape_graph",
     "take_agent_stamps",
+    "validate_manifest",
 ]
 
 

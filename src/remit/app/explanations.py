@@ -39,7 +39,7 @@ def explain_all() -> list[Explanation]:
     """The documentation of every code, in order."""
     from inspect import cleandoc  # noqa: PLC0415 - 9 ms
 
-    found = [*_explain_messages(), *_explain_agent_files()]
+    found = [*_explain_messages(), *_explain_agent_files(), *_explain_workspace()]
     return sorted(each._replace(documentation=cleandoc(each.documentation)) for each in found)
 
 
@@ -67,3 +67,11 @@ def _explain_agent_files() -> Iterator[Explanation]:
         yield Explanation(code, name, severity, "C17", None, fix, tell.__doc__ or "")
     for code, (warn, severity) in compilation.TOLD.items():
         yield Explanation(code, warn.__name__.replace("_", "-"), severity, "R1.2 R1.3", None, None, warn.__doc__ or "")
+
+
+def _explain_workspace() -> Iterator[Explanation]:
+    from remit.contract import manifest_lines  # noqa: PLC0415 - only for this
+    from remit.workspace.tasks import drift  # noqa: PLC0415
+
+    for code, (tell, severity, requirement) in {**manifest_lines.TOLD, **drift.TOLD}.items():
+        yield Explanation(code, tell.__name__.replace("_", "-"), severity, requirement, None, None, tell.__doc__ or "")

@@ -33,9 +33,30 @@ class Text:
         """The lines as places count them: a line feed ends one, nothing else does."""
         return self._message.decode("utf-8", "replace").split("\n")
 
+    def get_line(self, number: int) -> str:
+        """A line by its number, counted from 1."""
+        return self.lines[number - 1]
+
     def has(self, place: Place) -> bool:
         """Whether a place is in this text."""
         return 1 <= place.line <= place.end_line <= len(self.lines)
+
+
+class Passage(Text):
+    """A few lines out of a file that is too long to be held: they are called by their numbers in it."""
+
+    def __init__(self, text: str, first_line: int) -> None:
+        super().__init__(text.encode("utf-8", "replace"))
+        self._first_line = first_line
+
+    def get_line(self, number: int) -> str:
+        """A line by its number."""
+        return super().get_line(number - self._first_line + 1)
+
+    def has(self, place: Place) -> bool:
+        """Whether a place is in these lines."""
+        above = self._first_line - 1
+        return super().has(place._replace(line=place.line - above, end_line=place.end_line - above))
 
 
 def render_findings(findings: Sequence[Finding], filename: str, message: bytes, *, paint: Paint) -> str:
@@ -92,7 +113,7 @@ def render_excerpt(text: Text, place: Place, *, severity: Severity, paint: Paint
     for number, start, end in spans:
         if number > place.line + 1 and len(shown) > 1:
             shown.append(paint("frame", "..."))
-        row = _make_row(text.lines[number - 1].removesuffix("\r"), start, end, room)
+        row = _make_row(text.get_line(number).removesuffix("\r"), start, end, room)
         carets = paint(severity, "^" * row.carets)
         shown.append(f"{paint('frame', f'{number:>{gutter}}')} {bar}{' ' if row.text else ''}{row.text}")
         shown.append(f"{empty} {' ' * row.indent}{carets}")
@@ -102,7 +123,7 @@ def render_excerpt(text: Text, place: Place, *, severity: Severity, paint: Paint
 def _find_end(text: Text, place: Place) -> tuple[int, int]:
     """The last line of a place and the offset in it where the place ends; a line that is not touched does not count."""
     if place.end_line > place.line and place.end_column == 1:
-        return place.end_line - 1, len(text.lines[place.end_line - 2])
+        return place.end_line - 1, len(text.get_line(place.end_line - 1))
     return place.end_line, place.end_column - 1
 
 

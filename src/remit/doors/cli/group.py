@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from remit.doors.cli.options import Command
 from remit.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 COMMANDS = {
     "check": "remit.doors.cli.check",
@@ -21,6 +25,8 @@ COMMANDS = {
     "new": "remit.doors.cli.make",
     "migrate": "remit.doors.cli.make",
     "compile": "remit.doors.cli.make",
+    "manifest": "remit.doors.cli.manifest",
+    "sync": "remit.doors.cli.sync",
     "convert": "remit.doors.cli.convert",
     "instructions": "remit.doors.cli.describe",
     "schema": "remit.doors.cli.describe",
@@ -31,20 +37,26 @@ COMMANDS = {
 class Commands(Command, click.Group):
     """A group that loads a command when it is named."""
 
+    def __init__(self, *args: Any, table: Mapping[str, str] = COMMANDS, **options: Any) -> None:  # noqa: ANN401 - click's own
+        super().__init__(*args, **options)
+        self.table = table
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands, in the order in which they are worth knowing."""
         del ctx
-        return list(COMMANDS)
+        return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load a command; asking for one that is not there is a mistake with a name."""
-        if cmd_name in COMMANDS:
+        if cmd_name in self.table:
             name = "compile_" if cmd_name == "compile" else cmd_name  # Python has a function of that name
-            command: click.Command = getattr(import_module(COMMANDS[cmd_name]), name)
+            command: click.Command = getattr(import_module(self.table[cmd_name]), name)
             return command
         if ctx.resilient_parsing:  # a shell asks what could follow
             return None
-        raise UsageError(f"there is no command '{cmd_name}'", hint=did_you_mean(cmd_name, tuple(COMMANDS)))
+        above = ctx.command_path.removeprefix("remit").lstrip()
+        name = f"{above} {cmd_name}".lstrip()
+        raise UsageError(f"there is no command '{name}'", hint=did_you_mean(cmd_name, tuple(self.table)))
 
 
 @click.group(

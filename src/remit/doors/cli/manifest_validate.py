@@ -1,0 +1,54 @@
+"""`remit manifest validate`: judge every line of a manifest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from remit.doors.cli import options
+from remit.doors.cli.findings import SHOWS
+from remit.doors.cli.output import complain, name_file
+from remit.doors.render import ACCEPTED, COULD_NOT_RUN, NOT_ACCEPTED, count
+from remit.errors import InputError
+
+if TYPE_CHECKING:
+    from remit.doors.cli.findings import Show
+
+
+@click.command(cls=options.Command, short_help="Judge every line of a manifest.")
+@click.argument("files", nargs=-1, metavar="[FILE…]")
+@options.output_format("full", "concise", "json", "github")
+def validate(files: tuple[str, ...], *, output_format: str) -> int:
+    """Judge every line of each FILE, or of the workspace's manifest: its JSON, its fields, its id, its findings file.
+
+    Exit code 0: no errors, 1: errors, 2: could not run.
+    """
+    from remit import app
+
+    show = SHOWS[output_format]()
+    found = files or tuple(file for file in (app.find_manifest(),) if file is not None)
+    unreadable = 0
+    for file in found:
+        try:
+            _validate(file, show)
+        except InputError as error:
+            complain(error)
+            unreadable += 1
+    if not found:
+        show.close("no manifest found; name a file")
+    else:
+        mark = show.paint("error", "✗") if show.failed or unreadable else show.paint("good", "✓")
+        facts = [show.count(), f"{unreadable} could not be read" if unreadable else ""]
+        told = ", ".join(fact for fact in facts if fact) or "nothing to say"
+        show.close(f"{mark} {count(len(found), 'manifest')}: {told}")
+    return COULD_NOT_RUN if unreadable else NOT_ACCEPTED if show.failed else ACCEPTED
+
+
+def _validate(file: str, show: Show) -> None:
+    from remit import app
+    from remit.doors.excerpt import Passage
+
+    name = name_file(file)
+    for finding, text, first_line in app.validate_manifest(file):
+        show.add(finding, name, Passage(text, first_line))
