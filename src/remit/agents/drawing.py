@@ -56,8 +56,8 @@ def _name_entry(agent: Definition) -> str:
 
 def _draw(graph: Graph, names: list[str], lines: list[Line], drawn: set[str]) -> None:
     """Depth first, without recursion: a stack of names, each with its lead and the chain above it."""
-    waiting: list[tuple[str, str, bool, tuple[str, ...]]]
-    waiting = [(name, "", index == len(names) - 1, ()) for index, name in enumerate(names)][::-1]
+    chain: tuple[str, ...] = ()
+    waiting = [(name, "", index == len(names) - 1, chain) for index, name in enumerate(names)][::-1]
     while waiting and len(lines) <= MAX_LINES:
         name, lead, is_last, chain = waiting.pop()
         circle = name in chain
