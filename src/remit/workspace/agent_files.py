@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import os
 import stat
+from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.errors import InputError
+from remit.errors import InputError, RemitError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from remit.agents.lint import Checked
 
-MAX_FILES = 50_000
+MAX_FILES = 500_000
 MAX_BYTES = 1024 * 1024
 POOL_FROM = 40
 """So many files to work out are worth a second process."""
@@ -41,6 +42,17 @@ class Source(NamedTuple):
     file: str
 
 
+class Judged(NamedTuple):
+    """What was found in one file, and what that rests on."""
+
+    checked: Checked
+    digest: str | None
+    """Of its content; None where it has none."""
+    wanted: Mapping[str, tuple[str, ...]]
+    """The context files that it names, and where each may lie."""
+    sizes: Mapping[str, int | None]
+
+
 # --- finding ---------------------------------------------------------------------------------------------------------
 
 
@@ -57,12 +69,12 @@ def find_agent_files(paths: Sequence[str], *, root: str, exclude: Sequence[str] 
             mode = 0
         except ValueError as error:
             raise InputError(f"{path!r} is not a path: {error}", hint="name a file or a folder") from error
-        named = os.path.abspath(path) != root
-        files = list(_walk(path, named=named)) if stat.S_ISDIR(mode) else [path]
-        for file in files:
+        is_folder = stat.S_ISDIR(mode)
+        for file in _walk(os.path.abspath(path), root) if is_folder else [path]:
             source = Source(_name(file, root), file)
-            if file == path or not _is_excluded(source.path, exclude):
-                found.setdefault(os.path.realpath(file) if not os.path.islink(file) else file, source)
+            if not is_folder or not _is_excluded(source.path, exclude):
+                key = os.path.abspath(file) if os.path.islink(file) else os.path.realpath(file)
+                found.setdefault(key, source)
     return sorted(found.values())
 
 
@@ -80,10 +92,12 @@ def _is_excluded(path: str, patterns: Sequence[str]) -> bool:
     return any(matches_path(pattern, path) for pattern in patterns)
 
 
-def _walk(folder: str, *, named: bool) -> Iterator[str]:
+def _walk(folder: str, root: str) -> Iterator[str]:
     """The agent files below a folder; where it was named and has none in a known place, every Markdown file in it."""
-    home = _find_home(tuple(os.path.abspath(folder).split("/")))
-    if named and home == "plain":
+    named = folder != root
+    # What lies above the root says nothing: a workspace may itself be in a folder called `agents`.
+    home = _find_home(tuple(_name(folder, root).split("/"))) if named else None
+    if home == "plain":
         home = "named"
     found = list(_scan(folder, home))
     yield from found or (_scan(folder, "named") if named else ())
@@ -109,11 +123,12 @@ def _scan(folder: str, home: str | None) -> Iterator[str]:
             seen += 1
             if seen > MAX_FILES:
                 raise InputError(f"'{folder}' holds more than {MAX_FILES} files", hint="name the folders with agents")
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name not in _SKIPPED:
-                    inner = kind if kind == "harness" else _find_inner(here, entry.name, kind)
-                    waiting.append((entry.path, inner))
-            elif kind and _is_agent_file(entry, kind):
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if is_folder and entry.name not in _SKIPPED:
+                inner = kind if kind == "harness" else _find_inner(here, entry.name, kind)
+                waiting.append((entry.path, inner))
+            # A folder that is called like an agent file is one that cannot be read.
+            if kind and _is_agent_file(entry, kind):
                 yield entry.path
 
 
@@ -125,7 +140,7 @@ def _find_inner(parent: str, name: str, kind: str | None) -> str | None:
 
 def _is_agent_file(entry: os.DirEntry[str], kind: str) -> bool:
     if entry.name.endswith(".toml"):
-        return "/.codex/agents/" in f"/{entry.path}"
+        return "/.codex/agents/" in entry.path
     if not entry.name.endswith(".md"):
         return False
     # A plain `agents` folder may as well be a part of a program: there, only what opens like an agent file is one.
@@ -137,7 +152,7 @@ def _opens_with_fence(entry: os.DirEntry[str]) -> bool:
         if not entry.is_file():
             return False
         with open(entry.path, "rb") as file:
-            return file.read(6).lstrip(b"\xef\xbb\xbf").startswith(b"---")
+            return file.read(6).removeprefix(b"\xef\xbb\xbf").startswith(b"---")
     except OSError:
         return False
 
@@ -162,9 +177,17 @@ def load_agent_file(file: str) -> bytes | str:
         os.close(handle)
 
 
-def measure(path: str, candidates: Iterable[str], root: str) -> int | None:
-    """How many bytes the first of a context file's possible places has; None where none is there."""
-    del path
+def hash_content(content: bytes) -> str:
+    """What a content is known by."""
+    return blake2b(content, digest_size=16).hexdigest()
+
+
+def measure(wanted: Mapping[str, Iterable[str]], root: str) -> dict[str, int | None]:
+    """How many bytes the first of each context file's possible places has; None where none is there."""
+    return {path: _measure(candidates, root) for path, candidates in wanted.items()}
+
+
+def _measure(candidates: Iterable[str], root: str) -> int | None:
     for candidate in candidates:
         try:
             found = os.stat(os.path.join(root, candidate))
@@ -178,18 +201,18 @@ def measure(path: str, candidates: Iterable[str], root: str) -> int | None:
 # --- judging ---------------------------------------------------------------------------------------------------------
 
 
-def check_file(source: Source, content: bytes | str, root: str) -> tuple[Checked, dict[str, tuple[str, ...]]]:
-    """Judge one file; also which context files were looked at, and where."""
+def check_file(source: Source, content: bytes | str, root: str) -> Judged:
+    """Judge one file."""
     from remit.agents.context import find_context_files  # noqa: PLC0415 - a file that did not change needs none of this
     from remit.agents.document import make_unreadable, parse_document  # noqa: PLC0415
     from remit.agents.lint import check_document  # noqa: PLC0415
 
     if isinstance(content, str):
-        return check_document(make_unreadable(source.path, content)), {}
+        return Judged(check_document(make_unreadable(source.path, content)), None, {}, {})
     document = parse_document(source.path, content)
     wanted = find_context_files(document)
-    sizes = {path: measure(path, places, root) for path, places in wanted.items()}
-    return check_document(document, sizes), wanted
+    sizes = measure(wanted, root)
+    return Judged(check_document(document, sizes), hash_content(content), wanted, sizes)
 
 
 def check_files(sources: Sequence[Source], *, root: str, cache: str | None, jobs: int) -> list[Checked]:
@@ -197,35 +220,47 @@ def check_files(sources: Sequence[Source], *, root: str, cache: str | None, jobs
     from remit.workspace.lint_cache import LintCache  # noqa: PLC0415 - together with the first file
 
     kept = LintCache(cache, root)
-    contents = {source: load_agent_file(source.file) for source in sources}
-    done = {source: kept.get(source, contents[source]) for source in sources}
+    done = {source: kept.get(source) for source in sources}
     todo = [source for source in sources if done[source] is None]
     if len(todo) >= POOL_FROM and jobs > 1:
         results = _share_out(todo, root, jobs)
     else:
-        results = [check_file(source, contents[source], root) for source in todo]
-    for source, (checked, wanted) in zip(todo, results, strict=True):
-        done[source] = checked
-        kept.put(source, contents[source], checked, wanted)
+        results = [_check_source((source, root)) for source in todo]
+    for source, judged in zip(todo, results, strict=True):
+        done[source] = judged.checked
+        kept.put(source, judged)
     kept.close()
     return [checked for checked in done.values() if checked is not None]
 
 
-def _share_out(sources: Sequence[Source], root: str, jobs: int) -> list[tuple[Checked, dict[str, tuple[str, ...]]]]:
+def _share_out(sources: Sequence[Source], root: str, jobs: int) -> list[Judged]:
     """Judge files in several processes. Each reads its own: a content is not sent where it can be read."""
-    from multiprocessing import get_all_start_methods, get_context  # noqa: PLC0415 - 10 ms, worth it for many files
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor  # noqa: PLC0415 - only for many files
+    from multiprocessing import get_all_start_methods, get_context  # noqa: PLC0415
 
     import remit.agents.rules  # noqa: F401, PLC0415 - loaded once, before the processes part
 
     method = "fork" if "fork" in get_all_start_methods() else None
     size = max(1, min(32, len(sources) // (jobs * 4)))
-    with get_context(method).Pool(min(jobs, len(sources))) as pool:
-        return pool.map(_check_source, [(source, root) for source in sources], chunksize=size)
+    pool = ProcessPoolExecutor(min(jobs, len(sources)), mp_context=get_context(method), initializer=_leave_interrupts)
+    try:
+        return list(pool.map(_check_source, [(source, root) for source in sources], chunksize=size))
+    except BrokenProcessPool as error:  # somebody ended one of them, or there was no memory left
+        raise RemitError("a process that judged agent files was ended", hint="run it again") from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _check_source(job: tuple[Source, str]) -> tuple[Checked, dict[str, tuple[str, ...]]]:
+def _leave_interrupts() -> None:
+    """Leave Ctrl-C to the process that was started: it ends the others, and says so once."""
+    import signal  # noqa: PLC0415 - only here
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _check_source(job: tuple[Source, str]) -> Judged:
     source, root = job
-    return check_file(Source(*source), load_agent_file(source[1]), root)
+    return check_file(source, load_agent_file(source.file), root)
 
 
 def count_jobs() -> int:

@@ -7,16 +7,16 @@ such: an entry that does not fit exactly is not used. It is for this version of 
 from __future__ import annotations
 
 import os
-from hashlib import blake2b
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from remit.errors import InputError
 from remit.model import Edit, Finding, Fix, Place
+from remit.workspace.agent_files import hash_content, load_agent_file, measure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from remit.agents.lint import Checked
-    from remit.workspace.agent_files import Source
+    from remit.workspace.agent_files import Judged, Source
 
 MAX_CACHE_BYTES = 64 * 1024 * 1024
 
@@ -30,91 +30,96 @@ class LintCache:
         self.stamp = _stamp_rules() if file else ""
         self.entries: dict[str, Any] = {}
         self.fresh: dict[str, Any] = {}
-        self.changed = False
         if file is not None:
             self.entries = _load(file, self.stamp)
 
-    def get(self, source: Source, content: bytes | str) -> Checked | None:
-        """What was found in this content, if its context files still are what they were."""
+    def get(self, source: Source) -> Checked | None:
+        """What was found in the file's content, if it and its context files still are what they were."""
         entry = self.entries.get(source.path)
-        if entry is None or isinstance(content, str):
+        if entry is None:
+            return None
+        content = load_agent_file(source.file)
+        if isinstance(content, str):
             return None
         try:
             digest, wanted, sizes, value = entry
-            if digest != _hash(content) or sizes != self._measure(wanted):
+            if digest != hash_content(content) or sizes != measure(wanted, self.root):
                 return None
-            checked = _read(source.path, value)
+            return _read(source.path, value)
         except (TypeError, ValueError, KeyError, AttributeError):
             return None
-        self.fresh[source.path] = entry
-        return checked
 
-    def put(
-        self, source: Source, content: bytes | str, checked: Checked, wanted: Mapping[str, tuple[str, ...]]
-    ) -> None:
+    def put(self, source: Source, judged: Judged) -> None:
         """Keep what was found."""
-        if self.file is None or isinstance(content, str):
-            return
-        self.changed = True
-        places = {path: list(candidates) for path, candidates in wanted.items()}
-        self.fresh[source.path] = [_hash(content), places, self._measure(places), _shape(checked)]
+        if self.file is not None and judged.digest is not None:
+            wanted = {path: list(places) for path, places in judged.wanted.items()}
+            self.fresh[source.path] = [judged.digest, wanted, dict(judged.sizes), _shape(judged.checked)]
 
     def close(self) -> None:
         """Write the table, where it changed. What cannot be written is worked out again next time."""
-        if self.file is None or not self.changed:
+        if self.file is None or not self.fresh or not self._is_own():
             return
-        import json  # noqa: PLC0415 - only when something changed
-
-        from remit.workspace.files import make_private_folder, write_bytes  # noqa: PLC0415
+        from remit.workspace.files import make_private_folder, write_bytes  # noqa: PLC0415 - only when it changed
 
         # Files that were not asked for this time keep their entries, while they are there.
         others = {
             path: entry for path, entry in self.entries.items() if path not in self.fresh and self._is_there(path)
         }
-        text = json.dumps({"stamp": self.stamp, "entries": {**others, **self.fresh}}, separators=(",", ":"))
         try:
             make_private_folder(os.path.dirname(self.file))
-            write_bytes(self.file, text.encode("utf-8", "surrogatepass"))
+            write_bytes(self.file, _render(self.stamp, {**others, **self.fresh}))
         except OSError:
             return
+
+    def _is_own(self) -> bool:
+        """Whether the table lies where it seems to: a workspace may bring a link that leads to somebody's file."""
+        inside = os.path.relpath(self.file or "", self.root)
+        return os.path.realpath(self.file or "") == os.path.join(os.path.realpath(self.root), inside)
 
     def _is_there(self, path: str) -> bool:
         return os.path.lexists(os.path.join(self.root, path))
 
-    def _measure(self, wanted: Mapping[str, Any]) -> dict[str, int | None]:
-        from remit.workspace.agent_files import measure  # noqa: PLC0415 - it is what uses this
-
-        return {path: measure(path, places, self.root) for path, places in wanted.items()}
-
-
-def _hash(content: bytes) -> str:
-    return blake2b(content, digest_size=16).hexdigest()
-
 
 def _stamp_rules() -> str:
     """Which rules these are: the sizes and times of their files, so that a changed rule finds no old answers."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    facts = []
-    for folder in (package, f"{package}/agents", f"{package}/agents/rules"):
+    import remit  # noqa: PLC0415 - the version
+
+    home = os.path.dirname(remit.__file__)
+    facts = [remit.__version__]
+    for folder in (home, f"{home}/agents", f"{home}/agents/rules"):
         for entry in sorted(os.scandir(folder), key=lambda each: each.name):
             if entry.name.endswith(".py"):
                 found = entry.stat()
                 facts.append(f"{entry.name}:{found.st_size}:{found.st_mtime_ns}")
-    return _hash("|".join(facts).encode())
+    return hash_content("|".join(facts).encode())
 
 
 def _load(file: str, stamp: str) -> dict[str, Any]:
     import jiter  # noqa: PLC0415 - only where there is a cache
 
+    from remit.workspace.files import load_bytes  # noqa: PLC0415
+
     try:
-        if os.stat(file).st_size > MAX_CACHE_BYTES:
-            return {}
-        with open(file, "rb") as stream:
-            table = jiter.from_json(stream.read(), cache_mode="all")
-    except (OSError, ValueError):
+        data = load_bytes(file, max_bytes=MAX_CACHE_BYTES)
+        table = jiter.from_json(data, cache_mode="all") if len(data) <= MAX_CACHE_BYTES else None
+    except (InputError, ValueError):
         return {}
-    fits = isinstance(table, dict) and table.get("stamp") == stamp and isinstance(table.get("entries"), dict)
-    return table["entries"] if fits else {}
+    if not isinstance(table, dict) or table.get("stamp") != stamp:
+        return {}
+    entries = table.get("entries")
+    return entries if isinstance(entries, dict) else {}
+
+
+def _render(stamp: str, entries: dict[str, Any]) -> bytes:
+    """The table as its file has it, without entries that are no Unicode: a file's name may be any bytes."""
+    import json  # noqa: PLC0415 - only when something changed
+
+    rows = []
+    for path, entry in entries.items():
+        row = json.dumps({path: entry}, ensure_ascii=False, separators=(",", ":"))[1:-1]
+        with suppress(UnicodeEncodeError):
+            rows.append(row.encode())
+    return b'{"stamp":"%b","entries":{%b}}' % (stamp.encode(), b",".join(rows))
 
 
 # --- values ↔ plain lists --------------------------------------------------------------------------------------------
@@ -125,10 +130,11 @@ def _shape(checked: Checked) -> list[Any]:
     if checked.definition is not None:
         names = checked.definition.__dataclass_fields__
         definition = {name: getattr(checked.definition, name) for name in names}
-    return [list(checked.findings), definition, list(checked.ignores)]
+    return [checked.findings, definition, checked.ignores]
 
 
 def _read(path: str, value: list[Any]) -> Checked:
+    """What an entry says of a file; whatever does not fit raises one of the errors that a wrong shape raises."""
     from remit.agents.definition import Definition, Target  # noqa: PLC0415 - together with the first entry
     from remit.agents.ignores import Ignore  # noqa: PLC0415
     from remit.agents.lint import Checked  # noqa: PLC0415
@@ -136,28 +142,78 @@ def _read(path: str, value: list[Any]) -> Checked:
     rows, fields, ignores = value
     definition = None
     if fields is not None:
-        targets = tuple(Target(name, tuple(span), Place(*place)) for name, span, place in fields["targets"])
+        _expect(fields["path"] == path and fields["profile"] in _PROFILES)
+        _expect_text(fields["name"], fields["description"])
+        _expect_text(*(fields[key] for key in ("kind", "mode", "command") if fields[key] is not None))
+        _expect(all(fields[key] is None or type(fields[key]) in (int, float) for key in ("timeout_s", "max_depth")))
         definition = Definition(**{
             **fields,
-            "targets": targets,
-            "calls": tuple(fields["calls"]),
-            "tools": None if fields["tools"] is None else tuple(fields["tools"]),
-            "places": {key: Place(*place) for key, place in fields["places"].items()},
+            "targets": tuple(Target(_read_text(name), _read_span(span), _read_place(place))
+                             for name, span, place in fields["targets"]),
+            "calls": _read_texts(fields["calls"]),
+            "tools": None if fields["tools"] is None else _read_texts(fields["tools"]),
+            "allow": {tool: _read_texts(patterns) for tool, patterns in fields["allow"].items()},
+            "deny": {tool: _read_texts(patterns) for tool, patterns in fields["deny"].items()},
+            "places": {key: _read_place(place) for key, place in fields["places"].items()},
         })  # fmt: skip
-    silenced = tuple(
-        Ignore(tuple(codes), line, whole, Place(*place), tuple(cut)) for codes, line, whole, place, cut in ignores
-    )
-    return Checked(path, tuple(_read_finding(row) for row in rows), definition, silenced)
+        _expect(definition.profile == "command" or {"name", "timeout", "tools"} <= definition.places.keys())
+    silenced = []
+    for codes, line, whole, place, cut in ignores:
+        _expect(type(line) is int and type(whole) is bool)
+        silenced.append(Ignore(_read_texts(codes), line, whole, _read_place(place), _read_span(cut)))
+    return Checked(path, tuple([_read_finding(row) for row in rows]), definition, tuple(silenced))
+
+
+_PROFILES = frozenset({"standard", "claude", "opencode", "codex", "command"})
+_SEVERITIES = frozenset({"error", "warning", "note"})
 
 
 def _read_finding(row: list[Any]) -> Finding:
     code, severity, message, hint, requirement, pointer, place, fix = row
-    where, cure = Place(*place) if place else None, _read_fix(fix) if fix else None
+    _expect_text(code, message, hint, requirement, pointer)
+    _expect(severity in _SEVERITIES)
+    where, cure = None if place is None else _read_place(place), None if fix is None else _read_fix(*fix)
     return Finding(code, severity, message, hint, requirement, pointer, where, cure)
 
 
-def _read_fix(fix: list[Any]) -> Fix:
-    applicability, message, edits = fix
-    return Fix(
-        applicability, message, tuple(Edit(start, end, text, Place(*place)) for start, end, text, place in edits)
-    )
+def _read_fix(applicability: Any, message: str, edits: list[Any]) -> Fix:  # noqa: ANN401 - whatever was there
+    _expect(applicability in ("safe", "unsafe"))
+    _expect_text(message)
+    return Fix(applicability, message, tuple([_read_edit(*edit) for edit in edits]))
+
+
+def _read_edit(start: int, end: int, text: str, place: Any) -> Edit:  # noqa: ANN401 - whatever was there
+    return Edit(*_read_span((start, end)), _read_text(text), _read_place(place))
+
+
+def _read_place(value: Any) -> Place:  # noqa: ANN401 - whatever was there
+    line, column, end_line, end_column = value
+    _expect(type(line) is type(column) is type(end_line) is type(end_column) is int and min(value) > 0)
+    return Place(line, column, end_line, end_column)
+
+
+def _read_span(value: Any) -> tuple[int, int]:  # noqa: ANN401 - whatever was there
+    start, end = value
+    _expect(type(start) is type(end) is int)
+    return start, end
+
+
+def _read_text(value: Any) -> str:  # noqa: ANN401 - whatever was there
+    _expect_text(value)
+    return str(value)
+
+
+def _read_texts(values: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever was there
+    _expect(type(values) is list)
+    _expect_text(*values)
+    return tuple(values)
+
+
+def _expect_text(*values: Any) -> None:  # noqa: ANN401 - whatever was there
+    for value in values:
+        _expect(type(value) is str)
+
+
+def _expect(fits: bool) -> None:  # noqa: FBT001 - a check has one argument
+    if not fits:
+        raise ValueError("the entry does not fit")
