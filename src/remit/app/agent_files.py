@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.agents.lint import SEVERITIES, Choice
+from remit.agents.lint import SEVERITIES, Choice, make_sieve
 from remit.agents.lint import lint as lint_files
 from remit.app.settings import find_root, load_settings
-from remit.errors import InputError, UsageError, did_you_mean
+from remit.errors import ConfigError, InputError, UsageError, did_you_mean
 from remit.workspace.agent_files import Source, check_file, check_files, count_jobs, find_agent_files, load_agent_file
 
 if TYPE_CHECKING:
@@ -45,9 +45,11 @@ class Linted(NamedTuple):
     graph: Graph
     fail_on: Severity
     known: int = 0
-    """How many findings the baseline already had."""
+    """How many findings are left out because the baseline has them."""
     baseline: str | None = None
     """The baseline's file, where it was made or made shorter."""
+    held: int = 0
+    """How many findings the baseline holds now, other files' included."""
 
     @property
     def failed(self) -> bool:
@@ -83,28 +85,34 @@ def fix(asked: Asked = EVERYTHING, *, unsafe: bool = False, write: bool = True) 
 
     job = _Job(asked)
     linted = job.lint()
-    before: dict[str, str] = {}
-    after: dict[str, str] = {}
-    applied: dict[str, tuple[Finding, ...]] = {}
+    texts: dict[str, list[str]] = {}
+    """What each file with a fix was, and what it has been since."""
+    applied: dict[str, list[Finding]] = {}
     for _ in range(MAX_ROUNDS):
+        new = [path for path in linted.findings if path not in texts and job.may_fix(path, linted.findings[path])]
+        if new:  # judged by the very text that will be changed: on disk it may have changed since
+            texts |= {path: [job.load_text(path)] for path in new}
+            job.replace({path: texts[path][0] for path in new})
+            linted = job.lint()
         touched = []
-        for path, findings in linted.findings.items():
-            if not any(each.fix for each in findings) or not job.may_write(path):
-                continue
-            text = after[path] if path in after else before.setdefault(path, job.load_text(path))
-            fixed = apply_fixes(findings, text, unsafe=unsafe)
-            if fixed.text != text:
-                after[path] = fixed.text
-                applied[path] = (*applied.get(path, ()), *fixed.applied)
+        for path, history in texts.items():
+            fixed = apply_fixes(linted.findings[path], history[-1], unsafe=unsafe)
+            if fixed.text not in history:  # one that comes back would go round for ever
+                history.append(fixed.text)
+                applied.setdefault(path, []).extend(fixed.applied)
                 touched.append(path)
         if not touched:
             break
-        job.replace({path: after[path] for path in touched})
+        job.replace({path: texts[path][-1] for path in touched})
         linted = job.lint()
-    changes = [Change(job.sources[path], before[path], after[path], applied[path]) for path in after]
-    for change in changes if write else ():
+    changes = [Change(job.sources[path], texts[path][0], texts[path][-1], tuple(applied[path])) for path in applied]
+    if not write:
+        return changes, linted
+    for change in changes:
+        if job.load_text(change.source.path) != change.before:
+            raise InputError(f"'{change.source.file}' was changed meanwhile", hint="run it again")
         _write(change.source.file, change.after)
-    return changes, job.weigh(linted, lambda path: after[path].split("\n") if path in after else job.load_lines(path))
+    return changes, job.weigh(linted, job.load_lines)
 
 
 def load_agent_text(file: str) -> bytes:
@@ -114,15 +122,16 @@ def load_agent_text(file: str) -> bytes:
 
 
 def take_agent_stamps(paths: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """The time and size of every agent file, to see when one changes."""
+    """The time and size of every agent file, and of what the workspace has set, to see when one changes."""
     root = find_root()
+    sources = find_agent_files(paths, root=root, exclude=load_settings(root).lint.exclude)
     stamps = {}
-    for source in find_agent_files(paths, root=root, exclude=load_settings(root).lint.exclude):
+    for file in (*(source.file for source in sources), f"{root}/remit.toml", f"{root}/pyproject.toml"):
         try:
-            found = os.stat(source.file)  # noqa: PTH116 - pathlib costs 8 ms at start-up
+            found = os.stat(file)  # noqa: PTH116 - pathlib costs 8 ms at start-up
         except OSError:
             continue
-        stamps[source.file] = (found.st_mtime_ns, found.st_size)
+        stamps[file] = (found.st_mtime_ns, found.st_size)
     return stamps
 
 
@@ -168,7 +177,7 @@ class _Job:
         """Judge some files by other texts than are on disk."""
         for path, text in texts.items():
             content = text.encode("utf-8", "surrogateescape")
-            self.checked[path], _ = check_file(self.sources[path], content, self.root)
+            self.checked[path] = check_file(self.sources[path], content, self.root).checked
 
     def lint(self) -> Linted:
         """What there is to say of the files as they are known."""
@@ -185,32 +194,58 @@ class _Job:
         """The lines of a file."""
         return self.load_text(path).split("\n")
 
-    def may_write(self, path: str) -> bool:
-        """Whether a file may be changed: not one that a link of the workspace leads out to."""
-        real = os.path.realpath(self.sources[path].file)
-        return not os.path.islink(self.sources[path].file) or real.startswith(f"{os.path.realpath(self.root)}/")  # noqa: PTH114
+    def may_fix(self, path: str, findings: Sequence[Finding]) -> bool:
+        """Whether a file can be put right: not one that a link of the workspace leads out to."""
+        if not any(each.fix for each in findings):
+            return False
+        file = self.sources[path].file
+        return not os.path.islink(file) or _is_below(file, self.root)  # noqa: PTH114
 
     def weigh(self, linted: Linted, load_lines: Callable[[str], list[str]]) -> Linted:
         """Leave out what the baseline has. Where there is none yet, it is made; it never grows by itself."""
-        file = self.asked.baseline or self.settings.baseline
+        file = self._find_baseline()
         if file is None:
             return linted
-        from remit.agents.baseline import parse_baseline, render_baseline, subtract, take_stock  # noqa: PLC0415 - rare
+        from remit.agents.baseline import count_known, parse_baseline, render_baseline, subtract, take_stock  # noqa: PLC0415 - rare
         from remit.workspace.files import load_bytes  # noqa: PLC0415
 
         total = sum(len(found) for found in linted.findings.values())
-        if not os.path.exists(file):  # noqa: PTH110 - pathlib costs 8 ms at start-up
+        if not os.path.lexists(file):
             _write(file, render_baseline(take_stock(linted.findings, load_lines)))
-            return linted._replace(findings=dict.fromkeys(linted.findings, ()), known=total, baseline=file)
+            nothing: dict[str, tuple[Finding, ...]] = dict.fromkeys(linted.findings, ())
+            return linted._replace(findings=nothing, known=total, baseline=file, held=total)
         old = parse_baseline(load_bytes(file).decode("utf-8", "replace"), file)
-        gone = [path for path in old if path not in self.sources and not os.path.lexists(f"{self.root}/{path}")]
-        new, rest = subtract({**linted.findings, **dict.fromkeys(gone, ())}, old, load_lines)
+        there = {path: os.path.lexists(os.path.join(self.root, path)) for path in old if path not in self.sources}  # noqa: PTH118
+        gone: dict[str, tuple[Finding, ...]] = {path: () for path, is_there in there.items() if not is_there}
+        new, rest = subtract({**linted.findings, **gone}, old, load_lines, is_asked=self._is_asked(gone))
         findings = {path: new[path] for path in self.sources}
         shorter = render_baseline(rest) != render_baseline(old)
         if shorter:
             _write(file, render_baseline(rest))
         known = total - sum(len(found) for found in findings.values())
-        return linted._replace(findings=findings, known=known, baseline=file if shorter else None)
+        return linted._replace(
+            findings=findings, known=known, baseline=file if shorter else None, held=count_known(rest)
+        )
+
+    def _is_asked(self, gone: Mapping[str, object]) -> Callable[[str, str], bool]:
+        """Whether a code was looked for in a file; in one that is gone, all are."""
+        sieves = {path: make_sieve(path, self.choice) for path in self.sources}
+        return lambda path, code: path in gone or sieves[path](code)
+
+    def _find_baseline(self) -> str | None:
+        """The baseline's file: from here, where it was asked for; below the root, where the workspace has set it."""
+        if self.asked.baseline is not None or self.settings.baseline is None:
+            return self.asked.baseline
+        file = os.path.join(self.root, self.settings.baseline)  # noqa: PTH118 - pathlib costs 8 ms at start-up
+        if not _is_below(file, self.root):
+            raise ConfigError(f"lint.baseline is '{self.settings.baseline}', which lies outside of the workspace",
+                              hint="name a file inside it")  # fmt: skip
+        return file
+
+
+def _is_below(file: str, root: str) -> bool:
+    """Whether a file lies in a folder, links followed."""
+    return os.path.realpath(file).startswith(f"{os.path.realpath(root).rstrip('/')}/")
 
 
 def _choose(settings: LintSettings, asked: Asked) -> Choice:
@@ -233,7 +268,7 @@ def _check_codes(codes: Iterable[str]) -> None:
 
     known = [each.code for each in explain_all() if each.code.startswith(_FAMILIES)]
     for code in unsure:
-        if not any(each.startswith(code.upper()) for each in known):
+        if not code or not any(each.startswith(code.upper()) for each in known):
             raise UsageError(f"there is no rule '{code}'", hint=did_you_mean(code.upper(), tuple(known)))
 
 

@@ -54,7 +54,8 @@ def _shape_rule(explanation: Explanation) -> dict[str, Any]:
 
 
 def _shape_result(path: str, finding: Finding, index: int) -> dict[str, Any]:
-    artifact = {"uri": quote(path.encode("utf-8", "surrogateescape"))}
+    uri = quote(path.encode("utf-8", "surrogateescape"))
+    artifact = {"uri": f"file://{uri}" if path.startswith("/") else uri}
     location: dict[str, Any] = {"artifactLocation": artifact}
     if finding.place is not None:
         location["region"] = _shape_region(finding.place)

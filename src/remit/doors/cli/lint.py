@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.doors.cli import options
-from remit.doors.cli.output import get_paint, say, say_diff, say_json
+from remit.doors.cli.output import complain, get_paint, say, say_diff, say_json
 from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count, count_findings, render_line
-from remit.errors import UsageError, did_you_mean
+from remit.doors.terminal import escape
+from remit.errors import RemitError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -163,7 +164,7 @@ def _sum_up(linted: Linted, changes: Sequence[Change]) -> list[str]:
         fixed = sum(len(change.applied) for change in changes)
         lines.append(f"{count(fixed, 'finding')} fixed in {count(len(changes), 'file')}.")
     if linted.baseline is not None:
-        lines.append(f"{_name(linted.baseline)} now holds {count(linted.known, 'finding')}.")
+        lines.append(f"{escape(_name(linted.baseline))} now holds {count(linted.held, 'finding')}.")
     elif linted.known:
         lines.append(f"{count(linted.known, 'finding')} left out: known from the baseline.")
     if not linted.sources:
@@ -175,9 +176,11 @@ def _sum_up(linted: Linted, changes: Sequence[Change]) -> list[str]:
     lines.append(f"{mark} {files}: {count_findings(every)}")
     safe = sum(each.fix is not None and each.fix.applicability == "safe" for each in every)
     unsafe = sum(each.fix is not None and each.fix.applicability == "unsafe" for each in every)
-    if safe or unsafe:
+    if safe:
         more = f", {unsafe} more with --unsafe-fixes" if unsafe else ""
         lines.append(f"{safe} can be fixed with `remit fix`{more}.")
+    elif unsafe:
+        lines.append(f"{unsafe} can be fixed with `remit fix --unsafe-fixes`.")
     return lines
 
 
@@ -208,9 +211,12 @@ def _show_json(named: dict[str, tuple[Finding, ...]]) -> None:
 
 def _show_sarif(named: dict[str, tuple[Finding, ...]]) -> None:
     from remit import __version__, app
-    from remit.doors.sarif import shape_sarif
+    from remit.doors.sarif import MAX_RESULTS, shape_sarif
 
     say_json(shape_sarif(named, version=__version__, explain={each.code: each for each in app.explain_all()}))
+    total = sum(map(len, named.values()))
+    if total > MAX_RESULTS:
+        say(f"the log holds the gravest {MAX_RESULTS} of {total} findings, as many as are shown", stderr=True)
 
 
 def _show_github(named: dict[str, tuple[Finding, ...]]) -> None:
@@ -231,14 +237,23 @@ def _watch(*, paths: tuple[str, ...], output_format: str, statistics: bool, **as
 
     from remit import app
 
-    seen: object = None
+    def look() -> None:
+        if sys.stdout is not None and sys.stdout.isatty():
+            say("\x1b[2J\x1b[H")
+        linted = app.lint(_ask(paths, **asked))
+        _show(linted, output_format, statistics=statistics)
+        say(f"watching {count(len(linted.sources), 'file')}; Ctrl-C ends it", stderr=True)
+
+    seen, told = app.take_agent_stamps(paths), ""
+    look()
     while True:
-        now = app.take_agent_stamps(paths)
-        if now != seen:
-            seen = now
-            if sys.stdout is not None and sys.stdout.isatty():
-                say("\x1b[2J\x1b[H", stderr=False)
-            linted = app.lint(_ask(paths, **asked))
-            _show(linted, output_format, statistics=statistics)
-            say(f"watching {count(len(linted.sources), 'file')}; Ctrl-C ends it", stderr=True)
         time.sleep(WATCH_SECONDS)
+        try:
+            now = app.take_agent_stamps(paths)
+            if now != seen:
+                seen, told = now, ""
+                look()
+        except RemitError as error:  # somebody is in the middle of a change: it is told once, and the watch goes on
+            if str(error) != told:
+                complain(error)
+            told = str(error)
