@@ -11,7 +11,7 @@ from remit import app
 from remit.doors import render
 from remit.doors.terminal import Paint, is_visible
 from remit.errors import ConfigError, InputError, RemitError, UsageError
-from remit.model import Finding, Outcome, Place, Severity
+from remit.model import Edit, Finding, Fix, Outcome, Place, Severity
 from tests.doors.samples import ESCAPING, GOOD, REPAIRED, UNSURE
 
 PLAIN = Paint(on=False)
@@ -47,6 +47,22 @@ def test_a_finding_has_this_shape() -> None:
         "filename": "a.md",
         "location": {"row": 2, "column": 13},
         "end_location": {"row": 3, "column": 4},
+        "fix": None,
+        "url": None,
+    }
+
+
+def test_a_fix_has_this_shape() -> None:
+    """The field names are those of other linters, so that their readers can read ours."""
+    edits = (Edit(4, 6, "new", Place(2, 1, 2, 3)), Edit(9, 9, "more"))
+    shaped = render.shape_finding(make_finding()._replace(fix=Fix("unsafe", "Write it anew.", edits)), "a.md")
+    assert shaped["fix"] == {
+        "applicability": "unsafe",
+        "message": "Write it anew.",
+        "edits": [
+            {"content": "new", "location": {"row": 2, "column": 1}, "end_location": {"row": 2, "column": 3}},
+            {"content": "more", "location": None, "end_location": None},
+        ],
     }
 
 

@@ -53,6 +53,7 @@ def shape_finding(finding: Finding, filename: str) -> dict[str, Any]:
         "location": None if place is None else {"row": place.line, "column": place.column},
         "end_location": None if place is None else {"row": place.end_line, "column": place.end_column},
         "fix": None if finding.fix is None else _shape_fix(finding.fix),
+        "url": None,  # where other linters lead to their pages; `remit explain CODE` is ours
     }
 
 

@@ -314,6 +314,8 @@ def test_json_is_one_object_for_all_messages(remit: Remit) -> None:
             "filename": "b.md",
             "location": {"row": 8, "column": 32},
             "end_location": {"row": 8, "column": 45},
+            "fix": None,
+            "url": None,
         }
     ]
 

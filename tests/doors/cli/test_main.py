@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import remit as package
+from remit.doors.cli.group import COMMANDS
 from tests.doors.conftest import Inside, Remit
 from tests.doors.samples import ESCAPING, GOOD, PROSE
 
@@ -18,7 +19,7 @@ def test_without_arguments_it_says_what_to_do_next(remit: Remit) -> None:
     ended = remit()
     assert (ended.code, ended.err) == (0, b"")
     assert "Start with: remit check MESSAGE.md" in ended.text
-    for command in ("check", "convert", "instructions", "schema", "explain"):
+    for command in COMMANDS:
         assert re.search(rf"^  {command} +[A-Z].*\.$", ended.text, re.MULTILINE), command
 
 
@@ -27,7 +28,7 @@ def test_help_is_the_same_as_nothing(option: str, inside: Inside) -> None:
     assert inside(option) == inside()
 
 
-@pytest.mark.parametrize("command", ["check", "convert", "instructions", "schema", "explain"])
+@pytest.mark.parametrize("command", ["check", "lint", "fix", "graph", "convert", "instructions", "schema", "explain"])
 def test_each_command_has_help(command: str, inside: Inside) -> None:
     ended = inside(command, "--help")
     assert (ended.code, ended.err) == (0, b"")
@@ -43,7 +44,12 @@ def test_the_version_is_that_of_the_package(remit: Remit) -> None:
 
 @pytest.mark.parametrize(
     ("words", "answers"),
-    [("remit c", ["plain,check", "plain,convert"]), ("remit schema --j", ["plain,--json"]), ("remit chek --j", [])],
+    [
+        ("remit ch", ["plain,check"]),
+        ("remit lin", ["plain,lint"]),
+        ("remit schema --j", ["plain,--json"]),
+        ("remit chek --j", []),
+    ],
 )
 def test_a_shell_is_helped_to_complete(words: str, answers: list[str], remit: Remit) -> None:
     env = {"_REMIT_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
@@ -60,7 +66,7 @@ def test_a_shell_is_helped_to_complete(words: str, answers: list[str], remit: Re
         pytest.param("chek", "there is no command 'chek'; did you mean 'check'?", id="a command"),
         pytest.param(
             "zzz",
-            "there is no command 'zzz'; known are: check, convert, instructions, schema, explain",
+            f"there is no command 'zzz'; known are: {', '.join(COMMANDS)}",
             id="a command like none",
         ),
         pytest.param("--versoin", "there is no option --versoin; did you mean --version?", id="an option of none"),
