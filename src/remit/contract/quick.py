@@ -202,7 +202,7 @@ def is_clean(payload: dict[str, Any], dialect: Dialect, session_id: str | None, 
         return False
     if errors and any("|" in error["type"] for error in errors):
         return False
-    if "|" in name or (not session.isidentifier() and not _BLANK_SIGNS.isdisjoint(session)) or "..." in session:
+    if "|" in name or (not session.isidentifier() and (not _BLANK_SIGNS.isdisjoint(session) or "..." in session)):
         return False
     if session.lower() in STOCK or name.lower() in STOCK or "XXX" in session:
         return False

@@ -58,7 +58,7 @@ _ANGLED = (
 _TAG = re.compile(_ANGLED, re.IGNORECASE)
 _ANY_TAG = re.compile(rf"{_ANGLED}|\[(?P<close3>/?)think(?:ing)?\]|◁(?P<close4>/?)think▷", re.IGNORECASE)
 """Rare spellings are looked for only where they may be: a pattern that begins with one character is much quicker."""
-_RARE = ("[think", "[THINK", "[Think", "[/think", "[/THINK", "[/Think")
+_RARE = re.compile(r"\[/?[tT][hH][iI][nN][kK]")
 _THOUGHT = "think"
 
 
@@ -106,7 +106,7 @@ def _last_thought(found: list[Stretch]) -> int:
 
 def _read_tags(text: str, spans: list[tuple[int, int]]) -> Iterator[_Tag]:
     """Every tag that may set something aside."""
-    rare = "◁" in text or ("[" in text and any(sign in text for sign in _RARE))
+    rare = "◁" in text or _RARE.search(text) is not None
     if not rare and "<" not in text:
         return
     index = 0
