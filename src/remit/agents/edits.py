@@ -226,6 +226,8 @@ def add_child(document: Document, tag: Tag, lines: str) -> tuple[Change, ...]:
     at = len(document.text[: tag.inner_end].rstrip())
     at = max(at, tag.inner_start)
     text = "".join(f"{newline}{indent}  {line}".rstrip(" ") for line in lines.split("\n"))
+    if tag.end == tag.inner_end:  # `<name/>` has to be opened first
+        return ((tag.end - 2, tag.end, f">{text}{newline}{indent}</{tag.name}>"),)
     tail = "" if "\n" in document.text[at : tag.inner_end] else f"{newline}{indent}"
     return ((at, at, f"{text}{tail}"),)
 

@@ -261,6 +261,13 @@ def test_a_missing_section_is_added_where_the_standard_has_it() -> None:
         assert order == list(SECTIONS), section
 
 
+@pytest.mark.parametrize("section", ["inputs_required", "inputs_forbidden", "return_format", "error_handling"])
+def test_an_empty_section_is_filled(section: str) -> None:
+    for empty in (f"<{section}/>", f"<{section} />", f"<{section}></{section}>", f"<{section}>\n\n</{section}>"):
+        text = without(section) + f"\n{empty}\n"
+        assert not [finding for finding in find(fix(text)).values() if finding.severity == "error"], empty
+
+
 # Whatever the body is
 
 
@@ -287,7 +294,8 @@ PIECES = st.sampled_from(
     [*re.findall(r"</?[a-z_0-9]+[^<>\n]*>", STANDARD), "<step_N+1_return>", "<stage id='1'>", "<step>", "<return>",
      "<rolle>", "</rolle>", "```\n", "<!--", "-->", "{x}", "# T\n", "### Stage 1\n", "text. ", "\n", "\r\n", "...",
      '<parameter name="" type="">', "<parameter type='int' name=x>", "<error_type>", "<timeout>", '"status": "ok"',
-     "<artifact type=plann>", "<path>a/b.md</path>", "<forbidden>", "\udcff", "\u2028"]
+     "<artifact type=plann>", "<path>a/b.md</path>", "<forbidden>", "<return_format/>",
+     "<inputs_required />", "\udcff", "\u2028"]
 )  # fmt: skip
 
 
