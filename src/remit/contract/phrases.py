@@ -33,7 +33,7 @@ _NOUN = (
 _SAY = r"(?:return|send|submit|answer|reply|respond|report|say|output|emit|deliver|hand back|give back|write)"
 _SAID = (
     r"(?:returned|replied|answered|responded|reported|said|wrote|sent|produced|printed|gave|claimed|emitted|came back"
-    r"|(?:ended|ends|finished|finishes|closed|closes|concluded|concludes) with|says?|returns?|replies|answers|sends"
+    r"|(?:ended|ends|finished|finishes|closed|closes|concluded|concludes) with|says?|returns|replies|answers|sends"
     r"|writes"
     r"|prints|yielded|yields|left|posted|submitted|got|claims|contained|responds?|produces|put|logged"
     r"|emits|supplied|provided|pasted|shared|quoted|cited|suggested|proposed)"
@@ -321,7 +321,7 @@ INTRODUCING = (
         "example",
         "format schema shape structure layout syntax",
         r"^(?:here(?:['’]s| is) |below is |this is |what follows is )?(?:the |an? |our |your |its )?"
-        r"(?:(?!in\b|as\b|json\b|my\b)[\w-]+ ){0,2}(?:format|schema|shape|structure|layout|syntax)\b",
+        r"(?:(?!in\b|as\b|json\b|my\b)[\w-]+ ){0,2}(?:format(?! (?:the|my|it|this|that)\b)|schema|shape|structure|layout|syntax)\b",
     ),
     _sign(
         "example",

@@ -82,11 +82,9 @@ class LintCache:
 
 def _stamp_rules() -> str:
     """Which rules these are: the sizes and times of their files, so that a changed rule finds no old answers."""
-    import remit  # noqa: PLC0415 - the version
-
-    home = os.path.dirname(remit.__file__)
-    facts = [remit.__version__]
-    for folder in (home, f"{home}/agents", f"{home}/agents/rules"):
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    facts = []
+    for folder in (package, f"{package}/agents", f"{package}/agents/rules"):
         for entry in sorted(os.scandir(folder), key=lambda each: each.name):
             if entry.name.endswith(".py"):
                 found = entry.stat()
