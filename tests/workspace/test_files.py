@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from remit.errors import InputError
-from remit.workspace.files import load_bytes, load_tail
+from remit.workspace.files import load_bytes, load_lines, load_tail
 
 
 def test_a_file_is_read_up_to_one_byte_more_than_the_cap(tmp_path: Path) -> None:
@@ -96,3 +96,22 @@ def test_a_pipe_is_refused_and_nobody_waits_for_it(tmp_path: Path) -> None:
     command = [sys.executable, "-c", program, str(tmp_path / "MANIFEST.jsonl")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
     assert "is not a file" in done.stderr
+
+
+def test_lines_come_one_at_a_time_and_say_whether_they_end(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(b"12345\n\n123456\n" + b"x" * 3_000_000 + b"\nlast")
+    assert list(load_lines(str(file), max_bytes=5)) == [
+        (b"12345", True), (b"", True), (b"123456", True), (b"xxxxxx", True), (b"last", False),
+    ]  # fmt: skip
+    file.write_bytes(b"x" * 3_000_000)
+    assert list(load_lines(str(file), max_bytes=5)) == [(b"xxxxxx", False)]
+    file.write_bytes(b"")
+    assert list(load_lines(str(file), max_bytes=5)) == []
+
+
+@pytest.mark.parametrize("name", ["missing", "", "a\0b"])
+def test_lines_of_what_cannot_be_read_are_told_in_one_sentence(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError) as caught:
+        list(load_lines(f"{tmp_path}/{name}", max_bytes=5))
+    assert caught.value.hint

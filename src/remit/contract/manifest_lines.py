@@ -176,8 +176,8 @@ class _Bad(NamedTuple):
 
 
 _accepts = compile_accepts(MANIFEST.shape)
-_BESIDES = ("RET084", "RET085", "RET086", "RET087", "RET088", "RET089")
-"""The rules that have something to say about an entry that fits its shape and lacks nothing."""
+_BESIDES = ("RET084", "RET085", "RET086", "RET087", "RET088")
+"""The rules that have something to say about an entry that fits its shape, lacks nothing and has its file."""
 _SAID_BY_RET089 = frozenset({"RET051", "RET052"})
 _NOT_JSON = RULES["RET082"]
 _DECODER = json.JSONDecoder()
@@ -301,8 +301,8 @@ class _Check:
     def judge(self, entry: dict[str, Any], data: bytes, number: int, *, ended: bool) -> Iterator[Told]:
         """A line that is one object. Where nothing is wrong with it, its text is never decoded."""
         if ended and _accepts(entry) and _has_all(entry) and entry["id"] not in self.ids:
-            case = Case("", MANIFEST, entry, words=self.words, evidence=self._find_facts(entry))
-            if not run_rules(case, places=False, codes=_BESIDES):
+            there = all(facts.state == "file" for facts in self._find_facts(entry).values())
+            if there and not run_rules(Case("", MANIFEST, entry, words=self.words), places=False, codes=_BESIDES):
                 self.ids[entry["id"]] = number
                 return
         passage = Passage(data.decode("utf-8", "replace"), number)

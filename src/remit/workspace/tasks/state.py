@@ -70,12 +70,12 @@ def _explain(error: Exception, text: str, lines: Lines, start: int) -> Flaw:
         return Flaw("state.json holds the marks of an unfinished merge", "Finish the merge.", place)
     if not text.strip("\ufeff \t\r\n"):
         return Flaw("state.json is empty", "Restore it from git.", None)
-    if at >= len(text.rstrip()):
+    reason = getattr(error, "msg", str(error))
+    if at >= len(text.rstrip()) or reason.startswith("Unterminated string"):
         end = len(text.rstrip())
         place = lines.locate(end - 1, end)
         return Flaw("state.json was cut off: it ends in the middle", "Restore its end, or the whole from git.", place)
     place = lines.locate(at, at + 1)
-    reason = getattr(error, "msg", str(error))
     if reason == "Extra data" and text[at] in "{[":
         return Flaw(
             "state.json holds more than one object: a second one begins here", "Join them into one object.", place

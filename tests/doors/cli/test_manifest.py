@@ -1,0 +1,120 @@
+"""`remit manifest`, as its users meet it."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from remit.contract.manifest_lines import TOLD
+from tests.doors.conftest import Inside, Remit
+from tests.workspace.manifests import FINDINGS_FILE, make_line
+
+BAD = make_line() + make_line() + "nonsense\n"
+
+
+@pytest.fixture
+def workspace(inside: Inside, tmp_path: Path) -> Inside:
+    """A folder with the findings file of the good entry."""
+    (tmp_path / ".git").mkdir()
+    inside.write(FINDINGS_FILE, "# Authentication\n")
+    return inside
+
+
+def test_the_workspaces_manifest_is_found(workspace: Inside) -> None:
+    assert workspace("manifest", "validate").text == "no manifest found; name a file\n"
+    workspace.write("MANIFEST.jsonl", make_line())
+    ended = workspace("manifest", "validate")
+    assert (ended.code, ended.text, ended.err) == (0, "✓ 1 manifest: nothing to say\n", b"")
+    (workspace.folder / "claudedocs/agent-outputs").mkdir(parents=True)
+    workspace.write("claudedocs/agent-outputs/MANIFEST.jsonl", "nonsense\n")
+    assert workspace("manifest", "validate").code == 1
+
+
+def test_findings_are_shown_with_their_line(workspace: Inside) -> None:
+    ended = workspace("manifest", "validate", workspace.write("m.jsonl", BAD))
+    assert ended.code == 1
+    assert ended.text.startswith("error[MAN004]: the id auth-2026-01-19 is taken by line 1\n --> m.jsonl:2:7\n")
+    assert "\n3 | nonsense\n  | ^\n" in ended.text
+    assert ended.text.endswith("\n✗ 1 manifest: 2 errors\n")
+
+
+def test_every_format_says_the_same(workspace: Inside) -> None:
+    name = workspace.write("m.jsonl", BAD)
+    concise = workspace("manifest", "validate", name, "--output-format", "concise").text.split("\n")
+    assert [line.partition(" ")[0] for line in concise[:2]] == ["m.jsonl:2:7:", "m.jsonl:3:1:"]
+    listed = json.loads(workspace("manifest", "validate", name, "--json").text)
+    assert [(each["code"], each["location"]["row"]) for each in listed] == [("MAN004", 2), ("RET082", 3)]
+    github = workspace("manifest", "validate", name, "--output-format", "github").text
+    assert github.startswith("::error file=m.jsonl,line=2,col=7,endLine=2,title=MAN004::")
+    assert json.loads(workspace("manifest", "validate", workspace.write("e.jsonl", ""), "--json").text) == []
+
+
+def test_several_files_are_judged_and_one_that_cannot_be_read_is_told(workspace: Inside) -> None:
+    good = workspace.write("good.jsonl", make_line())
+    ended = workspace("manifest", "validate", "missing.jsonl", good)
+    assert (ended.code, ended.text) == (2, "✗ 2 manifests: 1 could not be read\n")
+    assert ended.complaint.startswith("'missing.jsonl' cannot be read: no such file")
+    os.mkfifo(workspace.folder / "pipe")
+    assert "is not a file" in workspace("manifest", "validate", "pipe").complaint
+
+
+def test_the_findings_file_is_looked_up_beside_the_manifest_and_at_the_root(workspace: Inside) -> None:
+    (workspace.folder / "out").mkdir()
+    workspace.write("out/MANIFEST.jsonl", make_line())
+    assert workspace("manifest", "validate", "out/MANIFEST.jsonl").code == 0
+    (workspace.folder / FINDINGS_FILE).unlink()
+    ended = workspace("manifest", "validate", "out/MANIFEST.jsonl")
+    assert (ended.code, ended.text.count("RET089"), ended.text.count("RET051")) == (1, 2, 0)
+    (workspace.folder / "out" / FINDINGS_FILE).symlink_to("/etc/hostname")
+    assert workspace("manifest", "validate", "out/MANIFEST.jsonl").code == 1
+
+
+def test_the_workspaces_own_words_count(workspace: Inside) -> None:
+    """C3."""
+    workspace.write("MANIFEST.jsonl", make_line(status="researched"))
+    assert workspace("manifest", "validate").code == 1
+    workspace.write("remit.toml", '[contract]\nstatus_words = {researched = "completed"}\n')
+    assert workspace("manifest", "validate").code == 0
+
+
+def test_only_so_many_are_shown_at_length(workspace: Inside) -> None:
+    ended = workspace("manifest", "validate", workspace.write("m.jsonl", "nonsense\n" * 1200))
+    assert ended.text.count("error[RET082]") == 50
+    assert "… and 1150 more; --output-format concise shows them all\n" in ended.text
+    assert len(json.loads(workspace("manifest", "validate", "m.jsonl", "--json").text)) == 1200
+
+
+@pytest.mark.parametrize("code", TOLD)
+def test_every_code_is_explained(code: str, inside: Inside) -> None:
+    text = inside("explain", code).text
+    assert all(f"\n{word}: " in text for word in ("Why", "Bad", "Good"))
+
+
+def test_the_group_says_what_it_has(inside: Inside) -> None:
+    ended = inside("manifest")
+    assert ended.code == 0
+    assert "validate" in ended.text
+    assert inside("manifest", "valdate").complaint == (
+        "there is no command 'manifest valdate'; did you mean 'validate'?"
+    )
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (160_000_000, 160_000_000))
+from remit.doors.cli import main
+main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not hold a process to its limit")
+def test_a_manifest_larger_than_memory_is_judged(remit: Remit) -> None:
+    remit.write(FINDINGS_FILE, "# x\n")
+    with (remit.folder / "m.jsonl").open("w", encoding="utf-8") as file:
+        file.writelines(make_line(id=f"topic{number}-2026-01-19", title="x" * 4000) for number in range(50_000))
+    assert (remit.folder / "m.jsonl").stat().st_size > 200_000_000
+    ended = remit("manifest", "validate", "m.jsonl", prelude=("-c", LIMITED))
+    assert (ended.code, ended.text, ended.err) == (0, "✓ 1 manifest: nothing to say\n", b"")
