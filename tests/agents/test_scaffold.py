@@ -3,7 +3,7 @@
 import tomllib
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remit.agents.definition import define
@@ -43,6 +43,7 @@ def check(files: tuple[NewFile, ...], sizes: dict[str, int | None] | None = None
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None, max_examples=20)
 @given(name=NAMES)
 def test_a_scaffolded_agent_lints_clean(kind: str, profile: Profile, name: str) -> None:
     """R1.1-R1.32: not an error, not a warning, not a note."""
@@ -123,6 +124,7 @@ def test_timeouts_and_targets(kind: str) -> None:
     assert set(definition.tools or ()) <= set(TOOLS)
 
 
+@settings(deadline=None, max_examples=50)
 @given(name=NAMES, kind=KIND_NAMES, profile=PROFILE_NAMES)
 def test_the_name_stands_where_it_belongs(name: str, kind: str, profile: Profile) -> None:
     document = make(kind, name, profile=profile)

@@ -15,7 +15,7 @@ from remit.agents.edits import quote
 from remit.agents.profiles import CONTEXT_BUDGETS, MAX_DEPTH, TIMEOUTS_S, TOOLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
     from remit.agents.blueprints.form import Blueprint
 
@@ -102,6 +102,8 @@ class Writer:
         self.command = blueprint.command.replace("$name", name)
         self.blanks = {"name": name, "specs": spec_root.strip("/") or ".", "command": self.command}
 
+    return_step = RETURN_STEP
+
     @property
     def title(self) -> str:
         """The agent's name as a heading."""
@@ -132,23 +134,24 @@ class Writer:
         """What stands under `tools`."""
         yield from (f"{tool}: {str(tool in self.blueprint.tools).lower()}" for tool in TOOLS)
 
-    def permissions(self) -> Iterator[str]:
-        """What stands under `permissions`."""
+    def permissions(self, tools: frozenset[str] | None = None) -> Iterator[str]:
+        """What stands under `permissions`, for the tools that are switched on; None: those of the blueprint."""
         plan = self.blueprint
+        on = frozenset(plan.tools) if tools is None else tools
         yield "allow:"
         yield '  - read: ["**/*"]'
-        yield f"  - write: {self.list(plan.write)}"
-        if "edit" in plan.tools:
-            yield f"  - edit: {self.list(plan.write)}"
-        yield f"  - bash: {self.list(plan.bash)}"
+        yield from (f"  - {tool}: {self.list(plan.write)}" for tool in ("write", "edit") if tool in on)
+        if "bash" in on:
+            yield f"  - bash: {self.list(plan.bash)}"
         protected = PROTECTED if "**/*" in plan.write else PROTECTED[:1]
         if "**/*" in plan.write and self.home not in ("", *_HARNESS_HOMES):
             protected = (*protected, f"{self.home}/**/*")
         yield "deny:"
-        yield f"  - bash: {self.list(plan.forbidden_bash)}"
-        yield f"  - write: {self.list(protected)}"
-        if "edit" in plan.tools:
-            yield f"  - edit: {self.list(protected)}"
+        if "bash" in on:
+            yield f"  - bash: {self.list(plan.forbidden_bash)}"
+        yield from (
+            f"  - {tool}: {self.list(protected)}" for tool in ("write", "edit") if tool in on or tool == "write"
+        )
 
     def context_loading(self, index: str | None, required: Iterable[str]) -> Iterator[str]:
         """What stands under `context_loading`; without an index nothing can be asked for."""
@@ -230,11 +233,12 @@ class Writer:
         yield from self.tag("checkpoint", step.checkpoint, 4)
         yield f"  </{name}>"
 
-    def delegation_patterns(self) -> Iterator[str]:
-        """Whom the agent calls, when and with what; nothing for one that calls nobody."""
-        if self.blueprint.delegations:
+    def delegation_patterns(self, services: Container[object] | None = None) -> Iterator[str]:
+        """Which services the agent calls, all or some, when and with what; nothing for one that calls none."""
+        called = [each for each in self.blueprint.delegations if services is None or each.service in services]
+        if called:
             yield "<delegation_patterns>"
-            for each in self.blueprint.delegations:
+            for each in called:
                 names = ("when", "context", "expected_return", "integration")
                 yield from self._entry(
                     f'delegate_to name="{each.service}"', {name: getattr(each, name) for name in names}

@@ -1,0 +1,410 @@
+"""An old agent file becomes a standard one: nothing of it is lost, twice is once, and the rest is named."""
+
+import re
+from textwrap import dedent
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from remit.agents.document import Document, parse_document
+from remit.agents.migrate import Migration, guess_kind, is_gentle, migrate
+from remit.agents.outline import SECTIONS
+from remit.agents.profiles import KINDS
+from remit.agents.rules import Case, run_rules
+from remit.agents.scaffold import scaffold
+from remit.errors import InputError, UsageError
+from remit.model import Edit, Finding, Fix
+from tests.agents.samples import CLAUDE, CLAUDE_PATH, CODEX, CODEX_PATH, OPENCODE, OPENCODE_PATH, STANDARD, change
+
+PATH = "agents/api-researcher.md"
+PROSE = dedent("""\
+    ---
+    name: api-researcher
+    description: "Finds out how an API is used. Use it before an API changes."  # shown in the menu
+    tools: Read, Grep, WebFetch, Bash(git log:*)
+    model: sonnet
+    ---
+
+    # API Researcher
+
+    ## Role
+
+    You know every caller of an API and every promise that it makes.
+
+    ## Workflow
+
+    Work through these one by one.
+
+    ### Step 1: Find the callers
+
+    1. Search for the name.
+    2. Read each caller.
+
+    ```bash
+    # Step 9: no heading
+    grep -rn NAME src
+    ```
+
+    ### Step 2: Weigh the change
+
+    - What breaks?
+
+    <!-- keep this -->
+
+    ## Success Criteria
+
+    - Every caller is known.
+
+    ## Notes
+
+    Some callers are generated.
+    """)
+TAGGED = dedent("""\
+    ---
+    description: "Builds things"
+    mode: primary
+    temperature: 0.1
+    ---
+
+    # Builder
+
+    <role>
+      A builder of small things.
+    </role>
+
+    <workflow_execution>
+      <stage id="1" name="Read">
+        <action>Read the task</action>
+        <process>
+          1. Read what is asked for, and by whom it is needed.
+        </process>
+        <checkpoint>The task is known</checkpoint>
+      </stage>
+    </workflow_execution>
+
+    <output_specification>
+      Say what was built.
+    </output_specification>
+    """)
+
+
+def run(text: str, path: str = PATH, *, kind: str | None = None) -> Migration:
+    return migrate(parse_document(path, text), kind=kind)
+
+
+def read(text: str, path: str = PATH, *, kind: str | None = None) -> Document:
+    return parse_document(path, run(text, path, kind=kind).text)
+
+
+def find(document: Document) -> list[Finding]:
+    """Every finding, judged by the standard."""
+    document.profile = "standard"
+    return run_rules(Case(document))
+
+
+def list_words(text: str) -> list[str]:
+    """The visible words of a body: what stands in tags is theirs."""
+    return re.sub(r"</?[A-Za-z][^<>\n]*>", " ", text).split()
+
+
+def check_law(text: str, path: str = PATH) -> None:
+    """Standard afterwards, every word of the body still there in its order, and the second time changes nothing."""
+    old = parse_document(path, text)
+    done = migrate(old)
+    new = parse_document(path, done.text)
+    assert new.profile == "standard"
+    words = iter(list_words(new.text[new.body_start :]))
+    lost = [word for word in list_words(old.text[old.body_start :]) if word not in words]
+    assert not lost
+    assert migrate(new).text == done.text
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [(PROSE, PATH), (TAGGED, ".opencode/agent/builder.md"), (CLAUDE, CLAUDE_PATH), (OPENCODE, OPENCODE_PATH)],
+)
+def test_an_old_file_follows_the_standard(text: str, path: str) -> None:
+    """R1.31."""
+    check_law(text, path)
+    document = read(text, path)
+    missing = set(SECTIONS) - set(document.outline.sections)
+    assert missing <= {"delegation_patterns"}
+    before = [finding for finding in find(parse_document(path, text)) if finding.severity == "error"]
+    after = [finding for finding in find(document) if finding.severity == "error"]
+    assert before
+    assert not after
+
+
+def test_every_line_of_the_body_is_still_there() -> None:
+    text = read(PROSE).text
+    for line in PROSE.split("---\n", 2)[2].split("\n"):
+        assert line in text.split("\n")
+
+
+def test_the_frontmatter_is_completed() -> None:
+    """R1.1-R1.6: what was there stays, comments included; what can be derived is added."""
+    document = read(PROSE)
+    assert document.get("name") == "api-researcher"
+    assert document.get("version") == "1.0.0"
+    assert document.get("agent_type") == "research"
+    assert document.get("timeout") == 3600
+    assert document.get("model") == "sonnet"
+    assert document.get("context_loading", "strategy") == "minimal"
+    assert document.get("lifecycle", "command") == "/research"
+    assert "# shown in the menu" in document.text
+
+
+def test_claude_codes_tools_become_a_table() -> None:
+    """R1.2: what the standard has no words for is kept as a comment, and told."""
+    migration = run(PROSE)
+    document = parse_document(PATH, migration.text)
+    assert document.get("tools") == {
+        "read": True, "write": False, "edit": False, "bash": True, "grep": True, "glob": False,
+    }  # fmt: skip
+    assert "# besides, in the harness: WebFetch, Bash(git log:*)" in migration.text
+    assert any("WebFetch" in left.message for left in migration.left)
+    allowed = [tool for row in document.get("permissions", "allow") for tool in row]
+    assert "write" not in allowed
+
+
+def test_allowed_tools_are_tools() -> None:
+    document = read(change("tools: Read, Grep", "allowed-tools:\n  - Read\n  - Grep", base=CLAUDE), CLAUDE_PATH)
+    assert document.get("tools", "read") is True
+    assert "allowed-tools" not in document.values
+
+
+def test_opencodes_denials_hold() -> None:
+    document = read(OPENCODE, OPENCODE_PATH)
+    allowed = [tool for row in document.get("permissions", "allow") for tool in row]
+    assert not {"write", "edit"} & set(allowed)
+    assert document.get("permission", "edit") == "deny"
+
+
+def test_who_could_be_called_still_can() -> None:
+    document = read(change("Read, Grep", "Task(code-counter), Read, Grep", base=CLAUDE), CLAUDE_PATH)
+    assert "code-counter" in document.get("delegation", "can_delegate_to")
+
+
+def test_headings_become_sections() -> None:
+    document = read(PROSE)
+    role = document.outline.get("role")
+    assert role is not None
+    assert document.text_of(role) == "You know every caller of an API and every promise that it makes."
+    standards = document.outline.get("quality_standards")
+    assert standards is not None
+    assert document.text_of(standards) == "- Every caller is known."
+
+
+def test_headings_that_count_become_steps() -> None:
+    """R1.12-R1.14."""
+    document = read(PROSE)
+    assert [step.tag.name for step in document.outline.steps] == [
+        "step_0_preflight", "step_1", "step_2", "step_3_postflight", "step_4_return",
+    ]  # fmt: skip
+    first = document.outline.steps[1].tag
+    action, process = first.find("action"), first.find("process")
+    assert action is not None
+    assert process is not None
+    assert document.text_of(action) == "Find the callers"
+    assert "grep -rn NAME src" in document.text_of(process)
+
+
+def test_a_numbered_list_becomes_steps() -> None:
+    listed = "## Process\n\n1. **Read** - all of it\n   - twice\n2. Write it down.\n\nThat is all."
+    document = read(f"---\nname: x\ndescription: Reads.\n---\n\n{listed}\n", "agents/x.md")
+    steps = document.outline.steps
+    assert [step.tag.name for step in steps][1:3] == ["step_1", "step_2"]
+    assert [document.text_of(tag) for step in steps[1:3] for tag in step.tag.find_all("action")] == [
+        "Read", "Write it down",
+    ]  # fmt: skip
+    assert "- twice" in document.text_of(steps[1].tag)
+    assert "That is all." not in document.text_of(steps[2].tag)
+
+
+def test_a_section_without_steps_is_one() -> None:
+    text = read("---\nname: x\ndescription: Reads.\n---\n\n## Process\n\nRead all of it.\n", "agents/x.md").text
+    assert "<action>Process</action>\n<process>\nRead all of it.\n</process>" in text
+
+
+def test_named_steps_get_numbers() -> None:
+    body = '<process>\n<step name="look_around">\nLook.\n</step>\n<step name="act">\nAct.\n</step>\n</process>\n'
+    document = read(f"---\nname: x\ndescription: Reads.\n---\n\n{body}", "agents/x.md")
+    names = [step.tag.name for step in document.outline.steps]
+    assert names[1:3] == ["step_1", "step_2"]
+    assert "<action>look around</action>\n<process>\nLook.\n</process>" in document.text
+
+
+def test_work_in_prose_is_referred_to() -> None:
+    """R1.29: the flow says where the work is described, and a person is asked to split it."""
+    migration = run(CLAUDE, CLAUDE_PATH)
+    assert "Do the work" in migration.text
+    assert any("refers to the rest" in left.message for left in migration.left)
+
+
+def test_other_names_are_renamed() -> None:
+    """C12."""
+    document = read(TAGGED, ".opencode/agent/builder.md")
+    assert "output_specification" not in document.text
+    assert "workflow_execution" not in document.text
+    assert "<stage" not in document.text
+    assert document.get("mode") == "subagent"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_complete_agent_stays_as_it_is(kind: str) -> None:
+    new = scaffold(kind, "helper", place="agents")[0]
+    migration = run(new.text, new.path)
+    assert migration.text == new.text
+    assert not migration.done
+    assert not migration.left
+
+
+def test_a_standard_agent_keeps_its_own_words() -> None:
+    text = change("agent_type: planning\n", "agent_type: planning\nowner: agent\n")
+    migration = run(text, "agents/planner.md")
+    assert migration.text == text
+
+
+def test_a_half_finished_agent_gets_what_it_lacks() -> None:
+    start, end = STANDARD.index("<return_format>"), STANDARD.index("<quality_standards>")
+    migration = run(STANDARD[:start] + STANDARD[end:], "agents/planner.md")
+    assert "added <return_format>" in migration.done
+    new = parse_document("agents/planner.md", migration.text)
+    assert [tag.name for tag in new.body.root.children] == list(SECTIONS)
+
+
+def test_what_is_left_is_named_with_its_place() -> None:
+    migration = run(PROSE)
+    lines = migration.text.split("\n")
+    assert migration.left
+    for left in migration.left:
+        assert left.place is not None
+        assert 1 <= left.place.line <= len(lines)
+        assert left.hint.endswith(".")
+    guessed = next(left for left in migration.left if "agent_type" in left.message)
+    assert guessed.place is not None
+    assert lines[guessed.place.line - 1] == "agent_type: research"
+    assert len({left.code for left in migration.left if left.code}) == sum(bool(left.code) for left in migration.left)
+
+
+def test_a_kind_that_is_given_is_no_guess() -> None:
+    migration = run(PROSE, kind="review")
+    assert parse_document(PATH, migration.text).get("agent_type") == "review"
+    assert not any("agent_type" in left.message for left in migration.left)
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "kind"),
+    [
+        ("code-reviewer", "", "review"),
+        ("plan-writer", "", "implementation"),
+        ("lean-planner", "", "planning"),
+        ("research-specialist", "Knows everything", "research"),
+        ("git-handler", "", "utility"),
+        ("x", "Reviews what others wrote", "review"),
+        ("x", "", None),
+    ],
+)
+def test_the_kind_is_guessed(name: str, description: str, kind: str | None) -> None:
+    assert guess_kind(parse_document(f"agents/{name}.md", f"---\ndescription: {description!r}\n---\n")) == kind
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "description: Use it when: something fails\n",
+        "name: x\n  bad: [\ndescription: 'y\n",
+        "{name: x, description: y}\n",
+        "just words\n",
+        "",
+        "tools:\n  - Read # why\n  - Grep\ndescription: Reads.\n",
+        "tools: []\npermissions: none\ndelegation: [a, b]\nlifecycle: 3\n",
+        "description: [1, 2]\nagent_type: {a: b}\nversion: 2.0\n",
+    ],
+)
+def test_any_frontmatter_becomes_one(head: str) -> None:
+    check_law(f"---\n{head}---\n\n# X\n\nYou are an X.\n", "agents/x.md")
+
+
+def test_comments_of_a_broken_frontmatter_stay() -> None:
+    text = read("---\nwhat is this\n# why\nname: x\n---\n\nYou are an X.\n", "agents/x.md").text
+    assert "# why" in text
+    assert "# what is this" in text
+
+
+def test_a_kind_by_another_name_is_understood() -> None:
+    document = read(change("agent_type: planning", "agent_type: execution"), "agents/planner.md")
+    assert document.get("agent_type") == "implementation"
+
+
+def test_a_file_without_frontmatter_is_asked_about() -> None:
+    migration = run("# Notes\n\nSome notes.\n", "agents/notes.md")
+    assert any("no frontmatter" in left.message for left in migration.left)
+    check_law("# Notes\n\nSome notes.\n", "agents/notes.md")
+
+
+def test_lines_end_as_they_did() -> None:
+    text = read(PROSE.replace("\n", "\r\n")).text
+    assert text.count("\n") == text.count("\r\n")
+    check_law(PROSE.replace("\n", "\r\n"))
+
+
+def test_an_open_fence_is_closed() -> None:
+    check_law("---\nname: x\ndescription: Reads.\n---\n\nYou are an X.\n\n```bash\nls\n", "agents/x.md")
+    text = read("---\nname: x\ndescription: Reads.\n---\n\nYou are an X.\n\n```bash\nls\n", "agents/x.md").text
+    assert "```bash\nls\n```\n" in text
+
+
+def test_an_agent_outside_of_every_folder_is_no_command() -> None:
+    check_law(TAGGED, "old/builder.md")
+
+
+def test_what_is_no_markdown_agent_is_refused() -> None:
+    with pytest.raises(UsageError, match="Codex"):
+        run(CODEX, CODEX_PATH)
+    with pytest.raises(UsageError, match="a command"):
+        run("---\ndescription: x\n---\n", ".claude/commands/x.md")
+    with pytest.raises(InputError, match="NUL"):
+        migrate(parse_document(PATH, b"a\0b"))
+    with pytest.raises(UsageError, match="did you mean 'review'"):
+        run(PROSE, kind="reviw")
+
+
+@pytest.mark.parametrize(
+    ("edits", "gentle"),
+    [
+        ([Edit(30, 30, "more")], True),
+        ([Edit(19, 24, "words")], False),
+        ([Edit(19, 24, "very plain words")], True),
+        ([Edit(19, 24, ""), Edit(17, 17, "plain ")], False),
+        ([Edit(26, 30, "b"), Edit(33, 37, "b")], True),
+    ],
+)
+def test_a_fix_that_takes_words_away_is_not_used(edits: list[Edit], gentle: bool) -> None:  # noqa: FBT001 - a parameter
+    document = parse_document(PATH, "---\nname: x\n---\n\n# plain <rolx></rolx>\n")
+    assert document.text[19:24] == "plain"
+    fix = Fix("unsafe", "", tuple(edits))
+    assert is_gentle(Finding("X", "error", "", "", "", fix=fix), document) is gentle
+
+
+PIECES = st.sampled_from([
+    "# Title", "## Role", "## Workflow", "## Process", "### Step 1: Look", "### Step 2: Act", "## Error Handling",
+    "## Output Format", "## Success Criteria", "## Purpose", "1. one", "2. two", "   - inner", "You are a reader.",
+    "Some words that say something.", "```", "```bash", "~~~", "<role>", "</role>", "<task>do it</task>", "<process>",
+    "</process>", "<process_flow>", "</process_flow>", '<step name="a">', "</step>", "<stage_1_preflight>",
+    "</stage_1_preflight>", "<action>x</action>", "<!-- note -->", "<!-- open", "---", "", "", "| a | b |", "<context>",
+    "</context>", "<return_format>", "</return_format>", "<output_specification>", "</output_specification>",
+    "<agent>", "</agent>", "text <b>bold</b> text", "<error_handling>", "</error_handling>", "<inputs_required/>",
+])  # fmt: skip
+
+
+@settings(deadline=None, max_examples=60)  # a migration looks at its file many times
+@given(st.lists(PIECES, max_size=25), st.sampled_from(["\n", "\r\n"]))
+def test_nothing_is_lost_whatever_the_body(pieces: list[str], newline: str) -> None:
+    text = newline.join(["---", "name: x", "description: Reads.", "---", *pieces, ""])
+    old = parse_document("agents/x.md", text)
+    new = parse_document("agents/x.md", migrate(old).text)
+    words = iter(list_words(new.text[new.body_start :]))
+    assert [word for word in list_words(old.text[old.body_start :]) if word not in words] == []
+    assert migrate(new).text == new.text
