@@ -242,6 +242,12 @@ def test_work_in_prose_is_referred_to() -> None:
     assert any("refers to the rest" in left.message for left in migration.left)
 
 
+@pytest.mark.parametrize(("kind", "told"), [("research", True), ("utility", False)])
+def test_a_new_postflight_is_told(kind: str, told: bool) -> None:  # noqa: FBT001 - a parameter
+    """R1.25: who settles has to be one."""
+    assert any("postflight" in left.message for left in run(PROSE, kind=kind).left) is told
+
+
 def test_other_names_are_renamed() -> None:
     """C12."""
     document = read(TAGGED, ".opencode/agent/builder.md")

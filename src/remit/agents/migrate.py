@@ -159,7 +159,7 @@ class _Work:
 
     def list_left(self) -> Iterator[Remainder]:
         """What a person has to look at: guesses first, then what the rules still find, each rule once."""
-        if any(told.startswith("put right") and "flight step" in told for told in self.done):
+        if self.kind != "utility" and not _has_postflight(self.original) and _has_postflight(self.document):
             self.doubt("preflight and postflight are new: the agent moves the status and commits by itself",
                        "See that its caller does not do so too.", "process_flow")  # fmt: skip
         for message, hint, pointer in dict.fromkeys(self.guesses):
@@ -174,6 +174,10 @@ class _Work:
             first, more = findings[0], len(findings) - 1
             message = f"{first.message} (and {more} more like it)" if more else first.message
             yield Remainder(message, first.hint, first.place, code)
+
+
+def _has_postflight(document: Document) -> bool:
+    return any(step.role == "postflight" for step in document.outline.steps)
 
 
 def _count(findings: list[Finding], code: str) -> int:
