@@ -187,6 +187,7 @@ class Verdict:
     return was accepted, and that must be quick.
     """
 
+    evidence: Mapping[str, ArtifactFacts] = NOTHING
     _findings: tuple[Finding, ...] | None = None
     _returned: Return | None = None
 
@@ -205,8 +206,9 @@ class Verdict:
         self.payload = payload
         self.dialect = dialect
         self.transport = transport
-        self.evidence = evidence
         self._source = source
+        if evidence is not NOTHING:
+            self.evidence = evidence
         if findings is not None:  # whoever judged had to work them out
             self._findings = findings
 

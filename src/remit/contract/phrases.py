@@ -321,7 +321,8 @@ INTRODUCING = (
         "example",
         "format schema shape structure layout syntax",
         r"^(?:here(?:['’]s| is) |below is |this is |what follows is )?(?:the |an? |our |your |its )?"
-        r"(?:(?!in\b|as\b|json\b|my\b)[\w-]+ ){0,2}(?:format(?! (?:the|my|it|this|that)\b)|schema|shape|structure|layout|syntax)\b",
+        r"(?:(?!in\b|as\b|json\b|my\b)[\w-]+ ){0,2}"
+        r"(?:format(?! (?:the|my|it|this|that)\b)|schema|shape|structure|layout|syntax)\b",
     ),
     _sign(
         "example",

@@ -8,7 +8,6 @@ on the road of every delegation, so it counts microseconds.
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from jiter import from_json
@@ -64,8 +63,13 @@ def accept_quickly(text: str, wanted: str | None, session_id: str | None, agent:
     if found is None:
         return None
     dialect, payload, start, _ = found
-    source = partial(make_reading, text, found, session_id, agent)
-    return Verdict("accepted", payload, dialect.name, "block" if start else "message", source)
+    return Verdict(
+        "accepted",
+        payload,
+        dialect.name,
+        "block" if start else "message",
+        lambda: make_reading(text, found, session_id, agent),
+    )
 
 
 def make_reading(text: str, found: Clean, session_id: str | None, agent: str | None) -> Reading:
@@ -167,8 +171,10 @@ def _is_odd_head(text: str, start: int, head_end: int) -> bool:
     if not head:
         return head_end > WINDOW_CHARS
     last = head[-1]
-    if last == "." and "#" not in head and not points(head[head.rfind("\n") + 1 :]):
-        return False  # what `read_head` would say, without the call: most heads end like this
+    if last == "." and "#" not in head:  # most heads end like this: what `read_head` would say, without the call
+        sentence = head[max(head.rfind("\n"), head.rfind(". ", 0, -1)) + 1 :]
+        if not points(sentence):
+            return False
     return last == ">" or read_head(head) is not None
 
 

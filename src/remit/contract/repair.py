@@ -225,11 +225,14 @@ class _Parser:
                 self.repair("missing_bracket")
                 break
             if char == ",":
-                separated = self.pass_comma(separated=separated)
+                if separated:
+                    self.repair("extra_comma")
+                self.pos += 1
+                separated = True
             elif depth == 1 and result and not separated and self.is_next_paragraph():
                 self.repair("missing_bracket")
                 break
-            elif not self.pass_ellipsis(pointer):
+            elif char not in ".…" or not self.pass_ellipsis(pointer):
                 if not separated:
                     self.repair("missing_comma")
                 self.read_member(result, pointer, depth, char)
@@ -270,9 +273,12 @@ class _Parser:
                 self.pos = comma if separated and char != "}" else self.pos
                 break
             if char == ",":
+                if separated:
+                    self.repair("extra_comma")
                 comma = self.pos
-                separated = self.pass_comma(separated=separated)
-            elif not self.pass_ellipsis(pointer):
+                self.pos += 1
+                separated = True
+            elif char not in ".…" or not self.pass_ellipsis(pointer):
                 if not separated:
                     self.repair("missing_comma")
                 result.append(self.read_value(f"{pointer}/{len(result)}", depth, char))
@@ -283,12 +289,6 @@ class _Parser:
             self.pos += 1
         self.spans[pointer] = (start, self.pos)
         return result
-
-    def pass_comma(self, *, separated: bool) -> bool:
-        if separated:
-            self.repair("extra_comma")
-        self.pos += 1
-        return True
 
     def pass_ellipsis(self, pointer: str) -> bool:
         dots = _ELLIPSIS.match(self.text, self.pos)
@@ -313,7 +313,7 @@ class _Parser:
         pattern = _PLAIN_MEMBERS.get(char)
         plain = pattern.match(self.text, at) if pattern else None
         if plain and self.values_left > 0:
-            if char == "'":
+            if char == "'" and "single_quotes" not in self.repairs:
                 self.repair("single_quotes")
             key, value = plain.groups()
             child = join_pointer(pointer, key)

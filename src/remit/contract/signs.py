@@ -102,7 +102,8 @@ def introduces_own(head: str) -> bool:
 
 def _read_line(line: str) -> Aside | None:
     if line[-1] in _ENDS:
-        return _read_statement(_last_sentence(line[:-1]).lower()) if points(line) else None
+        sentence = _last_sentence(line[:-1])
+        return _read_statement(sentence.lower()) if points(sentence) else None
     sentence = _last_sentence(line)
     if line[-1] not in _LABEL_ENDS:
         if sentence.count(" ") >= _LABEL_WORDS and sentence[sentence.rfind(" ") + 1 :].lower() not in LEADS:
