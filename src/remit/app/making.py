@@ -28,10 +28,12 @@ def new(kind: str, name: str, *, profile: Profile = "standard", folder: str | No
 
     root = find_root()
     sources = _find((), root)
-    place = choose_place([source.path for source in sources], profile) if folder is None else _place(folder, root)
+    documents = list(_load(sources))
+    alike = [document.path for document in documents if profile in ("standard", document.profile)]
+    place = choose_place(alike, profile) if folder is None else _place(folder, root)
     spec_root = next((each for each in SPEC_ROOTS if os.path.isdir(f"{root}/{each}")), SPEC_ROOTS[-1])  # noqa: PTH112
     files = scaffold(
-        kind, name, profile=profile, place=place, context=_find_context(sources, root), spec_root=spec_root
+        kind, name, profile=profile, place=place, context=_find_context(documents, root), spec_root=spec_root
     )
     taken = next((source for source in sources if source.path.rpartition("/")[2].rpartition(".")[0] == name), None)
     if taken is not None:
@@ -66,11 +68,11 @@ def _load(sources: Sequence[Source]) -> Iterator[Document]:
             yield parse_document(source.path, content)
 
 
-def _find_context(sources: Sequence[Source], root: str) -> ContextFacts:
+def _find_context(documents: Sequence[Document], root: str) -> ContextFacts:
     """The context index that most agents of this workspace name, where it is there."""
     from remit.agents.scaffold import ContextFacts  # noqa: PLC0415 - only for this
 
-    named = [document.get("context_loading", "index") for document in _load(sources)]
+    named = [document.get("context_loading", "index") for document in documents]
     there = [index for index in named if isinstance(index, str) and os.path.isfile(f"{root}/{index}")]  # noqa: PTH113
     return ContextFacts(max(sorted(set(there)), key=there.count)) if there else ContextFacts()
 

@@ -121,7 +121,8 @@ def _show(each: CompiledFile, output_format: str, *, check: bool) -> None:
     from remit.doors.render import render_github
     from remit.doors.terminal import escape
 
-    for finding in each.compiled.findings:
+    shown = [finding for finding in each.compiled.findings if not check or finding.severity == "error"]
+    for finding in shown:  # what is lost was told when it was written
         say(
             render_github(finding, each.source.path)
             if output_format == "github"
