@@ -62,7 +62,15 @@ def migrate(paths: tuple[str, ...], *, output_format: str, diff: bool, kind: str
 
 
 def _shape_migration(each: Migrated) -> dict[str, Any]:
-    left = [shape_finding(finding, each.source.path) for finding in each.migration.left]
+    left = [
+        {
+            "code": rest.code or None,
+            "message": rest.message,
+            "hint": rest.hint,
+            "location": {"row": rest.place.line, "column": rest.place.column} if rest.place else None,
+        }
+        for rest in each.migration.left
+    ]
     return {"filename": each.source.path, "done": list(each.migration.done), "left": left}
 
 
