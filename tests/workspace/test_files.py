@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from remit.errors import InputError
-from remit.workspace.files import load_bytes, load_lines, load_tail
+from remit.workspace.files import load_bytes, load_lines, load_tail, make_private_folder, write_bytes
 
 
 def test_a_file_is_read_up_to_one_byte_more_than_the_cap(tmp_path: Path) -> None:
@@ -115,3 +115,104 @@ def test_lines_of_what_cannot_be_read_are_told_in_one_sentence(tmp_path: Path, n
     with pytest.raises(InputError) as caught:
         list(load_lines(f"{tmp_path}/{name}", max_bytes=5))
     assert caught.value.hint
+
+
+# Writing
+
+
+def test_a_new_file_is_written_with_the_usual_permissions(tmp_path: Path) -> None:
+    old = os.umask(0o022)
+    try:
+        write_bytes(f"{tmp_path}/a.md", b"text")
+    finally:
+        os.umask(old)
+    assert (tmp_path / "a.md").read_bytes() == b"text"
+    assert (tmp_path / "a.md").stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755, 0o444])
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path: Path, mode: int) -> None:
+    file = tmp_path / "a.md"
+    file.write_bytes(b"old")
+    file.chmod(mode)
+    write_bytes(str(file), b"new")
+    assert (file.read_bytes(), file.stat().st_mode & 0o777) == (b"new", mode)
+    assert [each.name for each in tmp_path.iterdir()] == ["a.md"]
+
+
+def test_whoever_has_a_file_open_goes_on_reading_the_old_one(tmp_path: Path) -> None:
+    """Replaced at once: nobody sees half of it."""
+    file = tmp_path / "a.md"
+    file.write_bytes(b"old")
+    with file.open("rb") as stream:
+        write_bytes(str(file), b"new")
+        assert stream.read() == b"old"
+    assert file.read_bytes() == b"new"
+
+
+def test_a_link_stays_a_link_and_its_target_is_replaced(tmp_path: Path) -> None:
+    target = tmp_path / "deep" / "target.md"
+    target.parent.mkdir()
+    target.write_bytes(b"old")
+    link = tmp_path / "link.md"
+    link.symlink_to("deep/target.md")
+    write_bytes(str(link), b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+    assert [each.name for each in target.parent.iterdir()] == ["target.md"]
+
+
+@pytest.mark.parametrize("name", ["ü" * 127, "語" * 85, "a" * 255])
+def test_a_name_as_long_as_names_may_be_is_written(tmp_path: Path, name: str) -> None:
+    write_bytes(f"{tmp_path}/{name}", b"text")
+    assert (tmp_path / name).read_bytes() == b"text"
+
+
+def test_what_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.md"
+    file.write_bytes(b"old")
+
+    def fail(*args: object) -> None:
+        del args
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="No space"):
+        write_bytes(str(file), b"new")
+    assert file.read_bytes() == b"old"
+    assert [each.name for each in tmp_path.iterdir()] == ["a.md"]
+
+
+@pytest.mark.parametrize("name", ["missing/a.md", "folder"])
+def test_a_place_that_cannot_be_written_is_an_error_and_leaves_nothing(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match=r"No such file|directory"):
+        write_bytes(f"{tmp_path}/{name}", b"text")
+    assert [each.name for each in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_reader_always_sees_the_whole_file(tmp_path: Path) -> None:
+    file = tmp_path / "a.md"
+    file.write_bytes(b"a" * 100_000)
+    program = """
+import sys
+from remit.workspace.files import write_bytes
+for number in range(60):
+    write_bytes(sys.argv[1], (b"a" if number % 2 else b"b") * 100_000)
+"""
+    with subprocess.Popen([sys.executable, "-c", program, str(file)]) as process:
+        while process.poll() is None:
+            data = file.read_bytes()
+            assert data in (b"a" * 100_000, b"b" * 100_000)
+    assert process.returncode == 0
+
+
+def test_a_folder_of_remit_s_own_tells_git_to_leave_it_alone(tmp_path: Path) -> None:
+    make_private_folder(f"{tmp_path}/.remit/cache")
+    marker = tmp_path / ".remit/.gitignore"
+    assert marker.read_text() == "*\n"
+    marker.write_text("mine\n")
+    make_private_folder(f"{tmp_path}/.remit/cache")
+    assert marker.read_text() == "mine\n"
+    make_private_folder(f"{tmp_path}/other")
+    assert (tmp_path / "other/.gitignore").read_text() == "*\n"
