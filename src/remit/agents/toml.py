@@ -1,50 +1,202 @@
 """Codex's agent files: TOML → the same values, with their places, as a frontmatter has.
 
-Owns the reading of TOML. The parser gives no places, so they are looked for by key at the start of a line: agent files
-are flat.
+Owns the reading of TOML. The parser gives no places, so a scanner finds them: it knows keys, tables and where a value
+ends, and nothing else. Caps come first, because the parser recurses. Where the TOML is broken, each value that the
+scanner found is taken as it stands.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
+from typing import TYPE_CHECKING
 
-from remit.agents.frontmatter import Frontmatter, Problem
+from remit.agents.frontmatter import MAX_DEPTH, MAX_OPENINGS, MAX_VALUES, Frontmatter, Problem
+from remit.places import escape_key
 
-_KEY = re.compile(r"^[ \t]{0,20}(?P<key>[A-Za-z_][\w-]{0,60})[ \t]*=[ \t]*(?P<value>[^\n]*)", re.MULTILINE)
-_AT = re.compile(r"\(at line (?P<line>\d{1,7}), column (?P<column>\d{1,7})\)")
+if TYPE_CHECKING:
+    from remit.agents.frontmatter import Span
+
+_BOM = "\ufeff"
 
 
 def parse_toml(text: str) -> Frontmatter:
-    """Read a TOML file; where it is broken, every plain line by itself."""
-    found = Frontmatter(0, len(text))
-    _find_places(found, text)
-    try:
-        found.values = tomllib.loads(text.replace("\r\n", "\n").encode("utf-8", "replace").decode())
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    """Read a TOML file; where it is broken, every value by itself."""
+    start = 1 if text.startswith(_BOM) else 0
+    found = Frontmatter(start, len(text))
+    scanner = _Scanner(found, text)
+    scanner.scan()
+    if problem := scanner.excess or _find_excess(found, text):
+        found.problems.append(problem)
         found.whole = False
-        found.problems.append(_explain(str(error), text))
-        found.values = {key[1:]: text[slice(*span)].strip("\"' ") for key, span in found.spans.items()}
+        return found
+    try:
+        found.values = tomllib.loads(text[start:].encode("utf-8", "replace").decode())
+    except (ValueError, RecursionError) as error:  # a number of more digits than Python reads is a ValueError too
+        found.whole = False
+        found.problems.append(_explain(str(error), text, start))
+        found.values = {
+            key: text[slice(*found.spans[f"/{escape_key(key)}"])].strip("\"' \t\r\n") for key in _list_top_keys(found)
+        }
     return found
 
 
-def _find_places(found: Frontmatter, text: str) -> None:
-    table = re.search(r"^[ \t]*\[", text, re.MULTILINE)
-    multi_line = False
-    for line in _KEY.finditer(text, 0, table.start() if table else len(text)):
-        pointer = f"/{line['key']}"
-        if pointer not in found.keys and not multi_line:
-            found.keys[pointer] = line.span("key")
-            found.spans[pointer] = (line.start("value"), line.start("value") + len(line["value"].rstrip()))
-            if line["value"].startswith(('"""', "'''")) and line["value"].count(line["value"][:3]) == 1:
-                end = text.find(line["value"][:3], line.start("value") + 3)
-                found.spans[pointer] = (line.start("value"), end + 3 if end >= 0 else len(text))
+def _find_excess(found: Frontmatter, text: str) -> Problem | None:
+    if text.count("[") + text.count("{") > MAX_OPENINGS * 5:  # instructions may have brackets of their own
+        return Problem("limit", "the file has too many brackets", found.start, found.start + 1)
+    for run in _DOTTED.finditer(text):
+        if run[0].count(".") > MAX_DEPTH:
+            return Problem("limit", "the file is nested too deep", run.start(), run.start() + 1)
+    return None
 
 
-def _explain(message: str, text: str) -> Problem:
-    at, place = 0, _AT.search(message)
-    if place is not None:
-        lines = text.split("\n", int(place["line"]))[: int(place["line"]) - 1]
-        at = min(sum(len(line) + 1 for line in lines) + int(place["column"]) - 1, max(0, len(text) - 1))
-    reason = _AT.sub("", message).strip()
-    return Problem("syntax", reason[:1].lower() + reason[1:], at, at + 1)
+_DOTTED = re.compile(r"""(?<![\w"'-])[\w"'-]++(?:[ \t]*+\.[ \t]*+[\w"'-]++)++""")
+
+
+def _list_top_keys(found: Frontmatter) -> list[str]:
+    tops = (pointer[1:] for pointer in found.spans if pointer.count("/") == 1)
+    return [key.replace("~1", "/").replace("~0", "~") for key in tops]
+
+
+_AT = re.compile(r"\(at (?:line (?P<line>\d{1,7}), column (?P<column>\d{1,7})|end of document)\)")
+
+
+def _explain(message: str, text: str, start: int) -> Problem:
+    place = _AT.search(message)
+    at = start
+    if place is not None and place["line"] is None:
+        at = max(start, len(text.rstrip()) - 1)
+    elif place is not None:
+        line = int(place["line"])
+        before = text[start:].split("\n", line)[: line - 1]
+        at = start + sum(len(each) + 1 for each in before) + int(place["column"]) - 1
+    at = min(at, max(0, len(text) - 1))
+    reason = _AT.sub("", message).strip() if "set_int_max_str_digits" not in message else "a number has too many digits"
+    return Problem("syntax", reason[:1].lower() + reason[1:], at, min(at + 1, len(text)))
+
+
+# --- places ----------------------------------------------------------------------------------------------------------
+
+_SPACE = re.compile(r"[ \t\r\n]*+(?:#[^\n]*+[ \t\r\n]*+)*+")
+_KEY_PART = re.compile(r'[ \t]*+(?:(?P<bare>[A-Za-z0-9_-]++)|"(?P<double>[^"\n]*+)"|\'(?P<single>[^\'\n]*+)\')[ \t]*+')
+_TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|\'[^\'\n]*+\'?')
+_LONG_TEXT = {
+    '"""': re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*+"{0,5}', re.DOTALL),
+    "'''": re.compile(r"'''(?:[^']|'(?!''))*+'{0,5}"),
+}
+_WORD = re.compile(r"[^\s,#\[\]{}=]*+")
+_INNER = re.compile(r"[^\"'#\[\]{}]++|#[^\n]*+")
+
+
+class _Scanner:
+    """One pass over a file: every key and table, and where its value stands."""
+
+    def __init__(self, found: Frontmatter, text: str) -> None:
+        self.found = found
+        self.text = text
+        self.at = found.start
+        self.table = ""
+        self.rows: dict[str, int] = {}
+        self.excess: Problem | None = None
+
+    def scan(self) -> None:
+        while self.excess is None:
+            self.at = self._end(_SPACE)
+            if self.at >= len(self.text):
+                return
+            if len(self.found.keys) > MAX_VALUES:
+                self.excess = Problem("limit", "the file holds too many values", self.at, self.at + 1)
+            done = self._read_header() if self.text[self.at] == "[" else self._read_pair()
+            line_end = self.text.find("\n", self.at)
+            if line_end < 0:
+                return
+            # what follows a value on its line is a comment, and a line that is not understood is passed over
+            self.at = line_end if done or line_end > self.at else line_end + 1
+
+    def _end(self, pattern: re.Pattern[str], at: int | None = None) -> int:
+        found = pattern.match(self.text, self.at if at is None else at)
+        return found.end() if found else self.at
+
+    def _read_key(self) -> tuple[list[str], Span] | None:
+        """A key with dots, from here on."""
+        parts, start, at = [], -1, self.at
+        while part := _KEY_PART.match(self.text, at):
+            group = part.lastgroup or "bare"
+            quoted = group != "bare"
+            start = part.start(group) - quoted if start < 0 else start
+            end = part.end(group) + quoted
+            parts.append(part[group])
+            at = part.end()
+            if len(parts) + self.table.count("/") > MAX_DEPTH:  # the parser copies all parts of a key for each of them
+                self.excess = Problem("limit", "the file is nested too deep", start, start + 1)
+                return None
+            if self.text[at : at + 1] != ".":
+                self.at = at
+                return parts, (start, end)
+            at += 1
+        return None
+
+    def _read_header(self) -> bool:
+        """`[table]` or `[[row]]`."""
+        is_row = self.text.startswith("[[", self.at)
+        self.at += 1 + is_row
+        key = self._read_key()
+        if key is None or self.text[self.at : self.at + 1] != "]":
+            return False
+        pointer = ""
+        for part in key[0]:
+            pointer += f"/{escape_key(part)}"
+            self._keep(pointer, key[1], key[1])
+            if pointer in self.rows and (not is_row or part is not key[0][-1]):
+                pointer += f"/{self.rows[pointer]}"
+        if is_row:
+            self.rows[pointer] = self.rows.get(pointer, -1) + 1
+            pointer += f"/{self.rows[pointer]}"
+            self._keep(pointer, key[1], key[1])
+        self.table = pointer
+        return True
+
+    def _read_pair(self) -> bool:
+        """`key = value`."""
+        key = self._read_key()
+        if key is None or self.text[self.at : self.at + 1] != "=":
+            return False
+        self.at += 1
+        while self.text[self.at : self.at + 1] in (" ", "\t"):
+            self.at += 1
+        start = self.at
+        self.at = self._end_value()
+        pointer = self.table
+        for index, part in enumerate(key[0]):
+            pointer += f"/{escape_key(part)}"
+            if index < len(key[0]) - 1:
+                self._keep(pointer, key[1], key[1])
+        self._keep(pointer, key[1], (start, self.at))
+        return True
+
+    def _keep(self, pointer: str, key: Span, value: Span) -> None:
+        self.found.keys.setdefault(pointer, key)
+        self.found.spans.setdefault(pointer, value)
+
+    def _end_value(self) -> int:
+        """Where the value ends that begins here; a list or a table with brackets may be of several lines."""
+        at, depth = self.at, 0
+        while at < len(self.text):
+            char = self.text[at]
+            if char in "\"'":
+                long = _LONG_TEXT.get(self.text[at : at + 3])
+                at = self._end(long or _TEXT, at)
+            elif char in "[{":
+                at, depth = at + 1, depth + 1
+            elif char in "]}" and depth:
+                at, depth = at + 1, depth - 1
+            elif depth:
+                at = self._end(_INNER, at)
+            else:
+                at = self._end(_WORD, at)
+                if self.text[at : at + 1] == " " and self.text[at + 1 : at + 3].isdigit():
+                    at = self._end(_WORD, at + 1)  # a date and a time with a space between them
+                return at
+            if not depth:
+                return at
+        return at
