@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from remit.agents.rules import (  # noqa: F401 - loading them registers their rules
+    claude,
+    codex,
+    command,
     context,
     delegation,
     failures,
@@ -11,6 +14,7 @@ from remit.agents.rules import (  # noqa: F401 - loading them registers their ru
     keys,
     lifecycle,
     limits,
+    opencode,
     outputs,
     permissions,
     reach,

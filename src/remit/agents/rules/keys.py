@@ -294,7 +294,8 @@ def _is_read_by_claude(document: Document) -> bool:
     return document.place == "claude" and ".claude" in document.path.split("/")
 
 
-def _list_names(names: list[str], most: int = 6) -> str:
+def list_names(names: list[str], most: int = 6) -> str:
+    """Names in a message: the first few, and how many more."""
     shown = ", ".join(name[:40] for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
@@ -314,7 +315,7 @@ def keys_leak(case: Case) -> Iterator[Report]:
     document = case.document
     leaked = [key for key in case.values if key not in OPENCODE_KEYS] if document.place == "opencode" else []
     if leaked:
-        yield Report(f"opencode applies none of these keys and sends them to the model provider: {_list_names(leaked)}",
+        yield Report(f"opencode applies none of these keys and sends them to the model provider: {list_names(leaked)}",
                      "Keep the file elsewhere, and run `remit compile --to opencode`.",
                      document.key_span(_point(leaked[0])), _point(leaked[0]))  # fmt: skip
 
@@ -334,6 +335,6 @@ def keys_ignored(case: Case) -> Iterator[Report]:
     document = case.document
     ignored = [key for key in case.values if key not in CLAUDE_KEYS] if _is_read_by_claude(document) else []
     if ignored:
-        yield Report(f"Claude Code ignores these keys: {_list_names(ignored)}",
+        yield Report(f"Claude Code ignores these keys: {list_names(ignored)}",
                      "Keep the file elsewhere, and run `remit compile --to claude`.",
                      document.key_span(_point(ignored[0])), _point(ignored[0]))  # fmt: skip

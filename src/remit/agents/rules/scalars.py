@@ -95,6 +95,13 @@ def _quote_word(document: Document, word: _Word) -> tuple[edits.Change, ...]:
     return edits.replace_value(document, word.pointer, edits.quote(word.source))
 
 
+def _is_refused(document: Document, pointer: str) -> bool:
+    """Whether the harness refuses a value of the wrong type: opencode does not start, Claude Code drops the agent."""
+    if document.place == "opencode":
+        return pointer in ("/description", "/mode", "/model", "/color", "/variant", "/disable", "/hidden")
+    return document.profile == "claude" and pointer in ("/name", "/description")
+
+
 @rule("AGT039", "R1.1", profiles=_MARKDOWN, severity="warning", fix="unsafe")
 def value_in_comment(case: Case) -> Iterator[Report]:
     """A value, or a part of it, is a comment, because it begins with `#`.
@@ -150,7 +157,8 @@ def text_read_as_number(case: Case) -> Iterator[Report]:
     """A number stands where a text is expected.
 
     Why: a number has no last zero: the version 1.10 becomes 1.1. Other readers stop at a number where they expect a
-    text. It is an error where something is lost, or where the standard asks for a text.
+    text. It is an error where something is lost, where the standard asks for a text, and where the harness refuses the
+    file: opencode does not start, Claude Code drops the agent.
 
     Bad: `version: 1.10`
 
@@ -166,6 +174,7 @@ def text_read_as_number(case: Case) -> Iterator[Report]:
         if read == word.source and word.pointer.split("/")[1] not in KEYS[document.profile]:
             continue  # nothing is lost, and nobody here asks for a text
         is_error = read != word.source or (document.profile == "standard" and word.pointer == "/version")
+        is_error = is_error or _is_refused(document, word.pointer)
         told = f"is read as {read[:40]}" if read != word.source else "is a number"
         yield Report(f"{word.source[:40]} {told}, {word.name} should be a text", "Put it between quotes.",
                      document.span_of(word.pointer), word.pointer, "error" if is_error else None,
@@ -216,7 +225,8 @@ def text_read_as_date(case: Case) -> Iterator[Report]:
         if word.expected == "text":
             yield Report(f"{word.source[:40]} is read as a date, {word.name} should be a text",
                          "Put it between quotes.", document.span_of(word.pointer), word.pointer,
-                         edits=_quote_word(document, word))  # fmt: skip
+                         "error" if _is_refused(document, word.pointer) else None,
+                         _quote_word(document, word))  # fmt: skip
 
 
 @rule("AGT043", "R1.1", profiles=_MARKDOWN, severity="warning", fix="safe")
@@ -237,7 +247,9 @@ def text_read_as_truth(case: Case) -> Iterator[Report]:
             read = "true" if _get_value(document, word.pointer) else "false"
             told = "is no text" if read == word.source else f"is read as {read}"
             yield Report(f"{word.source} {told}, {word.name} should be a text", "Put it between quotes.",
-                         document.span_of(word.pointer), word.pointer, edits=_quote_word(document, word))  # fmt: skip
+                         document.span_of(word.pointer), word.pointer,
+                         "error" if _is_refused(document, word.pointer) else None,
+                         _quote_word(document, word))  # fmt: skip
 
 
 _WORDS = {
@@ -251,7 +263,8 @@ def truth_spelled_otherwise(case: Case) -> Iterator[Report]:
     """A truth value is written as a text, a number, or as yes, no, on or off.
 
     Why: `"false"` is a text, and a text that is not empty counts as true to some. `yes` is true to YAML 1.1 and a text
-    to YAML 1.2. A tool may be on that was meant to be off.
+    to YAML 1.2. A tool may be on that was meant to be off. `disable` and `hidden` are errors where opencode reads the
+    file: it does not start then.
 
     Bad: `bash: "false"`, `bash: no`
 
@@ -270,7 +283,8 @@ def truth_spelled_otherwise(case: Case) -> Iterator[Report]:
         if meant is not None and source.lower() != meant:
             name = pointer[1:].replace("/", ".")[:80]
             yield Report(f"{name} is {source[:12]}, which not every reader takes for {meant}", f"Write {meant}.",
-                         (start, end), pointer, edits=edits.replace_value(document, pointer, meant))  # fmt: skip
+                         (start, end), pointer, "error" if _is_refused(document, pointer) else None,
+                         edits.replace_value(document, pointer, meant))  # fmt: skip
 
 
 def _list_truths(document: Document) -> Iterator[str]:
