@@ -56,8 +56,9 @@ class Remit:
         """Start a command and leave it running."""
         env = self.env | options.pop("env", {})
         pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        options.setdefault("cwd", self.folder)
         command = [sys.executable, *options.pop("prelude", ("-m", "remit")), *args]
-        process: subprocess.Popen[bytes] = subprocess.Popen(command, cwd=self.folder, env=env, **(pipes | options))
+        process: subprocess.Popen[bytes] = subprocess.Popen(command, env=env, **(pipes | options))
         return process
 
     def __call__(self, *args: str, text: str | bytes | None = None, **options: Any) -> Ended:  # noqa: ANN401
