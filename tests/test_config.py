@@ -2,7 +2,7 @@
 
 import pytest
 
-from remit.config import Settings, parse_settings
+from remit.config import LintSettings, Settings, parse_settings
 from remit.errors import ConfigError
 
 
@@ -63,3 +63,72 @@ def test_what_cannot_be_followed_is_told_with_what_to_do(text: str, message: str
 def test_a_shared_file_of_another_shape_is_told_too(text: str) -> None:
     with pytest.raises(ConfigError):
         parse_settings(text, table=("tool", "remit"))
+
+
+# Linting
+
+EVERYTHING = """
+[lint]
+select = ["AGT"]
+ignore = ["AGT122"]
+extend-select = ["GRF"]
+exclude = ["vendor/**"]
+baseline = ".remit-baseline.json"
+fail-on = "error"
+[lint.per-file-ignores]
+"docs/**" = ["AGT1", "GRF"]
+[lint.severity]
+agt126 = "note"
+"""
+
+
+def test_everything_about_linting_can_be_set() -> None:
+    assert parse_settings(EVERYTHING).lint == LintSettings(
+        select=("AGT",),
+        ignore=("AGT122",),
+        extend_select=("GRF",),
+        per_file_ignores={"docs/**": ("AGT1", "GRF")},
+        severity={"AGT126": "note"},
+        exclude=("vendor/**",),
+        baseline=".remit-baseline.json",
+        fail_on="error",
+    )
+
+
+def test_keys_may_be_spelled_with_underscores_and_stand_in_a_shared_file() -> None:
+    spelled = EVERYTHING.replace("extend-select", "extend_select").replace("per-file-ignores", "per_file_ignores")
+    assert parse_settings(spelled) == parse_settings(EVERYTHING)
+    shared = EVERYTHING.replace("[lint", "[tool.remit.lint")
+    assert parse_settings(shared, table=("tool", "remit")) == parse_settings(EVERYTHING)
+
+
+@pytest.mark.parametrize("text", ["[lint]\n", "[lint.severity]\n", ""])
+def test_what_is_not_set_is_as_it_was(text: str) -> None:
+    assert parse_settings(text).lint == LintSettings()
+    assert parse_settings(text).lint.select == ("ALL",)
+    assert parse_settings(text).lint.fail_on == "warning"
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("lint = 3\n", "[lint] is not a table", "write it as [lint]"),
+        ("[lint]\nselct = []\n", "'selct' is not a setting of [lint]", "did you mean 'select'"),
+        ('[lint]\nselect = "AGT"\n', "lint.select is not a list of texts", 'select = ["AGT1"]'),
+        ("[lint]\nignore = [3]\n", "lint.ignore is not a list of texts", 'ignore = ["AGT1"]'),
+        ('[lint]\nexclude = "vendor"\n', "lint.exclude is not a list of texts", 'exclude = ["vendor/**"]'),
+        ("[lint]\nper-file-ignores = []\n", "lint.per_file_ignores is not a table", "per_file_ignores = {"),
+        ('[lint.per-file-ignores]\n"a" = "AGT"\n', "lint.per_file_ignores.a is not a list of texts", '["AGT1"]'),
+        ("[lint]\nseverity = 3\n", "lint.severity is not a table", 'severity = {AGT126 = "note"}'),
+        ('[lint.severity]\nAGT126 = "bad"\n', "lint.severity.AGT126 is 'bad'", "note, warning, error"),
+        ('[lint]\nfail-on = "never"\n', "lint.fail_on is 'never'", "note, warning, error"),
+        ("[lint]\nfail-on = 3\n", "lint.fail_on is 3", "note, warning, error"),
+        ("[lint]\nbaseline = 3\n", "lint.baseline is not the name of a file", "baseline = "),
+        ('[lint]\nbaseline = " "\n', "lint.baseline is not the name of a file", "baseline = "),
+    ],
+)
+def test_a_setting_of_linting_that_cannot_be_followed_is_told(text: str, message: str, hint: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_settings(text)
+    assert message in caught.value.message
+    assert hint in caught.value.hint

@@ -94,15 +94,20 @@ def _read_lint(values: dict[str, Any]) -> LintSettings:
     if "fail_on" in values:
         known["fail_on"] = read_severity(values["fail_on"], "lint.fail_on")
     if "baseline" in values:
-        if not isinstance(values["baseline"], str):
-            raise ConfigError("lint.baseline is not a text", hint='write it as baseline = ".remit-baseline.json"')
+        if not isinstance(values["baseline"], str) or not values["baseline"].strip():
+            raise ConfigError(
+                "lint.baseline is not the name of a file", hint='write it as baseline = ".remit-baseline.json"'
+            )
         known["baseline"] = values["baseline"]
     return LintSettings(**known)
 
 
 def _read_texts(values: Any, name: str) -> tuple[str, ...]:  # noqa: ANN401 - whatever the file holds
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise ConfigError(f"{name} is not a list of texts", hint=f'write it as {name.rpartition(".")[2]} = ["AGT1"]')
+        example = "vendor/**" if name == "lint.exclude" else "AGT1"
+        raise ConfigError(
+            f"{name} is not a list of texts", hint=f'write it as {name.rpartition(".")[2]} = ["{example}"]'
+        )
     return tuple(values)
 
 
