@@ -2,14 +2,29 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
 import remit
-from remit.app import SCHEMAS, explain_all, load_message
+from remit.agents import fixes
+from remit.app import (
+    SCHEMAS,
+    Asked,
+    draw_graph,
+    explain_all,
+    fix,
+    lint,
+    load_agent_text,
+    load_graph,
+    load_message,
+    take_agent_stamps,
+)
+from remit.app.settings import find_root
 from remit.errors import ConfigError, InputError, UsageError
 from remit.model import Verdict
+from tests.agents.graph_samples import WORKSPACES
 from tests.contract.samples import (
     ISSUED,
     OTHER,
@@ -469,3 +484,139 @@ def test_an_unknown_name_is_answered_with_the_one_that_was_meant(ask: object, to
     with pytest.raises(UsageError) as caught:
         ask()  # type: ignore[operator]
     assert told in caught.value.hint
+
+
+# Agent files
+
+
+def test_agent_files_are_linted_from_where_one_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "remit.toml", "")
+    write(tmp_path, "agents/a.md", "---\nname: a\n")
+    write(tmp_path, "below/b.txt", "")
+    monkeypatch.chdir(tmp_path / "below")
+    linted = lint()
+    assert linted.root == str(tmp_path)
+    assert list(linted.findings) == ["agents/a.md"]
+    assert linted.failed
+    assert linted.findings["agents/a.md"] == lint(Asked(paths=(str(tmp_path / "agents/a.md"),))).findings["agents/a.md"]
+
+
+@pytest.mark.parametrize("sign", ["remit.toml", ".remit", ".git"])
+def test_the_root_is_the_nearest_folder_that_looks_like_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sign: str
+) -> None:
+    monkeypatch.delenv("REMIT_ROOT", raising=False)
+    below = tmp_path / "a/b/c"
+    below.mkdir(parents=True)
+    (tmp_path / "a" / sign).mkdir()
+    assert find_root(str(below)) == str(tmp_path / "a")
+
+
+def test_without_any_sign_the_root_is_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("REMIT_ROOT", raising=False)
+    monkeypatch.setattr("remit.app.settings._SIGNS", ("no-such-sign",))
+    assert find_root(str(tmp_path)) == str(tmp_path)
+
+
+def test_the_environment_may_name_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REMIT_ROOT", str(tmp_path))
+    assert find_root() == str(tmp_path)
+    monkeypatch.setenv("REMIT_ROOT", str(tmp_path / "missing"))
+    with pytest.raises(InputError, match="REMIT_ROOT"):
+        find_root()
+
+
+def test_a_folder_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.delenv("REMIT_ROOT", raising=False)
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(InputError, match="folder"):
+        find_root()
+
+
+def test_a_fix_can_be_looked_at_before_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REMIT_ROOT", str(tmp_path))
+    file = write(tmp_path, ".claude/agents/a.md", "---\nname: a\ndescription: use: it\n---\n\nYou work.\n")
+    before = file.read_text()
+    [change], _ = fix(Asked(select=("AGT004",)), write=False)
+    assert (change.before, file.read_text()) == (before, before)
+    [change], linted = fix(Asked(select=("AGT004",)))
+    assert file.read_text() == change.after == before.replace("use: it", '"use: it"')
+    assert not linted.failed
+    assert [finding.code for finding in change.applied] == ["AGT004"]
+    assert fix(Asked(select=("AGT004",)))[0] == []
+
+
+def test_a_file_that_changes_while_it_is_fixed_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REMIT_ROOT", str(tmp_path))
+    file = write(tmp_path, ".claude/agents/a.md", "---\nname: a\ndescription: use: it\n---\n\nYou work.\n")
+    original = fixes.apply_fixes
+
+    def apply_and_disturb(*args: Any, **options: Any) -> fixes.Fixed:  # noqa: ANN401 - as the original
+        file.write_text("somebody else's\n")
+        return original(*args, **options)
+
+    monkeypatch.setattr(fixes, "apply_fixes", apply_and_disturb)
+    with pytest.raises(InputError, match="was changed meanwhile"):
+        fix(Asked(select=("AGT004",)))
+    assert file.read_text() == "somebody else's\n"
+
+
+def test_a_fix_that_goes_back_and_forth_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REMIT_ROOT", str(tmp_path))
+    file = write(tmp_path, ".claude/agents/a.md", "---\nname: a\ndescription: use: it\n---\n\nYou work.\n")
+    before = file.read_text()
+
+    def swing(findings: object, text: str, *, unsafe: bool) -> fixes.Fixed:
+        del findings, unsafe
+        return fixes.Fixed(text.replace("use", "USE") if "use" in text else text.replace("USE", "use"), ())
+
+    monkeypatch.setattr(fixes, "apply_fixes", swing)
+    fix(Asked(select=("AGT004",)))
+    assert file.read_text() == before.replace("use", "USE")
+
+
+def test_the_graph_is_loaded_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REMIT_ROOT", str(tmp_path))
+    for name, text in WORKSPACES["GRF001"].bad.items():
+        write(tmp_path, name, text)
+    graph = load_graph()
+    assert graph.cycles == [("a", "b", "c", "a")]
+    assert draw_graph(graph, "mermaid").startswith("flowchart")
+    assert draw_graph(graph, "dot").startswith("digraph")
+
+
+def test_stamps_change_when_a_file_comes_changes_or_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REMIT_ROOT", str(tmp_path))
+    empty = take_agent_stamps(())
+    file = write(tmp_path, ".claude/agents/a.md", "one")
+    first = take_agent_stamps(())
+    assert list(first) == [str(file)]
+    file.write_text("longer")
+    second = take_agent_stamps(())
+    assert second != first
+    (tmp_path / ".claude/agents/loop.md").symlink_to("loop.md")
+    assert take_agent_stamps(()) == second
+    write(tmp_path, "remit.toml", "[lint]\n")
+    assert take_agent_stamps(()) != second
+    (tmp_path / "remit.toml").unlink()
+    file.unlink()
+    assert take_agent_stamps(()) == empty
+
+
+def test_the_text_of_what_cannot_be_read_is_empty(tmp_path: Path) -> None:
+    assert load_agent_text(str(tmp_path)) == b""
+    assert load_agent_text(str(write(tmp_path, "a.md", "text"))) == b"text"
+
+
+def test_every_code_is_explained_once() -> None:
+    known = [each.code for each in explain_all()]
+    assert len(set(known)) == len(known)
+    assert {"RET", "CNV", "AGT", "GRF", "IGN"} <= {code[:3] for code in known}
+    for each in explain_all():
+        assert each.documentation
+        assert not each.documentation.startswith(" ")
+        assert each.severity in ("error", "warning", "note")
+        assert "_" not in each.name or each.code.startswith("CNV")

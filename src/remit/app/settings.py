@@ -22,7 +22,10 @@ def find_root(start: str | None = None) -> str:
         if not os.path.isdir(named):  # noqa: PTH112 - pathlib costs 8 ms at start-up
             raise InputError(f"REMIT_ROOT is '{named}', which is not a folder", hint="name the workspace's root folder")
         return os.path.abspath(named)  # noqa: PTH100
-    here = folder = os.path.abspath(start or os.getcwd())  # noqa: PTH100, PTH109
+    try:
+        here = folder = os.path.abspath(start or os.getcwd())  # noqa: PTH100, PTH109
+    except OSError as error:
+        raise InputError("the current folder is gone", hint="go to one that is there") from error
     while True:
         if any(os.path.exists(f"{folder}/{sign}") for sign in _SIGNS):  # noqa: PTH110
             return folder
