@@ -722,6 +722,29 @@ def test_watching_lints_again_whenever_a_file_changes_until_it_is_interrupted(re
     assert "Traceback" not in watcher.file.read_text()
 
 
+def test_a_round_of_watching_is_a_lint(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_clean(inside)
+    changes = [(UNQUOTED_PATH, UNQUOTED), ("remit.toml", "[lint\n"), None, ("remit.toml", "")]
+
+    def change_something(seconds: float) -> None:
+        assert seconds < 2
+        if not changes:
+            raise KeyboardInterrupt
+        if (named := changes.pop(0)) is not None:
+            put(inside, *named)
+
+    monkeypatch.setattr(time, "sleep", change_something)
+    ended = inside("lint", "--watch", *only("AGT004"))
+    assert ended.code == 130
+    assert [line[:1] for line in ended.text.splitlines()] == ["✓", ".", "✗", "1", ".", "✗", "1"]
+    err = ended.err.decode().splitlines()
+    assert [line.partition(";")[0] for line in err if line.startswith("watching")] == [
+        "watching 2 files",
+        *["watching 3 files"] * 2,
+    ]
+    assert len(err) == 4, "what is in the way is told once"
+
+
 def test_watching_what_is_not_there_ends_at_once(remit: Remit) -> None:
     ended = remit("lint", "--watch", "missing.md")
     assert ended.code == 2
