@@ -571,6 +571,24 @@ def test_a_diff_in_colour_is_for_eyes(remit: Remit) -> None:
     assert "\r" not in shown
 
 
+def test_a_diff_on_a_terminal_without_colour_is_escaped_too(remit: Remit) -> None:
+    put(remit, UNQUOTED_PATH, UNQUOTED.replace("it fails", "it \x9b31m fails"))
+    master, slave = os.openpty()
+    with remit.start("fix", "--diff", "--select", "AGT", stdout=slave, env={"NO_COLOR": "1"}) as process:
+        process.communicate(timeout=20)
+    os.close(slave)
+    shown = os.read(master, 100_000).decode()
+    os.close(master)
+    assert "<U+009B>31m" in shown
+    assert "\x9b" not in shown
+
+
+def test_a_name_with_a_line_break_adds_no_line_to_the_patch(inside: Inside) -> None:
+    put(inside, ".claude/agents/a\n+++ b\n.md", UNQUOTED)
+    out = inside("fix", "--diff", "--select", "AGT004").text
+    assert out.count("\n+++ ") == 1
+
+
 def test_a_diff_makes_no_baseline_and_shortens_none(inside: Inside) -> None:
     make_faulty(inside)
     inside("lint", "--diff", "--baseline", "known.json")

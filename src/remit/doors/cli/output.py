@@ -43,14 +43,16 @@ def say_diff(name: str, before: str, after: str) -> None:
 
     old, new = (StringIO(text, newline="\n").readlines() for text in (before, after))
     paint, styles = get_paint(), {"+": "good", "-": "error", "@": "frame"}
+    is_raw = not paint.on and not (sys.stdout is not None and sys.stdout.isatty())
+    name = escape(name)  # a line break in it would be a line of the patch
     for line in unified_diff(old, new, f"a/{name}", f"b/{name}"):
-        if not paint.on:
+        if is_raw:
             write_bytes(line.encode("utf-8", "surrogateescape"), stream=sys.stdout)
         else:
             shown = escape(line.rstrip("\n"), keep="\t")
             say(paint(styles[line[0]], shown) if line[0] in styles else shown)
         if not line.endswith("\n"):
-            say(f"{'' if paint.on else chr(10)}\\ No newline at end of file")
+            say(f"{chr(10) if is_raw else ''}\\ No newline at end of file")
 
 
 def name_file(file: str) -> str:
