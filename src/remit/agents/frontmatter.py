@@ -57,7 +57,7 @@ class Frontmatter:
     flow: set[str] = field(default_factory=set)
     """The lists and tables that are written with brackets."""
     shared: set[str] = field(default_factory=set)
-    """The values that are only referred to (`*name`): their span is that of their key, and nobody edits it."""
+    """The values that are only referred to (`*name`): their span is that of their key or list, and nobody edits it."""
     problems: list[Problem] = field(default_factory=list)
     whole: bool = True
     """Whether it could be read as one piece of YAML."""
@@ -122,6 +122,8 @@ _DEEP_LINE = re.compile(rf"^(?=[ ?:-]{{{MAX_INDENT}}}[ ?:-]*+\S)", re.MULTILINE)
 
 def _compose(found: Frontmatter, source: str, offset: int) -> Problem | None:
     """Read one piece of YAML into `found`; what stops the parser is returned."""
+    if source.startswith("\ufeff"):  # the parser passes over it without counting it
+        source, offset = source[1:], offset + 1
     try:
         node = _Composer(source).get_single_node()
     except yaml.YAMLError as error:
@@ -137,9 +139,14 @@ def _compose(found: Frontmatter, source: str, offset: int) -> Problem | None:
 def _explain(error: yaml.YAMLError, source: str, offset: int) -> Problem:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     reason = str(getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read")
-    at = mark.index if mark is not None else min(getattr(error, "position", None) or 0, len(source))
+    at = mark.index if mark is not None else _count_chars(source, getattr(error, "position", None) or 0)
     at = min(at, max(0, len(source.rstrip()) - 1)) if at >= len(source.rstrip()) else at
     return Problem("syntax", reason, offset + at, offset + at + 1)
+
+
+def _count_chars(source: str, size: int) -> int:
+    """How many characters so many bytes are: where it refuses a character, the parser counts bytes."""
+    return size if source.isascii() else len(source.encode()[:size].decode("utf-8", "ignore"))
 
 
 # --- nodes → values --------------------------------------------------------------------------------------------------
@@ -153,6 +160,7 @@ class _Reader:
         self.source = source
         self.offset = offset
         self.seen: set[int] = set()
+        self.refused = any(problem.kind == "limit" for problem in found.problems)
 
     def read_mapping(self, node: MappingNode, pointer: str, depth: int) -> dict[str, Any]:
         found, values = self.found, {}
@@ -160,10 +168,12 @@ class _Reader:
             key = key_node.value if isinstance(key_node, ScalarNode) else "?"
             inner = f"{pointer}/{escape_key(key)}"
             key_span = (self.offset + key_node.start_mark.index, self.offset + key_node.end_mark.index)
-            if key in values:
+            if key in values and isinstance(key_node, ScalarNode):
                 found.problems.append(Problem("duplicate", f"the key {key} is given twice", *key_span, inner))
             found.keys[inner] = key_span
             values[key] = self.read(value_node, inner, depth + 1)
+            if found.left < 0:  # whatever follows would be refused too, one by one
+                break
         return values
 
     def read(self, node: Node, pointer: str, depth: int) -> Any:  # noqa: ANN401 - any YAML value
@@ -171,13 +181,13 @@ class _Reader:
         span = (self.offset + node.start_mark.index, self.offset + node.end_mark.index)
         if id(node) in self.seen:
             found.shared.add(pointer)
-            span = found.keys.get(pointer, span)
+            span = found.keys.get(pointer) or found.spans.get(pointer.rpartition("/")[0], span)
         self.seen.add(id(node))
-        found.spans[pointer] = span
         found.left -= 1
         if found.left < 0 or depth > MAX_DEPTH:
             self.refuse(span, pointer)
             return None
+        found.spans[pointer] = span
         if isinstance(node, ScalarNode):
             if node.style in ("|", ">") and pointer not in found.shared:
                 # libyaml ends a block of text where the next thing begins; it ends with its last line
@@ -186,26 +196,48 @@ class _Reader:
             return _read_scalar(found, node, pointer, span)
         value: Any
         if isinstance(node, SequenceNode):
-            value = [self.read(item, f"{pointer}/{index}", depth + 1) for index, item in enumerate(node.value)]
+            value = self.read_sequence(node, pointer, depth)
         elif isinstance(node, MappingNode):
             value = self.read_mapping(node, pointer, depth)
+        if node.tag not in _COLLECTIONS:
+            found.problems.append(_refuse_tag(node, span, pointer))
         if isinstance(node, CollectionNode) and node.flow_style:
             found.flow.add(pointer)
         elif value and pointer not in found.shared:
-            # libyaml ends a block where the next thing begins; it ends with its last value
-            last = found.spans[next(reversed(found.spans))][1]
-            found.spans[pointer] = (span[0], max(span[0], last))
+            last = list(value)[-1] if isinstance(value, dict) else len(value) - 1
+            found.spans[pointer] = span[0], self.end_block(node, f"{pointer}/{escape_key(str(last))}")
         return value
+
+    def end_block(self, node: Node, last: str) -> int:
+        """Where a list or table in lines of its own ends: libyaml says where the next thing begins."""
+        if last in self.found.spans and last not in self.found.shared:
+            return self.found.spans[last][1]
+        lines = self.source[node.start_mark.index : node.end_mark.index].rstrip()
+        return self.offset + node.start_mark.index + len(lines)
+
+    def read_sequence(self, node: SequenceNode, pointer: str, depth: int) -> list[Any]:
+        values = []
+        for index, item in enumerate(node.value):
+            values.append(self.read(item, f"{pointer}/{index}", depth + 1))
+            if self.found.left < 0:
+                break
+        return values
 
     def refuse(self, span: Span, pointer: str) -> None:
         """Say once that a cap was met."""
-        if not any(problem.kind == "limit" for problem in self.found.problems):
+        if not self.refused:
+            self.refused = True
             what = "refers to itself too often" if self.found.shared else "holds too many values, or too deep ones"
             self.found.problems.append(Problem("limit", f"the frontmatter {what}", span[0], span[0] + 1, pointer))
 
 
 _TAG_PREFIX = "tag:yaml.org,2002:"
 _BUILT_IN = frozenset({"str", "int", "float", "bool", "null", "timestamp", "merge", "value"})
+_COLLECTIONS = frozenset(f"{_TAG_PREFIX}{kind}" for kind in ("seq", "map", "set", "omap", "pairs"))
+
+
+def _refuse_tag(node: Node, span: Span, pointer: str) -> Problem:
+    return Problem("tag", f"the tag {node.tag[:80]} builds an object", *span, pointer)
 
 
 def _read_scalar(found: Frontmatter, node: ScalarNode, pointer: str, span: Span) -> Any:  # noqa: ANN401
@@ -213,7 +245,7 @@ def _read_scalar(found: Frontmatter, node: ScalarNode, pointer: str, span: Span)
     if kind == "str":
         return node.value
     if kind not in _BUILT_IN or not node.tag.startswith(_TAG_PREFIX):
-        found.problems.append(Problem("tag", f"the tag {node.tag[:80]} builds an object", *span, pointer))
+        found.problems.append(_refuse_tag(node, span, pointer))
         return node.value
     if not node.style:
         found.plain[pointer] = kind
@@ -225,7 +257,9 @@ def convert_scalar(text: str, kind: str) -> Any:  # noqa: ANN401 - a text, numbe
     if kind == "null":
         return None
     if kind == "bool":
-        return text.lower() in ("yes", "true", "on", "y")
+        return {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}.get(
+            text.lower(), text
+        )
     plain = text.replace("_", "")
     if kind in ("int", "float") and len(plain) <= MAX_DIGITS:
         try:
@@ -274,23 +308,27 @@ def _read_by_key(found: Frontmatter, text: str) -> None:
     found.values.clear()
     for collection in (found.spans, found.keys, found.plain, found.flow, found.shared):
         collection.clear()
-    for key, start, value_start, end in _split_keys(text, found.start, found.end):
+    for key, (start, key_start), value_start, end in _split_keys(text, found.start, found.end):
         before = len(found.problems)
+        pointer = f"/{escape_key(key)}"
+        if key in found.values:
+            span = (key_start, key_start + len(key))
+            found.problems.append(Problem("duplicate", f"the key {key} is given twice", *span, pointer))
+            before += 1
         if _compose(found, text[start:end].encode("utf-8", "replace").decode(), start) is None:
             continue
         del found.problems[before:]
         lines = text[value_start:end]
         value = lines.strip()
         at = value_start + len(lines) - len(lines.lstrip())
-        pointer = f"/{escape_key(key)}"
         found.values[key] = value
-        found.keys[pointer] = (start, start + len(key))
+        found.keys[pointer] = (key_start, key_start + len(key))
         found.spans[pointer] = (at, at + len(value))
 
 
-def _split_keys(text: str, start: int, end: int) -> Iterator[tuple[str, int, int, int]]:
-    """Each top-level key, where it starts, where its value starts, where the next key does."""
+def _split_keys(text: str, start: int, end: int) -> Iterator[tuple[str, tuple[int, int], int, int]]:
+    """Each top-level key, where its line starts and where it does, where its value starts, where the next line does."""
     keys = list(_TOP_KEY.finditer(text, start, end))
     for index, found in enumerate(keys):
         following = keys[index + 1].start() if index + 1 < len(keys) else end
-        yield found["key"], found.start(), found.end(), following
+        yield found["key"], (found.start(), found.start("key")), found.end(), following
