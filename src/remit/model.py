@@ -187,53 +187,54 @@ class Verdict:
     return was accepted, and that must be quick.
     """
 
+    accepted: bool
+    """Whether the return can be used, whatever its status word says."""
     evidence: Mapping[str, ArtifactFacts] = NOTHING
     _findings: tuple[Finding, ...] | None = None
     _returned: Return | None = None
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - made on the road of every delegation, where keywords cost
         self,
         outcome: Outcome,
         payload: dict[str, Any] | None,
         dialect: DialectName | None,
         transport: Transport | None,
-        source: Callable[[], Source],
+        source: Callable[..., Source],
+        known: tuple[Any, ...] = (),
         *,
         evidence: Mapping[str, ArtifactFacts] = NOTHING,
         findings: tuple[Finding, ...] | None = None,
     ) -> None:
+        """`source`, called with what is `known`, gives what the rest is worked out from."""
         self.outcome = outcome
+        self.accepted = outcome == "accepted" or outcome == "repaired"  # noqa: PLR1714 - half the time of `in`
         self.payload = payload
         self.dialect = dialect
         self.transport = transport
         self._source = source
+        self._known = known
         if evidence is not NOTHING:
             self.evidence = evidence
         if findings is not None:  # whoever judged had to work them out
             self._findings = findings
 
     @property
-    def accepted(self) -> bool:
-        """Whether the return can be used, whatever its status word says."""
-        return self.outcome in ("accepted", "repaired")
-
-    @property
     def findings(self) -> tuple[Finding, ...]:
         """Everything there is to say about the message, errors first."""
         if self._findings is None:
-            self._findings = self._source().explain()
+            self._findings = self._source(*self._known).explain()
         return self._findings
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
         """What had to be repaired before the return could be read."""
-        return () if self.outcome == "accepted" else self._source().tell_repairs()
+        return () if self.outcome == "accepted" else self._source(*self._known).tell_repairs()
 
     @property
     def returned(self) -> Return | None:
         """The canonical return; None unless the verdict is accepted."""
         if self._returned is None and self.accepted:
-            self._returned = self._source().build()
+            self._returned = self._source(*self._known).build()
         return self._returned
 
     def __repr__(self) -> str:

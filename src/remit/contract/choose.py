@@ -175,7 +175,7 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
                 parsed.start + 1,
             )
         )
-    troubles += find_blanks(parsed.value, dialect)
+    troubles += find_blanks(parsed.value, dialect, known.session_id)
     troubles += _find_denials(parsed.value, dialect)
     case = Case(
         candidate.text,
@@ -192,9 +192,11 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
     return _Judged(candidate, case, findings, judge_outcome(findings), repairs)
 
 
-def find_blanks(payload: dict[str, Any], dialect: Dialect) -> Iterator[Trouble]:
-    """Every blank of a template that nobody filled in."""
+def find_blanks(payload: dict[str, Any], dialect: Dialect, session_id: str | None = None) -> Iterator[Trouble]:
+    """Every blank of a template that nobody filled in. An id that was issued is none, whatever it looks like."""
     for pointer, text in find_placeholders(payload, dialect.shape):
+        if text == session_id and pointer.endswith("/session_id"):
+            continue
         message = f"{pointer[1:]} is a blank that nobody filled in: {text[:60]}"
         yield Trouble("template", message, "Put a real value there.", pointer=pointer)
 

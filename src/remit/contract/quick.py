@@ -16,7 +16,7 @@ from remit.contract.dialects import HYPER, STANDARD
 from remit.contract.placeholders import STOCK, STOCK_CHARS, STOCK_PATHS, STOCK_SUMMARIES
 from remit.contract.reading import Reading
 from remit.contract.schemas import compile_accepts
-from remit.contract.signs import TAIL_CHARS, WINDOW_CHARS, points, read_aftermath, read_head
+from remit.contract.signs import TAIL_CHARS, WINDOW_CHARS, points_down, read_aftermath, read_head
 from remit.model import Expectation, Verdict
 
 if TYPE_CHECKING:
@@ -63,13 +63,8 @@ def accept_quickly(text: str, wanted: str | None, session_id: str | None, agent:
     if found is None:
         return None
     dialect, payload, start, _ = found
-    return Verdict(
-        "accepted",
-        payload,
-        dialect.name,
-        "block" if start else "message",
-        lambda: make_reading(text, found, session_id, agent),
-    )
+    transport: Transport = "block" if start else "message"
+    return Verdict("accepted", payload, dialect.name, transport, make_reading, (text, found, session_id, agent))
 
 
 def make_reading(text: str, found: Clean, session_id: str | None, agent: str | None) -> Reading:
@@ -171,10 +166,8 @@ def _is_odd_head(text: str, start: int, head_end: int) -> bool:
     if not head:
         return head_end > WINDOW_CHARS
     last = head[-1]
-    if last == "." and "#" not in head:  # most heads end like this: what `read_head` would say, without the call
-        sentence = head[max(head.rfind("\n"), head.rfind(". ", 0, -1)) + 1 :]
-        if not points(sentence):
-            return False
+    if last == "." and "#" not in head and not points_down(head[max(head.rfind("\n"), head.rfind(". ", 0, -1)) + 1 :]):
+        return False  # what `read_head` would say, without the call: most heads end like this
     return last == ">" or read_head(head) is not None
 
 
@@ -204,16 +197,21 @@ def is_clean(payload: dict[str, Any], dialect: Dialect, session_id: str | None, 
     errors = payload.get("errors")
     if (payload["status"] == "completed") is bool(errors) or not _SECOND_VOICES.isdisjoint(payload):
         return False
-    if not _INNER_VOICES.isdisjoint(metadata):
+    if not _INNER_VOICES.isdisjoint(metadata) or "|" in name or name.lower() in STOCK:
         return False
     if errors and any("|" in error["type"] for error in errors):
         return False
-    if "|" in name or (not session.isidentifier() and (not _BLANK_SIGNS.isdisjoint(session) or "..." in session)):
-        return False
-    if session.lower() in STOCK or name.lower() in STOCK or "XXX" in session:
+    if session_id is None and _may_be_blank(session):
         return False
     summary = payload["summary"]
     return not summary.startswith(STOCK_SUMMARIES) and (len(summary) > STOCK_CHARS or summary.lower() not in STOCK)
+
+
+def _may_be_blank(session: str) -> bool:
+    """Whether a session id may be one that nobody filled in; one that was issued is not."""
+    if session.lower() in STOCK or "XXX" in session:
+        return True
+    return not session.isidentifier() and (not _BLANK_SIGNS.isdisjoint(session) or "..." in session)
 
 
 def _is_clean_hyper(payload: dict[str, Any], agent: str | None) -> bool:

@@ -103,7 +103,7 @@ def introduces_own(head: str) -> bool:
 def _read_line(line: str) -> Aside | None:
     if line[-1] in _ENDS:
         sentence = _last_sentence(line[:-1])
-        return _read_statement(sentence.lower()) if points(sentence) else None
+        return _read_statement(sentence.lower()) if points_down(sentence) else None
     sentence = _last_sentence(line)
     if line[-1] not in _LABEL_ENDS:
         if sentence.count(" ") >= _LABEL_WORDS and sentence[sentence.rfind(" ") + 1 :].lower() not in LEADS:
@@ -184,6 +184,19 @@ def points(line: str) -> bool:
         or "utput" in line
         or "json" in line
         or "JSON" in line
+    )
+
+
+def points_down(sentence: str) -> bool:
+    """Whether a sentence may speak of what comes next. Quicker still: `low` stands for follow and below."""
+    return (
+        "his" in sentence
+        or "low" in sentence
+        or "eturn" in sentence
+        or "nswer" in sentence
+        or "utput" in sentence
+        or "json" in sentence
+        or "JSON" in sentence
     )
 
 
