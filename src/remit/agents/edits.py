@@ -220,7 +220,7 @@ def rename_tag(tag: Tag, name: str) -> tuple[Change, ...]:
 
 def add_child(document: Document, tag: Tag, lines: str) -> tuple[Change, ...]:
     """Add lines at the end of a tag's content, indented by two more than the tag."""
-    if not tag.closed or tag.end == tag.inner_end:  # `<tag/>` has no inside
+    if not tag.closed:
         return ()
     indent, newline = indent_of(document.text, tag.start), find_newline(document)
     at = len(document.text[: tag.inner_end].rstrip())

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from remit.contract.schemas import Shape
 
-MAX_TEXTS = 5_000
-
 STOCK = frozenset({
     "string", "number", "boolean", "agent_name", "agent-name", "agent_name_here", "your-agent-name", "session_id",
     "unique_session_identifier", "unique_session_id", "your_session_id", "error_code", "placeholder", "tbd",
@@ -42,16 +40,12 @@ _BLANK_IN_PATH = re.compile(r"\{\{\s*\w[\w ]{0,40}\}\}|<[a-z][\w -]{0,60}>")
 
 def find_placeholders(payload: Mapping[str, Any], shape: Record) -> Iterator[tuple[str, str]]:
     """The (JSON Pointer, text) of every unfilled blank in what the dialect requires or expects."""
-    left = [MAX_TEXTS]
     for key, inner in shape.known.items():
         if key in payload and not isinstance(inner, TextOrList):
-            yield from _walk(payload[key], inner, key, f"/{key}", left)
+            yield from _walk(payload[key], inner, key, f"/{key}")
 
 
-def _walk(value: object, shape: Shape, key: str, pointer: str, left: list[int]) -> Iterator[tuple[str, str]]:
-    left[0] -= 1
-    if left[0] < 0:
-        return
+def _walk(value: object, shape: Shape, key: str, pointer: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, str) and not isinstance(shape, Anything):
         # A caption may be as short as it likes; the summary of the whole may not be a stock phrase.
         name = "caption" if key == "summary" and pointer != "/summary" else key
@@ -60,10 +54,10 @@ def _walk(value: object, shape: Shape, key: str, pointer: str, left: list[int]) 
     elif isinstance(value, dict) and isinstance(shape, Record):
         for name, inner in shape.known.items():
             if name in value:
-                yield from _walk(value[name], inner, name, f"{pointer}/{name}", left)
+                yield from _walk(value[name], inner, name, f"{pointer}/{name}")
     elif isinstance(value, list) and isinstance(shape, ListOf):
         for index, item in enumerate(value):
-            yield from _walk(item, shape.item, key, f"{pointer}/{index}", left)
+            yield from _walk(item, shape.item, key, f"{pointer}/{index}")
 
 
 def is_placeholder(text: str, key: str) -> bool:

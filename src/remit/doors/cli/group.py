@@ -103,7 +103,8 @@ def _translate(error: click.ClickException) -> UsageError:
         meant = f"did you mean {error.possibilities[0]}?" if error.possibilities else hint
         return UsageError(f"there is no option {error.option_name}", hint=meant)
     if isinstance(error, click.MissingParameter) and error.param is not None:
-        name = f"{error.param.opts[0]} {error.param.metavar}"
+        named = f"{error.param.opts[0]} " if isinstance(error.param, click.Option) else ""
+        name = f"{named}{error.param.metavar}"
         return UsageError(f"{name} is missing", hint=hint)
     sentence = error.format_message().rstrip(".")
     return UsageError(sentence[:1].lower() + sentence[1:], hint=hint)
