@@ -11,6 +11,8 @@ from tests.contract.samples import entry, hyper, standard
     ("text", "key"),
     [
         ("...", "summary"),
+        ("TODO", "summary"),
+        ("n/a", "path"),
         ("…", "message"),
         ("[...]", "recommendation"),
         ("<one sentence>", "summary"),

@@ -191,3 +191,20 @@ def test_a_whole_surrogate_pair_is_one_character(beside: str) -> None:
     parsed = parse_object(rf'{{"a": "{beside}\ud83d\ude00"}}', 0)
     assert parsed.value == {"a": beside + "\N{GRINNING FACE}"}
     assert not parsed.repairs
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("{'a': 'one '\n      'two',\n 'b': 1}", {"a": "one two", "b": 1}),
+        ('{"a": "one "\n "two "\n "three"}', {"a": "one two three"}),
+        ('{"a": "one"\n "b": 2}', {"a": "one", "b": 2}),
+        ('{"a": ["one"\n "two"]}', {"a": ["one", "two"]}),
+    ],
+)
+def test_texts_side_by_side_are_one_value_unless_a_key_or_a_list_says_otherwise(text: str, value: object) -> None:
+    assert parse_object(text, 0).value == value
+
+
+def test_a_joined_text_that_is_cut_off_is_a_flaw() -> None:
+    assert [flaw.kind for flaw in parse_object("{'a': 'one ' 'tw", 0).flaws][:1] == ["cut"]

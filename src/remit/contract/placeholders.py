@@ -20,6 +20,7 @@ STOCK = frozenset({
     "string", "number", "boolean", "agent_name", "agent-name", "agent_name_here", "your-agent-name", "session_id",
     "unique_session_identifier", "unique_session_id", "your_session_id", "error_code", "placeholder", "tbd",
     "lorem ipsum",
+    "todo", "to do", "fixme", "changeme", "change_me", "n/a", "none", "null", "undefined", "summary", "path", "xxx",
 })  # fmt: skip
 """Whole texts that are blanks by themselves."""
 STOCK_CHARS = max(map(len, STOCK))

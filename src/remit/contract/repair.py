@@ -38,7 +38,7 @@ REPAIRS = {
     "inner_quote": "kept an unescaped quote inside a text",
     "raw_control": "kept a raw line break or control character inside a text",
     "bad_escape": "read an escape that JSON does not know",
-    "joined_text": "joined two texts that stood around a plus sign",
+    "joined_text": "joined texts that stood side by side or around a plus sign",
     "lone_surrogate": "replaced half of a surrogate pair",
     "python_literal": "read True, False or None as JSON",
     "odd_space": "read a non-breaking or zero-width space as a space",
@@ -127,6 +127,8 @@ _KEY_AHEAD = re.compile(
 )
 _TEXT_ENDS = re.compile(r"""[ \t]*+(?:[,:}\]\r\n"'“‘]|//|/\*|\#|```|\+\s*+["']|\Z)""")
 _GOES_ON = re.compile(r"[\s}\]]*+,\s*+")
+_AFTER_TEXT = frozenset({",", "}", ""})
+_ADJACENT = re.compile(r"\s++(?=[\"'])")
 _PLUS = re.compile(r"\s*+\+\s*+(?=[\"'])")
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
@@ -327,12 +329,27 @@ class _Parser:
                 self.flaw("cut", child, at, self.pos)
                 return
             value = self.read_value(child, depth, self.peek())
+        if type(value) is str and self.text[self.pos : self.pos + 1] not in _AFTER_TEXT:
+            value = self.join_adjacent(value, child)
         if key not in result:
             result[key] = value
         elif repr(result[key]) == repr(value):  # repr tells true from 1
             self.repair("repeated_key", at)
         else:
             self.flaw("conflict", child, at, self.pos)
+
+    def join_adjacent(self, value: str, pointer: str) -> str:
+        """Join texts that stand side by side where one value belongs: so does Python print a long one."""
+        while (space := _ADJACENT.match(self.text, self.pos)) and not _KEY_AHEAD.match(self.text, space.end()):
+            self.repair("joined_text")
+            self.pos = space.end()
+            more, whole = self.read_text(self.text[self.pos])
+            value += more
+            if not whole:
+                self.flaw("cut", pointer, space.end(), self.pos)
+                break
+            self.spans[pointer] = (self.spans[pointer][0], self.pos)
+        return value
 
     def pass_colon(self) -> bool:
         """Go on to the value; False where the text ends before it."""
