@@ -295,6 +295,6 @@ def lint(
     text: str | bytes, path: str = STANDARD_PATH, *, sizes: Mapping[str, int | None] | None = None
 ) -> list[Finding]:
     """Every finding on one file, by itself."""
-    from remit.agents import rules  # noqa: F401, PLC0415 - loads every rule
+    import remit.agents.rules.all  # noqa: F401, PLC0415 - loads every rule
 
     return run_rules(Case(parse_document(path, text), SIZES if sizes is None else sizes))

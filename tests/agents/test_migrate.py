@@ -11,7 +11,7 @@ from remit.agents.document import Document, parse_document
 from remit.agents.migrate import Migration, guess_kind, is_gentle, migrate
 from remit.agents.outline import SECTIONS
 from remit.agents.profiles import KINDS
-from remit.agents.rules import Case, run_rules
+from remit.agents.rules.all import Case, run_rules
 from remit.agents.scaffold import scaffold
 from remit.errors import InputError, UsageError
 from remit.model import Edit, Finding, Fix

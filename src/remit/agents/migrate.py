@@ -21,7 +21,7 @@ from remit.agents.frontmatter import parse_frontmatter
 from remit.agents.headings import find_paragraph, find_parts, find_passages, is_whole, trim
 from remit.agents.outline import SECTIONS
 from remit.agents.profiles import KINDS, TIMEOUTS_S, TOOLS
-from remit.agents.rules import Case, run_rules
+from remit.agents.rules.all import Case, run_rules
 from remit.errors import InputError, UsageError, did_you_mean
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from remit.errors import UsageError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.rules import Rule
+    from remit.agents.rules.all import Rule
     from remit.agents.rules.graph import GraphRule
     from remit.model import Severity
 
@@ -56,7 +56,7 @@ def _explain_messages() -> Iterator[Explanation]:
 def _explain_agent_files() -> Iterator[Explanation]:
     from remit.agents import compile as compilation  # noqa: PLC0415 - only for this
     from remit.agents import ignores  # noqa: PLC0415
-    from remit.agents.rules import RULES  # noqa: PLC0415
+    from remit.agents.rules.all import RULES  # noqa: PLC0415
     from remit.agents.rules.graph import GRAPH_RULES  # noqa: PLC0415
 
     rules: list[Rule | GraphRule] = [*RULES.values(), *GRAPH_RULES.values()]

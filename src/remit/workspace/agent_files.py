@@ -238,7 +238,7 @@ def _share_out(sources: Sequence[Source], root: str, jobs: int) -> list[Judged]:
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor  # noqa: PLC0415 - only for many files
     from multiprocessing import get_all_start_methods, get_context  # noqa: PLC0415
 
-    import remit.agents.rules  # noqa: F401, PLC0415 - loaded once, before the processes part
+    import remit.agents.rules.all  # noqa: F401, PLC0415 - loaded once, before the processes part
 
     method = "fork" if "fork" in get_all_start_methods() else None
     size = max(1, min(32, len(sources) // (jobs * 4)))

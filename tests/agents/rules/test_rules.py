@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from remit.agents.fixes import apply_fixes, fix_until_stable
-from remit.agents.rules import RULES
+from remit.agents.rules.all import RULES
 from remit.model import Finding
 from tests.agents.samples import Sample, lint
 

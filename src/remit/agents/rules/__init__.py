@@ -1,29 +1,5 @@
-"""Rules: what Remit has to say about agent files. A module per subject; each registers its rules when it is loaded."""
+"""Rules: what Remit has to say about agent files.
 
-from __future__ import annotations
-
-from remit.agents.rules import (  # noqa: F401 - loading them registers their rules
-    claude,
-    codex,
-    command,
-    context,
-    delegation,
-    failures,
-    fields,
-    inputs,
-    keys,
-    lifecycle,
-    limits,
-    opencode,
-    outputs,
-    permissions,
-    reach,
-    reading,
-    scalars,
-    sections,
-    steps,
-    tokens,
-)
-from remit.agents.rules.register import RULES, Case, Report, Rule, run_rules
-
-__all__ = ["RULES", "Case", "Report", "Rule", "run_rules"]
+A module per subject; each registers its rules when it is loaded, and `all` loads every one. The rules on the graph
+(`graph`) need no file's text, so a run in which no file changed loads nothing else.
+"""
