@@ -5,8 +5,7 @@ Owns what a workspace may set and what it may not. Pure: finding and reading the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import ConfigError, did_you_mean
 from remit.model import NOTHING, STATUSES
@@ -25,15 +24,14 @@ _RESERVED = frozenset({*STATUSES, "complete", "error"})
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 
 
-@dataclass(frozen=True, slots=True)
-class LintSettings:
+class LintSettings(NamedTuple):
     """What a workspace has set for its agent files: `[lint]`."""
 
     select: tuple[str, ...] = ("ALL",)
     ignore: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
-    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: NOTHING)
-    severity: Mapping[str, Severity] = field(default_factory=lambda: NOTHING)
+    per_file_ignores: Mapping[str, tuple[str, ...]] = NOTHING
+    severity: Mapping[str, Severity] = NOTHING
     """Severities for single codes."""
     exclude: tuple[str, ...] = ()
     baseline: str | None = None
@@ -41,13 +39,12 @@ class LintSettings:
     """What is at least as grave makes linting fail."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """What a workspace has set."""
 
-    status_words: Mapping[str, Status] = field(default_factory=lambda: NOTHING)
+    status_words: Mapping[str, Status] = NOTHING
     """The workspace's own status words, and what they mean (C3)."""
-    lint: LintSettings = field(default_factory=LintSettings)
+    lint: LintSettings = LintSettings()
 
 
 def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:

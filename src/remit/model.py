@@ -6,7 +6,6 @@ parses a text or decides anything. Wire names (JSON keys of a dialect) stay in `
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
@@ -44,8 +43,7 @@ ERROR_CODES = {
 """Which code an error's type stands for where the agent gave none; the list is open (R2.16)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(NamedTuple):
     """A file that an agent says it made. `kind` is canonical, `word` is what the agent wrote."""
 
     kind: str
@@ -53,11 +51,10 @@ class Artifact:
     summary: str | None = None
     key_points: tuple[str, ...] | None = None
     word: str = ""
-    extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    extra: Mapping[str, Any] = NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """An error reported inside a return. `derived` names the fields that the agent did not write."""
 
     type: str
@@ -67,11 +64,10 @@ class Fault:
     recommendation: str
     details: str | None = None
     derived: frozenset[str] = frozenset()
-    extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    extra: Mapping[str, Any] = NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Return:
+class Return(NamedTuple):
     """The canonical answer of an agent, the same for every dialect.
 
     `word` is the status as the agent spelled it. `extra` and `metadata` hold keys that Remit does not know,
@@ -91,9 +87,9 @@ class Return:
     duration_ms: float | None = None
     dialect: DialectName = "standard"
     word: str = ""
-    metadata: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
-    extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
-    form: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    metadata: Mapping[str, Any] = NOTHING
+    extra: Mapping[str, Any] = NOTHING
+    form: Mapping[str, Any] = NOTHING
 
 
 class Place(NamedTuple):

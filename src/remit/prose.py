@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 
+from remit.lazy import lazy
+
 MAX_CHARS = 4000
 """Nobody asks for more sentences than fit in here."""
 
-_SENTENCE_END = re.compile(r"[.!?…](?=[\s\"')\]]|\Z)")
-_ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|dr|mr|ms)\.\Z", re.IGNORECASE)
+_SENTENCE_END = lazy(r"[.!?…](?=[\s\"')\]]|\Z)")
+_ABBREVIATION = lazy(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|dr|mr|ms)\.\Z", re.IGNORECASE)
 
 
 def count_sentences(text: str) -> int:
@@ -24,7 +26,7 @@ def count_sentences(text: str) -> int:
     return len(ends) + bool(rest.strip(" \t\r\n\"')]"))
 
 
-_LIST_MARK = re.compile(r"^[ \t]{0,60}(?:[-*+•]|\d{1,3}[.)])[ \t]{1,20}(?P<item>[^\n]{1,2000})", re.MULTILINE)
+_LIST_MARK = lazy(r"^[ \t]{0,60}(?:[-*+•]|\d{1,3}[.)])[ \t]{1,20}(?P<item>[^\n]{1,2000})", re.MULTILINE)
 
 
 def count_statements(text: str) -> int:

@@ -8,10 +8,10 @@ can be kept and compared.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.agents.profiles import CLAUDE_TOOLS, TOOLS
+from remit.lazy import lazy
 from remit.places import escape_key
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from remit.model import Place
 
 MAX_TARGETS = 200
+_NONE: Mapping[str, Any] = {}
 MAX_SECONDS = 10**9
 ANYONE = "*"
 """The target of an agent that may call every other one."""
@@ -41,8 +42,7 @@ class Target(NamedTuple):
         return self.span[1] - self.span[0] == len(self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """What an agent file says of its agent."""
 
     name: str
@@ -57,11 +57,11 @@ class Definition:
     command: str | None = None
     tools: tuple[str, ...] | None = None
     """The standard's names of the tools it may use; None: whatever the harness gives."""
-    allow: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    deny: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    allow: Mapping[str, tuple[str, ...]] = _NONE
+    deny: Mapping[str, tuple[str, ...]] = _NONE
     calls: tuple[str, ...] = ()
     """For a command file: the agents that it names."""
-    places: Mapping[str, Place] = field(default_factory=dict)
+    places: Mapping[str, Place] = _NONE
     """Where the file says its name, its timeout and its tools."""
 
 
@@ -138,7 +138,7 @@ def _find_standard_targets(document: Document) -> Iterator[Target]:
             yield _aim(document, name, tag.find_value("name") or tag.name_span)
 
 
-_CALL = re.compile(r"(?:Task|Agent)(?:\((?P<names>[^()]{0,400})\))?\Z")
+_CALL = lazy(r"(?:Task|Agent)(?:\((?P<names>[^()]{0,400})\))?\Z")
 
 
 def split_claude_tools(value: object) -> list[str]:
@@ -220,7 +220,7 @@ def read_permissions(document: Document, side: str) -> Iterator[tuple[str, str, 
 
 # --- command files ---------------------------------------------------------------------------------------------------
 
-_MENTION = re.compile(
+_MENTION = lazy(
     r"(?:@|subagent_type[=:]\s{0,4}[\"']?|(?:agent|subagent|to|invoke)[:=]?\s{1,4}[`\"']?)"
     r"(?P<name>[a-z][a-z0-9]{0,40}(?:-[a-z0-9]{1,40}){0,8})"
 )

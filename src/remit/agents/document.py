@@ -6,7 +6,6 @@ fails: what cannot be read is a fault of the document, and the rest of it is sti
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from remit.agents.ignores import Ignore
 from remit.agents.outline import Outline, make_outline
 from remit.agents.profiles import Profile, choose_profile, find_place
 from remit.agents.tags import Body, Tag, scan_body
+from remit.lazy import lazy
 from remit.places import Lines
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def parse_document(path: str, content: bytes | str) -> Document:
     return _parse_markdown(path, text, fault)
 
 
-_HALF = re.compile("[\ud800-\udfff]")
+_HALF = lazy("[\ud800-\udfff]")
 
 
 def make_unreadable(path: str, fault: str) -> Document:
@@ -166,7 +166,7 @@ def _parse_toml(path: str, text: str, fault: str | None) -> Document:
 
 # --- ignores ---------------------------------------------------------------------------------------------------------
 
-_IGNORE = re.compile(
+_IGNORE = lazy(
     r"(?P<open><!--|#)[ \t]{0,9}remit:[ \t]{0,9}ignore(?P<file>-file)?"
     r"(?:\[(?P<codes>[A-Za-z0-9_, \t-]{0,400})\])?[ \t]{0,9}(?:-->)?"
 )

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from remit.lazy import lazy
+
 if TYPE_CHECKING:
     from remit.agents.document import Document
     from remit.agents.frontmatter import Frontmatter
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
 
 Change = tuple[int, int, str]
 
-_PLAIN_TEXT = re.compile(r"(?!\.(?:\d|inf\Z|nan\Z))[a-z_/.][\w ./+()@-]{0,200}\Z", re.IGNORECASE)
-_UNSEEN = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_PLAIN_TEXT = lazy(r"(?!\.(?:\d|inf\Z|nan\Z))[a-z_/.][\w ./+()@-]{0,200}\Z", re.IGNORECASE)
+_UNSEEN = lazy("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 """What YAML refuses, or takes for a line break, and JSON leaves as it is."""
 _WORDS_OF_YAML = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n", "~"})
 

@@ -16,6 +16,7 @@ from yaml._yaml import CParser
 from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 from yaml.resolver import Resolver
 
+from remit.lazy import lazy
 from remit.places import escape_key
 
 if TYPE_CHECKING:
@@ -65,8 +66,8 @@ class Frontmatter:
     """How many more values are read."""
 
 
-_FENCE = re.compile(r"\ufeff?---[ \t]*(\r?\n|\Z)")
-_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
+_FENCE = lazy(r"\ufeff?---[ \t]*(\r?\n|\Z)")
+_CLOSING = lazy(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
 
 
 def find_frontmatter(text: str) -> tuple[int, int, int] | None:
@@ -117,7 +118,7 @@ def _find_excess(source: str, start: int) -> Problem | None:
     return None
 
 
-_DEEP_LINE = re.compile(rf"^(?=[ ?:-]{{{MAX_INDENT}}}[ ?:-]*+\S)", re.MULTILINE)
+_DEEP_LINE = lazy(rf"^(?=[ ?:-]{{{MAX_INDENT}}}[ ?:-]*+\S)", re.MULTILINE)
 
 
 def _compose(found: Frontmatter, source: str, offset: int) -> Problem | None:
@@ -298,9 +299,7 @@ def _from_sixties(digits: str) -> int:
 
 # --- key by key ------------------------------------------------------------------------------------------------------
 
-_TOP_KEY = re.compile(
-    r"^(?P<quote>[\"']?)(?P<key>[A-Za-z_][\w.-]{0,80})(?P=quote)[ \t]*+:(?=[ \t\r\n]|\Z)", re.MULTILINE
-)
+_TOP_KEY = lazy(r"^(?P<quote>[\"']?)(?P<key>[A-Za-z_][\w.-]{0,80})(?P=quote)[ \t]*+:(?=[ \t\r\n]|\Z)", re.MULTILINE)
 
 
 def _read_by_key(found: Frontmatter, text: str) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from remit.lazy import lazy
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -37,7 +39,7 @@ MEANINGS: dict[str, tuple[str, ...]] = {
 """How old files call the sections of the standard, the clearest first."""
 
 _MEANT = {word: (name, rank) for name, words in MEANINGS.items() for rank, word in enumerate(words)}
-_DECORATION = re.compile(r"\[[^\]]{0,60}\]|[^\w\s]|^\s*\d{1,3}(?=[.)\s])")
+_DECORATION = lazy(r"\[[^\]]{0,60}\]|[^\w\s]|^\s*\d{1,3}(?=[.)\s])")
 
 
 class Passage(NamedTuple):
@@ -80,7 +82,7 @@ def _is_inside(document: Document, at: int, host: Tag | None = None) -> bool:
     return any(start < at < end for start, end in (*tags, *document.body.comments))
 
 
-_RULE = re.compile(r"(?:^|\n)[ \t]{0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*\Z")
+_RULE = lazy(r"(?:^|\n)[ \t]{0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*\Z")
 
 
 def trim(text: str, start: int, end: int) -> Span:
@@ -115,8 +117,8 @@ def find_paragraph(document: Document, start: int, end: int) -> Span | None:
     return at, stop
 
 
-_BLANK = re.compile(r"\n[ \t\r]*\n")
-_NO_PROSE = re.compile(r"[ \t]*(?:[-*+][ \t]|\d{1,3}[.)][ \t]|#|\||>|```|~~~|<|---)")
+_BLANK = lazy(r"\n[ \t\r]*\n")
+_NO_PROSE = lazy(r"[ \t]*(?:[-*+][ \t]|\d{1,3}[.)][ \t]|#|\||>|```|~~~|<|---)")
 
 
 # --- steps -----------------------------------------------------------------------------------------------------------
@@ -131,14 +133,14 @@ class Part(NamedTuple):
     end: int
 
 
-_STEP_TITLE = re.compile(r"(?:step|stage|phase|part)\b|\d{1,3}[.):]?\s", re.IGNORECASE)
-_STEP_NUMBER = re.compile(
+_STEP_TITLE = lazy(r"(?:step|stage|phase|part)\b|\d{1,3}[.):]?\s", re.IGNORECASE)
+_STEP_NUMBER = lazy(
     r"(?:(?:step|stage|phase|part)[ \t]+)?\d{1,3}(?:\.\d{1,3}|[a-z](?=[ \t.):]))?[ \t]*[.):\u2013\u2014-]*[ \t]*",
     re.IGNORECASE,
 )
-_BOLD = re.compile(r"\*\*(?P<text>[^*\n]{2,100})\*\*")
-_ITEM = re.compile(r"^(?P<number>\d{1,3})[.)][ \t]+(?P<text>[^\n]*)", re.MULTILINE)
-_OUTSIDE = re.compile(r"\n[ \t\r]*\n(?=[^\s\d])")
+_BOLD = lazy(r"\*\*(?P<text>[^*\n]{2,100})\*\*")
+_ITEM = lazy(r"^(?P<number>\d{1,3})[.)][ \t]+(?P<text>[^\n]*)", re.MULTILINE)
+_OUTSIDE = lazy(r"\n[ \t\r]*\n(?=[^\s\d])")
 
 
 def find_parts(document: Document, span: Span, *, level: int = 1, host: Tag | None = None) -> list[Part]:
@@ -185,7 +187,7 @@ def _find_numbered(document: Document, span: Span, host: Tag | None) -> list[Par
     ]
 
 
-_MARKUP = re.compile(r"[*_`<>#]+")
+_MARKUP = lazy(r"[*_`<>#]+")
 
 
 def clean_title(text: str) -> str:

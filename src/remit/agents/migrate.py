@@ -23,6 +23,7 @@ from remit.agents.outline import SECTIONS
 from remit.agents.profiles import KINDS, TIMEOUTS_S, TOOLS
 from remit.agents.rules.all import Case, run_rules
 from remit.errors import InputError, UsageError, did_you_mean
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -341,16 +342,16 @@ def _find_description(document: Document) -> str:
 
 
 _KIND_WORDS: Mapping[str, re.Pattern[str]] = {
-    "review": re.compile(r"review|audit|verif|validat|check|grad(?:er|ing)|inspect|critic|judg|compar|lint"),
-    "planning": re.compile(r"plan|architect|roadmap|strateg|estimat|design"),
-    "research": re.compile(
+    "review": lazy(r"review|audit|verif|validat|check|grad(?:er|ing)|inspect|critic|judg|compar|lint"),
+    "planning": lazy(r"plan|architect|roadmap|strateg|estimat|design"),
+    "research": lazy(
         r"research|investigat|analy[sz]|explor|retriev|search|diagnos|discover|mapp(?:er|ing)|stud(?:y|ies)"
     ),
-    "implementation": re.compile(
+    "implementation": lazy(
         r"implement|build|cod(?:er|ing)|develop|execut|refactor|writ(?:er|es|ing)|generat|convert|translat|creat|fix|"
         r"simplif|extract"
     ),
-    "utility": re.compile(
+    "utility": lazy(
         r"manag|handl|sync|format|updat|organi[sz]|track|coordinat|orchestrat|dispatch|convert|number|git\b"
     ),
 }
@@ -409,7 +410,7 @@ def _wrap_role(work: _Work) -> None:
         work.add("role", _wrap(span, "role"), "made <role> of the first paragraph")
 
 
-_YOU = re.compile(r"[\s*_]*(?:you are|you're|act as|as an? )", re.IGNORECASE)
+_YOU = lazy(r"[\s*_]*(?:you are|you're|act as|as an? )", re.IGNORECASE)
 
 
 def _wrap_flow(work: _Work) -> None:

@@ -12,6 +12,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from remit.lazy import lazy
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -214,7 +216,7 @@ def _find_anywhere(outline: Outline, body: Body, missing: list[str]) -> None:
             outline.sections.setdefault(name, []).append(tag)
 
 
-_HIDDEN_TAG = re.compile(r"^[ \t]{0,40}</?([a-z_]{1,40})>", re.MULTILINE)
+_HIDDEN_TAG = lazy(r"^[ \t]{0,40}</?([a-z_]{1,40})>", re.MULTILINE)
 
 
 def _find_hidden(text: str, body: Body) -> frozenset[str]:
@@ -301,13 +303,13 @@ _MAX_PAIRS = 40
 
 # --- steps -----------------------------------------------------------------------------------------------------------
 
-_STEP = re.compile(
+_STEP = lazy(
     r"(?P<word>[a-z]{4,5})(?P<joint>[_.-]?)(?P<number>\d{1,4}|N(?:(?:\+|_plus_)\d)?)"
     r"(?:[_.-](?P<suffix>[\w.+-]{1,80}))?\Z",
     re.IGNORECASE,
 )
 _WORDS = ("step", "stage", "phase")
-_CAMEL = re.compile(r"[A-Z]?[a-z]{1,40}")
+_CAMEL = lazy(r"[A-Z]?[a-z]{1,40}")
 
 
 def _find_steps(outline: Outline, text: str, host: Tag) -> None:

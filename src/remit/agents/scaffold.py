@@ -16,6 +16,7 @@ from remit.agents.blueprints.writer import RETURN_CHECKS, RETURN_FORMAT, Writer,
 from remit.agents.edits import quote, render_scalar
 from remit.agents.profiles import KINDS, SERVICES, TIMEOUTS_S, TOOLS, find_place
 from remit.errors import UsageError, did_you_mean
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -82,7 +83,7 @@ def find_reader(folder: str) -> Profile | None:
 
 # --- what ------------------------------------------------------------------------------------------------------------
 
-_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+_NAME = lazy(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 
 
 def scaffold(

@@ -11,6 +11,8 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from remit.lazy import lazy
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -112,15 +114,15 @@ class Body:
         return self.root.find(*names) or next((tag for tag in self.walk() if tag.name in names), None)
 
 
-_ATTRIBUTE = re.compile(
+_ATTRIBUTE = lazy(
     r"""(?P<name>[A-Za-z_][\w-]{0,60})(?:\s*=\s*(?:"(?P<double>[^"]{0,300})"|'(?P<single>[^']{0,300})'|(?P<bare>[^\s"'>]{1,300})))?"""
 )
-_LINE = re.compile(
+_LINE = lazy(
     r"^[ \t]{0,60}(?:[-*+>][ \t]{1,20})?(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)"
     r"|^(?P<level>#{1,6})[ \t]{1,20}(?P<title>[^\r\n]*)",
     re.MULTILINE,
 )
-_TAG = re.compile(
+_TAG = lazy(
     r"<(?:(?P<comment>!--)"
     r"|(?P<slash>/?)(?P<name>[A-Za-z][\w.+-]{0,80})"
     # the first kind is strict, because only there may an angle bracket stand between quotes: type="array<string>"

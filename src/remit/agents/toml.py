@@ -12,6 +12,7 @@ import tomllib
 from typing import TYPE_CHECKING
 
 from remit.agents.frontmatter import MAX_DEPTH, MAX_OPENINGS, MAX_VALUES, Frontmatter, Problem
+from remit.lazy import lazy
 from remit.places import escape_key
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def _find_excess(found: Frontmatter, text: str) -> Problem | None:
     return None
 
 
-_DOTTED = re.compile(r"""(?<![\w"'-])[\w"'-]++(?:[ \t]*+\.[ \t]*+[\w"'-]++)++""")
+_DOTTED = lazy(r"""(?<![\w"'-])[\w"'-]++(?:[ \t]*+\.[ \t]*+[\w"'-]++)++""")
 
 
 def _list_top_keys(found: Frontmatter) -> list[str]:
@@ -58,7 +59,7 @@ def _list_top_keys(found: Frontmatter) -> list[str]:
     return [key.replace("~1", "/").replace("~0", "~") for key in tops]
 
 
-_AT = re.compile(r"\(at (?:line (?P<line>\d{1,7}), column (?P<column>\d{1,7})|end of document)\)")
+_AT = lazy(r"\(at (?:line (?P<line>\d{1,7}), column (?P<column>\d{1,7})|end of document)\)")
 
 
 def _explain(message: str, text: str, start: int) -> Problem:
@@ -77,15 +78,15 @@ def _explain(message: str, text: str, start: int) -> Problem:
 
 # --- places ----------------------------------------------------------------------------------------------------------
 
-_SPACE = re.compile(r"[ \t\r\n]*+(?:#[^\n]*+[ \t\r\n]*+)*+")
-_KEY_PART = re.compile(r'[ \t]*+(?:(?P<bare>[A-Za-z0-9_-]++)|"(?P<double>[^"\n]*+)"|\'(?P<single>[^\'\n]*+)\')[ \t]*+')
-_TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|\'[^\'\n]*+\'?')
+_SPACE = lazy(r"[ \t\r\n]*+(?:#[^\n]*+[ \t\r\n]*+)*+")
+_KEY_PART = lazy(r'[ \t]*+(?:(?P<bare>[A-Za-z0-9_-]++)|"(?P<double>[^"\n]*+)"|\'(?P<single>[^\'\n]*+)\')[ \t]*+')
+_TEXT = lazy(r'"(?:[^"\\\n]|\\.)*+"?|\'[^\'\n]*+\'?')
 _LONG_TEXT = {
-    '"""': re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*+"{0,5}', re.DOTALL),
-    "'''": re.compile(r"'''(?:[^']|'(?!''))*+'{0,5}"),
+    '"""': lazy(r'"""(?:[^"\\]|\\.|"(?!""))*+"{0,5}', re.DOTALL),
+    "'''": lazy(r"'''(?:[^']|'(?!''))*+'{0,5}"),
 }
-_WORD = re.compile(r"[^\s,#\[\]{}=]*+")
-_INNER = re.compile(r"[^\"'#\[\]{}]++|#[^\n]*+")
+_WORD = lazy(r"[^\s,#\[\]{}=]*+")
+_INNER = lazy(r"[^\"'#\[\]{}]++|#[^\n]*+")
 
 
 class _Scanner:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.contract.dialects import HYPER, MANIFEST, STANDARD
@@ -96,7 +95,7 @@ def convert_return(returned: Return, target: Dialect, known: Known) -> tuple[dic
     """The return as an object of the target dialect, and everything that did not come through as it was."""
     # What the source says of itself is kept; the caller only fills gaps.
     gaps = [name for name in _GAPS if getattr(returned, name) is None]
-    returned = replace(returned, **{name: getattr(known, name) for name in gaps})
+    returned = returned._replace(**{name: getattr(known, name) for name in gaps})
     if returned.dialect == target.name:
         return target.write(returned), []
     findings: list[Finding] = []
@@ -111,7 +110,7 @@ def _say_something(returned: Return) -> Return:
     """A return of `hyper` may say nothing but that it is complete; other dialects want a sentence."""
     if returned.summary.strip():
         return returned
-    return replace(returned, summary=f"The agent {returned.agent} reports {returned.word}. It does not say more.")
+    return returned._replace(summary=f"The agent {returned.agent} reports {returned.word}. It does not say more.")
 
 
 def render_message(payload: dict[str, Any], target: Dialect) -> str:
@@ -147,7 +146,7 @@ def _to_standard(returned: Return, _known: Known, findings: list[Finding]) -> Re
         if word != artifact.kind:
             findings.append(changed(f"/artifacts/{index}/type", f"the type {artifact.kind} became {word}"))
         points = {"key_points": list(artifact.key_points)} if artifact.key_points is not None else {}
-        artifacts.append(replace(artifact, word=word, key_points=None, extra={**artifact.extra, **points}))
+        artifacts.append(artifact._replace(word=word, key_points=None, extra={**artifact.extra, **points}))
     returned = _drop_clashing(returned, findings)
     findings.append(changed("/summary", "the summary was put together from what the return says of its files"))
     if len(returned.next_steps) > 1:
@@ -158,14 +157,14 @@ def _to_standard(returned: Return, _known: Known, findings: list[Finding]) -> Re
             names = ", ".join(sorted(fault.derived))
             findings.append(changed(f"/errors/{index}", f"the error's {names} were derived"))
         details = {} if fault.details is None else {"details": fault.details}
-        faults.append(replace(fault, derived=frozenset(), extra={**fault.extra, **details}))
+        faults.append(fault._replace(derived=frozenset(), extra={**fault.extra, **details}))
     steps = (
         tuple(step.rstrip(" .") + "." for step in returned.next_steps)
         if len(returned.next_steps) > 1
         else returned.next_steps
     )
-    return replace(
-        returned, artifacts=tuple(artifacts), faults=tuple(faults), word=returned.status, next_steps=steps, form=NOTHING
+    return returned._replace(
+        artifacts=tuple(artifacts), faults=tuple(faults), word=returned.status, next_steps=steps, form=NOTHING
     )
 
 
@@ -175,7 +174,7 @@ def _drop_clashing(returned: Return, findings: list[Finding]) -> Return:
     metadata = {key: value for key, value in returned.metadata.items() if key not in _IN_METADATA}
     findings += [lost(f"/{key}", key) for key in returned.extra if key not in extra]
     findings += [lost(f"/meta/{key}", key) for key in returned.metadata if key not in metadata]
-    return replace(returned, extra=extra, metadata=metadata)
+    return returned._replace(extra=extra, metadata=metadata)
 
 
 _IN_METADATA = frozenset({"session_id", "duration_seconds", "agent_type", "delegation_depth", "delegation_path"})
@@ -203,7 +202,7 @@ def _to_hyper(returned: Return, _known: Known, findings: list[Finding]) -> Retur
         steps = tuple(fault.recommendation for fault in returned.faults)
         findings.append(changed("/next_steps", "the next steps were taken from the errors' recommendations"))
     artifacts = tuple(_to_hyper_artifact(index, item, findings) for index, item in enumerate(returned.artifacts))
-    return replace(returned, artifacts=artifacts, faults=faults, next_steps=steps, word=_HYPER_WORDS[returned.status],
+    return returned._replace(artifacts=artifacts, faults=faults, next_steps=steps, word=_HYPER_WORDS[returned.status],
                    metadata=NOTHING, extra=NOTHING, form=NOTHING)  # fmt: skip
 
 
@@ -217,7 +216,7 @@ def _first_fault(faults: tuple[Fault, ...], findings: list[Finding]) -> tuple[Fa
     if "code" in faults[0].derived:
         findings.append(changed("/error/code", "the error's code was derived from its type"))
     findings += [lost(f"/errors/{index}", f"the error {fault.code}") for index, fault in enumerate(faults) if index]
-    return (replace(faults[0], derived=frozenset(), extra=NOTHING),)
+    return (faults[0]._replace(derived=frozenset(), extra=NOTHING),)
 
 
 def _to_hyper_artifact(index: int, artifact: Artifact, findings: list[Finding]) -> Artifact:
@@ -235,7 +234,7 @@ def _to_hyper_artifact(index: int, artifact: Artifact, findings: list[Finding]) 
             changed(f"/artifacts/{index}/key_points", "the key points were taken from the artifact's summary")
         )
     findings += [lost(f"/artifacts/{index}/{key}", key) for key in extra]
-    return replace(artifact, word=word, key_points=points, extra=NOTHING)
+    return artifact._replace(word=word, key_points=points, extra=NOTHING)
 
 
 # --- to manifest -----------------------------------------------------------------------------------------------------
@@ -248,7 +247,7 @@ _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
 def _to_manifest(returned: Return, known: Known, findings: list[Finding]) -> Return:
     if not returned.artifacts and known.findings_file is not None:
-        returned = replace(returned, artifacts=(Artifact("research", known.findings_file),))
+        returned = returned._replace(artifacts=(Artifact("research", known.findings_file),))
     named = (("session_id", returned.session_id), ("agent", returned.agent), ("delegation_depth", returned.depth),
              ("delegation_path", returned.path), ("duration", returned.duration_ms))  # fmt: skip
     findings += [lost(f"/{name}", name) for name, value in named if value is not None]
@@ -273,8 +272,7 @@ def _to_manifest(returned: Return, known: Known, findings: list[Finding]) -> Ret
         else:
             findings.append(lost(f"/next_steps/{index}", "a next step that is no task"))
     artifacts = tuple(_to_findings(item, returned, findings) for item in returned.artifacts[:1])
-    return replace(
-        returned,
+    return returned._replace(
         artifacts=artifacts,
         next_steps=steps,
         word=_MANIFEST_WORDS[returned.status],
@@ -311,4 +309,4 @@ def _to_findings(artifact: Artifact, returned: Return, findings: list[Finding]) 
         findings.append(changed("/key_findings", "the key findings are the sentences of the summary"))
     named = ("type",) if artifact.word else ()  # the caller gives a file, and no word for it
     findings += [lost(f"/artifacts/0/{key}", key) for key in (*named, *artifact.extra)]
-    return replace(artifact, key_points=points, extra=NOTHING)
+    return artifact._replace(key_points=points, extra=NOTHING)

@@ -6,7 +6,7 @@ when somebody wants to know more than yes or no.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from remit.contract.schemas import find_escape
@@ -113,4 +113,4 @@ class Reading:
         }
         if returned.word in self.words:
             changes["status"] = self.words[returned.word]
-        return replace(returned, **changes) if changes else returned
+        return returned._replace(**changes) if changes else returned

@@ -84,9 +84,10 @@ def _is_openable(name: str, mode: int) -> bool:
     return stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and name.startswith(("/dev/fd/", "/dev/stdin", "/proc/self/fd/")))
 
 
-def write_bytes(path: str, data: bytes) -> None:
+def write_bytes(path: str, data: bytes, *, durable: bool = True) -> None:
     """Replace a file at once: whoever opens it sees the old content or the new one, also after a crash.
 
+    What is not `durable` may be lost or torn when the machine itself stops: for what can be made again.
     A link stays a link: what it leads to is replaced. The file keeps its permissions.
     """
     target = os.path.realpath(path)
@@ -104,12 +105,14 @@ def write_bytes(path: str, data: bytes) -> None:
             file.flush()
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         os.replace(temporary, target)
     except BaseException:
         os.unlink(temporary)
         raise
-    _sync_folder(folder)
+    if durable:
+        _sync_folder(folder)
 
 
 def _sync_folder(folder: str) -> None:
@@ -126,4 +129,4 @@ def make_private_folder(folder: str) -> None:
     head, found, _ = folder.rpartition("/.remit")
     marker = os.path.join(f"{head}{found}" if found else folder, ".gitignore")
     if not os.path.lexists(marker):
-        write_bytes(marker, b"*\n")
+        write_bytes(marker, b"*\n", durable=False)

@@ -67,7 +67,7 @@ class LintCache:
         }
         try:
             make_private_folder(os.path.dirname(self.file))
-            write_bytes(self.file, _render(self.stamp, {**others, **self.fresh}))
+            write_bytes(self.file, _render(self.stamp, {**others, **self.fresh}), durable=False)
         except OSError:
             return
 
@@ -124,10 +124,7 @@ def _render(stamp: str, entries: dict[str, Any]) -> bytes:
 
 
 def _shape(checked: Checked) -> list[Any]:
-    definition = None
-    if checked.definition is not None:
-        names = checked.definition.__dataclass_fields__
-        definition = {name: getattr(checked.definition, name) for name in names}
+    definition = None if checked.definition is None else checked.definition._asdict()
     return [checked.findings, definition, checked.ignores]
 
 

@@ -7,7 +7,6 @@ gets the sandbox that cannot write, which Codex overrules with that of the sessi
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from remit.agents.compile.source import (
@@ -20,6 +19,7 @@ from remit.agents.compile.source import (
 from remit.agents.compile.told import lost, name_some, unenforced
 from remit.agents.edits import quote
 from remit.agents.profiles import TOOLS
+from remit.lazy import lazy
 from remit.places import escape_key
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def _render_sandbox(source: Source) -> list[str]:
     return [] if {"write", "edit", "bash"} & {*tools} else ['sandbox_mode = "read-only"']
 
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_QUOTES = re.compile(r'"{3,}')
+_CONTROLS = lazy(r"[\x00-\x08\x0b-\x1f\x7f]")
+_QUOTES = lazy(r'"{3,}')
 
 
 def quote_lines(text: str) -> str:

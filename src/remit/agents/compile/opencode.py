@@ -8,7 +8,6 @@ editing are one permission; paths are relative to the worktree. A key that openc
 from __future__ import annotations
 
 import math
-import re
 from itertools import product, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +15,7 @@ from remit.agents.compile.source import calls_anyone, describe, read_targets, te
 from remit.agents.compile.told import changed, lost, name_some, unenforced
 from remit.agents.edits import quote, render_scalar
 from remit.agents.profiles import OPENCODE_TOOLS, TOOLS
+from remit.lazy import lazy
 from remit.places import escape_key
 
 if TYPE_CHECKING:
@@ -200,9 +200,9 @@ class Glob(NamedTuple):
 
 
 MAX_WAYS = 16
-_CLASS = re.compile(r"\[[^\]/]{1,40}\]")
-_STARS = re.compile(r"\*{2,}")
-_CHOICE = re.compile(r"\{([^{}]{0,200})\}")
+_CLASS = lazy(r"\[[^\]/]{1,40}\]")
+_STARS = lazy(r"\*{2,}")
+_CHOICE = lazy(r"\{([^{}]{0,200})\}")
 
 
 def translate_glob(pattern: str) -> Glob:

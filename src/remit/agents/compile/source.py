@@ -6,7 +6,6 @@ for Remit. Targets only write.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +13,7 @@ from remit.agents.compile.told import built_in, changed, lost, name_some, unenfo
 from remit.agents.definition import ANYONE, read_permissions
 from remit.agents.patterns import EVERYTHING
 from remit.agents.profiles import SERVICES, TOOLS
+from remit.lazy import lazy
 from remit.places import escape_key
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def read_source(document: Document, definition: Definition, to: str) -> Source:
     return source
 
 
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
+_NOT_IN_NAMES = lazy(r"[^A-Za-z0-9_-]+")
 
 
 def make_name(name: str) -> str:
@@ -160,7 +160,7 @@ def find_unread(document: Document) -> str | None:
 # --- whom it may call ------------------------------------------------------------------------------------------------
 
 
-_IS_NAME = re.compile(r"[A-Za-z0-9_:/-]{1,200}\Z")
+_IS_NAME = lazy(r"[A-Za-z0-9_:/-]{1,200}\Z")
 
 
 def read_targets(source: Source) -> list[str]:

@@ -13,6 +13,7 @@ from remit.agents.profiles import CLAUDE_KEYS, CLAUDE_TOOLS, COMMAND_KEYS, OPENC
 from remit.agents.rules.keys import find_meant, is_absent, list_names
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import guess, show
+from remit.lazy import lazy
 from remit.places import escape_key
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from remit.agents.frontmatter import Span
     from remit.agents.profiles import Profile
 
+_COMMA = lazy(r"[ \t]{0,20},?[ \t]{0,20}")
 _CLAUDE: tuple[Profile, ...] = ("claude",)
 
 
@@ -74,7 +76,7 @@ def claude_name_missing(case: Case) -> Iterator[Report]:
                      document.span_of("/name"), "/name")  # fmt: skip
 
 
-_NAME = re.compile(r"[a-z0-9]{1,64}(?:-[a-z0-9]{1,64}){0,20}\Z")
+_NAME = lazy(r"[a-z0-9]{1,64}(?:-[a-z0-9]{1,64}){0,20}\Z")
 
 
 @rule("AGT201", "R1.1", profiles=_CLAUDE, severity="warning", fix="unsafe")
@@ -378,7 +380,7 @@ class _Entry(NamedTuple):
         return (self.span[0], self.span[0] + len(self.name)) if self.exact else self.span
 
 
-_TOOL = re.compile(r"(?P<name>[^\s,()]{1,200})(?P<pattern>\([^)]{0,2000}\)?)?")
+_TOOL = lazy(r"(?P<name>[^\s,()]{1,200})(?P<pattern>\([^)]{0,2000}\)?)?")
 _MAX_ENTRIES = 300
 
 
@@ -521,7 +523,7 @@ def _cut_entry(document: Document, entry: _Entry) -> tuple[edits.Change, ...]:
     whole = document.span_of(entry.pointer)
     if entry.pointer.count("/") > 1 and len(text[slice(*whole)].strip("'\"")) == end - start:
         return edits.remove_item(document, entry.pointer)
-    after = re.compile(r"[ \t]{0,20},?[ \t]{0,20}").match(text, end, whole[1])
+    after = _COMMA.match(text, end, whole[1])
     if after and "," in after[0]:
         return ((start, after.end(), ""),)
     before = re.search(r"[ \t]{0,20},?[ \t]{0,20}\Z", text[max(whole[0], start - 50) : start])
@@ -573,7 +575,7 @@ def claude_tool_not_given(case: Case) -> Iterator[Report]:
 # --- other values ----------------------------------------------------------------------------------------------------
 
 _ALIASES = ("sonnet", "opus", "haiku", "inherit", "opusplan", "best", "fable")
-_FAMILY = re.compile(r"(?:claude[-_ .]{0,3})?(?P<family>sonnet|opus|haiku)[-_ .v]{0,3}[\d.]{0,8}\Z")
+_FAMILY = lazy(r"(?:claude[-_ .]{0,3})?(?P<family>sonnet|opus|haiku)[-_ .v]{0,3}[\d.]{0,8}\Z")
 
 
 @rule("AGT220", "R1.1", profiles=_CLAUDE, severity="warning", fix="unsafe")
@@ -663,7 +665,7 @@ def claude_bypasses_permissions(case: Case) -> Iterator[Report]:
                      case.document.span_of("/permissionMode"), "/permissionMode")  # fmt: skip
 
 
-_DIGITS = re.compile(r"\s{0,20}\+?0{0,20}[1-9]")
+_DIGITS = lazy(r"\s{0,20}\+?0{0,20}[1-9]")
 
 
 @rule("AGT223", "R1.1", profiles=_CLAUDE, severity="warning")

@@ -7,7 +7,6 @@ wrong type, and tells it in a line that few read.
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
@@ -15,6 +14,7 @@ from remit.agents.profiles import CODEX_KEYS, CODEX_SETTINGS
 from remit.agents.rules.keys import find_meant
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import guess, show
+from remit.lazy import lazy
 from remit.places import escape_key
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def codex_sandbox_unknown(case: Case) -> Iterator[Report]:
                  edits=((*span, f'"{meant}"'),) if can_fix else (), fix_message=f"Write {meant}.")  # fmt: skip
 
 
-_NICKNAME = re.compile(r"[A-Za-z0-9 _-]{1,200}\Z")
+_NICKNAME = lazy(r"[A-Za-z0-9 _-]{1,200}\Z")
 
 
 @rule("AGT404", "R1.1", profiles=_CODEX)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from remit.agents import edits
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import show
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 
 _COMMAND: tuple[Profile, ...] = ("command",)
 _STAGES = {
-    "prepare": re.compile(r"prepar|preflight|pars|load|input|rout", re.IGNORECASE),
-    "invoke": re.compile(r"invok|delegat|call|spawn|execut|dispatch", re.IGNORECASE),
-    "receive": re.compile(r"receiv|await|collect", re.IGNORECASE),
-    "validate": re.compile(r"validat|verif|check", re.IGNORECASE),
-    "process": re.compile(r"process|postflight|relay|present|report|return|summar|respon|output", re.IGNORECASE),
+    "prepare": lazy(r"prepar|preflight|pars|load|input|rout", re.IGNORECASE),
+    "invoke": lazy(r"invok|delegat|call|spawn|execut|dispatch", re.IGNORECASE),
+    "receive": lazy(r"receiv|await|collect", re.IGNORECASE),
+    "validate": lazy(r"validat|verif|check", re.IGNORECASE),
+    "process": lazy(r"process|postflight|relay|present|report|return|summar|respon|output", re.IGNORECASE),
 }
 """The stages of a delegation, and the words by which people call them."""
-_STAGE = re.compile(r"(?:stage|step|phase)(?:_|\Z)", re.IGNORECASE)
+_STAGE = lazy(r"(?:stage|step|phase)(?:_|\Z)", re.IGNORECASE)
 
 
 def _find_stages(document: Document) -> tuple[Tag | None, list[Tag]]:

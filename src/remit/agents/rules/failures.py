@@ -10,6 +10,7 @@ from remit.agents.outline import ERROR_PARTS, find_part, is_slip, unfold
 from remit.agents.passages import USUAL_ERRORS, render_error, render_section
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.sections import find_top, is_empty, shorten
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,15 +18,15 @@ if TYPE_CHECKING:
     from remit.agents.document import Document
     from remit.agents.tags import Tag
 
-_TIME = re.compile(r"time[-_ ]?(?:d[-_ ])?out|time limit|out of time|takes too long|exceeds? \d", re.IGNORECASE)
+_TIME = lazy(r"time[-_ ]?(?:d[-_ ])?out|time limit|out of time|takes too long|exceeds? \d", re.IGNORECASE)
 _ABOUT = {
-    "validation_failure": re.compile(r"valid|input|parameter|missing|empty|not_found|too_short", re.IGNORECASE),
-    "file_operation_failure": re.compile(r"file|write|read|disk|artifact|director|i/?o\b", re.IGNORECASE),
-    "delegation_failure": re.compile(r"delegat|sync|subagent|specialist|status_update|service|agent_", re.IGNORECASE),
-    "git_failure": re.compile(r"git|commit", re.IGNORECASE),
+    "validation_failure": lazy(r"valid|input|parameter|missing|empty|not_found|too_short", re.IGNORECASE),
+    "file_operation_failure": lazy(r"file|write|read|disk|artifact|director|i/?o\b", re.IGNORECASE),
+    "delegation_failure": lazy(r"delegat|sync|subagent|specialist|status_update|service|agent_", re.IGNORECASE),
+    "git_failure": lazy(r"git|commit", re.IGNORECASE),
 }
 """How an error type of another name is known to be about the same thing."""
-_ERROR_WORD = re.compile(
+_ERROR_WORD = lazy(
     r"time_?out|fail|error|invalid|missing|conflict|cancel|declin|exceed|denied|unavailable|corrupt|block|circular"
     r"|exist|in_progress|detached|(?:\A|_)(?:no|not|too|empty)_|\Aempty",
     re.IGNORECASE,

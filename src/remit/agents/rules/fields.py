@@ -10,6 +10,7 @@ from remit.agents.profiles import KINDS
 from remit.agents.rules.keys import TABLE_KEYS, find_meant, is_absent, squeeze
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import show
+from remit.lazy import lazy
 from remit.prose import count_sentences
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ MAX_SENTENCES = 2
 MAX_DESCRIPTION = 500
 MAX_NAME = 64
 
-_NAME = re.compile(r"[a-z0-9]{1,64}(?:-[a-z0-9]{1,64}){0,20}\Z")
+_NAME = lazy(r"[a-z0-9]{1,64}(?:-[a-z0-9]{1,64}){0,20}\Z")
 
 
 def _is_name(text: str) -> bool:
@@ -95,11 +96,11 @@ def field_type(case: Case) -> Iterator[Report]:
                      document.span_of("/lifecycle"), "/lifecycle")  # fmt: skip
 
 
-_SEMVER = re.compile(
+_SEMVER = lazy(
     r"(?:0|[1-9]\d{0,9})\.(?:0|[1-9]\d{0,9})\.(?:0|[1-9]\d{0,9})(?:-[0-9A-Za-z.-]{1,80})?(?:\+[0-9A-Za-z.-]{1,80})?\Z",
     re.ASCII,
 )
-_LOOSE_VERSION = re.compile(
+_LOOSE_VERSION = lazy(
     r"[vV=]{0,2}\s{0,2}(?P<major>\d{1,9})(?:\.(?P<minor>\d{1,9}))?(?:\.(?P<patch>\d{1,9}))?(?P<rest>[-+][0-9A-Za-z.-]{1,80})?\Z",
     re.ASCII,
 )

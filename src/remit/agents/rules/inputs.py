@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
@@ -10,6 +9,7 @@ from remit.agents.passages import USUAL_FORBIDDEN, USUAL_INPUTS, render_paramete
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.sections import cut_tag, find_kind, find_top, shorten
 from remit.errors import find_meant
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ _OTHER_TYPES = {
 }  # fmt: skip
 """What other languages call them."""
 _LENIENT_TYPES = frozenset({"any", "null", "none"})
-_TYPE_WORD = re.compile(r"[A-Za-z_]{1,40}")
+_TYPE_WORD = lazy(r"[A-Za-z_]{1,40}")
 
 CORE_INPUTS = ("task_number", "session_id", "delegation_depth", "delegation_path")
 """Without these a delegation cannot be told from another; language and timeout may be left out."""
@@ -52,7 +52,7 @@ def _read_name(text: str) -> str:
     return found[0] if found else ""
 
 
-_NAME = re.compile(r"\w{1,80}")
+_NAME = lazy(r"\w{1,80}")
 
 
 @rule("AGT110", "R1.10", fix="unsafe")

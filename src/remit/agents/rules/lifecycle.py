@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
@@ -10,6 +9,7 @@ from remit.agents.rules.keys import RETURN_FORMAT, get_kind, is_absent, is_lost_
 from remit.agents.rules.limits import read_whole
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import show
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,7 @@ def command_missing(case: Case) -> Iterator[Report]:
                      "warning" if is_main else "note")  # fmt: skip
 
 
-_COMMAND = re.compile(r"/[A-Za-z0-9][\w:.-]{0,80}(?:/[\w:.-]{1,80}){0,5}\Z")
+_COMMAND = lazy(r"/[A-Za-z0-9][\w:.-]{0,80}(?:/[\w:.-]{1,80}){0,5}\Z")
 
 
 @rule("AGT048", "R1.6", fix="safe")

@@ -11,12 +11,13 @@ from remit.agents.profiles import TIMEOUTS_S
 from remit.agents.rules.keys import get_kind, get_limit_s, is_absent
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import is_number, show
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-_DECIMAL = re.compile(r"\d{0,4}[.,]?\d{1,6}\Z", re.ASCII)
+_DECIMAL = lazy(r"\d{0,4}[.,]?\d{1,6}\Z", re.ASCII)
 
 
 @rule("AGT034", "R1.1", fix="safe")
@@ -43,7 +44,7 @@ def temperature_wrong(case: Case) -> Iterator[Report]:
                  edits=edits.replace_value(document, "/temperature", number) if fits else ())  # fmt: skip
 
 
-_WHOLE = re.compile(
+_WHOLE = lazy(
     r"(?P<number>\d{1,3}(?:[ ,_]\d{3}){1,3}|\d{1,12})\s{0,2}(?P<thousand>[kK])?\s{0,2}(?:tokens)?\Z", re.ASCII
 )
 
@@ -83,13 +84,13 @@ def read_whole(value: object) -> tuple[int, bool]:
 
 # --- the timeout -----------------------------------------------------------------------------------------------------
 
-_DURATION = re.compile(
+_DURATION = lazy(
     r"(?:(?P<hours>\d{1,6}(?:\.\d{1,3})?)\s{0,3}(?:hours|hour|hrs|hr|h)\b)?,?\s{0,3}"
     r"(?:(?P<minutes>\d{1,6}(?:\.\d{1,3})?)\s{0,3}(?:minutes|minute|mins|min|m)\b)?,?\s{0,3}"
     r"(?:(?P<seconds>\d{1,9}(?:\.\d{1,3})?)\s{0,3}(?P<unit>seconds|second|secs|sec|s)?)?\Z",
     re.ASCII,
 )
-_MILLISECONDS = re.compile(r"(?P<number>\d{1,12})\s{0,3}(?:milliseconds|millis|ms)\Z", re.ASCII)
+_MILLISECONDS = lazy(r"(?P<number>\d{1,12})\s{0,3}(?:milliseconds|millis|ms)\Z", re.ASCII)
 _ENDLESS = frozenset({
     "none", "unlimited", "never", "infinite", "infinity", "inf", "no", "off", "false", "disabled", "no limit",
     "endless",

@@ -6,7 +6,6 @@ start at all.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
@@ -14,6 +13,7 @@ from remit.agents.profiles import CLAUDE_KEYS, OPENCODE_KEYS, OPENCODE_TOOLS, ST
 from remit.agents.rules.keys import find_meant, list_names
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import guess, is_number, show
+from remit.lazy import lazy
 from remit.places import escape_key
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def opencode_mode_unknown(case: Case) -> Iterator[Report]:
 
 
 _RANGES: Mapping[str, tuple[float, float]] = {"temperature": (0, 2), "top_p": (0, 1)}
-_PLAIN_NUMBER = re.compile(r"\d{1,9}(?:\.\d{1,9})?\Z")
+_PLAIN_NUMBER = lazy(r"\d{1,9}(?:\.\d{1,9})?\Z")
 
 
 @rule("AGT303", "R1.1", profiles=_OPENCODE, fix="safe")
@@ -231,8 +231,8 @@ def opencode_truth_expected(case: Case) -> Iterator[Report]:
 
 
 _THEME = ("primary", "secondary", "accent", "success", "warning", "error", "info")
-_HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
-_SHORT_HEX = re.compile(r"#?(?P<digits>[0-9a-fA-F]{3}|[0-9a-fA-F]{6})\Z")
+_HEX = lazy(r"#[0-9a-fA-F]{6}\Z")
+_SHORT_HEX = lazy(r"#?(?P<digits>[0-9a-fA-F]{3}|[0-9a-fA-F]{6})\Z")
 _BY_NAME = {
     "red": "#ff0000", "green": "#00aa00", "blue": "#0000ff", "yellow": "#ffff00", "orange": "#ffa500",
     "purple": "#800080", "pink": "#ffc0cb", "cyan": "#00ffff", "magenta": "#ff00ff", "white": "#ffffff",

@@ -11,6 +11,7 @@ from remit.agents.passages import ARTIFACTS, STRUCTURE, VALIDATION, render_artif
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.sections import find_kind, find_top, is_empty, shorten
 from remit.errors import find_meant
+from remit.lazy import lazy
 from remit.model import STATUSES
 
 if TYPE_CHECKING:
@@ -117,16 +118,16 @@ def artifact_type_unknown(case: Case) -> Iterator[Report]:
                      edits=((*span, meant),) if meant else ())  # fmt: skip
 
 
-_PATH = re.compile(r"[\w.$~/{}:<>*+-]{1,300}/[\w.$~/{}:<>*+-]{0,300}")
+_PATH = lazy(r"[\w.$~/{}:<>*+-]{1,300}/[\w.$~/{}:<>*+-]{0,300}")
 _SHAPES = {
-    "plan": (re.compile(r"/plans/implementation-[^/\s]{1,60}\.md\Z"), "plans/implementation-{version:03d}.md"),
-    "research": (re.compile(r"/reports/[\w{}-]{0,60}research-[^/\s]{1,60}\.md\Z"), "reports/research-{version:03d}.md"),
+    "plan": (lazy(r"/plans/implementation-[^/\s]{1,60}\.md\Z"), "plans/implementation-{version:03d}.md"),
+    "research": (lazy(r"/reports/[\w{}-]{0,60}research-[^/\s]{1,60}\.md\Z"), "reports/research-{version:03d}.md"),
     "summary": (
-        re.compile(r"/summaries/[^/\s]{0,80}?summary(?P<date>-[^/\s]{1,60})?\.md\Z"),
+        lazy(r"/summaries/[^/\s]{0,80}?summary(?P<date>-[^/\s]{1,60})?\.md\Z"),
         "summaries/{type}-summary-{YYYYMMDD}.md",
     ),
 }
-_TASK_FOLDER = re.compile(r"/[^/]{1,120}/")
+_TASK_FOLDER = lazy(r"/[^/]{1,120}/")
 
 
 @rule("AGT123", "R1.20", severity="warning", fix="unsafe")
@@ -292,9 +293,9 @@ def return_field_missing(case: Case) -> Iterator[Report]:
                      structure.name_span)  # fmt: skip
 
 
-_STATUS = re.compile(r"^[ \t{*-]{0,40}[\"'`]?status[\"'`]?[ \t]{0,9}:[ \t]{0,9}(?P<words>[^\n]{1,300})", re.MULTILINE)
-_STATUS_WORD = re.compile(r"[A-Za-z_]{2,30}")
-_REMARK = re.compile(r"\{[^{}]{0,200}\}|<[^<>]{0,200}>|\([^()]{0,200}\)|(?:#|//)[^\n]{0,300}|\b(?:one|of|or|if)\b")
+_STATUS = lazy(r"^[ \t{*-]{0,40}[\"'`]?status[\"'`]?[ \t]{0,9}:[ \t]{0,9}(?P<words>[^\n]{1,300})", re.MULTILINE)
+_STATUS_WORD = lazy(r"[A-Za-z_]{2,30}")
+_REMARK = lazy(r"\{[^{}]{0,200}\}|<[^<>]{0,200}>|\([^()]{0,200}\)|(?:#|//)[^\n]{0,300}|\b(?:one|of|or|if)\b")
 _OTHER_STATUSES = {
     "success": "completed", "succeeded": "completed", "successful": "completed", "ok": "completed",
     "done": "completed", "complete": "completed", "finished": "completed", "error": "failed", "failure": "failed",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from remit.agents import edits
 from remit.agents.outline import ALIASES, SECTIONS
 from remit.agents.rules.register import ALL, Case, Report, rule
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +81,7 @@ def frontmatter_unclosed(case: Case) -> Iterator[Report]:
                  edits=((at, at, f"{lead}---\n\n"),))  # fmt: skip
 
 
-_BODY_SIGN = re.compile(r"^(?:# |<[A-Za-z])", re.MULTILINE)
+_BODY_SIGN = lazy(r"^(?:# |<[A-Za-z])", re.MULTILINE)
 
 
 def _tell(case: Case, *kinds: ProblemKind) -> Iterator[Problem]:

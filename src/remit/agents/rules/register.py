@@ -7,7 +7,6 @@ Codes are stable: one that is retired is not used again. AGT… speak of one fil
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -42,12 +41,11 @@ class Report(NamedTuple):
     """Where this edit is less safe than the rule's fixes usually are, or safer."""
 
 
-@dataclass(slots=True)
-class Case:
+class Case(NamedTuple):
     """Everything that a rule may look at: one document, and facts from the disk as values."""
 
     document: Document
-    sizes: Mapping[str, int | None] = field(default_factory=lambda: NOTHING)
+    sizes: Mapping[str, int | None] = NOTHING
     """For every context file that the document names: its size in bytes, None where it is not there. A path that is
     no key was not looked at."""
 

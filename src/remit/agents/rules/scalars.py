@@ -6,12 +6,12 @@ harness brings its own reader. What is reported is what at least one of them mis
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.agents import edits
 from remit.agents.profiles import KEYS
 from remit.agents.rules.register import Case, Report, rule
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,8 +133,8 @@ def value_in_comment(case: Case) -> Iterator[Report]:
                      applicability="safe" if is_color else None)  # fmt: skip
 
 
-_SWALLOWED = re.compile(r"[ \t]{1,40}(?P<text>#[^\s#][^\r\n]{0,2000}(?<![ \t]))")
-_COLOR = re.compile(r"[ \t]{1,40}(?P<text>#[0-9A-Fa-f]{3,8})(?=\s|\Z)")
+_SWALLOWED = lazy(r"[ \t]{1,40}(?P<text>#[^\s#][^\r\n]{0,2000}(?<![ \t]))")
+_COLOR = lazy(r"[ \t]{1,40}(?P<text>#[0-9A-Fa-f]{3,8})(?=\s|\Z)")
 
 
 def _find_plain(document: Document, pointer: str) -> tuple[int, int] | None:
@@ -302,7 +302,7 @@ def _list_truths(document: Document) -> Iterator[str]:
             yield pointer
 
 
-_ODD_NUMBER = re.compile(r"[-+]?(?:(?P<octal>0[0-7]{1,400})|0b[01_]{1,400}|\d[\d._]{0,400}_[\d._]{0,400})\Z")
+_ODD_NUMBER = lazy(r"[-+]?(?:(?P<octal>0[0-7]{1,400})|0b[01_]{1,400}|\d[\d._]{0,400}_[\d._]{0,400})\Z")
 
 
 @rule("AGT045", "R1.1", profiles=_MARKDOWN, severity="warning", fix="safe")

@@ -18,6 +18,7 @@ from remit.agents.outline import (
 )
 from remit.agents.passages import STATUSES
 from remit.agents.rules.register import Case, Report, rule
+from remit.lazy import lazy
 from remit.prose import count_statements
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def is_empty(document: Document, tag: Tag | None) -> bool:
     return not inner or (inner.startswith("<!--") and not _COMMENT.sub("", inner[:4000]).strip())
 
 
-_COMMENT = re.compile(r"<!--[^>]{0,2000}-->")
+_COMMENT = lazy(r"<!--[^>]{0,2000}-->")
 
 
 @rule("AGT100", "R1.7")
@@ -115,7 +116,7 @@ def _find_first_sign(document: Document) -> int:
     return document.text.rfind("\n", 0, found.start()) + 1 if found else len(document.text)
 
 
-_SIGN = re.compile(r"\S")
+_SIGN = lazy(r"\S")
 
 
 @rule("AGT102", "R1.7", severity="warning", fix="unsafe")
@@ -201,12 +202,12 @@ def cut_tag(document: Document, tag: Tag) -> edits.Change:
     return start, following.end() if following else end, ""
 
 
-_BLANK_LINE = re.compile(r"[ \t]{0,200}\r?\n")
+_BLANK_LINE = lazy(r"[ \t]{0,200}\r?\n")
 
-_WHOLE_BLANK = re.compile(
+_WHOLE_BLANK = lazy(
     r"(?:(?:[-*+]|\d{1,3}[.)])?[ \t]{0,20}(?:\{[^{}\n]{1,200}\}|\.{3}|…|TODO|TBD|FIXME)[.:]?\s{0,200}+){1,20}\Z"
 )
-_ASKING_BLANK = re.compile(
+_ASKING_BLANK = lazy(
     r"\{(?:describe|explain|insert|fill in|specify|what this|how this|when to|how to|detailed|your )[^{}\n]{0,200}\}",
     re.IGNORECASE,
 )
@@ -367,7 +368,7 @@ def role_or_task_length(case: Case) -> Iterator[Report]:
                          tag.name_span)  # fmt: skip
 
 
-_LIST = re.compile(r"^[ \t]{0,60}(?:[-*+•]|\d{1,3}[.)])[ \t]", re.MULTILINE)
+_LIST = lazy(r"^[ \t]{0,60}(?:[-*+•]|\d{1,3}[.)])[ \t]", re.MULTILINE)
 
 
 @rule("AGT118", "R1.18", severity="warning")
@@ -459,11 +460,11 @@ def file_size(case: Case) -> Iterator[Report]:
 
 
 _FINAL_WORDS = {
-    "planning": re.compile(r"\bplanned\b", re.IGNORECASE),
+    "planning": lazy(r"\bplanned\b", re.IGNORECASE),
     # `completed` is what every return says; the status is spelt in capitals, or spoken of as one
-    "implementation": re.compile(r"\bCOMPLETED\b|(?:new_status|status to|mark(?:ed)? as)[\"'`:= \[]{1,6}completed\b"),
-    "research": re.compile(r"\bresearched\b", re.IGNORECASE),
-    "review": re.compile(
+    "implementation": lazy(r"\bCOMPLETED\b|(?:new_status|status to|mark(?:ed)? as)[\"'`:= \[]{1,6}completed\b"),
+    "research": lazy(r"\bresearched\b", re.IGNORECASE),
+    "review": lazy(
         r"follow[-_ ]?ups?\b|(?:new|created?|creates|maintenance|identified)[ _]tasks?\b|tasks?[ _](?:creat|identified)"
         r"|task-(?:adder|creator)|atomic-task-numberer",
         re.IGNORECASE,

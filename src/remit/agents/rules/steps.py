@@ -11,6 +11,7 @@ from remit.agents.outline import CHECKPOINT_ALIASES, MAX_PARTS, STEP_PARTS, find
 from remit.agents.passages import STATUSLESS, render_step
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.sections import find_kind, find_top, is_empty, shorten
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +25,7 @@ MIN_STEPS = 3
 MIN_WORDS = 8
 """A process of fewer words is a heading, not a description."""
 
-_HEADING = re.compile(r"(?:step|stage|phase)\s{0,3}\d", re.IGNORECASE)
+_HEADING = lazy(r"(?:step|stage|phase)\s{0,3}\d", re.IGNORECASE)
 
 
 def _find_headings(document: Document) -> list[tuple[int, int]]:
@@ -416,14 +417,12 @@ def step_role_unnamed(case: Case) -> Iterator[Report]:
 
 # --- what the steps say ----------------------------------------------------------------------------------------------
 
-_VALIDATES = re.compile(r"valid|verif|check|ensure|confirm|require|inputs?\b|parameter|pars(?:e|ing)", re.IGNORECASE)
-_MOVES = re.compile(
+_VALIDATES = lazy(r"valid|verif|check|ensure|confirm|require|inputs?\b|parameter|pars(?:e|ing)", re.IGNORECASE)
+_MOVES = lazy(
     r"status|\[[A-Z][A-Z ]{3,14}\]|in[ _-]progress|mark(?:er|ed|s)?\b|todo\.md|state\.json|state", re.IGNORECASE
 )
-_COMMITS = re.compile(r"commit|\bgit\b|git-", re.IGNORECASE)
-_FORMATS = re.compile(
-    r"format|structure|json|object|schema|prepar|assembl|build|compos|render|standardi", re.IGNORECASE
-)
+_COMMITS = lazy(r"commit|\bgit\b|git-", re.IGNORECASE)
+_FORMATS = lazy(r"format|structure|json|object|schema|prepar|assembl|build|compos|render|standardi", re.IGNORECASE)
 
 
 def _tell_silence(case: Case, role: Role, wanted: dict[str, re.Pattern[str]]) -> Iterator[Report]:

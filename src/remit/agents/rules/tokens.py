@@ -6,12 +6,12 @@ in programs is left alone where it may be something else.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.agents.rules.keys import find_meant
 from remit.agents.rules.register import Case, Report, rule
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ TOKENS = (
 _COMMON = frozenset({"DATE", "TITLE", "SESSION_ID"})
 """Names that any template may use: they alone make no file one of the protocol."""
 
-_BLANK = re.compile(
+_BLANK = lazy(
     r"(?P<open>\{{1,3})(?P<lead>[ \t]{0,4})(?P<name>[A-Za-z][A-Za-z0-9_]{1,40})(?P<tail>[ \t]{0,4})(?P<close>\}{0,3})"
 )
 _CODE_WITHOUT_BRACES = frozenset(
