@@ -49,8 +49,10 @@ def test_every_harness_s_agent_has_the_same_form() -> None:
     assert (codex.tools, codex.description) == (None, "Reviews changed code for faults.")
 
 
-def test_opencode_calls_an_agent_after_its_file() -> None:
-    assert read("---\nname: other\ndescription: d\n---\n", ".opencode/agent/mine.md").name == "mine"
+def test_an_agent_without_a_name_is_called_after_its_file_and_in_opencode_its_folders() -> None:
+    assert read("---\nname: other\ndescription: d\n---\n", ".opencode/agent/mine.md").name == "other"
+    assert read("---\ndescription: d\n---\n", ".opencode/agent/mine.md").name == "mine"
+    assert read("---\ndescription: d\n---\n", ".opencode/agent/sub/mine.md").name == "sub/mine"
     assert read("---\ndescription: d\n---\n", ".claude/agents/mine.md").name == "mine"
 
 
@@ -68,7 +70,7 @@ def test_a_file_that_cannot_be_read_defines_no_agent() -> None:
     [
         ("Read, Bash(git:*, ls), Agent(a, b)", ["Read", "Bash(git:*, ls)", "Agent(a, b)"]),
         (["Read", 3, " Grep "], ["Read", "Grep"]),
-        ("", [""]),
+        ("", []),
         (None, []),
         ({"Read": True}, []),
     ],

@@ -7,7 +7,6 @@ can be kept and compared.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.agents.profiles import CLAUDE_TOOLS, TOOLS
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from remit.model import Place
 
 MAX_TARGETS = 200
+MAX_NAME = 200
 _NONE: Mapping[str, Any] = {}
 MAX_SECONDS = 10**9
 ANYONE = "*"
@@ -73,11 +73,9 @@ def define(document: Document) -> Definition | None:
         return _define_command(document)
     if document.frontmatter is None or not document.values:
         return None
-    name = document.get("name")
-    own_name = isinstance(name, str) and name.strip() and document.profile != "opencode"
     depth = document.get("delegation", "max_depth")
     return Definition(
-        name=name.strip()[:200] if own_name else document.stem,
+        name=_text(document.get("name"))[:MAX_NAME] or _find_name(document),
         path=document.path,
         profile=document.profile,
         description=_text(document.get("description")),
@@ -92,6 +90,15 @@ def define(document: Document) -> Definition | None:
         deny=_read_patterns(document, "deny"),
         places={key: document.locate(document.span_of(f"/{key}")) for key in ("name", "timeout", "tools")},
     )
+
+
+def _find_name(document: Document) -> str:
+    """What an agent is called that has no name of its own: like its file; for opencode, with the folders above it."""
+    if document.profile != "opencode":
+        return document.stem
+    folders = document.path.split("/")[:-1]
+    homes = [index for index, folder in enumerate(folders) if folder in ("agent", "agents")]
+    return "/".join([*(folders[homes[0] + 1 :] if homes else ()), document.stem])
 
 
 def _text(value: object) -> str:
@@ -142,10 +149,13 @@ _CALL = lazy(r"(?:Task|Agent)(?:\((?P<names>[^()]{0,400})\))?\Z")
 
 
 def split_claude_tools(value: object) -> list[str]:
-    """Claude Code's tools: a list, or a text with commas between them, none of which stand in parentheses."""
+    """Claude Code's tools: a list, or a text with commas or spaces between them, none of which are in parentheses."""
     if isinstance(value, list):
         return [item.strip() for item in value if isinstance(item, str)]
-    return [item.strip() for item in re.split(r",(?![^()]{0,400}\))", value)] if isinstance(value, str) else []
+    return [tool for tool in _BETWEEN_TOOLS.split(value) if tool] if isinstance(value, str) else []
+
+
+_BETWEEN_TOOLS = lazy(r"[,\s](?![^()]{0,400}\))")
 
 
 def _find_claude_targets(document: Document) -> Iterator[Target]:
