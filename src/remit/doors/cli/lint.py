@@ -5,13 +5,12 @@ Owns the output formats of linting, the diff, the statistics and the watch.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from remit.doors.cli import options
-from remit.doors.cli.output import complain, get_paint, say, say_diff, say_json
+from remit.doors.cli.output import complain, get_paint, name_file, say, say_diff, say_json
 from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count, count_findings, render_line
 from remit.doors.terminal import escape
 from remit.errors import RemitError, UsageError, did_you_mean
@@ -19,7 +18,7 @@ from remit.errors import RemitError, UsageError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from remit.app import Asked, Change, Linted
+    from remit.app import Asked, Change, Explanation, Linted
     from remit.model import Finding
 
 WATCH_SECONDS = 0.5
@@ -109,7 +108,7 @@ def _fix(*, unsafe: bool, diff: bool, output_format: str, statistics: bool, **as
     changes, linted = app.fix(_ask(**asked), unsafe=unsafe, write=not diff)
     if diff:
         for change in changes:
-            say_diff(_name(change.source.file), change.before, change.after)
+            say_diff(name_file(change.source.file), change.before, change.after)
         fixed = sum(len(change.applied) for change in changes)
         say(f"{count(fixed, 'finding')} in {count(len(changes), 'file')} would be fixed.", stderr=True)
         return NOT_ACCEPTED if changes else ACCEPTED
@@ -117,18 +116,11 @@ def _fix(*, unsafe: bool, diff: bool, output_format: str, statistics: bool, **as
     return NOT_ACCEPTED if linted.failed else ACCEPTED
 
 
-def _name(file: str) -> str:
-    """A file as seen from here."""
-    full = os.path.abspath(file)  # noqa: PTH100 - pathlib costs 8 ms at start-up
-    here = f"{os.getcwd().rstrip('/')}/"  # noqa: PTH109
-    return full.removeprefix(here)
-
-
 # --- showing ---------------------------------------------------------------------------------------------------------
 
 
 def _show(linted: Linted, output_format: str, *, statistics: bool, changes: Sequence[Change] = ()) -> None:
-    named = {_name(linted.sources[path].file): found for path, found in linted.findings.items()}
+    named = {name_file(linted.sources[path].file): found for path, found in linted.findings.items()}
     if statistics:
         _show_statistics(named, output_format)
     elif output_format == "json":
@@ -144,7 +136,7 @@ def _show(linted: Linted, output_format: str, *, statistics: bool, changes: Sequ
 def _show_text(
     linted: Linted, named: dict[str, tuple[Finding, ...]], output_format: str, changes: Sequence[Change]
 ) -> None:
-    files = {_name(source.file): source.file for source in linted.sources.values()}
+    files = {name_file(source.file): source.file for source in linted.sources.values()}
     for name, found in named.items():
         if found and output_format == "full":
             from remit.app import load_agent_text
@@ -164,7 +156,7 @@ def _sum_up(linted: Linted, changes: Sequence[Change]) -> list[str]:
         fixed = sum(len(change.applied) for change in changes)
         lines.append(f"{count(fixed, 'finding')} fixed in {count(len(changes), 'file')}.")
     if linted.baseline is not None:
-        lines.append(f"{escape(_name(linted.baseline))} now holds {count(linted.held, 'finding')}.")
+        lines.append(f"{escape(name_file(linted.baseline))} now holds {count(linted.held, 'finding')}.")
     elif linted.known:
         lines.append(f"{count(linted.known, 'finding')} left out: known from the baseline.")
     if not linted.sources:
@@ -184,14 +176,22 @@ def _sum_up(linted: Linted, changes: Sequence[Change]) -> list[str]:
     return lines
 
 
-def _show_statistics(named: dict[str, tuple[Finding, ...]], output_format: str) -> None:
+def _explain(named: dict[str, tuple[Finding, ...]]) -> dict[str, Explanation]:
+    """What the codes of some findings mean; one that no rule has can only come from a cache that somebody forged."""
     from remit import app
 
+    known = {each.code: each for each in app.explain_all()}
+    for name, found in named.items():
+        named[name] = tuple(finding for finding in found if finding.code in known)
+    return known
+
+
+def _show_statistics(named: dict[str, tuple[Finding, ...]], output_format: str) -> None:
+    names = _explain(named)
     totals: dict[str, int] = {}
     for found in named.values():
         for finding in found:
             totals[finding.code] = totals.get(finding.code, 0) + 1
-    names = {each.code: each for each in app.explain_all()}
     rows = sorted(totals.items(), key=lambda row: (-row[1], row[0]))
     if output_format == "json":
         say_json(
@@ -210,10 +210,10 @@ def _show_json(named: dict[str, tuple[Finding, ...]]) -> None:
 
 
 def _show_sarif(named: dict[str, tuple[Finding, ...]]) -> None:
-    from remit import __version__, app
+    from remit import __version__
     from remit.doors.sarif import MAX_RESULTS, shape_sarif
 
-    say_json(shape_sarif(named, version=__version__, explain={each.code: each for each in app.explain_all()}))
+    say_json(shape_sarif(named, version=__version__, explain=_explain(named)))
     total = sum(map(len, named.values()))
     if total > MAX_RESULTS:
         say(f"the log holds the gravest {MAX_RESULTS} of {total} findings, as many as are shown", stderr=True)
