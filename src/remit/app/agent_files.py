@@ -10,6 +10,7 @@ from remit.agents.lint import lint as lint_files
 from remit.app.settings import find_root, load_settings
 from remit.errors import ConfigError, InputError, UsageError, did_you_mean
 from remit.workspace.agent_files import Source, check_file, check_files, count_jobs, find_agent_files, load_agent_file
+from remit.workspace.files import load_bytes, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -111,7 +112,7 @@ def fix(asked: Asked = EVERYTHING, *, unsafe: bool = False, write: bool = True) 
     for change in changes:
         if job.load_text(change.source.path) != change.before:
             raise InputError(f"'{change.source.file}' was changed meanwhile", hint="run it again")
-        _write(change.source.file, change.after)
+        write_text(change.source.file, change.after)
     return changes, job.weigh(linted, job.load_lines)
 
 
@@ -207,11 +208,10 @@ class _Job:
         if file is None:
             return linted
         from remit.agents.baseline import count_known, parse_baseline, render_baseline, subtract, take_stock  # noqa: PLC0415 - rare
-        from remit.workspace.files import load_bytes  # noqa: PLC0415
 
         total = sum(len(found) for found in linted.findings.values())
         if not os.path.lexists(file):
-            _write(file, render_baseline(take_stock(linted.findings, load_lines)))
+            write_text(file, render_baseline(take_stock(linted.findings, load_lines)))
             nothing: dict[str, tuple[Finding, ...]] = dict.fromkeys(linted.findings, ())
             return linted._replace(findings=nothing, known=total, baseline=file, held=total)
         old = parse_baseline(load_bytes(file).decode("utf-8", "replace"), file)
@@ -221,7 +221,7 @@ class _Job:
         findings = {path: new[path] for path in self.sources}
         shorter = render_baseline(rest) != render_baseline(old)
         if shorter:
-            _write(file, render_baseline(rest))
+            write_text(file, render_baseline(rest))
         known = total - sum(len(found) for found in findings.values())
         return linted._replace(
             findings=findings, known=known, baseline=file if shorter else None, held=count_known(rest)
@@ -270,15 +270,3 @@ def _check_codes(codes: Iterable[str]) -> None:
     for code in unsure:
         if not code or not any(each.startswith(code.upper()) for each in known):
             raise UsageError(f"there is no rule '{code}'", hint=did_you_mean(code.upper(), tuple(known)))
-
-
-def _write(file: str, text: str) -> None:
-    from remit.workspace.files import write_bytes  # noqa: PLC0415 - only where something is written
-
-    try:
-        write_bytes(file, text.encode("utf-8", "surrogateescape"))
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(
-            f"'{file}' cannot be written: {reason}", hint="check the folder and its permissions"
-        ) from error

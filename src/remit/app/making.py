@@ -6,8 +6,9 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.app.settings import find_root, load_settings
-from remit.errors import InputError, UsageError
+from remit.errors import UsageError
 from remit.workspace.agent_files import find_agent_files, load_agent_file
+from remit.workspace.files import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,7 +43,7 @@ def new(kind: str, name: str, *, profile: Profile = "standard", folder: str | No
     if files[0] not in fresh:
         raise UsageError(f"{files[0].path} is there already", hint="choose another name, or remove it")
     for file in fresh:
-        _write(f"{root}/{file.path}", file.text)
+        write_text(f"{root}/{file.path}", file.text)
     return [file.path for file in fresh]
 
 
@@ -105,8 +106,8 @@ def compile_agents(paths: Sequence[str], *, to: str, write: bool) -> list[Compil
         )
         if write and not current and not compiled.refused:
             _refuse_foreign(root, compiled)
-            _write(f"{root}/{compiled.path}", compiled.text)
-            _write(f"{root}/{compiled.sidecar_path}", compiled.sidecar)
+            write_text(f"{root}/{compiled.path}", compiled.text)
+            write_text(f"{root}/{compiled.sidecar_path}", compiled.sidecar)
         done.append(CompiledFile(source, compiled, current))
     return done
 
@@ -148,19 +149,6 @@ def migrate_agents(paths: Sequence[str], *, kind: str | None, write: bool) -> li
             continue
         migration = migrate(document, kind=kind)
         if write and migration.text != document.text:
-            _write(source.file, migration.text)
+            write_text(source.file, migration.text)
         done.append(Migrated(source, document.text, migration))
     return done
-
-
-def _write(file: str, text: str) -> None:
-    from remit.workspace.files import write_bytes  # noqa: PLC0415 - only where something is written
-
-    try:
-        os.makedirs(os.path.dirname(file), exist_ok=True)  # noqa: PTH103, PTH120
-        write_bytes(file, text.encode("utf-8", "surrogateescape"))
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(
-            f"'{file}' cannot be written: {reason}", hint="check the folder and its permissions"
-        ) from error
