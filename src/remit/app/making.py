@@ -43,7 +43,7 @@ def new(kind: str, name: str, *, profile: Profile = "standard", folder: str | No
     if files[0] not in fresh:
         raise UsageError(f"{files[0].path} is there already", hint="choose another name, or remove it")
     for file in fresh:
-        write_text(f"{root}/{file.path}", file.text)
+        write_text(f"{root}/{file.path}", file.text, make_folders=True)
     return [file.path for file in fresh]
 
 
@@ -106,7 +106,7 @@ def compile_agents(paths: Sequence[str], *, to: str, write: bool) -> list[Compil
         )
         if write and not current and not compiled.refused:
             _refuse_foreign(root, compiled)
-            write_text(f"{root}/{compiled.path}", compiled.text)
+            write_text(f"{root}/{compiled.path}", compiled.text, make_folders=True)
             write_text(f"{root}/{compiled.sidecar_path}", compiled.sidecar)
         done.append(CompiledFile(source, compiled, current))
     return done

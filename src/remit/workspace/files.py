@@ -115,16 +115,16 @@ def write_bytes(path: str, data: bytes, *, durable: bool = True) -> None:
         _sync_folder(folder)
 
 
-def write_text(path: str, text: str) -> None:
-    """Write a text that the user asked for, with the folders above it; every byte of a text that was read comes back."""
+def write_text(path: str, text: str, *, make_folders: bool = False) -> None:
+    """Write a text that the user asked for. Of one that was read, every byte comes back."""
     try:
-        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        if make_folders:
+            os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
         write_bytes(path, text.encode("utf-8", "surrogateescape"))
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise InputError(
-            f"'{path}' cannot be written: {reason}", hint="check the folder and its permissions"
-        ) from error
+        hint = "check the folder and its permissions"
+        raise InputError(f"'{path}' cannot be written: {reason}", hint=hint) from error
 
 
 def _sync_folder(folder: str) -> None:
