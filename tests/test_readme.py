@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from remit.config import parse_settings
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -31,6 +33,18 @@ def test_the_first_example_stands_near_the_top_and_prints_what_it_shows() -> Non
     assert run("-m", "remit", *command.removeprefix("$ remit ").split()).rstrip() == shown.rstrip()
 
 
+def test_the_lint_example_prints_what_it_shows() -> None:
+    [block] = [block for block in blocks("console") if block.startswith("$ remit lint")]
+    command, _, shown = block.partition("\n")
+    assert run("-m", "remit", *command.removeprefix("$ remit ").split(), "--no-cache").rstrip() == shown.rstrip()
+
+
+def test_the_settings_that_are_shown_are_settings() -> None:
+    [text] = blocks("toml")
+    settings = parse_settings(text).lint
+    assert (settings.ignore, settings.fail_on) == (("AGT137",), "error")
+
+
 def test_the_python_example_runs() -> None:
     [source] = blocks("python")
     assert run("-c", source).splitlines() == [
@@ -42,5 +56,17 @@ def test_the_python_example_runs() -> None:
 def test_every_command_that_is_shown_exists() -> None:
     known = run("-m", "remit", "--help")
     shown = set(re.findall(r"(?:^\$ |`)remit ([a-z]+)", README, re.MULTILINE))
-    assert shown >= {"check", "convert", "explain", "instructions", "schema"}
+    assert shown >= {
+        "check",
+        "compile",
+        "convert",
+        "explain",
+        "fix",
+        "graph",
+        "instructions",
+        "lint",
+        "migrate",
+        "new",
+        "schema",
+    }
     assert not [command for command in shown if not re.search(rf"^  {command}  ", known, re.MULTILINE)]
