@@ -111,8 +111,10 @@ def test_a_label_sets_the_other_one_aside(label: str) -> None:
     assert check(fenced(FAILED, f"{label}\n") + fenced(standard())).payload == standard()
 
 
-def test_an_earlier_return_counts_where_it_is_the_only_one() -> None:
-    assert check(fenced(standard(), "My previous return, unchanged:\n")).payload == standard()
+def test_an_earlier_return_counts_where_it_is_the_only_one_and_has_the_issued_id() -> None:
+    text = fenced(standard(), "My previous return, unchanged:\n")
+    assert not check(text).accepted
+    assert check(text, session_id=ISSUED).accepted
 
 
 def test_an_example_counts_only_with_the_issued_id() -> None:

@@ -387,6 +387,11 @@ def work(job):
     if task == "die":
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(0.05)
+born = []
+def begin_late():
+    if task == "late" and born:
+        time.sleep(1)
+os.register_at_fork(after_in_parent=lambda: born.append(1), after_in_child=begin_late)
 agent_files._check_source = work
 sources = agent_files.find_agent_files((), root=root)
 try:
@@ -413,8 +418,10 @@ def test_a_process_that_dies_is_told_and_not_waited_for(tmp_path: Path) -> None:
     assert err == b"a process that judged agent files was ended; run it again\n"
 
 
-def test_an_interrupt_ends_all_processes_without_a_word(tmp_path: Path) -> None:
-    with start_pool(tmp_path, "sleep") as process:
+@pytest.mark.parametrize("task", ["sleep", "late"])
+def test_an_interrupt_ends_all_processes_without_a_word(tmp_path: Path, task: str) -> None:
+    """Also one that has not begun yet when the first is already at work."""
+    with start_pool(tmp_path, task) as process:
         assert process.stdout is not None
         process.stdout.readline()
         os.killpg(process.pid, signal.SIGINT)

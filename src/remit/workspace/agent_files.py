@@ -241,25 +241,26 @@ def _share_out(sources: Sequence[Source], root: str, jobs: int) -> list[Judged]:
     """Judge files in several processes. Each reads its own: a content is not sent where it can be read."""
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor  # noqa: PLC0415 - only for many files
     from multiprocessing import get_all_start_methods, get_context  # noqa: PLC0415
+    from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, pthread_sigmask  # noqa: PLC0415
 
     import remit.agents.rules.all  # noqa: F401, PLC0415 - loaded once, before the processes part
 
     method = "fork" if "fork" in get_all_start_methods() else None
     size = max(1, min(32, len(sources) // (jobs * 4)))
-    pool = ProcessPoolExecutor(min(jobs, len(sources)), mp_context=get_context(method), initializer=_leave_interrupts)
+    pool = ProcessPoolExecutor(min(jobs, len(sources)), mp_context=get_context(method))
     try:
-        return list(pool.map(_check_source, [(source, root) for source in sources], chunksize=size))
+        # Ctrl-C is left to the process that was started: it ends the others, and says so once. They are born deaf to
+        # it, since one that only later stopped listening might be hit before.
+        before = pthread_sigmask(SIG_BLOCK, {SIGINT})
+        try:
+            results = pool.map(_check_source, [(source, root) for source in sources], chunksize=size)
+        finally:
+            pthread_sigmask(SIG_SETMASK, before)
+        return list(results)
     except BrokenProcessPool as error:  # somebody ended one of them, or there was no memory left
         raise RemitError("a process that judged agent files was ended", hint="run it again") from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _leave_interrupts() -> None:
-    """Leave Ctrl-C to the process that was started: it ends the others, and says so once."""
-    import signal  # noqa: PLC0415 - only here
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _check_source(job: tuple[Source, str]) -> Judged:

@@ -46,7 +46,7 @@ def entry_missing(case: Case) -> Iterator[Report]:
 
 @rule("RET082", "R4.2 R4.14", outcome="malformed", on_reading=True)
 def line_not_json(case: Case) -> Iterator[Report]:
-    """Anti-pattern "pretty-printed JSON": the manifest's last line is not one JSON object.
+    """Anti-pattern "pretty-printed JSON": a line of the manifest is not one JSON object.
 
     Why: a manifest is read line by line. An object over several lines is several broken entries.
 

@@ -135,13 +135,15 @@ def only_in_thinking(case: Case) -> Iterator[Report]:
 
 @rule("RET010", "R0.1", outcome="missing", on_reading=True)
 def only_quoted(case: Case) -> Iterator[Report]:
-    """The only return is a quotation, a draft or an example by the message's own words.
+    """The only return is not the agent's answer by the message's own words: quoted, drafted, supposed or taken back.
 
-    Why: agents quote what others returned, and show what a return would look like.
+    Why: agents quote what others returned, show what a return would look like, say what they would send once something
+    else is done, and correct themselves afterwards. A line above the block that leads up to something and calls it an
+    answer in no way is doubt enough, unless the block carries the session id that was issued.
 
-    Bad: `> {"status": "completed", …}`, or a block under the line `Draft:`.
+    Bad: `> {"status": "completed", …}`; a block under the line `Draft:`; a block and then `Ignore the JSON above.`
 
-    Good: the agent's own return, outside any quotation.
+    Good: the agent's own return, last in the message, under a line like `Result:` or none.
     """
     yield from case.tell("quoted")
 
