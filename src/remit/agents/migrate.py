@@ -65,8 +65,7 @@ def migrate(document: Document, *, kind: str | None = None, spec_root: str = "sp
         what = "a command" if document.place == "command" else "an agent of Codex"
         raise UsageError(f"{document.path} is {what}, not an agent in Markdown",
                          hint="`remit new` makes a standard agent to begin with")  # fmt: skip
-    if kind is not None and kind not in KINDS:
-        raise UsageError(f"there is no kind of agent called {kind}", hint=did_you_mean(kind, KINDS))
+    check_kind(kind)
     work = _Work(document, kind, spec_root)
     for _ in range(MAX_ROUNDS):
         before = work.document.text
@@ -78,6 +77,12 @@ def migrate(document: Document, *, kind: str | None = None, spec_root: str = "sp
         if work.document.text == before:
             break
     return Migration(work.document.text, tuple(dict.fromkeys(work.done)), tuple(work.list_left()))
+
+
+def check_kind(kind: str | None) -> None:
+    """Refuse a kind that there is not."""
+    if kind is not None and kind not in KINDS:
+        raise UsageError(f"there is no kind of agent called {kind}", hint=did_you_mean(kind, KINDS))
 
 
 class _Work:

@@ -96,11 +96,7 @@ def scaffold(
     spec_root: str = "specs",
 ) -> tuple[NewFile, ...]:
     """The files of a new agent: itself first, then what it needs besides."""
-    if kind not in BLUEPRINTS:
-        raise UsageError(f"there is no kind of agent called {kind}", hint=did_you_mean(kind, KINDS))
-    if profile not in PROFILES:
-        raise UsageError(f"no agent can be made for {profile}", hint=did_you_mean(profile, PROFILES))
-    check_name(name)
+    check_request(kind, name, profile)
     writer = Writer(BLUEPRINTS[kind], name, place=place, spec_root=spec_root)
     path = "/".join(part for part in (place.strip("/"), name) if part not in ("", "."))
     if profile == "standard":
@@ -110,6 +106,15 @@ def scaffold(
     if profile == "codex":
         return (NewFile(f"{path}.toml", _render_codex(writer)),)
     return (NewFile(f"{path}.md", _render_claude(writer) if profile == "claude" else _render_opencode(writer)),)
+
+
+def check_request(kind: str, name: str, profile: str) -> None:
+    """Refuse an agent that cannot be made."""
+    if kind not in BLUEPRINTS:
+        raise UsageError(f"there is no kind of agent called {kind}", hint=did_you_mean(kind, KINDS))
+    if profile not in PROFILES:
+        raise UsageError(f"no agent can be made for {profile}", hint=did_you_mean(profile, PROFILES))
+    check_name(name)
 
 
 def check_name(name: str) -> None:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from remit.agents.compile import claude, codex, opencode
 from remit.agents.compile.sidecar import find_kept_aside, render_sidecar
 from remit.agents.compile.source import find_unread, make_name, read_body, read_source
-from remit.agents.compile.told import TOLD, kept_aside, loaded_twice, lost, name_some, refused
+from remit.agents.compile.told import TOLD, kept_aside, left_over, loaded_twice, lost, name_some, outdated, refused
 from remit.agents.definition import define
 from remit.errors import UsageError, did_you_mean
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
     from remit.agents.document import Document
     from remit.model import Finding
 
-__all__ = ["TARGETS", "TOLD", "Compiled", "Target", "compile_document", "is_current"]
+__all__ = [
+    "TARGETS", "TOLD", "Compiled", "Target", "check_target", "compile_document", "find_origin", "is_current",
+    "left_over", "outdated", "refused",
+]  # fmt: skip
 
 Target = Literal["claude", "opencode", "codex"]
 TARGETS: tuple[Target, ...] = get_args(Target)
@@ -51,8 +55,7 @@ class Compiled(NamedTuple):
 
 def compile_document(document: Document, to: str) -> Compiled:
     """Write an agent file of the standard as a harness wants it."""
-    if to not in TARGETS:
-        raise UsageError(f"there is no harness '{to}'", hint=did_you_mean(to, TARGETS))
+    check_target(to)
     definition = define(document)
     name = make_name(definition.name if definition else document.stem) or "agent"
     path, sidecar_path = f"{_FOLDERS[to]}/{name}.{_ENDINGS[to]}", f"{_FOLDERS[to]}/{name}.remit.json"
@@ -66,6 +69,23 @@ def compile_document(document: Document, to: str) -> Compiled:
     return Compiled(
         path, text, sidecar_path, render_sidecar(document, name, origin), tuple(sorted(source.findings, key=_get_place))
     )
+
+
+def check_target(to: str) -> None:
+    """Refuse a harness that there is not."""
+    if to not in TARGETS:
+        raise UsageError(f"there is no harness '{to}'", hint=did_you_mean(to, TARGETS))
+
+
+_HEADER = lazy(
+    r"(?:---\r?\n)?# Generated from ([^\r\n]{1,4096}) by `remit compile`: change that file, not this one\.\r?\n"
+)
+
+
+def find_origin(text: str) -> str | None:
+    """The path of the source from which a file was compiled; None: it was not, somebody wrote it."""
+    header = _HEADER.match(text)
+    return header[1] if header else None
 
 
 def _get_place(finding: Finding) -> tuple[int, int, str]:

@@ -76,7 +76,7 @@ def kept_aside(document: Document, pointer: str, names: str) -> Finding:
 
     Bad: looking for `agent_type` in the compiled file.
 
-    Good: looking for `kind` in `.remit/agents/NAME.json`.
+    Good: looking for `kind` in `NAME.remit.json` beside it.
     """
     return _tell("CMP004", "note", document, pointer, f"only the sidecar has {names}", "There is nothing to do.")
 
@@ -122,6 +122,34 @@ def refused(document: Document, pointer: str, message: str, hint: str) -> Findin
     return _tell("CMP007", "error", document, pointer, message, hint)
 
 
+def outdated(document: Document, path: str, *, missing: bool) -> Finding:
+    """The compiled file is not there, or is not what its source gives now. Only `remit compile --check` tells this.
+
+    Why: the harness runs the compiled file. Until it is written again, a change to the source changes nothing, and a
+    change to the compiled file is lost with the next compilation.
+
+    Bad: a commit that changes `agents/planner.md` and leaves `.claude/agents/planner.md` as it was.
+
+    Good: `remit compile --to claude`, and both files in one commit.
+    """
+    state = "is not there" if missing else "is out of date"
+    return _tell("CMP008", "error", document, "", f"{path} {state}", "Run `remit compile` without --check.")
+
+
+def left_over(document: Document, origin: str) -> Finding:
+    """A compiled file from which the source has gone: it was removed, or its agent has another name now.
+
+    Why: the harness goes on loading the file, with what it was allowed when it was compiled. Remit removes nothing that
+    it was not asked to remove.
+
+    Bad: `.claude/agents/planner.md`, generated from an `agents/planner.md` that nobody has any more.
+
+    Good: removing it together with its sidecar `planner.remit.json`.
+    """
+    message = f"this was compiled from {origin}, which gives no such agent any more"
+    return _tell("CMP009", "error", document, "", message, "Remove it, and its sidecar.")
+
+
 TOLD: dict[str, tuple[Callable[..., Finding], Severity]] = {
     "CMP001": (lost, "warning"),
     "CMP002": (changed, "warning"),
@@ -130,6 +158,8 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity]] = {
     "CMP005": (built_in, "note"),
     "CMP006": (loaded_twice, "warning"),
     "CMP007": (refused, "error"),
+    "CMP008": (outdated, "error"),
+    "CMP009": (left_over, "error"),
 }
 
 
