@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.agents.lint import SEVERITIES, Choice, make_sieve
 from remit.agents.lint import lint as lint_files
-from remit.app.settings import find_root, load_settings
+from remit.app.settings import find_root, is_inside, load_settings
 from remit.errors import ConfigError, InputError, UsageError, did_you_mean
 from remit.workspace.agent_files import Source, check_file, check_files, count_jobs, find_agent_files, load_agent_file
 from remit.workspace.files import load_bytes, write_text
@@ -200,7 +200,7 @@ class _Job:
         if not any(each.fix for each in findings):
             return False
         file = self.sources[path].file
-        return not os.path.islink(file) or _is_below(file, self.root)  # noqa: PTH114
+        return not os.path.islink(file) or is_inside(file, self.root)  # noqa: PTH114
 
     def weigh(self, linted: Linted, load_lines: Callable[[str], list[str]]) -> Linted:
         """Leave out what the baseline has. Where there is none yet, it is made; it never grows by itself."""
@@ -237,15 +237,10 @@ class _Job:
         if self.asked.baseline is not None or self.settings.baseline is None:
             return self.asked.baseline
         file = os.path.join(self.root, self.settings.baseline)  # noqa: PTH118 - pathlib costs 8 ms at start-up
-        if not _is_below(file, self.root):
+        if not is_inside(file, self.root):
             raise ConfigError(f"lint.baseline is '{self.settings.baseline}', which lies outside of the workspace",
                               hint="name a file inside it")  # fmt: skip
         return file
-
-
-def _is_below(file: str, root: str) -> bool:
-    """Whether a file lies in a folder, links followed."""
-    return os.path.realpath(file).startswith(f"{os.path.realpath(root).rstrip('/')}/")
 
 
 def _choose(settings: LintSettings, asked: Asked) -> Choice:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from remit.app.settings import find_root, load_settings
-from remit.errors import UsageError
+from remit.app.settings import find_root, is_inside, load_settings
+from remit.errors import InputError, UsageError
 from remit.workspace.agent_files import find_agent_files, load_agent_file
 from remit.workspace.files import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from remit.agents.compile import Compiled
     from remit.agents.document import Document
@@ -24,34 +24,54 @@ SPEC_ROOTS = (".opencode/specs", ".claude/specs", "specs")
 
 
 def new(kind: str, name: str, *, profile: Profile = "standard", folder: str | None = None) -> list[str]:
-    """Make a new agent where this workspace keeps its agents, with what else it needs; the paths of the new files."""
-    from remit.agents.scaffold import choose_place, scaffold  # noqa: PLC0415 - only for this
+    """Make a new agent where this workspace keeps its agents, with what else it needs; the files that are new."""
+    from remit.agents.scaffold import check_request, choose_place, scaffold  # noqa: PLC0415 - only for this
 
+    check_request(kind, name, profile)
     root = find_root()
-    sources = _find((), root)
-    documents = list(_load(sources))
+    documents = list(_load(_find((), root)))
+    _refuse_taken(name, documents)
     alike = [document.path for document in documents if profile in ("standard", document.profile)]
-    place = choose_place(alike, profile) if folder is None else _place(folder, root)
-    spec_root = next((each for each in SPEC_ROOTS if os.path.isdir(f"{root}/{each}")), SPEC_ROOTS[-1])  # noqa: PTH112
-    files = scaffold(
-        kind, name, profile=profile, place=place, context=_find_context(documents, root), spec_root=spec_root
-    )
-    taken = next((source for source in sources if source.path.rpartition("/")[2].rpartition(".")[0] == name), None)
-    if taken is not None:
-        raise UsageError(f"there is an agent {name} already, in {taken.path}", hint="choose another name")
+    place = choose_place(alike, profile) if folder is None else _place(folder, root, profile)
+    context = _find_context(documents, root)
+    files = scaffold(kind, name, profile=profile, place=place, context=context, spec_root=_find_spec_root(root))
     fresh = [file for file in files if not os.path.lexists(f"{root}/{file.path}")]
     if files[0] not in fresh:
         raise UsageError(f"{files[0].path} is there already", hint="choose another name, or remove it")
-    for file in fresh:
+    for file in reversed(fresh):  # the agent last: when one cannot be written, it can be made again
         write_text(f"{root}/{file.path}", file.text, make_folders=True)
-    return [file.path for file in fresh]
+    return [f"{root}/{file.path}" for file in fresh]
 
 
-def _place(folder: str, root: str) -> str:
+def _refuse_taken(name: str, documents: Sequence[Document]) -> None:
+    from remit.agents.definition import define  # noqa: PLC0415 - only for this
+
+    for document in documents:
+        definition = define(document)
+        if document.profile != "command" and name in (document.stem, definition and definition.name):
+            raise UsageError(f"there is an agent {name} already, in {document.path}", hint="choose another name")
+
+
+def _place(folder: str, root: str, profile: Profile) -> str:
+    """A folder that was named, below the root; one in which nobody would find the agent is refused."""
+    from remit.agents.profiles import find_place  # noqa: PLC0415 - only for this
+
     full = os.path.abspath(folder)  # noqa: PTH100 - links are not followed
     if full != root and not full.startswith(f"{root.rstrip('/')}/"):
         raise UsageError(f"'{folder}' lies outside the workspace {root}", hint="name a folder inside it")
-    return full[len(root) :].strip("/")
+    place = full[len(root) :].strip("/")
+    reader = find_place(f"{place}/x")
+    if reader == "command":
+        raise UsageError(f"'{folder}' is a folder of commands", hint="name one of agents")
+    if profile not in ("standard", reader):
+        raise UsageError(
+            f"{profile} reads no agents from '{folder}'", hint="leave --folder out, or name one that it reads"
+        )
+    return place
+
+
+def _find_spec_root(root: str) -> str:
+    return next((each for each in SPEC_ROOTS if os.path.isdir(f"{root}/{each}")), SPEC_ROOTS[-1])  # noqa: PTH112
 
 
 def _find(paths: Sequence[str], root: str) -> list[Source]:
@@ -71,58 +91,120 @@ def _load(sources: Sequence[Source]) -> Iterator[Document]:
 
 def _find_context(documents: Sequence[Document], root: str) -> ContextFacts:
     """The context index that most agents of this workspace name, where it is there."""
-    from remit.agents.scaffold import ContextFacts  # noqa: PLC0415 - only for this
+    from remit.agents.context import find_places  # noqa: PLC0415 - only for this
+    from remit.agents.scaffold import ContextFacts  # noqa: PLC0415
 
     named = [document.get("context_loading", "index") for document in documents]
-    there = [index for index in named if isinstance(index, str) and os.path.isfile(f"{root}/{index}")]  # noqa: PTH113
+    places = [place for index in named if isinstance(index, str) for place in find_places(index, "")]
+    there = [place for place in places if os.path.isfile(f"{root}/{place}")]  # noqa: PTH113
     return ContextFacts(max(sorted(set(there)), key=there.count)) if there else ContextFacts()
 
 
 # --- compiling -------------------------------------------------------------------------------------------------------
 
+State = Literal["written", "up to date", "out of date", "refused", "left over"]
+
 
 class CompiledFile(NamedTuple):
-    """What became of one source: written, up to date, or not as it should be."""
+    """What became of one source, or of a compiled file that has none any more."""
 
     source: Source
     compiled: Compiled
-    current: bool
-    """Whether what is on disk is what would be written."""
+    file: str
+    """The compiled file, wherever the root is."""
+    state: State
 
 
 def compile_agents(paths: Sequence[str], *, to: str, write: bool) -> list[CompiledFile]:
-    """Write every standard agent as a harness wants it; without `write`, only see whether that was done."""
-    from remit.agents.compile import compile_document, is_current  # noqa: PLC0415 - only for this
+    """Write every standard agent as a harness wants it; without `write`, only see whether that was done.
 
+    Nothing is written before it is known what becomes of every file.
+    """
+    from remit.agents.compile import check_target, compile_document  # noqa: PLC0415 - only for this
+
+    check_target(to)
     root = find_root()
     sources = _find(paths, root)
-    done = []
+    named = {os.path.abspath(path) for path in paths}  # noqa: PTH100
+    todo, others = [], []
     for source, document in zip(sources, _load(sources), strict=True):
-        if document.profile != "standard" and not paths:
-            continue  # the harness's own, and what was compiled before
-        compiled = compile_document(document, to)
-        current = is_current(
-            compiled, _load_text(f"{root}/{compiled.path}"), _load_text(f"{root}/{compiled.sidecar_path}")
-        )
-        if write and not current and not compiled.refused:
-            _refuse_foreign(root, compiled)
-            write_text(f"{root}/{compiled.path}", compiled.text, make_folders=True)
-            write_text(f"{root}/{compiled.sidecar_path}", compiled.sidecar)
-        done.append(CompiledFile(source, compiled, current))
-    return done
+        if document.profile == "standard" or os.path.abspath(source.file) in named:  # noqa: PTH100
+            todo.append((source, document, compile_document(document, to)))
+        elif document.profile == to and not paths:
+            others.append((source, document))
+    _refuse_twins((source, compiled) for source, _, compiled in todo)
+    run = {source.path: compiled.path for source, _, compiled in todo}
+    done = [_judge(source, document, compiled, root, run, write=write) for source, document, compiled in todo]
+    for each in done:
+        if each.state == "written":
+            write_text(each.file, each.compiled.text, make_folders=True)
+            write_text(f"{root}/{each.compiled.sidecar_path}", each.compiled.sidecar)
+    return [*done, *_find_left_over(others, root, run)]
 
 
-def _refuse_foreign(root: str, compiled: Compiled) -> None:
-    """A file that somebody wrote by hand is not written over."""
-    text = _load_text(f"{root}/{compiled.path}")
-    if text is not None and "by `remit compile`" not in text:
-        raise UsageError(f"{compiled.path} was not made by `remit compile`", hint="move it away first")
+def _refuse_twins(todo: Iterable[tuple[Source, Compiled]]) -> None:
+    """Two sources for one file: the second would silently take the place of the first."""
+    first: dict[str, Source] = {}
+    for source, compiled in todo:
+        other = source if compiled.refused else first.setdefault(compiled.path, source)
+        if other is not source:
+            raise UsageError(f"{other.path} and {source.path} would both become {compiled.path}",
+                             hint="give one of the agents another name")  # fmt: skip
 
 
-def _load_text(file: str) -> str | None:
-    if not os.path.lexists(file):
-        return None
-    content = load_agent_file(file)
+def _judge(
+    source: Source, document: Document, compiled: Compiled, root: str, run: Mapping[str, str], *, write: bool
+) -> CompiledFile:
+    from remit.agents.compile import is_current, outdated, refused  # noqa: PLC0415 - only for this
+
+    file = f"{root}/{compiled.path}"
+    if compiled.refused:
+        return CompiledFile(source, compiled, file, "refused")
+    there = load_agent_file(file) if os.path.lexists(file) else None
+    obstacle = None if there is None else _find_obstacle(there, source, root, run)
+    if obstacle is not None:
+        finding = refused(document, "", f"{compiled.path} {obstacle}", "Move it away, or give the agent another name.")
+        return CompiledFile(source, compiled._replace(text="", sidecar="", findings=(finding,)), file, "refused")
+    if is_current(compiled, _decode(there), _decode(load_agent_file(f"{root}/{compiled.sidecar_path}"))):
+        return CompiledFile(source, compiled, file, "up to date")
+    if write:
+        return CompiledFile(source, compiled, file, "written")
+    finding = outdated(document, compiled.path, missing=there is None)
+    return CompiledFile(source, compiled._replace(findings=(finding, *compiled.findings)), file, "out of date")
+
+
+def _find_obstacle(there: bytes | str, source: Source, root: str, run: Mapping[str, str]) -> str | None:
+    """Why a file must not be written over: somebody wrote it by hand, or another source gives it."""
+    from remit.agents.compile import find_origin  # noqa: PLC0415 - only for this
+
+    if isinstance(there, str):
+        return f"is in the way: {there}"
+    origin = find_origin(there.decode("utf-8", "replace"))
+    if origin is None:
+        return "is there already, and was not made by `remit compile`"
+    if origin not in (source.path, *run) and os.path.lexists(os.path.join(root, origin)):  # noqa: PTH118
+        return f"is there already, compiled from {origin}"
+    return None
+
+
+def _find_left_over(
+    others: Iterable[tuple[Source, Document]], root: str, run: Mapping[str, str]
+) -> Iterator[CompiledFile]:
+    """The compiled files that no source gives any more: the harness still loads them."""
+    from remit.agents.compile import Compiled, find_origin, left_over  # noqa: PLC0415 - only for this
+
+    written = set(run.values())
+    for source, document in others:
+        origin = find_origin(document.text)
+        if origin is None or source.path in written:
+            continue
+        if origin in run or not os.path.lexists(os.path.join(root, origin)):  # noqa: PTH118
+            sidecar = f"{source.path.rpartition('.')[0]}.remit.json"
+            gone = Compiled(source.path, "", sidecar, "", (left_over(document, origin),))
+            yield CompiledFile(source, gone, source.file, "left over")
+
+
+def _decode(content: bytes | str | None) -> str | None:
     return content.decode("utf-8", "surrogateescape") if isinstance(content, bytes) else None
 
 
@@ -135,20 +217,38 @@ class Migrated(NamedTuple):
     source: Source
     before: str
     migration: Migration
+    passed_over: str = ""
+    """Why it was left as it is, where it was."""
 
 
 def migrate_agents(paths: Sequence[str], *, kind: str | None, write: bool) -> list[Migrated]:
     """Bring agent files to the standard, as far as a program can; each migration says what is left for a person."""
-    from remit.agents.migrate import migrate  # noqa: PLC0415 - only for this
+    from remit.agents.migrate import check_kind  # noqa: PLC0415 - only for this
 
+    check_kind(kind)
     root = find_root()
     sources = _find(paths, root)
-    done = []
-    for source, document in zip(sources, _load(sources), strict=True):
-        if document.profile in ("codex", "command"):
-            continue
-        migration = migrate(document, kind=kind)
-        if write and migration.text != document.text:
-            write_text(source.file, migration.text)
-        done.append(Migrated(source, document.text, migration))
+    done = [_migrate(*each, root, kind) for each in zip(sources, _load(sources), strict=True)]
+    for each in done if write else ():
+        if each.migration.text != each.before:
+            if _decode(load_agent_file(each.source.file)) != each.before:
+                raise InputError(f"'{each.source.file}' was changed meanwhile", hint="run it again")
+            write_text(each.source.file, each.migration.text)
     return done
+
+
+def _migrate(source: Source, document: Document, root: str, kind: str | None) -> Migrated:
+    from remit.agents.migrate import Migration, Remainder, migrate  # noqa: PLC0415 - only for this
+
+    same = Migration(document.text, (), ())
+    if document.profile in _PASSED_OVER:
+        return Migrated(source, document.text, same, _PASSED_OVER[document.profile])
+    if os.path.islink(source.file) and not is_inside(source.file, root):  # noqa: PTH114
+        return Migrated(source, document.text, same, "a link that leads out of the workspace")
+    if document.fault is not None:
+        rest = Remainder(f"the file cannot be migrated: {document.fault}", "Make it a text file in UTF-8 first.", None)
+        return Migrated(source, document.text, same._replace(left=(rest,)))
+    return Migrated(source, document.text, migrate(document, kind=kind, spec_root=_find_spec_root(root)))
+
+
+_PASSED_OVER = {"command": "a command, not an agent", "codex": "an agent of Codex, which is TOML"}

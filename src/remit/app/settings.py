@@ -35,6 +35,11 @@ def find_root(start: str | None = None) -> str:
         folder = above
 
 
+def is_inside(file: str, root: str) -> bool:
+    """Whether a file lies in the workspace, links followed."""
+    return os.path.realpath(file).startswith(f"{os.path.realpath(root).rstrip('/')}/")
+
+
 def load_settings(root: str | Path) -> Settings:
     """What the workspace has set in remit.toml, else in pyproject.toml."""
     from remit.config import Settings, parse_settings  # noqa: PLC0415 - only with a root

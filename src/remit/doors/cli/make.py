@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.doors.cli import options
-from remit.doors.cli.output import get_paint, say, say_json
+from remit.doors.cli.output import get_paint, name_file, say, say_json
 from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count, render_line, shape_finding
 
 if TYPE_CHECKING:
@@ -30,13 +30,13 @@ def new(kind: str, name: str, *, output_format: str, **asked: Any) -> int:  # no
     from remit import app
     from remit.doors.terminal import escape
 
-    paths = app.new(kind, name, **asked)
+    paths = [name_file(path) for path in app.new(kind, name, **asked)]
     if output_format == "json":
         say_json({"created": paths})
         return ACCEPTED
     for path in paths:
         say(f"{get_paint()('good', '✓')} {escape(path)}")
-    say("Fill in what is particular to your agent, then: remit lint")
+    say(f"Fill in what is particular to your agent, then: remit lint {escape(paths[0])}")
     return ACCEPTED
 
 
@@ -48,7 +48,8 @@ def new(kind: str, name: str, *, output_format: str, **asked: Any) -> int:  # no
 def migrate(paths: tuple[str, ...], *, output_format: str, diff: bool, kind: str | None) -> int:
     """Bring each agent file to the standard as far as a program can, and list what a person must write.
 
-    Exit code 0: nothing is left to write, 1: something is.
+    Exit code 0: nothing is left to write, 1: something is. With --diff, the patch is on standard output and everything
+    else on standard error.
     """
     from remit import app
 
@@ -58,6 +59,8 @@ def migrate(paths: tuple[str, ...], *, output_format: str, diff: bool, kind: str
     else:
         for each in done:
             _show_migration(each, diff=diff)
+        if not done:
+            say("no agent files found; name a file or a folder with agents", stderr=diff)
     return NOT_ACCEPTED if any(each.migration.left for each in done) else ACCEPTED
 
 
@@ -71,22 +74,32 @@ def _shape_migration(each: Migrated) -> dict[str, Any]:
         }
         for rest in each.migration.left
     ]
-    return {"filename": each.source.path, "done": list(each.migration.done), "left": left}
+    done = list(each.migration.done)
+    return {
+        "filename": name_file(each.source.file),
+        "done": done,
+        "left": left,
+        "passed_over": each.passed_over or None,
+    }
 
 
 def _show_migration(each: Migrated, *, diff: bool) -> None:
+    from remit.doors.cli.output import say_diff
     from remit.doors.terminal import escape, quote
 
-    paint = get_paint()
+    name, paint = name_file(each.source.file), get_paint(stderr=diff)
     if diff:
-        from remit.doors.cli.output import say_diff
-
-        say_diff(each.source.path, each.before, each.migration.text)
-    say(paint("strong", escape(each.source.path)))
+        say_diff(name, each.before, each.migration.text)
+    if each.passed_over:
+        say(f"{paint('strong', escape(name))}: left as it is: {each.passed_over}", stderr=diff)
+        return
+    state = "" if each.migration.done or each.migration.left else ": nothing to do"
+    say(f"{paint('strong', escape(name))}{state}", stderr=diff)
     for step in each.migration.done:
-        say(f"  {paint('good', '✓')} {quote(step)}")
+        say(f"  {paint('good', '✓')} {quote(step)}", stderr=diff)
     for left in each.migration.left:
-        say(f"  {paint('warning', 'to write')} (line {left.place.line if left.place else 1}): {quote(left.message)}")
+        where = f" (line {left.place.line})" if left.place else ""
+        say(f"  {paint('warning', 'to write')}{where}: {quote(left.message)}", stderr=diff)
 
 
 @click.command("compile", cls=options.Command, short_help="Write standard agents as a harness wants them.")
@@ -97,8 +110,8 @@ def _show_migration(each: Migrated, *, diff: bool) -> None:
 def compile_(paths: tuple[str, ...], *, to: str, check: bool, output_format: str) -> int:
     """Write each agent of the standard below PATH, or all of them, as the harness's own file, and name every loss.
 
-    What only Remit reads goes into a sidecar beside it. Exit code 0: done or up to date, 1: something cannot be
-    compiled, or with --check is out of date.
+    What only Remit reads goes into a sidecar beside it. No file is written over that Remit did not make. Exit code 0:
+    done or up to date, 1: something cannot be compiled or has lost its source, or with --check is out of date.
     """
     from remit import app
 
@@ -109,19 +122,22 @@ def compile_(paths: tuple[str, ...], *, to: str, check: bool, output_format: str
         for each in done:
             _show(each, output_format, check=check)
         if output_format != "github":
-            say(f"{count(len(done), 'agent')}: {_sum_up(done, check=check)}")
-    failed = any(each.compiled.refused or (check and not each.current) for each in done)
+            say(f"{count(len(done), 'agent')}: {_sum_up(done)}" if done else _NOTHING)
+    failed = any(finding.severity == "error" for each in done for finding in each.compiled.findings)
     return NOT_ACCEPTED if failed else ACCEPTED
 
 
+_NOTHING = "no agent of the standard found; `remit new` makes one, `remit migrate` brings one to it"
+
+
 def _shape(each: CompiledFile) -> dict[str, Any]:
+    name, path = name_file(each.source.file), name_file(each.file)
     return {
-        "source": each.source.path,
-        "path": each.compiled.path,
-        "sidecar": each.compiled.sidecar_path,
-        "compiled": not each.compiled.refused,
-        "current": each.current,
-        "findings": [shape_finding(finding, each.source.path) for finding in each.compiled.findings],
+        "source": name,
+        "path": path,
+        "sidecar": f"{path.rpartition('.')[0]}.remit.json",
+        "state": each.state,
+        "findings": [shape_finding(finding, name) for finding in each.compiled.findings],
     }
 
 
@@ -129,31 +145,23 @@ def _show(each: CompiledFile, output_format: str, *, check: bool) -> None:
     from remit.doors.render import render_github
     from remit.doors.terminal import escape
 
-    shown = [finding for finding in each.compiled.findings if not check or finding.severity == "error"]
-    for finding in shown:  # what is lost was told when it was written
-        say(
-            render_github(finding, each.source.path)
-            if output_format == "github"
-            else render_line(finding, each.source.path)
-        )
+    name = name_file(each.source.file)
+    for finding in each.compiled.findings:
+        if finding.severity == "error" or not check:  # what is lost was told when it was written
+            say(render_github(finding, name) if output_format == "github" else render_line(finding, name))
     if output_format == "full":
-        paint = get_paint()
-        good = not each.compiled.refused and (each.current or not check)
-        word = (
-            "cannot be compiled"
-            if each.compiled.refused
-            else "up to date"
-            if each.current
-            else "out of date"
-            if check
-            else "written"
-        )
-        say(f"{paint('good', '✓') if good else paint('error', '✗')} {escape(each.compiled.path)}: {word}")
+        good = each.state in ("written", "up to date")
+        mark = get_paint()("good", "✓") if good else get_paint()("error", "✗")
+        shown = name if each.state == "refused" else name_file(each.file)
+        say(f"{mark} {escape(shown)}: {_WORDS[each.state]}")
 
 
-def _sum_up(done: list[CompiledFile], *, check: bool) -> str:
-    refused = sum(each.compiled.refused for each in done)
-    current = sum(each.current and not each.compiled.refused for each in done)
-    rest = len(done) - refused - current
-    facts = [(rest, "out of date" if check else "written"), (current, "up to date"), (refused, "cannot be compiled")]
-    return ", ".join(f"{number} {word}" for number, word in facts if number) or "nothing to compile"
+_WORDS = {
+    "written": "written", "up to date": "up to date", "out of date": "out of date", "refused": "cannot be compiled",
+    "left over": "left over",
+}  # fmt: skip
+
+
+def _sum_up(done: list[CompiledFile]) -> str:
+    states = [each.state for each in done]
+    return ", ".join(f"{states.count(state)} {word}" for state, word in _WORDS.items() if state in states)
