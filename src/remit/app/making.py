@@ -146,7 +146,7 @@ def _refuse_twins(todo: Iterable[tuple[Source, Compiled]]) -> None:
     """Two sources for one file: the second would silently take the place of the first."""
     first: dict[str, Source] = {}
     for source, compiled in todo:
-        other = source if compiled.refused else first.setdefault(compiled.path, source)
+        other = source if compiled.refused else first.setdefault(compiled.path.casefold(), source)
         if other is not source:
             raise UsageError(f"{other.path} and {source.path} would both become {compiled.path}",
                              hint="give one of the agents another name")  # fmt: skip
@@ -241,14 +241,25 @@ def _migrate(source: Source, document: Document, root: str, kind: str | None) ->
     from remit.agents.migrate import Migration, Remainder, migrate  # noqa: PLC0415 - only for this
 
     same = Migration(document.text, (), ())
-    if document.profile in _PASSED_OVER:
-        return Migrated(source, document.text, same, _PASSED_OVER[document.profile])
-    if os.path.islink(source.file) and not is_inside(source.file, root):  # noqa: PTH114
-        return Migrated(source, document.text, same, "a link that leads out of the workspace")
+    reason = _find_other_maker(source, document, root)
+    if reason:
+        return Migrated(source, document.text, same, reason)
     if document.fault is not None:
         rest = Remainder(f"the file cannot be migrated: {document.fault}", "Make it a text file in UTF-8 first.", None)
         return Migrated(source, document.text, same._replace(left=(rest,)))
     return Migrated(source, document.text, migrate(document, kind=kind, spec_root=_find_spec_root(root)))
 
 
-_PASSED_OVER = {"command": "a command, not an agent", "codex": "an agent of Codex, which is TOML"}
+def _find_other_maker(source: Source, document: Document, root: str) -> str:
+    """Why a file is none that could follow the standard; empty where it could."""
+    from remit.agents.compile import find_origin  # noqa: PLC0415 - only for this
+
+    if document.profile == "command":
+        return "a command, not an agent"
+    origin = find_origin(document.text)
+    if origin is not None:
+        return f"compiled from {origin}"
+    if document.profile == "codex":
+        return "an agent of Codex, which is TOML"
+    outside = os.path.islink(source.file) and not is_inside(source.file, root)  # noqa: PTH114
+    return "a link that leads out of the workspace" if outside else ""

@@ -91,15 +91,15 @@ def _show_migration(each: Migrated, *, diff: bool) -> None:
     if diff:
         say_diff(name, each.before, each.migration.text)
     if each.passed_over:
-        say(f"{paint('strong', escape(name))}: left as it is: {each.passed_over}", stderr=diff)
+        say(f"{paint('strong', escape(name))}: left as it is: {quote(each.passed_over)}", stderr=diff)
         return
     state = "" if each.migration.done or each.migration.left else ": nothing to do"
     say(f"{paint('strong', escape(name))}{state}", stderr=diff)
     for step in each.migration.done:
         say(f"  {paint('good', '✓')} {quote(step)}", stderr=diff)
     for left in each.migration.left:
-        where = f" (line {left.place.line})" if left.place else ""
-        say(f"  {paint('warning', 'to write')}{where}: {quote(left.message)}", stderr=diff)
+        mark = f"{paint('warning', 'to write')} (line {left.place.line}):" if left.place else paint("error", "✗")
+        say(f"  {mark} {quote(left.message)}", stderr=diff)
 
 
 @click.command("compile", cls=options.Command, short_help="Write standard agents as a harness wants them.")
