@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import remit
-from remit.agents import fixes
+from remit.agents import fixes, migrate
 from remit.app import (
     SCHEMAS,
     Asked,
@@ -19,6 +19,7 @@ from remit.app import (
     load_agent_text,
     load_graph,
     load_message,
+    migrate_agents,
     take_agent_stamps,
 )
 from remit.app.settings import find_root
@@ -561,6 +562,23 @@ def test_a_file_that_changes_while_it_is_fixed_is_left_alone(tmp_path: Path, mon
     monkeypatch.setattr(fixes, "apply_fixes", apply_and_disturb)
     with pytest.raises(InputError, match="was changed meanwhile"):
         fix(Asked(select=("AGT004",)))
+    assert file.read_text() == "somebody else's\n"
+
+
+def test_a_file_that_changes_while_it_is_migrated_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REMIT_ROOT", str(tmp_path))
+    file = write(tmp_path, ".claude/agents/a.md", "---\nname: a\ndescription: Works.\n---\n\nYou work.\n")
+    original = migrate.migrate
+
+    def migrate_and_disturb(*args: Any, **options: Any) -> migrate.Migration:  # noqa: ANN401 - as the original
+        file.write_text("somebody else's\n")
+        return original(*args, **options)
+
+    monkeypatch.setattr(migrate, "migrate", migrate_and_disturb)
+    with pytest.raises(InputError, match="was changed meanwhile"):
+        migrate_agents([str(file)], kind=None, write=True)
     assert file.read_text() == "somebody else's\n"
 
 
