@@ -108,8 +108,9 @@ def join_pointer(pointer: str, key: str) -> str:
 
 # Possessive quantifiers throughout: nothing here can backtrack.
 _SPACE = re.compile(r"[ \t\r\n]*+")
+_COMMA = re.compile(r",[ \t\r\n]*+")
 _ODD_SPACE = re.compile(r"[\s\ufeff\u200b\u2060]++")
-_STRUCTURE = frozenset('"{}[],:')
+_STRUCTURE = frozenset("\"'{}[],:")
 _REGION_END = re.compile(r"```|~~~|<!--|</")
 _PLAIN_TEXTS = {quote: re.compile(rf"{quote}[^{quote}\\\x00-\x1f]*+{quote}(?=[,:}}\]\r\n])") for quote in "\"'"}
 _PLAIN_MEMBERS = {
@@ -238,7 +239,7 @@ class _Parser:
                 if not separated:
                     self.repair("missing_comma")
                 self.read_member(result, pointer, depth, char)
-                separated = False
+                separated = self.pass_comma()
         else:
             if separated and result:
                 self.repair("trailing_comma")
@@ -284,13 +285,22 @@ class _Parser:
                 if not separated:
                     self.repair("missing_comma")
                 result.append(self.read_value(f"{pointer}/{len(result)}", depth, char))
-                separated = False
+                comma = self.pos
+                separated = self.pass_comma()
         else:
             if separated and result:
                 self.repair("trailing_comma")
             self.pos += 1
         self.spans[pointer] = (start, self.pos)
         return result
+
+    def pass_comma(self) -> bool:
+        """Pass over a comma right behind a value, and the space after it: most values have one."""
+        comma = _COMMA.match(self.text, self.pos)
+        if comma is None:
+            return False
+        self.pos = comma.end()
+        return True
 
     def pass_ellipsis(self, pointer: str) -> bool:
         dots = _ELLIPSIS.match(self.text, self.pos)
