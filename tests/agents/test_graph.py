@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from remit.agents.definition import Definition, Target
 from remit.agents.fixes import apply_fixes
-from remit.agents.graph import build_graph, find_components, render_path
+from remit.agents.graph import build_graph, find_components, is_round, render_path
 from remit.agents.rules.graph import GRAPH_RULES, check_graph
 from remit.model import Finding, Place
 from tests.agents.graph_samples import (
@@ -118,8 +118,16 @@ def test_an_agent_that_calls_itself_is_a_cycle_and_told_by_a_rule_on_its_file() 
 def test_every_agent_of_a_knot_is_in_a_cycle_not_only_those_of_the_shortest() -> None:
     files = write_agent("a", "b", "c") | write_agent("b", "a") | write_agent("c", "d") | write_agent("d", "a")
     graph = read_graph(files)
-    assert graph.cycles == [("a", "b", "a")]
+    assert graph.cycles == [("a", "b", "a"), ("a", "c", "d", "a")]
     assert graph.in_cycle == {"a", "b", "c", "d"}
+
+
+def test_a_circle_inside_a_larger_one_is_told_too() -> None:
+    files = write_agent("a", "b") | write_agent("b", "c") | write_agent("c", "a", "b")
+    graph = read_graph(files)
+    assert graph.cycles == [("a", "b", "c", "a"), ("b", "c", "b")]
+    assert all(is_round(graph, caller, target) for caller, target in ("ab", "bc", "ca", "cb"))
+    assert not is_round(read_graph(write_agent("a", "b") | write_agent("b")), "a", "b")
 
 
 def test_a_long_path_is_shortened_in_a_sentence() -> None:
@@ -329,7 +337,7 @@ def test_a_child_that_takes_as_long_as_its_caller_is_told() -> None:
     """R1.27 R2.6."""
     [(path, finding)] = find(WORKSPACES["GRF006"].bad, "GRF006")
     assert path == "agents/a.md"
-    assert finding.message == "child may take 300 s, a itself only 300 s"
+    assert finding.message == "child may take 300 s, a itself has 300 s"
 
 
 @pytest.mark.parametrize("timeout", [".inf", ".nan", "-1", "true", '"300"', "9" * 400, "1e400"])

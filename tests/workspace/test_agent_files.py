@@ -88,14 +88,30 @@ def test_nothing_else_is_one(tmp_path: Path, name: str) -> None:
     assert find(tmp_path) == []
 
 
-def test_in_a_plain_folder_only_what_opens_like_an_agent_file_is_one(tmp_path: Path) -> None:
+def test_in_a_plain_folder_with_an_agent_every_file_is_one_but_a_page_about_it(tmp_path: Path) -> None:
+    """Report, never drop: a file that has lost its frontmatter is told."""
     put(tmp_path, "agents/a.md")
     put(tmp_path, "agents/bom.md", b"\xef\xbb\xbf---\nname: b\n---\n")
+    put(tmp_path, "agents/sub/lost.md", "\n---\nname: lost\n---\n")
     put(tmp_path, "agents/README.md", "# Agents of this program\n")
     os.mkfifo(tmp_path / "agents/pipe.md")
     (tmp_path / "agents/loop.md").symlink_to("loop.md")
-    (tmp_path / "agents/folder.md").mkdir()
-    assert find(tmp_path) == ["agents/a.md", "agents/bom.md"]
+    names = ["a.md", "bom.md", "loop.md", "pipe.md", "sub/lost.md"]
+    assert find(tmp_path) == [f"agents/{name}" for name in names]
+
+
+def test_a_plain_folder_without_an_agent_is_a_part_of_a_program(tmp_path: Path) -> None:
+    put(tmp_path, "src/agents/notes.md", "# How the agents of this program work\n")
+    put(tmp_path, "src/agents/base.py", "class Agent: ...\n")
+    assert find(tmp_path) == []
+
+
+def test_a_linked_folder_of_agents_is_followed_once(tmp_path: Path) -> None:
+    put(tmp_path, "shared/x/a.md")
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/agents").symlink_to("../shared/x")
+    (tmp_path / "shared/x/loop").symlink_to(".")
+    assert find(tmp_path) == [".claude/agents/a.md"]
 
 
 def test_in_a_harness_s_folder_every_file_is_one_whatever_it_is(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ come from files, so every format gets them in its own quotes.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.agents.definition import ANYONE
+from remit.agents.graph import is_round
 from remit.agents.profiles import MAX_DEPTH, SERVICES
 
 if TYPE_CHECKING:
@@ -95,10 +95,9 @@ def _describe(graph: Graph, name: str, depth: int, *, circle: bool, again: bool)
 
 def _edges(graph: Graph) -> Iterator[tuple[str, str, bool]]:
     """Who may call whom, and whether the call goes round in a circle."""
-    rounds = {pair for cycle in graph.cycles for pair in pairwise(cycle)}
     for name, agent in graph.agents.items():
         for target in dict.fromkeys(target.name for target in agent.targets):
-            yield name, target, (name, target) in rounds
+            yield name, target, is_round(graph, name, target)
 
 
 def draw_mermaid(graph: Graph) -> str:
@@ -114,9 +113,9 @@ def draw_mermaid(graph: Graph) -> str:
         command = _quote_mermaid(graph.agents[name].command or "")
         lines.append(f'  c{names[name]}(["{command}"]) --> n{names[name]}')
     red = []
-    for count, (caller, target, is_round) in enumerate(_edges(graph), len(entries)):
+    for count, (caller, target, comes_back) in enumerate(_edges(graph), len(entries)):
         lines.append(f"  n{names[caller]} --> n{names[target]}")
-        if is_round:
+        if comes_back:
             red.append(str(count))
     lines += [f"  linkStyle {','.join(red)} stroke:red,stroke-width:3px"] if red else []
     faults = [f"n{number}" for name, number in names.items() if _is_fault(graph, name)]
@@ -152,8 +151,10 @@ def draw_dot(graph: Graph) -> str:
         label += f"\\n{agent.timeout_s:g} s" if agent and agent.timeout_s else ""
         colour = ", color=red, fontcolor=red" if _is_fault(graph, name) else ""
         lines.append(f'  {_quote_dot(name)} [label="{label}"{colour}];')
-    for caller, target, is_round in _edges(graph):
-        lines.append(f"  {_quote_dot(caller)} -> {_quote_dot(target)}{' [color=red, penwidth=2]' if is_round else ''};")
+    for caller, target, comes_back in _edges(graph):
+        lines.append(
+            f"  {_quote_dot(caller)} -> {_quote_dot(target)}{' [color=red, penwidth=2]' if comes_back else ''};"
+        )
     return "\n".join([*lines, "}"])
 
 
@@ -171,7 +172,7 @@ def shape_graph(graph: Graph) -> dict[str, Any]:
     entries = frozenset(graph.entries)
     return {
         "agents": [{**_shape_agent(graph, name), "entry": name in entries} for name in graph.agents],
-        "edges": [{"from": caller, "to": target, "cycle": is_round} for caller, target, is_round in _edges(graph)],
+        "edges": [{"from": caller, "to": target, "cycle": comes_back} for caller, target, comes_back in _edges(graph)],
         "cycles": [list(cycle) for cycle in graph.cycles],
         "max_depth": MAX_DEPTH,
     }

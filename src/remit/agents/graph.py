@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from remit.agents.definition import Definition, Target
 
+MAX_KNOT = 60
+"""In a knot of more agents only one circle is told: who has cut it looks again anyway."""
 MAX_SHOWN = 12
 """Names of a chain that a sentence spells out."""
 
@@ -34,10 +36,12 @@ class Graph:
     unknown: list[tuple[Definition, Target]] = field(default_factory=list)
     """Targets that are neither an agent nor a service."""
     cycles: list[tuple[str, ...]] = field(default_factory=list)
-    """One for each knot of agents that reach each other, from its first name in the alphabet back to it; and one for
-    each agent that calls itself."""
+    """The shortest through each agent that can reach itself, once each, from its first name in the alphabet back to
+    it; of a knot of very many agents only one."""
     in_cycle: frozenset[str] = frozenset()
     """Every agent that can reach itself."""
+    knots: dict[str, int] = field(default_factory=dict)
+    """For each of them, the knot it is in: agents of one knot reach each other."""
     entries: tuple[str, ...] = ()
     depths: dict[str, int] = field(default_factory=dict)
     """The longest chain that leads to an agent, an entry being 1. Agents nobody can reach have none."""
@@ -85,17 +89,28 @@ def _find_edges(graph: Graph) -> None:
 
 
 def _find_cycles(graph: Graph, components: list[tuple[str, ...]]) -> None:
-    """One cycle for every knot, the shortest through its first name; a call to itself is one of its own."""
-    members: set[str] = set()
-    for knot in components:
-        if len(knot) > 1:
-            graph.cycles.append(_find_way_back(graph.edges, min(knot), frozenset(knot)))
-            members.update(knot)
+    """The shortest way round from each member of a knot; a call to itself is a circle of its own."""
+    for number, knot in enumerate(components):
+        within = frozenset(knot)
         selves = [name for name in knot if name in graph.edges[name]]
         graph.cycles += [(name, name) for name in selves]
-        members.update(selves)
+        if len(knot) > 1:
+            firsts = sorted(knot) if len(knot) <= MAX_KNOT else [min(knot)]
+            graph.cycles += {_turn(_find_way_back(graph.edges, first, within)) for first in firsts}
+        graph.knots |= dict.fromkeys(knot if len(knot) > 1 else selves, number)
     graph.cycles.sort()
-    graph.in_cycle = frozenset(members)
+    graph.in_cycle = frozenset(graph.knots)
+
+
+def _turn(way: tuple[str, ...]) -> tuple[str, ...]:
+    """The same circle, from its first name in the alphabet on."""
+    at = way.index(min(way))
+    return (*way[at:-1], *way[:at], way[at])
+
+
+def is_round(graph: Graph, caller: str, target: str) -> bool:
+    """Whether a call may come back to its caller."""
+    return caller in graph.knots and graph.knots[caller] == graph.knots.get(target)
 
 
 def find_components(edges: dict[str, tuple[str, ...]]) -> list[tuple[str, ...]]:

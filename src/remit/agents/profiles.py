@@ -121,12 +121,21 @@ def find_place(path: str) -> Profile | None:
 
 
 def choose_profile(path: str, values: Mapping[str, Any], *, has_workflow: bool = False) -> Profile:
-    """By which rules a file is judged."""
+    """By which rules a file is judged. Where nothing else tells, by those that nearly every harness shares."""
     if path.endswith(".toml"):
         return "codex"
     place = find_place(path)
     if place == "command" or (place is None and has_workflow and "agent_type" not in values):
         return "command"
-    if "agent_type" in values and "version" in values:
-        return "standard"
-    return place or "standard"
+    return "standard" if _claims_standard(values) else place or "claude"
+
+
+def _claims_standard(values: Mapping[str, Any]) -> bool:
+    """Whether a file says what it is for and in which version; one of the two may be misspelt."""
+    absent = [key for key in ("agent_type", "version") if key not in values]
+    if len(absent) != 1:
+        return not absent
+    from difflib import get_close_matches  # noqa: PLC0415 - 8 ms, and few files have only one of them
+
+    others = [key for key in values if key not in KEYS["claude"] and key not in STANDARD_KEYS]
+    return bool(get_close_matches(absent[0], others, n=1, cutoff=0.8))

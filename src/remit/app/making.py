@@ -23,16 +23,22 @@ if TYPE_CHECKING:
 SPEC_ROOTS = (".opencode/specs", ".claude/specs", "specs")
 
 
-def new(kind: str, name: str, *, profile: Profile = "standard", folder: str | None = None) -> list[str]:
-    """Make a new agent where this workspace keeps its agents, with what else it needs; the files that are new."""
+def new(kind: str, name: str, *, profile: Profile | None = None, folder: str | None = None) -> list[str]:
+    """Make a new agent where this workspace keeps its agents, with what else it needs; the files that are new.
+
+    Without a `profile` it is of the kind that most agents of this workspace are.
+    """
     from remit.agents.scaffold import check_request, choose_place, scaffold  # noqa: PLC0415 - only for this
 
-    check_request(kind, name, profile)
+    check_request(kind, name, profile or "standard")
     root = find_root()
     documents = list(_load(_find((), root)))
     _refuse_taken(name, documents)
-    alike = [document.path for document in documents if profile in ("standard", document.profile)]
-    place = choose_place(alike, profile) if folder is None else _place(folder, root, profile)
+    profile = profile or _find_profile(documents)
+    if folder is not None:
+        place = _place(folder, root, profile)
+    else:
+        place = choose_place([each.path for each in documents if _is_alike(each, profile)], profile)
     context = _find_context(documents, root)
     files = scaffold(kind, name, profile=profile, place=place, context=context, spec_root=_find_spec_root(root))
     fresh = [file for file in files if not os.path.lexists(f"{root}/{file.path}")]
@@ -41,6 +47,26 @@ def new(kind: str, name: str, *, profile: Profile = "standard", folder: str | No
     for file in reversed(fresh):  # the agent last: when one cannot be written, it can be made again
         write_text(f"{root}/{file.path}", file.text, make_folders=True)
     return [f"{root}/{file.path}" for file in fresh]
+
+
+def _is_alike(document: Document, profile: Profile) -> bool:
+    """Whether a new agent may lie beside another: of its own profile; a standard one wherever its tools are not lost.
+
+    Claude Code takes a table of tools for none at all, so no standard agent goes where it reads.
+    """
+    from remit.agents.scaffold import find_reader  # noqa: PLC0415 - only for this
+
+    if profile != "standard":
+        return document.profile == profile
+    return find_reader(document.path.rpartition("/")[0]) != "claude"
+
+
+def _find_profile(documents: Sequence[Document]) -> Profile:
+    """What most agents of a workspace are; the standard, where there is one of its own or none at all."""
+    from remit.agents.scaffold import PROFILES  # noqa: PLC0415 - only for this
+
+    found = [document.profile for document in documents if document.profile in PROFILES and document.values]
+    return "standard" if "standard" in found or not found else max(PROFILES, key=found.count)
 
 
 def _refuse_taken(name: str, documents: Sequence[Document]) -> None:

@@ -33,6 +33,9 @@ _HOMES = {
 }  # fmt: skip
 
 
+_PAGES = ("readme", "index", "changelog", "contributing", "license", "agents.md", "claude.md")
+
+
 class Source(NamedTuple):
     """An agent file: what it is called here, and where it is."""
 
@@ -110,7 +113,10 @@ def _find_home(parts: tuple[str, ...]) -> str | None:
 
 
 def _scan(folder: str, home: str | None) -> Iterator[str]:
+    """Every agent file below a folder. A link is followed only where it stands for a folder of agents, and once."""
     waiting = [(folder, home)]
+    plain: dict[str, list[str]] = {}
+    followed = {os.path.realpath(folder)}
     seen = 0
     while waiting:
         here, kind = waiting.pop()
@@ -122,13 +128,32 @@ def _scan(folder: str, home: str | None) -> Iterator[str]:
             seen += 1
             if seen > MAX_FILES:
                 raise InputError(f"'{folder}' holds more than {MAX_FILES} files", hint="name the folders with agents")
-            is_folder = entry.is_dir(follow_symlinks=False)
-            if is_folder and entry.name not in _SKIPPED:
-                inner = kind if kind == "harness" else _find_inner(here, entry.name, kind)
+            inner = kind if kind == "harness" else _find_inner(here, entry.name, kind)
+            if entry.name not in _SKIPPED and _is_way(entry, opens=inner != kind, followed=followed):
                 waiting.append((entry.path, inner))
             # A folder that is called like an agent file is one that cannot be read.
-            if kind and _is_agent_file(entry, kind):
-                yield entry.path
+            if kind and _is_agent_file(entry):
+                if kind == "plain":
+                    plain.setdefault(_find_plain_home(here), []).append(entry.path)
+                else:
+                    yield entry.path
+    for files in plain.values():
+        yield from _keep_agents(files)
+
+
+def _is_way(entry: os.DirEntry[str], *, opens: bool, followed: set[str]) -> bool:
+    """Whether a folder is gone into; a link to one only where a place for agents begins with it."""
+    try:
+        if entry.is_dir(follow_symlinks=False):
+            return True
+        if not opens or not entry.is_dir():
+            return False
+    except OSError:
+        return False
+    target = os.path.realpath(entry.path)
+    new = target not in followed
+    followed.add(target)
+    return new
 
 
 def _find_inner(parent: str, name: str, kind: str | None) -> str | None:
@@ -137,29 +162,38 @@ def _find_inner(parent: str, name: str, kind: str | None) -> str | None:
     return kind or ("plain" if name == "agents" else None)
 
 
-def _is_agent_file(entry: os.DirEntry[str], kind: str) -> bool:
+def _is_agent_file(entry: os.DirEntry[str]) -> bool:
     if entry.name.endswith(".toml"):
         return "/.codex/agents/" in entry.path
-    if not entry.name.endswith(".md"):
-        return False
-    # A plain `agents` folder may as well be a part of a program: there, only what opens like an agent file is one.
-    return kind != "plain" or _opens_with_fence(entry)
+    return entry.name.endswith(".md")
 
 
-def _opens_with_fence(entry: os.DirEntry[str]) -> bool:
-    try:
-        if not entry.is_file():
-            return False
-        with open(entry.path, "rb") as file:
-            return file.read(6).removeprefix(b"\xef\xbb\xbf").startswith(b"---")
-    except OSError:
-        return False
+def _find_plain_home(folder: str) -> str:
+    head, _, _ = f"{folder}/".partition("/agents/")
+    return head
+
+
+def _keep_agents(files: list[str]) -> Iterator[str]:
+    """Of a plain `agents` folder, which may as well be a part of a program: all files, if one of them is an agent.
+
+    Then one without a frontmatter has lost it, and is told, but for a page about the folder itself.
+    """
+    agents = {file for file in files if _opens_with_fence(file)}
+    for file in files if agents else ():
+        name = file.rpartition("/")[2].lower()
+        if file in agents or not name.startswith(_PAGES):
+            yield file
+
+
+def _opens_with_fence(file: str) -> bool:
+    content = load_agent_file(file, max_bytes=6)
+    return isinstance(content, bytes) and content.removeprefix(b"\xef\xbb\xbf").startswith(b"---")
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def load_agent_file(file: str) -> bytes | str:
+def load_agent_file(file: str, *, max_bytes: int = MAX_BYTES) -> bytes | str:
     """The content of an agent file, or why it has none: a pipe, a folder, a loop of links, no permission."""
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -169,7 +203,7 @@ def load_agent_file(file: str) -> bytes | str:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             return "it is not a regular file"
         with os.fdopen(os.dup(handle), "rb") as stream:
-            return stream.read(MAX_BYTES + 1)
+            return stream.read(max_bytes + 1)
     except OSError as error:
         return f"it cannot be read ({(error.strerror or str(error)).lower()})"
     finally:
@@ -187,11 +221,12 @@ def hash_content(content: bytes) -> str:
 
 
 def measure(wanted: Mapping[str, Iterable[str]], root: str) -> dict[str, int | None]:
-    """How many bytes the first of each context file's possible places has; None where none is there."""
+    """How many bytes the first of each context file's possible places has; -1 for a folder, None for nothing."""
     return {path: _measure(candidates, root) for path, candidates in wanted.items()}
 
 
 def _measure(candidates: Iterable[str], root: str) -> int | None:
+    size = None
     for candidate in candidates:
         try:
             found = os.stat(os.path.join(root, candidate))
@@ -199,7 +234,9 @@ def _measure(candidates: Iterable[str], root: str) -> int | None:
             continue
         if stat.S_ISREG(found.st_mode):
             return found.st_size
-    return None
+        if stat.S_ISDIR(found.st_mode):
+            size = -1
+    return size
 
 
 # --- judging ---------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from remit.agents.document import parse_document
 from remit.agents.profiles import KINDS
 from tests.agents.samples import CLAUDE, STANDARD, change
 from tests.doors.cli.test_lint import git, put
@@ -59,7 +60,7 @@ WORKSPACES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         {".opencode/agent/subagents/old.md": OPENCODE},
         {"standard": ".opencode/agent/subagents", "opencode": ".opencode/agent/subagents"},
     ),
-    "claude": ({".claude/agents/code-reviewer.md": CLAUDE}, {"standard": ".claude/agents"}),
+    "claude": ({".claude/agents/code-reviewer.md": CLAUDE}, {"standard": "agents"}),
     "plain": ({"agents/code-reviewer.md": CLAUDE}, {"standard": "agents", "claude": "agents"}),
     "codex": ({".codex/agents/x.toml": CODEX}, {"standard": "agents"}),
 }
@@ -81,6 +82,23 @@ def test_a_new_agent_lies_with_its_like_and_lints_clean(inside: Inside, profile:
         ended = inside("lint")
         assert (ended.code, "nothing to say" in ended.text, ended.err) == (0, True, b""), ended.text
     assert set(files) < set(list_files(inside.folder)) or not files
+
+
+@pytest.mark.parametrize(("workspace", "path"), [
+    ("empty", "agents/a.md"),
+    ("opencode", ".opencode/agent/subagents/a.md"),
+    ("claude", ".claude/agents/a.md"),
+    ("plain", "agents/a.md"),
+    ("codex", ".codex/agents/a.toml"),
+])  # fmt: skip
+def test_without_a_profile_a_new_agent_is_like_the_others(inside: Inside, workspace: str, path: str) -> None:
+    files, _ = WORKSPACES[workspace]
+    for name, text in files.items():
+        put(inside, name, text)
+    assert load(inside("new", "review", "a", "--json"))["created"][0] == path
+    profiles = {parse_document(name, text).profile for name, text in files.items()} or {"standard"}
+    assert parse_document(path, (inside.folder / path).read_bytes()).profile in profiles
+    assert inside("lint").code == 0
 
 
 def test_what_it_needs_is_made_once(inside: Inside) -> None:
@@ -159,12 +177,12 @@ NAME = "an agent's name is at most 64 of a-z, 0-9 and single hyphens, not "
         (["planning", "git-workflow-manager"], "git-workflow-manager is a built-in service; "),
         (["planning", "taken"], "there is an agent taken already, in .claude/agents/taken.md; choose another name"),
         (["planning", "code-reviewer", "--profile", "codex"], "there is an agent code-reviewer already, in "),
-        (["planning", "lost", "--folder", "docs"], "docs/lost.md is there already; choose another name, or remove it"),
+        (["planning", "lost", "--profile", "standard", "--folder", "docs"], "docs/lost.md is there already; choose "),
         (["planning", "a", "--folder", ".."], "'..' lies outside the workspace "),
         (["planning", "a", "--folder", "/"], "'/' lies outside the workspace "),
         (["planning", "a", "--folder", ""], "--folder is empty; "),
         (["planning", "a", "--folder", ".claude/commands"], "'.claude/commands' is a folder of commands; "),
-        (["planning", "a", "--folder", "docs/lost.md"], "'"),
+        (["planning", "a", "--profile", "standard", "--folder", "docs/lost.md"], "'"),
         (["planning", "a", "--profile", "claude", "--folder", "docs"], "claude reads no agents from 'docs'; "),
         (["planning", "a", "--profile", "codex", "--folder", "agents"], "codex reads no agents from 'agents'; "),
         (["planning", "a", "--profile", "opencode", "--folder", ".claude/agents"], "opencode reads no agents from "),

@@ -135,7 +135,7 @@ def target_unknown(graph: Graph) -> Iterator[GraphReport]:
     for agent, target in graph.unknown:
         if target.name not in meant:
             meant[target.name] = find_meant(target.name, known) if len(meant) * len(known) < MAX_COMPARED else None
-        name = meant[target.name]
+        name = meant[target.name] if meant[target.name] != agent.name else None  # nobody means to call itself
         hint = f"Did you mean {name}?" if name else "Write the agent's file, or take the name out."
         edit = Edit(*target.span, name, target.place) if name and _is_plain(name) and target.is_bare else None
         yield GraphReport(agent, f"the agent {target.name} does not exist", hint, target.place, edit)
@@ -217,9 +217,9 @@ def child_outlives(graph: Graph) -> Iterator[GraphReport]:
     """
     for caller, child in _edges(graph):
         if caller.timeout_s and child.timeout_s and child.timeout_s >= caller.timeout_s:
-            yield GraphReport(caller, f"{child.name} may take {child.timeout_s:g} s, {caller.name} itself only "
-                              f"{caller.timeout_s:g} s", "Give the caller more time than the child.",
-                              _place_of_edge(caller, child.name))  # fmt: skip
+            limits = f"{child.name} may take {child.timeout_s:g} s, {caller.name} itself has {caller.timeout_s:g} s"
+            hint = "Give the caller more time than the child."
+            yield GraphReport(caller, limits, hint, _place_of_edge(caller, child.name))
 
 
 @graph_rule("GRF007", "R1.27", severity="warning")
@@ -233,10 +233,13 @@ def may_spawn_itself(graph: Graph) -> Iterator[GraphReport]:
     Good: `tools: Read, Agent(code-reviewer)`, `permission: {task: {"*": deny, code-reviewer: allow}}`
     """
     for name, agent in graph.agents.items():
-        target = _find_target(agent, ANYONE) or (_find_target(agent, name) if agent.profile != "standard" else None)
-        if target is not None:
+        anyone = _find_target(agent, ANYONE)
+        itself = _find_target(agent, name) if agent.profile != "standard" else None
+        if anyone is not None:
             yield GraphReport(agent, "the agent can start any agent, also itself",
-                              "Name the agents that it may start.", target.place)  # fmt: skip
+                              "Name the agents that it may start.", anyone.place)  # fmt: skip
+        elif itself is not None:
+            yield GraphReport(agent, "the agent can start itself", "Take its own name out.", itself.place)
 
 
 @graph_rule("GRF008", "R1.1")

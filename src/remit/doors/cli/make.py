@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.argument("kind", metavar="KIND")
 @click.argument("name", metavar="NAME")
 @click.option(
-    "--profile", default="standard", metavar="PROFILE", help="standard, claude, opencode or codex; else standard."
+    "--profile", metavar="PROFILE", help="standard, claude, opencode or codex; else what most agents here are."
 )
 @click.option("--folder", metavar="DIR", help="Where to put it; else where this workspace keeps its agents.")
 @options.output_format("full", "json")
