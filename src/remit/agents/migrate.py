@@ -20,7 +20,7 @@ from remit.agents.fixes import apply_fixes
 from remit.agents.frontmatter import parse_frontmatter
 from remit.agents.headings import find_paragraph, find_parts, find_passages, is_whole, trim
 from remit.agents.outline import SECTIONS
-from remit.agents.profiles import KINDS, TIMEOUTS_S, TOOLS
+from remit.agents.profiles import KINDS, TIMEOUTS_S, TOOLS, is_read_by_claude
 from remit.agents.rules.all import Case, run_rules
 from remit.errors import InputError, UsageError, did_you_mean
 from remit.lazy import lazy
@@ -320,6 +320,11 @@ def _convert_tools(work: _Work) -> None:
     if found is not None and "/tools" not in found.keys and "/allowed-tools" in found.keys:
         work.change(edits.rename_key(work.document, "/allowed-tools", "tools"), "renamed allowed-tools to tools")
     value = work.document.get("tools")
+    if is_read_by_claude(work.document.path):
+        if value:
+            work.doubt("tools stays as Claude Code reads it, which takes a table for no tools at all",
+                       "Keep the standard file in agents/ and compile it for Claude Code.", "/tools")  # fmt: skip
+        return
     key_end, end = work.document.key_span("/tools")[1], work.document.span_of("/tools")[1]
     if not isinstance(value, str | list) or not value or "#" in work.document.text[key_end:end]:
         return  # a list with comments is for the rules

@@ -120,6 +120,11 @@ def find_place(path: str) -> Profile | None:
     return "claude" if "agents" in parts else None
 
 
+def is_read_by_claude(path: str) -> bool:
+    """Whether Claude Code reads a file as it lies there, whatever rules it follows."""
+    return find_place(path) == "claude" and ".claude" in path.split("/")
+
+
 def choose_profile(path: str, values: Mapping[str, Any], *, has_workflow: bool = False) -> Profile:
     """By which rules a file is judged. Where nothing else tells, by those that nearly every harness shares."""
     if path.endswith(".toml"):
