@@ -169,9 +169,17 @@ def test_claude_codes_tools_become_a_table() -> None:
 
 
 def test_allowed_tools_are_tools() -> None:
-    document = read(change("tools: Read, Grep", "allowed-tools:\n  - Read\n  - Grep", base=CLAUDE), CLAUDE_PATH)
+    text = change("tools: Read, Grep", "allowed-tools:\n  - Read\n  - Grep", base=CLAUDE)
+    document = read(text, "agents/code-reviewer.md")
     assert document.get("tools", "read") is True
     assert "allowed-tools" not in document.values
+
+
+def test_where_claude_code_reads_the_tools_stay_as_it_reads_them() -> None:
+    """From a table it reads no tools at all."""
+    document = read(CLAUDE, CLAUDE_PATH)
+    assert document.profile == "standard"
+    assert document.get("tools") == "Read, Grep, Glob, Bash"
 
 
 def test_opencodes_denials_hold() -> None:

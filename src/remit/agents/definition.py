@@ -187,7 +187,7 @@ _STANDARD_NAMES = {
 def read_tools(document: Document) -> tuple[str, ...] | None:
     """The standard's names of the tools that a file switches on; None where it says nothing."""
     value = document.get("tools")
-    if document.profile == "claude":
+    if document.profile == "claude" or isinstance(value, str):
         names = [tool.partition("(")[0] for tool in split_claude_tools(value)]
         known = [_STANDARD_NAMES[name] for name in names if name in CLAUDE_TOOLS and name in _STANDARD_NAMES]
         return tuple(dict.fromkeys(known)) if value is not None else None

@@ -136,7 +136,9 @@ def _render_standard(writer: Writer, context: ContextFacts, reader: Profile | No
     )  # fmt: skip
     body = "\n\n".join(text for text in ("\n".join(section()) for section in sections) if text)
     remark = _REMARKS.get(reader, ()) if reader else ()
-    return "\n".join(["---", *remark, *_render_head(writer, context), "---", "", f"# {writer.title}", "", body, ""])
+    return "\n".join(
+        ["---", *remark, *_render_head(writer, context, reader), "---", "", f"# {writer.title}", "", body, ""]
+    )
 
 
 _REMARKS: dict[Profile, tuple[str, ...]] = {
@@ -154,7 +156,7 @@ _REMARKS: dict[Profile, tuple[str, ...]] = {
 """What a standard agent says at its top where a harness reads it as well; the workspace keeps its agents there."""
 
 
-def _render_head(writer: Writer, context: ContextFacts) -> Iterator[str]:
+def _render_head(writer: Writer, context: ContextFacts, reader: Profile | None) -> Iterator[str]:
     plan = writer.blueprint
     yield f"name: {quote(writer.name)}"
     yield 'version: "1.0.0"'
@@ -164,8 +166,10 @@ def _render_head(writer: Writer, context: ContextFacts) -> Iterator[str]:
     yield f"temperature: {plan.temperature}"
     yield f"max_tokens: {plan.max_tokens}"
     yield f"timeout: {TIMEOUTS_S[plan.kind]}"
+    if reader == "claude":  # from a table it reads no tools at all
+        yield f"tools: {_name_tools(writer)}"
     tables = {
-        "tools": writer.tools(),
+        **({} if reader == "claude" else {"tools": writer.tools()}),
         "permissions": writer.permissions(),
         "context_loading": writer.context_loading(context.index, context.required),
         "delegation": writer.delegation(),
@@ -179,8 +183,13 @@ def _render_head(writer: Writer, context: ContextFacts) -> Iterator[str]:
 # --- for the harnesses -----------------------------------------------------------------------------------------------
 
 
+def _name_tools(writer: Writer) -> str:
+    """The tools as Claude Code has them."""
+    return ", ".join(tool.capitalize() for tool in TOOLS if tool in writer.blueprint.tools)
+
+
 def _render_claude(writer: Writer) -> str:
-    tools = ", ".join(tool.capitalize() for tool in TOOLS if tool in writer.blueprint.tools)
+    tools = _name_tools(writer)
     head = (
         f"name: {render_scalar(writer.name)}",
         f"description: {quote(_pitch(writer))}",
