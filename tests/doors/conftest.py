@@ -12,7 +12,7 @@ from remit.doors.cli import run
 
 SOURCE = Path(__file__).parents[2] / "src"
 TIMEOUT_SECONDS = 30
-STEERING = ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "PYTHONIOENCODING", "REMIT_DEBUG", "REMIT_ROOT", "TERM")
+STEERING = ("CI", "COLUMNS", "FORCE_COLOR", "NO_COLOR", "PYTHONIOENCODING", "REMIT_DEBUG", "REMIT_ROOT", "TERM")
 """What steers the output: no test inherits it from whoever runs the tests."""
 
 

@@ -778,3 +778,12 @@ def test_many_files_are_linted_by_all_processors_with_one_answer(remit: Remit) -
     cold = remit("lint", "--json")
     assert len([each for each in load(cold) if each["code"] == "AGT004"]) == 120
     assert remit("lint", "--json") == cold
+
+
+def test_in_ci_no_baseline_is_made(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(inside, ".claude/agents/a.md", "---\nname: a\n---\n")
+    monkeypatch.setenv("CI", "true")
+    ended = inside("lint", "--baseline", "knwon.json")
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.complaint.startswith("there is no baseline 'knwon.json', and CI makes none; make it once")
+    assert not (inside.folder / "knwon.json").exists()
