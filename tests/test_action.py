@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 INSTALL, LINT, UPLOAD = ACTION["runs"]["steps"]
 GOOD = "---\nname: tidy\ndescription: Tidies up.\n---\n\nTidy up.\n"
-BAD = "---\nname: [tidy\n---\n\nTidy up.\n"
+BAD = "---\nname: [tidy\ntool: Read\n---\n\nTidy up.\n"
 
 
 class Ran(NamedTuple):
@@ -131,9 +131,9 @@ def test_rules_and_severities_are_handed_on(lint: Callable[..., Ran]) -> None:
     assert lint(paths="more", ignore=",".join(codes)).code == 0
     only = lint(paths="more", select=min(codes))
     assert set(re.findall(r"title=(\w+)", only.out)) == {min(codes)}
-    shown = lint(paths="more", select="GRF004")
+    shown = lint(paths="more", select="AGT206")
     assert "::warning" in shown.out
-    assert (shown.code, lint(paths="more", select="GRF004", fail_on="error").code) == (1, 0)
+    assert (shown.code, lint(paths="more", select="AGT206", fail_on="error").code) == (1, 0)
     assert lint(paths="more", fail_on="no such severity").code == 2
 
 

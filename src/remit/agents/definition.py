@@ -190,7 +190,8 @@ def read_tools(document: Document) -> tuple[str, ...] | None:
     if document.profile == "claude" or isinstance(value, str):
         names = [tool.partition("(")[0] for tool in split_claude_tools(value)]
         known = [_STANDARD_NAMES[name] for name in names if name in CLAUDE_TOOLS and name in _STANDARD_NAMES]
-        return tuple(dict.fromkeys(known)) if value is not None else None
+        told = value is not None if document.profile == "claude" else bool(known)
+        return tuple(dict.fromkeys(known)) if told else None
     if isinstance(value, dict):
         return tuple(name for name, on in value.items() if on is True and name in TOOLS)
     if isinstance(value, list):

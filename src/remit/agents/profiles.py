@@ -132,7 +132,13 @@ def choose_profile(path: str, values: Mapping[str, Any], *, has_workflow: bool =
     place = find_place(path)
     if place == "command" or (place is None and has_workflow and "agent_type" not in values):
         return "command"
-    return "standard" if _claims_standard(values) else place or "claude"
+    if _claims_standard(values):
+        return "standard"
+    return place or ("standard" if len(_STANDARD_ONLY.intersection(values)) > 1 else "claude")
+
+
+_STANDARD_ONLY = frozenset(STANDARD_KEYS) - {"name", "description", "tools", "model", "mode", "temperature"}
+"""Keys that no harness has: a file in no harness's folder that has some of them is meant to follow the standard."""
 
 
 def _claims_standard(values: Mapping[str, Any]) -> bool:
