@@ -106,6 +106,22 @@ def test_a_value_that_is_referred_to_is_shared() -> None:
     assert found.shared == {"/b", "/b/k", "/c/0", "/c/0/k"}
 
 
+def test_what_is_merged_belongs_to_the_table_and_is_shared() -> None:
+    text, found = read("a: &x\n  k: 1\n  l: 2\nb:\n  <<: *x\n  l: 3 # own\nc:\n  <<: [{k: 4}, *x]\n")
+    assert found.values == {"a": {"k": 1, "l": 2}, "b": {"l": 3, "k": 1}, "c": {"k": 4, "l": 2}}
+    assert found.shared == {"/b/k", "/c/k", "/c/l"}
+    assert text[slice(*found.spans["/b/k"])] == "<<"
+    assert set(found.keys) == {"/a", "/a/k", "/a/l", "/b", "/b/l", "/c"}, "what is merged has no key to rename"
+
+
+@pytest.mark.parametrize("head", ["a: &x {k: 1}\nb: &y {<<: *x, l: 2}\nc: {<<: *y, k: 3}", "a: {<<: {k: 1}}",
+                                  "x: &x {k: 1}\ny: &y {k: 2}\na: {<<: [*y, *x]}", "x: &x {k: 1}\n<<: *x"])  # fmt: skip
+def test_tables_are_merged_as_the_reader_of_yaml_does_it(head: str) -> None:
+    _, found = read(head)
+    assert found.values == yaml.safe_load(head)
+    assert not found.problems
+
+
 # --- values ----------------------------------------------------------------------------------------------------------
 
 WORDS = {
@@ -219,6 +235,10 @@ HOSTILE = {
     "questions": "? " * 60_000 + "x",
     "dashes": "a:\n" + "- " * 60_000 + "x",
     "deep below the cap": "\n".join(" " * level + "k:" for level in range(395)),
+    "a table merged into itself": "a: &a\n  <<: *a",
+    "many merges": "\n".join(
+        ["a0: &a0 {x: 1}"] + [f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 9)}]}}" for i in range(1, 30)]
+    ),
     "too long": "a: " + "x" * MAX_CHARS,
     "too many values": "a: [" + "1, " * (MAX_VALUES + 10) + "1]",
 }

@@ -58,7 +58,8 @@ class Frontmatter:
     flow: set[str] = field(default_factory=set)
     """The lists and tables that are written with brackets."""
     shared: set[str] = field(default_factory=set)
-    """The values that are only referred to (`*name`): their span is that of their key or list, and nobody edits it."""
+    """The values that are only referred to (`*name`, `<<: *name`): their span is that of their key or list, and nobody
+    edits it. What is merged into a table has no key of its own."""
     problems: list[Problem] = field(default_factory=list)
     whole: bool = True
     """Whether it could be read as one piece of YAML."""
@@ -165,7 +166,11 @@ class _Reader:
 
     def read_mapping(self, node: MappingNode, pointer: str, depth: int) -> dict[str, Any]:
         found, values = self.found, {}
+        merged: list[tuple[Node, Node]] = []
         for key_node, value_node in node.value:
+            if _is_merge(key_node, value_node):
+                merged.append((key_node, value_node))
+                continue
             key = key_node.value if isinstance(key_node, ScalarNode) else "?"
             inner = f"{pointer}/{escape_key(key)}"
             key_span = (self.offset + key_node.start_mark.index, self.offset + key_node.end_mark.index)
@@ -175,7 +180,37 @@ class _Reader:
             values[key] = self.read(value_node, inner, depth + 1)
             if found.left < 0:  # whatever follows would be refused too, one by one
                 break
+        for key_node, value_node in merged:
+            self.merge(values, value_node, key_node, pointer, depth + 1)
         return values
+
+    def merge(self, values: dict[str, Any], node: Node, at: Node, pointer: str, depth: int) -> None:
+        """Add what `<<: *base` refers to, as far as the table does not say it itself. It is shared: nobody edits it."""
+        found = self.found
+        span = (self.offset + at.start_mark.index, self.offset + at.end_mark.index)
+        found.left -= 1
+        if found.left < 0 or depth > MAX_DEPTH:
+            self.refuse(span, pointer)
+            return
+        if isinstance(node, SequenceNode):
+            for item in node.value:
+                self.merge(values, item, at, pointer, depth + 1)
+                if found.left < 0:
+                    return
+        for key_node, value_node in node.value if isinstance(node, MappingNode) else ():
+            found.left -= 1
+            if found.left < 0:
+                self.refuse(span, pointer)
+                return
+            key = key_node.value if isinstance(key_node, ScalarNode) else "?"
+            if _is_merge(key_node, value_node):
+                self.merge(values, value_node, at, pointer, depth + 1)
+            elif key not in values:
+                inner = f"{pointer}/{escape_key(key)}"
+                self.seen.add(id(value_node))
+                found.keys[inner] = span  # where its values are said to stand; the key itself stands elsewhere
+                values[key] = self.read(value_node, inner, depth + 1)
+                del found.keys[inner]
 
     def read(self, node: Node, pointer: str, depth: int) -> Any:  # noqa: ANN401 - any YAML value
         found = self.found
@@ -230,6 +265,11 @@ class _Reader:
             self.refused = True
             what = "refers to itself too often" if self.found.shared else "holds too many values, or too deep ones"
             self.found.problems.append(Problem("limit", f"the frontmatter {what}", span[0], span[0] + 1, pointer))
+
+
+def _is_merge(key: Node, value: Node) -> bool:
+    """Whether a key is YAML's `<<`, with a table or several of them."""
+    return key.tag == f"{_TAG_PREFIX}merge" and isinstance(value, CollectionNode)
 
 
 _TAG_PREFIX = "tag:yaml.org,2002:"
