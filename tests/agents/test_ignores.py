@@ -61,8 +61,19 @@ def test_codes_are_whole_or_a_beginning_in_any_case(codes: str) -> None:
 def test_only_the_codes_that_silence_nothing_are_named() -> None:
     text = f"{HEAD}<!-- remit: ignore[AGT101, AGT102, ZZZ] -->\nnext\n"
     [told] = apply_ignores([make(7)], parse_document(CLAUDE_PATH, text).ignores)
-    assert (told.code, told.message) == ("IGN001", "the ignore does not silence AGT102, ZZZ")
+    assert (told.code, told.message) == (
+        "IGN001",
+        "the ignore does not silence AGT102 and names ZZZ, which no rule has",
+    )
     assert told.fix is None, "one of its codes is needed"
+
+
+@pytest.mark.parametrize("code", ["AGT999", "NOPE1"])
+def test_a_code_that_no_rule_has_is_told(code: str) -> None:
+    text = f"{HEAD}<!-- remit: ignore[{code}] -->\nnext\n"
+    [told] = apply_ignores([], parse_document(CLAUDE_PATH, text).ignores)
+    assert told.message == f"the ignore names {code}, which no rule has"
+    assert told.fix is not None
 
 
 @pytest.mark.parametrize(

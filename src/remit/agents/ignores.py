@@ -40,11 +40,32 @@ def unused_ignore(ignore: Ignore, codes: Sequence[str]) -> Finding:
 
     Fix (safe): removes the comment, where none of its codes is needed.
     """
-    what = ", ".join(codes) or "anything"
     whole = len(codes) == len(ignore.codes)
+    strange = _find_strange(codes)
+    idle = ", ".join(code for code in codes if code not in strange) or ("anything" if not codes else "")
+    told = [
+        f"does not silence {idle}" if idle else "",
+        f"names {', '.join(strange)}, which no rule has" if strange else "",
+    ]
+    message = f"the ignore {' and '.join(filter(None, told))}"
     fix = Fix("safe", "Remove the comment.", (Edit(*ignore.cut, "", ignore.place),)) if whole else None
-    return Finding("IGN001", "warning", f"the ignore does not silence {what}", "Remove what is not needed.", "C17", "",
-                   ignore.place, fix)  # fmt: skip
+    hint = "Correct it (`remit explain --all` lists the codes), or remove it." if strange else _UNNEEDED
+    return Finding("IGN001", "warning", message, hint, "C17", "", ignore.place, fix)
+
+
+_UNNEEDED = "Remove what is not needed."
+
+
+def _find_strange(codes: Sequence[str]) -> list[str]:
+    """Those of some codes that no rule has, nor begins with."""
+    if not codes:
+        return []
+    from remit.agents import compile as compilation  # noqa: PLC0415 - only for an ignore that silences nothing
+    from remit.agents.rules.all import RULES  # noqa: PLC0415
+    from remit.agents.rules.graph import GRAPH_RULES  # noqa: PLC0415
+
+    known = (*RULES, *GRAPH_RULES, *TOLD, *compilation.TOLD)
+    return [code for code in codes if not any(each.startswith(code) for each in known)]
 
 
 def bare_ignore(ignore: Ignore) -> Finding:
