@@ -20,12 +20,30 @@ from remit.agents.patterns import (
     is_plain,
     matches_command,
     matches_path,
+    matches_whole,
     respell,
 )
 
 BUILT_INS = {"eval", "exec", "command", "time"}
 NEEDS_A_PERSON = {"sudo", "su", "doas"}
 """They ask for a password, or for root."""
+NEEDS_MORE = {
+    "watch",
+    "vim",
+    "vi",
+    "nvim",
+    "npx",
+    "npm",
+    "uv",
+    "tmux",
+    "screen",
+    "go",
+    "cargo",
+    "docker",
+    "podman",
+    "fd",
+}
+"""They take seconds, a terminal, a project, an image or another file, or go on behind one's back."""
 
 
 # --- paths -----------------------------------------------------------------------------------------------------------
@@ -192,6 +210,26 @@ def test_a_way_round_is_allowed_and_not_denied(denied: str, others: list[str], a
         assert allow is None or any(matches_command(pattern, way) for pattern in allow)
 
 
+@pytest.mark.parametrize(("pattern", "command", "expected"), [
+    ("git push *", "git push", True), ("git push *", "git push origin", True), ("git push *", "git pushx", False),
+    ("git push*", "git pushx", True), ("git push", "git push origin", False), ("*", "rm -rf /", True),
+    ("*rm*", "sudo rm x", True), ("ls ?", "ls x", True), ("ls ?", "ls", False), ("rm *", "/bin/rm x", False),
+])  # fmt: skip
+def test_a_whole_command(pattern: str, command: str, expected: bool) -> None:  # noqa: FBT001 - a column of the table
+    assert matches_whole(pattern, command) is expected
+
+
+def test_a_long_command_takes_no_time() -> None:
+    assert not matches_whole("*a" * 149 + "b", "a" * 590)
+
+
+def test_a_program_of_which_only_a_part_is_allowed() -> None:
+    ways = dict(
+        find_runners("touch x", ["tar xf", "tar -xf", "tar tf"], deny=[], allow=["tar xf", "tar -xf", "tar tf"])
+    )
+    assert ways == {"tar xf": "tar xf FILE --to-command='touch x'", "tar -xf": "tar -xf FILE --to-command='touch x'"}
+
+
 # --- the ways really lead there --------------------------------------------------------------------------------------
 
 
@@ -203,9 +241,8 @@ def run(command: str, where: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("program", sorted(set(RUNNERS) - NEEDS_A_PERSON - {"watch", "vim", "npx", "npm", "uv"}))
+@pytest.mark.parametrize("program", sorted(set(RUNNERS) - NEEDS_A_PERSON - NEEDS_MORE))
 def test_a_program_that_runs_others_does(program: str, tmp_path: Path) -> None:
-    """Those that take seconds or a terminal were tried by hand."""
     if program not in BUILT_INS and shutil.which(program) is None:
         pytest.skip(f"{program} is not here")
     ((_, way),) = find_runners(f"touch {tmp_path}/done", [program], deny=[], allow=[program])

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 EVERYTHING = frozenset({"*", "**", "**/*", "**/**", "./**", "./**/*", "/**"})
 MAX_CHARS = 300
@@ -152,10 +152,23 @@ RUNNERS = {
     "perl": "perl -e 'system(\"{}\")'", "ruby": "ruby -e 'system(\"{}\")'", "php": "php -r 'system(\"{}\");'",
     "lua": "lua -e 'os.execute(\"{}\")'", "node": "node -e 'require(\"child_process\").execSync(\"{}\")'",
     "bun": "bun -e 'require(\"child_process\").execSync(\"{}\")'", "vim": "vim -es -c '!{}' -c q",
+    "vi": "vi -c '!{}' -c q", "nvim": "nvim --headless -c '!{}' -c q", "ed": "ed <<< '!{}'",
+    "tsx": "tsx -e 'require(\"child_process\").execSync(\"{}\")'",
+    "ts-node": "ts-node -e 'require(\"child_process\").execSync(\"{}\")'",
+    "deno": "deno eval 'new Deno.Command(\"sh\", {{args: [\"-c\", \"{}\"]}}).outputSync()'",
+    "pwsh": "pwsh -c '{}'", "tmux": "tmux new -d '{}'", "screen": "screen -dm {}", "strace": "strace -o /dev/null {}",
+    "gdb": "gdb -nx -batch -ex '!{}'", "unshare": "unshare -r {}", "cmake": "cmake -E env {}",
+    "ssh": "ssh -o ProxyCommand='{}' x", "scp": "scp -o ProxyCommand='{}' x: .", "fd": "fd -d 1 -x {}",
+    "rsync": "rsync -e 'sh -c \"{}\"' x: .", "zip": "zip x.zip /etc/passwd -T -TT '{} #'",
+    "sqlite3": "sqlite3 /dev/null '.shell {}'", "go": "go run -exec '{}' .",
+    "cargo": "cargo run --config 'target.\"cfg(all())\".runner=\"{}\"'",
+    "docker": "docker run --rm -v .:/w -w /w alpine {}", "podman": "podman run --rm -v .:/w -w /w alpine {}",
     "npx": "npx -c '{}'", "npm": "npm exec -c '{}'", "pnpm": "pnpm exec {}", "uv": "uv run {}",
     "poetry": "poetry run {}", "bundle": "bundle exec {}", "lake": "lake env {}",
 }  # fmt: skip
 """Programs that run what they are given, and how."""
+_OTHER_WAYS = {"tar": ("tar xf FILE --to-command='{}'", "tar -xf FILE --to-command='{}'")}
+"""For a program of which not all may be allowed: how else."""
 
 _UNSPEAKABLE = frozenset("|&;<>$`\"'\\*?[](){}!#~\n")
 """What has a meaning of its own to a shell: a command with one of these is not respelled."""
@@ -260,12 +273,32 @@ def find_runners(
     """Those of some bash patterns that let a program through which runs others, and how it would run a command."""
     for pattern in programs:
         program = normalize_command(pattern).split(" ", 1)[0]
-        way = RUNNERS.get(program)
-        if way is None or program == command.split(" ", 1)[0]:
-            continue
-        spelling = way.format(command)
-        if matches_command(pattern, spelling) and passes(spelling, deny=deny, allow=allow):
-            yield pattern, spelling
+        for spelling in _run_through(program, command):
+            if matches_command(pattern, spelling) and passes(spelling, deny=deny, allow=allow):
+                yield pattern, spelling
+                break
+
+
+def _run_through(program: str, command: str) -> Iterator[str]:
+    """How a program runs another command; nothing where it runs none, or is that command's own."""
+    if program in RUNNERS and program != command.split(" ", 1)[0]:
+        yield from (way.format(command) for way in (RUNNERS[program], *_OTHER_WAYS.get(program, ())))
+
+
+def matches_whole(pattern: str, command: str) -> bool:
+    """Whether a pattern matches a whole command as opencode reads it: `*` is anything, ` *` at the end nothing too."""
+    if len(pattern) > MAX_CHARS or len(command) > 2 * MAX_CHARS:
+        return pattern in (command, "*")
+    ends = (pattern, pattern[:-2]) if pattern.endswith(" *") else (pattern,)
+    return any(_absorbs_signs(list(each), list(command)) for each in ends)
+
+
+def find_way_past(command: str, programs: Iterable[str], may_run: Callable[[str], bool]) -> str | None:
+    """Another spelling of a command, or a way to run it through one of some programs, that somebody lets through."""
+    if not is_plain(command):
+        return None
+    through = (way for program in programs for way in _run_through(program, command))
+    return next((spelling for spelling in (*_respell_all(command), *through) if may_run(spelling)), None)
 
 
 def _respell_name(command: str) -> Iterator[str]:

@@ -41,4 +41,5 @@ SAMPLES = {
                        fixed='permission: {"*": deny, read: allow, grep: allow} # both\n'),
     "AGT326": opencode(RIGHTS, "tools:\n  write: false # never\n  bash: true\n  edit: false\n",
                        fixed="permission:\n  edit: deny # never\n  bash: allow\n"),
+    "AGT327": opencode("  bash: allow\n", "  bash:\n    '*': allow\n    'rm -rf *': deny\n"),
 }  # fmt: skip

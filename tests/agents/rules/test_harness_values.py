@@ -122,7 +122,7 @@ CASES = {
     ".opencode/agent/a.md": {
         "mode: primary": [],
         "description: x\npermission: deny": [],
-        "description: x\npermission: {bash: {'*': allow, 'rm *': deny}}": [],
+        "description: x\npermission: {bash: {'*': deny, 'git diff *': allow}}": [],
         "description: x\npermission: {my_mcp_*: allow, custom: deny}": [],
         "description: x\nhidden: yes": ["AGT044"],
         "description: x\nname: a": [],

@@ -6,9 +6,10 @@ start at all.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from remit.agents import edits
+from remit.agents.patterns import find_way_past, matches_whole, normalize_command
 from remit.agents.profiles import CLAUDE_KEYS, OPENCODE_KEYS, OPENCODE_TOOLS, STANDARD_KEYS
 from remit.agents.rules.keys import find_meant, list_names
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
@@ -619,6 +620,68 @@ def _find_asks(rights: dict[str, object]) -> Iterator[tuple[str, ...]]:
             yield (tool,)
         elif isinstance(right, dict):
             yield from ((tool, pattern) for pattern, action in right.items() if action == "ask")
+
+
+@rule("AGT327", "R1.3", profiles=_OPENCODE, severity="warning")
+def opencode_denial_decorative(case: Case) -> Iterator[Report]:
+    """A command is denied to bash, and the same command in another spelling is not.
+
+    Why: a pattern is compared with the whole command, `*` stands for anything, and of all patterns that match, the last
+    one wins. Flags can be written apart, in another order or in full, a program by its path or through another one.
+    Where everything else is allowed, no list of denials is complete. It is told once, with an example.
+
+    Bad: `bash: {"*": allow, "rm -rf *": deny}`: `rm -r -f` does the same
+
+    Good: `bash: {"*": deny, "git diff*": allow, "git status*": allow}`
+    """
+    document = case.document
+    rules = _list_bash_rules(case.get("permission"))
+    denied = [each for each in rules if each.action == "deny" and len(each.path) > 1]
+
+    def may_run(command: str) -> bool:
+        found = (each.action for each in reversed(rules) if matches_whole(each.pattern, command))
+        return next(found, "allow") == "allow"
+
+    allowed = (each.pattern.split(" ", 1)[0].rstrip("*") for each in rules if each.action == "allow")
+    programs = list(dict.fromkeys(("bash", "env", *allowed)))
+    for denial in denied:
+        command = normalize_command(denial.pattern).rstrip("*").rstrip()
+        if not command or may_run(command):
+            continue  # a later rule allows it, as it is written
+        longer = f"{command} x"  # a pattern without a star is the whole command
+        way = longer if may_run(longer) else find_way_past(command, programs, may_run)
+        if way is not None:
+            pointer = "/permission" + "".join(f"/{escape_key(part)}" for part in denial.path)
+            rest = f", one of {len(denied)} denials," if len(denied) > 1 else ""
+            yield Report(f"denying {show(denial.pattern)}{rest} does not hold: `{way}` is allowed",
+                         'Write "*": deny first, and allow the commands that the agent needs.',
+                         document.key_span(pointer), pointer)  # fmt: skip
+            return
+
+
+class _BashRule(NamedTuple):
+    """What a line of the permissions says of commands."""
+
+    pattern: str
+    action: str
+    path: tuple[str, ...]
+
+
+def _list_bash_rules(rights: object) -> list[_BashRule]:
+    """Whatever the permissions say of bash, in the order of the text; nothing where an action is none."""
+    rules: list[_BashRule] = []
+    for tool, right in rights.items() if isinstance(rights, dict) else ():
+        if not matches_whole(tool, "bash"):
+            continue
+        table = right if isinstance(right, dict) else {"*": right}
+        for pattern, action in list(table.items())[:MAX_BASH_RULES]:
+            if action in _ACTIONS:
+                path = (tool, pattern) if isinstance(right, dict) else (tool,)
+                rules.append(_BashRule(pattern, action, path))
+    return rules
+
+
+MAX_BASH_RULES = 100
 
 
 # --- tools -----------------------------------------------------------------------------------------------------------
