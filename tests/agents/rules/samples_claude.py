@@ -28,6 +28,7 @@ SAMPLES = {
     "AGT206": claude(MODEL, f"{MODEL}max-turns: 20 # enough\n", fixed=f"{MODEL}maxTurns: 20 # enough\n"),
     "AGT207": claude(MODEL, f"{MODEL}temperature: 0.2\nenv: x\n"),
     "AGT208": claude(MODEL, f"{MODEL}permissionMode: plan\n", path=PLUGIN_PATH),
+    "AGT209": claude("name: code-reviewer", 'name: "reviewer" # short', fixed='name: "code-reviewer" # short'),
     "AGT210": claude(MODEL, f"{MODEL}hooks: []\n", fixed=MODEL),
     "AGT211": claude(MODEL, f"{MODEL}hooks:\n  preToolUse:\n    - hooks:\n        - type: command\n",
                      fixed=f"{MODEL}hooks:\n  PreToolUse:\n    - hooks:\n        - type: command\n"),

@@ -9,7 +9,14 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.agents import edits
-from remit.agents.profiles import CLAUDE_KEYS, CLAUDE_TOOLS, COMMAND_KEYS, OPENCODE_KEYS, STANDARD_KEYS
+from remit.agents.profiles import (
+    CLAUDE_KEYS,
+    CLAUDE_TOOLS,
+    COMMAND_KEYS,
+    OPENCODE_KEYS,
+    STANDARD_KEYS,
+    is_read_by_claude,
+)
 from remit.agents.rules.keys import find_meant, is_absent, list_names
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import guess, show
@@ -286,6 +293,30 @@ def claude_plugin_ignores(case: Case) -> Iterator[Report]:
                      f"/{ignored[0]}")  # fmt: skip
 
 
+@rule("AGT209", "R1.1", profiles=_CLAUDE, severity="note", fix="unsafe")
+def claude_name_not_file(case: Case) -> Iterator[Report]:
+    """The agent's name is not that of its file.
+
+    Why: Claude Code calls an agent by the name in its frontmatter; whoever looks for the file by that name does not
+    find it, and two files with one name are noticed late.
+
+    Bad: `name: reviewer` in `code-reviewer.md`
+
+    Good: `name: code-reviewer`
+
+    Fix (unsafe): takes the file's name; whoever calls it by the old name has to follow.
+    """
+    document = case.document
+    name = case.get("name")
+    if not isinstance(name, str) or not _NAME.match(name.strip()) or name.strip() == document.stem:
+        return
+    can_fix = _NAME.match(document.stem)
+    yield Report(f"Claude Code calls this agent {show(name)}, and not {show(document.stem)}",
+                 "Give both the same name.", document.span_of("/name"), "/name",
+                 edits=edits.rewrite_text(document, "/name", document.stem) if can_fix else (),
+                 fix_message=f"Call it {document.stem}.")  # fmt: skip
+
+
 # --- hooks -----------------------------------------------------------------------------------------------------------
 
 _EVENTS = (
@@ -301,8 +332,8 @@ _EVENTS = (
 def claude_hooks_no_table(case: Case) -> Iterator[Report]:
     """`hooks` is not a table of events.
 
-    Why: Claude Code ignores every hook of the agent then, and tells its log only; an agent that is given as JSON is
-    dropped. An empty list is the usual way there.
+    Why: Claude Code ignores every hook in the file then, and tells its log only. An agent that is given as JSON, and
+    a file in older versions, is dropped whole. An empty list is the usual way there.
 
     Bad: `hooks: []`
 
@@ -408,7 +439,7 @@ def _split(document: Document, pointer: str, text: str) -> Iterator[_Entry]:
         yield _Entry(entry["name"], entry["pattern"] or "", span, pointer, exact)
 
 
-@rule("AGT212", "R1.2", profiles=_CLAUDE, fix="unsafe")
+@rule("AGT212", "R1.2", profiles=("claude", "standard"), fix="unsafe")
 def claude_tools_table(case: Case) -> Iterator[Report]:
     """`tools` or `disallowedTools` is a table.
 
@@ -422,6 +453,8 @@ def claude_tools_table(case: Case) -> Iterator[Report]:
     Fix (unsafe): writes the names of the tools that are true.
     """
     document = case.document
+    if document.profile == "standard" and not is_read_by_claude(document.path):
+        return
     for key, told in (("tools", "the agent has no tools at all"), ("disallowedTools", "nothing is denied")):
         value = case.get(key)
         if not isinstance(value, dict):
