@@ -23,6 +23,7 @@ from remit.agents.rules import (  # noqa: F401 - loading them registers their ru
     sections,
     steps,
     tokens,
+    work,
 )
 from remit.agents.rules.register import RULES, Case, Report, Rule, run_rules
 
