@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _TABLE = "context_loading"
 _DEFAULT_STRATEGY = "lazy"
+FOLDER = -1
+"""The size of what is on disk and is a folder."""
 
 
 def _get_table(document: Document) -> dict[str, Any]:
@@ -165,8 +167,10 @@ def context_file_missing(case: Case) -> Iterator[Report]:
     Good: `required: ["core/format.md"]`
     """
     document = case.document
+    told: set[str] = set()
     for file in list_context_files(document) if case.sizes else ():
-        if file.path in case.sizes and case.sizes[file.path] is None:
+        if file.path in case.sizes and case.sizes[file.path] is None and file.path not in told:
+            told.add(file.path)
             what = "the index" if file.part == "index" else f"the {file.part} file"
             yield Report(f"{what} {show(file.path)} does not exist", "Correct the path, or write the file.",
                          document.span_of(file.pointer), file.pointer,
@@ -190,7 +194,7 @@ def context_too_large(case: Case) -> Iterator[Report]:
     limit = size if is_number(size) and size > 0 else budget
     parts = ("required", "optional") if table.get("strategy") == "eager" else ("required",)
     named = {file.path for file in list_context_files(document) if file.part in parts} if case.sizes else set()
-    total = sum(case.sizes.get(path) or 0 for path in named)
+    total = sum(max(0, case.sizes.get(path) or 0) for path in named)
     if limit is not None and total > limit:
         largest = max(named, key=lambda path: (case.sizes.get(path) or 0, path))
         yield Report(f"the {len(named)} files to load have {total:,} bytes together, at most {limit:,} may be loaded",
@@ -256,7 +260,8 @@ def context_not_a_file(case: Case) -> Iterator[Report]:
     document = case.document
     for file in list_context_files(document):
         path = file.path.strip()
-        if (is_folder(path) or is_magic(path)) and not is_absolute(path):
+        found_folder = case.sizes.get(file.path) == FOLDER
+        if (is_folder(path) or is_magic(path) or found_folder) and not is_absolute(path):
             what = "a pattern" if is_magic(path) else "a folder"
             yield Report(f"{show(path)} is {what}, not a file", "Name each file.", document.span_of(file.pointer),
                          file.pointer)  # fmt: skip

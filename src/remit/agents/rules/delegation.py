@@ -5,19 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.agents import edits
+from remit.agents.definition import ANYONE
 from remit.agents.profiles import DEFAULT_TIMEOUT_S, MAX_DEPTH
-from remit.agents.rules.keys import is_lost_in
+from remit.agents.rules.keys import find_meant, is_lost_in
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import is_number, show
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from remit.agents.document import Document
 
 _TABLE = "delegation"
 _TARGETS = "/delegation/can_delegate_to"
 MAX_TARGETS = 200
+MAX_SLIP = 2
+"""How many letters a misspelt name may be longer or shorter than what was meant."""
 
 
 def _get_table(document: Document) -> dict[str, Any]:
@@ -32,6 +35,10 @@ def _list_targets(document: Document) -> list[tuple[str, str]]:
         return [(named.strip(), _TARGETS)] if named.strip() else []
     items = enumerate(named[:MAX_TARGETS]) if isinstance(named, list) else ()
     return [(name.strip(), f"{_TARGETS}/{at}") for at, name in items if isinstance(name, str) and name.strip()]
+
+
+def _list_own_names(document: Document) -> set[str]:
+    return {document.stem, str(document.get("name")).strip()}
 
 
 def _get_seconds(value: object) -> float | None:
@@ -119,7 +126,7 @@ def target_itself(case: Case) -> Iterator[Report]:
     Fix (safe): removes it, since the call would be refused.
     """
     document = case.document
-    own = {document.stem, str(document.get("name")).strip()}
+    own = _list_own_names(document)
     for name, pointer in _list_targets(document):
         if name in own:
             removed = edits.remove_item(document, pointer) if pointer != _TARGETS else ()
@@ -231,6 +238,12 @@ def timeout_max_over_own(case: Case) -> Iterator[Report]:
                      pointer)  # fmt: skip
 
 
+def _is_slip(name: str, others: Iterable[str]) -> bool:
+    """Whether a name is one of the others, misspelt: that is told where names are looked up."""
+    meant = find_meant(name, others)
+    return meant is not None and abs(len(meant) - len(name)) <= MAX_SLIP
+
+
 def _list_patterns(document: Document) -> list[tuple[str, tuple[int, int]]]:
     """The agents for which the body says how they are called, and where it does."""
     section = document.outline.get("delegation_patterns")
@@ -251,9 +264,13 @@ def pattern_for_target_missing(case: Case) -> Iterator[Report]:
     """
     document = case.document
     described = {name for name, _ in _list_patterns(document)}
-    seen: set[str] = set()
-    for name, pointer in _list_targets(document) if described else ():
-        if name not in described and name not in seen:
+    targets = _list_targets(document)
+    if not described or not isinstance(_get_table(document).get("can_delegate_to"), list):
+        return
+    strange = described.difference(name for name, _ in targets)
+    seen = {ANYONE, *_list_own_names(document)}
+    for name, pointer in targets:
+        if name not in described and name not in seen and not _is_slip(name, strange):
             yield Report(f"<delegation_patterns> does not say how {show(name)} is called",
                          f'Add <delegate_to name="{name[:80]}"> with when, context, expected_return and integration.',
                          document.span_of(pointer), pointer)  # fmt: skip
@@ -277,9 +294,14 @@ def pattern_without_target(case: Case) -> Iterator[Report]:
     if not isinstance(named, list):
         return
     seen = {name for name, _ in _list_targets(document)}
-    for name, span in _list_patterns(document):
-        if name not in seen and len(named) < MAX_TARGETS:
+    if ANYONE in seen:
+        return
+    own, called = _list_own_names(document), _list_patterns(document)
+    unused = seen.difference(name for name, _ in called)
+    for name, span in called:
+        if name not in seen and len(named) < MAX_TARGETS and not _is_slip(name, unused):
             yield Report(f"{show(name)} is to be called, and can_delegate_to does not name it",
                          "Add it there, or remove the pattern.", span, _TARGETS, fix_message="Add it there",
-                         edits=edits.add_item(document, _TARGETS, edits.quote(name)))  # fmt: skip
+                         edits=edits.add_item(document, _TARGETS, edits.quote(name)) if name not in own else (),
+                         )  # fmt: skip
         seen.add(name)

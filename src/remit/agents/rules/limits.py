@@ -38,8 +38,9 @@ def temperature_wrong(case: Case) -> Iterator[Report]:
     number = value.strip().replace(",", ".") if isinstance(value, str) and _DECIMAL.match(value.strip()) else ""
     fits = bool(number) and 0 <= float(number) <= 1
     number = f"0{number}" if number.startswith(".") else number
+    quoted = document.text.startswith(('"', "'"), document.span_of("/temperature")[0])
     yield Report(f"the temperature is {show(value)}, not a number from 0 to 1",
-                 f"Write {number} without quotes." if fits else "Write a number such as 0.2.",
+                 f"Write {number}{' without quotes' * quoted}." if fits else "Write a number such as 0.2.",
                  document.span_of("/temperature"), "/temperature",
                  edits=edits.replace_value(document, "/temperature", number) if fits else ())  # fmt: skip
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.agents import edits, patterns
 from remit.agents.definition import read_permissions
-from remit.agents.profiles import CLAUDE_TOOLS, OPENCODE_TOOLS, TOOLS
+from remit.agents.profiles import CLAUDE_TOOLS, OPENCODE_TOOLS, TOOLS, is_read_by_claude
 from remit.agents.rules.keys import is_lost_in
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import guess, show
@@ -39,8 +39,8 @@ def tools_form(case: Case) -> Iterator[Report]:
     """
     document = case.document
     value = document.get_section("tools")
-    if value is None or isinstance(value, dict):
-        return
+    if value is None or isinstance(value, dict) or is_read_by_claude(document.path):
+        return  # Claude Code has a list of its own, and takes a table for no tools at all (AGT212)
     listed = isinstance(value, list)
     yield Report("tools is a list; the standard has a table of tools with true or false" if listed
                  else "tools is not a table of tools with true or false",
@@ -306,7 +306,8 @@ def permission_tool_unknown(case: Case) -> Iterator[Report]:
 def permission_for_switched_off_tool(case: Case) -> Iterator[Report]:
     """Something is allowed to a tool that is switched off.
 
-    Why: one of the two is a mistake: either the agent lacks a tool it needs, or the permission is left over.
+    Why: one of the two is a mistake: either the agent lacks a tool it needs, or the permission is left over. A tool
+    that is only misspelt under `tools` counts as named there.
 
     Bad: `tools: {write: false}` and `allow: [{write: ["docs/**"]}]`
 
@@ -318,9 +319,12 @@ def permission_for_switched_off_tool(case: Case) -> Iterator[Report]:
     switched = document.get_section("tools")
     if not isinstance(switched, dict):
         return
+    misspelt = {guess(name, TOOLS)[0] for name in islice(switched, MAX_PATTERNS) if name not in TOOLS}
     for tool, pointer, found in islice(read_permissions(document, "allow"), MAX_PATTERNS):
         if tool not in TOOLS or switched.get(tool) is True or not found or isinstance(switched.get(tool), str):
             continue
+        if tool not in switched and tool in misspelt:
+            continue  # it is told that there is no such tool
         why = "switched off" if tool in switched else "not switched on"
         yield Report(f"{tool} is allowed something, and {why} under tools",
                      f"Switch {tool} on, or remove what it is allowed.", document.key_span(pointer), pointer,

@@ -25,6 +25,13 @@ def _is_on(document: Document, tool: str) -> bool | None:
     return None if names is None or document.get_section("tools") is None else tool in names
 
 
+def _can_be_read(document: Document) -> bool:
+    """Whether what the permissions do not say can be called missing: their YAML is whole, and no cap cut it short."""
+    found = document.frontmatter
+    cut = found is not None and any(problem.kind == "limit" for problem in found.problems)
+    return not cut and not isinstance(document.values.get("permissions"), str)
+
+
 @rule("AGT061", "R1.3", severity="warning")
 def bash_unlimited(case: Case) -> Iterator[Report]:
     """Bash is switched on and nothing says which commands may be run.
@@ -37,7 +44,7 @@ def bash_unlimited(case: Case) -> Iterator[Report]:
     Good: `allow: [{bash: ["grep", "wc", "git status"]}]`
     """
     document = case.document
-    if not _is_on(document, "bash"):
+    if not _is_on(document, "bash") or not _can_be_read(document):
         return
     allowed = list_entries(document, "allow").get("bash")
     everything = next((entry for entry in allowed or () if patterns.allows_everything(entry.pattern)), None)
@@ -89,7 +96,7 @@ def protected_place_writable(case: Case) -> Iterator[Report]:
     Fix (unsafe): denies these places.
     """
     document = case.document
-    if not isinstance(document.get_section("permissions"), dict):
+    if not isinstance(document.get_section("permissions"), dict) or not _can_be_read(document):
         return
     allow, deny = list_entries(document, "allow"), list_entries(document, "deny")
     for tool in ("write", "edit"):

@@ -46,10 +46,16 @@ def frontmatter_missing(case: Case) -> Iterator[Report]:
 
     Good: a file that begins with `---`, keys and values, and `---`.
 
-    Fix (unsafe): puts a frontmatter with the file's name and its title on top, which makes an agent of it.
+    Fix (unsafe): puts a frontmatter with the file's name and its title on top, which makes an agent of it. Where a
+    frontmatter stands below blank lines or spaces, it is safe: only these are removed.
     """
     document = case.document
     if document.frontmatter is not None or document.fault is not None:
+        return
+    if late := _LATE_HEAD.match(document.text):
+        yield Report("the frontmatter does not start at the first character, so no harness sees it",
+                     "Remove what stands before the first ---.", late.span("opening"),
+                     edits=((*late.span("space"), ""),), applicability="safe")  # fmt: skip
         return
     title = next((text for level, text, _ in document.body.headings if level == 1), document.stem)
     head = f"---\nname: {edits.render_scalar(document.stem)}\ndescription: {edits.quote(title)}\n---\n\n"
@@ -57,6 +63,13 @@ def frontmatter_missing(case: Case) -> Iterator[Report]:
     yield Report("the file has no frontmatter, so it is no agent for any harness",
                  "Put name and description between two lines of --- at the top.", (0, min(1, len(document.text))),
                  edits=((at, at, head),))  # fmt: skip
+
+
+_LATE_HEAD = lazy(
+    r"\ufeff?(?P<space>\s{1,1000})(?P<opening>---)[ \t]{0,80}\r?\n(?:[ \t]{0,80}(?:#[^\n]{0,400})?\r?\n){0,20}"
+    r"[\"']?[A-Za-z_][\w.-]{0,80}[\"']?[ \t]{0,9}:(?:\s|\Z)"
+)
+"""A frontmatter below blank lines: a fence, and a key in the first line that says anything."""
 
 
 @rule("AGT003", "R1.1", profiles=_MARKDOWN, fix="unsafe")
@@ -103,6 +116,8 @@ def frontmatter_syntax(case: Case) -> Iterator[Report]:
 
     Fix (safe): puts the text that YAML stumbles over between quotes; it stays the same text.
     """
+    if case.document.unclosed_frontmatter:
+        return  # the body is taken for YAML then
     for problem in _tell(case, "syntax"):
         yield Report(f"the frontmatter is not valid YAML: {problem.message}" if case.document.profile != "codex"
                      else f"the file is not valid TOML: {problem.message}",

@@ -79,6 +79,8 @@ def no_sections(case: Case) -> Iterator[Report]:
     Good: `<context>`, `<role>`, `<task>`, `<inputs_required>`, `<process_flow>`, `<return_format>`, `<error_handling>`
     """
     document = case.document
+    if document.unclosed_frontmatter:
+        return  # who knows where the body begins
     if document.outline.is_bare and document.fault is None and document.frontmatter is not None:
         yield Report("the body has none of the standard's sections",
                      "Write them, from <context> to <error_handling>; `remit new` makes a complete agent.",

@@ -253,7 +253,7 @@ def preflight_missing(case: Case) -> Iterator[Report]:
         yield from _tell_lack(case, "preflight")
 
 
-@rule("AGT146", "R1.14", fix="unsafe")
+@rule("AGT146", "R1.14 R1.25", fix="unsafe")
 def postflight_missing(case: Case) -> Iterator[Report]:
     """The process flow has no postflight.
 
@@ -270,7 +270,7 @@ def postflight_missing(case: Case) -> Iterator[Report]:
         yield from _tell_lack(case, "postflight")
 
 
-@rule("AGT147", "R1.14", fix="unsafe")
+@rule("AGT147", "R1.14 R1.25", fix="unsafe")
 def return_step_missing(case: Case) -> Iterator[Report]:
     """The process flow has no return step.
 
@@ -329,6 +329,8 @@ def step_numbers(case: Case) -> Iterator[Report]:
     Fix (unsafe): counts them anew; texts that refer to a step by its number stay as they are.
     """
     for group in case.document.outline.groups:
+        if any(step.word in ("stage", "phase") for step in group) or (group[0].role == "preflight" and group[0].number):
+            continue  # they are counted anew once they are steps, or once the preflight is number 0
         numbered = [step for step in group if step.number is not None]
         for before, step in pairwise(numbered):
             if step.number == (before.number or 0) + 1 and not step.suffix.isdigit():
@@ -454,7 +456,7 @@ def preflight_silent(case: Case) -> Iterator[Report]:
     yield from _tell_silence(case, "preflight", wanted)
 
 
-@rule("AGT154", "R1.16", severity="warning")
+@rule("AGT154", "R1.16 R1.25", severity="warning")
 def postflight_silent(case: Case) -> Iterator[Report]:
     """The postflight does not move the status, or does not commit.
 
@@ -470,7 +472,7 @@ def postflight_silent(case: Case) -> Iterator[Report]:
         yield from _tell_silence(case, "postflight", wanted)
 
 
-@rule("AGT155", "R1.17", severity="warning")
+@rule("AGT155", "R1.17 R1.25", severity="warning")
 def return_silent(case: Case) -> Iterator[Report]:
     """The return step does not format the return, or does not validate it.
 

@@ -1,7 +1,8 @@
 """Rules on tokens: the blanks of the manifest protocol, `{{TASK_ID}}` and its like.
 
-Only a file that uses the protocol is looked at: one with a token in it that no other template language has. What stands
-in programs is left alone where it may be something else.
+A file that uses the protocol is looked at as a whole: one with a token in it that no other template language has. In
+any other file only what can hardly be anything but such a token, not well written, is spoken of. What stands in
+programs is left alone where it may be something else.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.agents.rules.keys import find_meant
+from remit.agents.rules.keys import find_meant, squeeze
 from remit.agents.rules.register import Case, Report, rule
 from remit.lazy import lazy
 
@@ -28,6 +29,7 @@ TOKENS = (
 """What is put in when an agent of the protocol is started."""
 _COMMON = frozenset({"DATE", "TITLE", "SESSION_ID"})
 """Names that any template may use: they alone make no file one of the protocol."""
+_OWN = frozenset(TOKENS) - _COMMON
 
 _BLANK = lazy(
     r"(?P<open>\{{1,3})(?P<lead>[ \t]{0,4})(?P<name>[A-Za-z][A-Za-z0-9_]{1,40})(?P<tail>[ \t]{0,4})(?P<close>\}{0,3})"
@@ -55,7 +57,7 @@ class Blank(NamedTuple):
 
 
 def _list_blanks(document: Document) -> list[Blank]:
-    """Every word between braces, in a file that uses the protocol; none in any other."""
+    """Every word between braces, in a file that uses the protocol; in any other, those that must be meant as tokens."""
     text = document.text
     if "{{" not in text:
         return []
@@ -67,7 +69,30 @@ def _list_blanks(document: Document) -> list[Blank]:
         end = found.end() if found["close"] else found.end("name")
         blanks.append(Blank(found["name"], found.start(), end, len(found["open"]), len(found["close"]), spaced))
     used = {blank.name for blank in blanks if blank.whole}
-    return blanks if used & set(TOKENS) - _COMMON else []
+    return blanks if used & _OWN else _pick_meant(blanks)
+
+
+def _pick_meant(blanks: list[Blank]) -> list[Blank]:
+    """The blanks that resemble the protocol's own tokens to a letter or two, in a file that has none of them right."""
+    meant = [blank for blank in blanks if blank.opened == 2 and blank.name.isupper() and _find_own(blank.name)]  # noqa: PLR2004 - two braces
+    others = {blank.name for blank in blanks if blank.spaced and blank.opened == 2} - _OWN  # noqa: PLR2004
+    return [blank for blank in meant if not (blank.spaced and others)]  # else another language's, which has spaces
+
+
+def _find_own(name: str) -> str | None:
+    """The token that is the same but for underscores, swapped letters, or one letter of many."""
+    letters = sorted(squeeze(name))
+    for token in _OWN if name not in _OWN else (name,):
+        if letters == sorted(squeeze(token)):
+            return token
+    from difflib import get_close_matches  # noqa: PLC0415 - only where something looks like a token
+
+    meant = next(iter(get_close_matches(name, _OWN, n=1, cutoff=0.9)), None) if len(name) > _SHORT else None
+    return meant if name != f"{meant}S" else None
+
+
+_SHORT = 8
+"""A word that is no longer is close to too many others."""
 
 
 @rule("AGT090", "R4.11", severity="warning", profiles=_MARKDOWN, fix="unsafe")

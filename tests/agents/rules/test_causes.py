@@ -1,0 +1,175 @@
+"""One cause is one finding, and no fix makes it worse: what rules leave to each other."""
+
+import pytest
+
+from remit.agents.fixes import apply_fixes, fix_until_stable
+from remit.model import Finding
+from tests.agents.rules.samples_delegation import LAST, TARGETS
+from tests.agents.rules.samples_permissions import DENIED_BASH
+from tests.agents.rules.samples_steps import SAMPLES as STEPS
+from tests.agents.rules.samples_work import HANDED_ON
+from tests.agents.samples import CLAUDE, CLAUDE_PATH, OPENCODE, OPENCODE_PATH, SIZES, STANDARD, change, lint
+
+HOME = "team/planner.md"
+"""A place of no harness: nobody else's keys are in the way."""
+
+
+def tell(text: str, path: str = HOME, sizes: dict[str, int | None] | None = None) -> list[str]:
+    return [finding.code for finding in lint(text, path, sizes={**SIZES, **(sizes or {})})]
+
+
+def find(text: str, code: str, path: str = HOME) -> list[Finding]:
+    return [finding for finding in lint(text, path) if finding.code == code]
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("before", ["\n", " ", "\r\n\r\n", "\t\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_frontmatter_below_blanks_is_moved_up_and_kept(before: str, mark: str) -> None:
+    text = f"{mark}{before}{CLAUDE}"
+    (finding,) = find(text, "AGT002", CLAUDE_PATH)
+    assert "first character" in finding.message
+    assert apply_fixes([finding], text, unsafe=False).text == f"{mark}{CLAUDE}"
+
+
+def test_a_line_below_a_blank_one_is_no_frontmatter() -> None:
+    (finding,) = find("\n---\n\nYou review: all of it.\n", "AGT002", CLAUDE_PATH)
+    assert finding.message.startswith("the file has no frontmatter")
+
+
+def test_a_frontmatter_that_is_not_closed_is_one_finding() -> None:
+    assert tell(change("\n---\n\n# Planner", "\n\n# Planner")) == ["AGT003"]
+
+
+def test_merged_keys_are_keys_of_the_table() -> None:
+    text = change("tools:\n  read: true\n", "x-base: &base\n  read: true\ntools:\n  <<: *base\n")
+    assert tell(text) == []
+
+
+# --- permissions -----------------------------------------------------------------------------------------------------
+
+
+def test_a_misspelt_tool_is_not_switched_off() -> None:
+    text = change("  read: true\n", "  Read: true\n")
+    assert tell(text) == ["AGT051"]
+    assert fix_until_stable(text, lint, unsafe=True).text == STANDARD
+
+
+def test_permissions_that_cannot_be_read_are_not_called_missing() -> None:
+    text = change(DENIED_BASH, '    - bash: ["rm", "sudo"\n')
+    assert tell(text) == ["AGT004"]
+
+
+@pytest.mark.parametrize(("rules", "way"), [
+    ("{'*': allow, 'rm -rf *': deny}", "`rm -r -f`"),
+    ("{'*': allow, 'git push*': deny}", "`git -C . push`"),
+    ("{'git push': deny}", "`git push x`"),
+    ("{'*': deny, 'git *': allow, 'git push *': deny}", "`git -C . push`"),
+    ("{'*': deny, 'find *': allow, 'rm *': deny}", "-exec rm"),
+    ("{'*': deny, 'git diff*': allow, 'rm *': deny}", None),
+    ("{'*': ask, 'rm *': deny}", None),
+    ("{'rm -rf *': deny, '*': allow}", None),
+    ("{'*': allow, '*rm*': deny}", None),
+    ("{'*': 7, 'rm *': [deny]}", None),
+])  # fmt: skip
+def test_a_denial_of_opencode_that_can_be_got_round(rules: str, way: str | None) -> None:
+    found = find(change("bash: allow", f"bash: {rules}", base=OPENCODE), "AGT327", OPENCODE_PATH)
+    assert [way in finding.message for finding in found if way] == [True] * bool(way)
+    assert len(found) == bool(way)
+
+
+def test_a_denial_of_everything_holds_for_bash_too() -> None:
+    text = change("  edit: deny\n  bash: allow\n", '  "*": deny\n  bash: {"rm *": deny}\n', base=OPENCODE)
+    assert not find(text, "AGT327", OPENCODE_PATH)
+
+
+# --- context ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_missing_file_that_is_named_twice_is_missing_once() -> None:
+    path = "docs/context/plans.md"
+    text = change('    - "docs/context/return-format.md"\n', f'    - "{path}"\n')
+    assert tell(text, sizes={path: None}) == ["AGT074", "AGT076"]
+
+
+def test_a_folder_is_there_and_is_no_file() -> None:
+    assert tell(change("docs/context/plans.md", "docs/context"), sizes={"docs/context": -1}) == ["AGT078"]
+
+
+# --- delegation ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("targets", "codes"), [
+    ('  can_delegate_to: ["*"]\n', []),
+    (f'{TARGETS}    - "planner"\n', ["AGT082"]),
+    (TARGETS.replace("sync-manager", "snyc-manager"), []),
+    (TARGETS.replace("sync-manager", "sync-manger"), []),
+    (TARGETS.replace("status-sync-manager", "reviewer"), ["AGT087", "AGT088"]),
+    ("  can_delegate_to: status-sync-manager, git-workflow-manager\n", ["AGT081"]),
+])  # fmt: skip
+def test_targets_and_patterns(targets: str, codes: list[str]) -> None:
+    assert tell(change(TARGETS, targets)) == codes
+
+
+def test_a_pattern_for_itself_is_not_added_to_the_targets() -> None:
+    text = change('<delegate_to name="git-workflow-manager">', '<delegate_to name="planner">', base=change(LAST, ""))
+    (finding,) = find(text, "AGT088")
+    assert finding.fix is None
+
+
+@pytest.mark.parametrize(("context", "severity"), [
+    ("The files.", "warning"), ("The files, sessionId, timeout 60.", "note"), ("The delegation context.", None),
+    ("{what to pass}", None), ("Session, depth + 1, chain, deadline.", None),
+])  # fmt: skip
+def test_what_a_call_hands_on(context: str, severity: str | None) -> None:
+    found = find(change(HANDED_ON, context), "AGT089")
+    assert [finding.severity for finding in found] == [severity] * bool(severity)
+
+
+# --- the body --------------------------------------------------------------------------------------------------------
+
+
+def test_stages_are_not_told_to_be_numbered_as_well() -> None:
+    bad = STEPS["AGT144"].bad
+    assert "AGT144" in tell(bad)
+    assert "AGT149" not in tell(bad)
+
+
+def test_a_preflight_of_another_number_is_one_finding() -> None:
+    assert tell(STANDARD.replace("step_0_preflight", "step_1_preflight")) == ["AGT148"]
+
+
+@pytest.mark.parametrize(("kind", "told"), [
+    ("planning", False), ("implementation", False), ("research", False), ("review", True), ("utility", False),
+])  # fmt: skip
+def test_the_work_of_a_kind(kind: str, told: bool) -> None:  # noqa: FBT001 - a column of the table
+    assert bool(find(change("agent_type: planning", f"agent_type: {kind}"), "AGT159")) is told
+
+
+def test_a_plan_without_phases_and_estimates_is_one_finding() -> None:
+    text = STANDARD
+    for word in ("phase", "Phase", "stimat", "ffort", "hours"):
+        text = text.replace(word, "x")
+    (finding,) = find(text, "AGT159")
+    assert "phases and estimates" in finding.message
+
+
+# --- words -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("written", "hint"), [("0,2", "Write 0.2."), ('"0.2"', "Write 0.2 without quotes.")])
+def test_no_quotes_are_spoken_of_that_are_not_there(written: str, hint: str) -> None:
+    (finding,) = find(change("temperature: 0.2", f"temperature: {written}"), "AGT034")
+    assert finding.hint == hint
+
+
+@pytest.mark.parametrize(("written", "codes"), [
+    ("{{TASKID}}", ["AGT090"]), ("{{MANIFST_PATH}}", ["AGT090"]), ("{{ TASK_ID }}", ["AGT091"]),
+    ("{{OUTPUT_DIR}", ["AGT091"]), ("{{TASK_ID", ["AGT092"]),
+    ("{{TASK}}", []), ("{{TASK_IDS}}", []), ("{{ DATE }}", []), ("{{TITLE", []), ("{{task_id}}", []), ("{TASK_ID}", []),
+    ("{{ TASK_ID }} of {{ user }}", []), ("{{OUTPUT}}", []), ("{{TASK_LIST_CMD}}", []), ("${{ TASK_ID }}", []),
+])  # fmt: skip
+def test_a_token_in_a_file_that_has_none_right(written: str, codes: list[str]) -> None:
+    assert [code for code in tell(f"{CLAUDE}\nRead {written} first.\n", CLAUDE_PATH) if code < "AGT093"] == codes
