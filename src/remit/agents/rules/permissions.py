@@ -319,12 +319,12 @@ def permission_for_switched_off_tool(case: Case) -> Iterator[Report]:
     switched = document.get_section("tools")
     if not isinstance(switched, dict):
         return
-    misspelt = {guess(name, TOOLS)[0] for name in islice(switched, MAX_PATTERNS) if name not in TOOLS}
     for tool, pointer, found in islice(read_permissions(document, "allow"), MAX_PATTERNS):
         if tool not in TOOLS or switched.get(tool) is True or not found or isinstance(switched.get(tool), str):
             continue
-        if tool not in switched and tool in misspelt:
-            continue  # it is told that there is no such tool
+        strange = islice((name for name in switched if name not in TOOLS), MAX_PATTERNS)
+        if tool not in switched and any(guess(name, TOOLS)[0] == tool for name in strange):
+            continue  # it is only misspelt there, which is told
         why = "switched off" if tool in switched else "not switched on"
         yield Report(f"{tool} is allowed something, and {why} under tools",
                      f"Switch {tool} on, or remove what it is allowed.", document.key_span(pointer), pointer,
