@@ -304,6 +304,7 @@ TREES = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(TREES, st.sampled_from([True, False, None]), st.booleans(), st.sampled_from([None, '"', "'", "|"]))
 def test_the_place_of_a_value_holds_that_value(

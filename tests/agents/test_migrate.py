@@ -413,6 +413,7 @@ PIECES = st.sampled_from([
 ])  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)  # a migration looks at its file many times
 @given(st.lists(PIECES, max_size=25), st.sampled_from(["\n", "\r\n"]))
 def test_nothing_is_lost_whatever_the_body(pieces: list[str], newline: str) -> None:

@@ -434,6 +434,7 @@ def test_a_process_that_dies_is_told_and_not_waited_for(tmp_path: Path) -> None:
     assert err == b"a process that judged agent files was ended; run it again\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["sleep", "late"])
 def test_an_interrupt_ends_all_processes_without_a_word(tmp_path: Path, task: str) -> None:
     """Also one that has not begun yet when the first is already at work."""

@@ -126,7 +126,7 @@ def is_read_by_claude(path: str) -> bool:
 
 
 def choose_profile(path: str, values: Mapping[str, Any], *, has_workflow: bool = False) -> Profile:
-    """By which rules a file is judged. Where nothing else tells, by those that nearly every harness shares."""
+    """By which rules a file is judged; in no harness's folder, by what its keys tell."""
     if path.endswith(".toml"):
         return "codex"
     place = find_place(path)
@@ -134,9 +134,14 @@ def choose_profile(path: str, values: Mapping[str, Any], *, has_workflow: bool =
         return "command"
     if _claims_standard(values):
         return "standard"
-    return place or ("standard" if len(_STANDARD_ONLY.intersection(values)) > 1 else "claude")
+    if place is not None:
+        return place
+    if len(_STANDARD_ONLY.intersection(values)) > 1:
+        return "standard"
+    return "claude" if _OPENCODE_ONLY.isdisjoint(values) else "opencode"
 
 
+_OPENCODE_ONLY = frozenset({"mode", "permission", "temperature", "top_p", "steps", "maxSteps", "disable", "hidden"})
 _STANDARD_ONLY = frozenset(STANDARD_KEYS) - {"name", "description", "tools", "model", "mode", "temperature"}
 """Keys that no harness has: a file in no harness's folder that has some of them is meant to follow the standard."""
 

@@ -299,6 +299,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.integers(0, 9000), st.integers(0, 60), PIECES), max_size=8))
 def test_no_body_stops_a_rule(changes: list[tuple[int, int, str]]) -> None:

@@ -53,6 +53,7 @@ HEADS = st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=9)
 PATHS = st.sampled_from([CLAUDE_PATH, OPENCODE_PATH, COMMAND_PATH, "agents/x.md", ".opencode/agents/a/b.md"])
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(HEADS, PATHS, st.booleans(), st.booleans())
 def test_any_value_can_be_judged_and_fixed(
@@ -84,6 +85,7 @@ def check_fixes(text: str, path: str) -> None:
     assert fixed.count("\r\n") == fixed.count("\n") or "\r\n" not in text, fixed
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     st.dictionaries(st.sampled_from(NAMES), st.sampled_from([5, True, [], ["a", 1], {}, {"a": 1}, "", "x"]), max_size=8)

@@ -37,6 +37,7 @@ def write(tables: dict[str, object], *, block: bool = False) -> str:
     return f"{HEAD}{yaml.safe_dump(tables) if block else lines}{TAIL}"
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.fixed_dictionaries(dict.fromkeys(TABLES, VALUES)), st.booleans())
 def test_any_value_can_be_judged_and_fixed(tables: dict[str, object], block: bool) -> None:  # noqa: FBT001 - hypothesis

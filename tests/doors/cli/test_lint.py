@@ -277,6 +277,7 @@ def test_sarif_of_a_clean_workspace_is_an_empty_run(inside: Inside) -> None:
     assert log["runs"][0]["results"] == []
 
 
+@pytest.mark.slow
 def test_of_thirty_thousand_findings_the_gravest_fit_into_the_limits_of_code_scanning() -> None:
     known = {each.code: each for each in app.explain_all()}
     codes = [code for code in known if code.startswith(("AGT", "GRF"))]
@@ -720,6 +721,7 @@ class Watcher:
         return self.process.wait(timeout=20)
 
 
+@pytest.mark.slow
 def test_watching_lints_again_whenever_a_file_changes_until_it_is_interrupted(remit: Remit) -> None:
     make_clean(remit)
     watcher = Watcher(remit, *only("AGT004"))

@@ -81,6 +81,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(st.sampled_from(["active_projects", "pending_tasks", "next_project_number", "project_numbering"]),
                     JSON | st.lists(st.fixed_dictionaries({"project_number": JSON, "status": JSON, "title": JSON}))),
