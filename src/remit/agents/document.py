@@ -47,6 +47,7 @@ class Document:
     unclosed_frontmatter: bool = False
     ignores: list[Ignore] = field(default_factory=list)
     _lines: Lines | None = None
+    _lowered: str | None = None
     _outline: Outline | None = None
 
     @property
@@ -63,6 +64,13 @@ class Document:
     def lines(self) -> int:
         """How many lines the file has."""
         return self.text.count("\n") + (not self.text.endswith("\n") and bool(self.text))
+
+    @property
+    def lowered(self) -> str:
+        """The body in small letters: to look for words in it is many times quicker than a pattern that ignores case."""
+        if self._lowered is None:
+            self._lowered = self.text[self.body_start :].lower()
+        return self._lowered
 
     @property
     def outline(self) -> Outline:

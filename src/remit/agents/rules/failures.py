@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from remit.agents.document import Document
     from remit.agents.tags import Tag
 
+_GIT = lazy(r"\bgit\b|git-|commit")
 _TIME = lazy(r"time[-_ ]?(?:d[-_ ])?out|time limit|out of time|takes too long|exceeds? \d", re.IGNORECASE)
 _ABOUT = {
     "validation_failure": lazy(r"valid|input|parameter|missing|empty|not_found|too_short", re.IGNORECASE),
@@ -143,7 +144,9 @@ def _can_happen(document: Document, name: str) -> bool:
         return bool(document.get("delegation", "can_delegate_to"))
     if name == "git_failure":
         flow = document.outline.get("process_flow")
-        return flow is not None and re.search(r"\bgit\b|git-|commit", document.text_of(flow)) is not None
+        if flow is None or ("git" not in document.lowered and "commit" not in document.lowered):
+            return False
+        return _GIT.search(document.text_of(flow)) is not None
     return True
 
 

@@ -490,8 +490,9 @@ def final_status_unmentioned(case: Case) -> Iterator[Report]:
     pattern = _FINAL_WORDS.get(kind)
     if pattern is None or document.outline.is_bare:
         return
-    marker = f"[{STATUSES[kind][1]}]" if kind in STATUSES else "follow-up"  # a plain search is quicker
-    if document.text.find(marker, document.body_start) >= 0 or pattern.search(document.text, document.body_start):
+    words = (STATUSES[kind][1].lower(),) if kind in STATUSES else ("follow", "task")
+    may_be = any(word in document.lowered for word in words)  # quicker than the pattern
+    if may_be and pattern.search(document.text, document.body_start):
         return
     if kind == "review":
         yield Report("a review agent makes follow-up tasks, and this one never speaks of any",
