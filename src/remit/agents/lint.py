@@ -44,8 +44,10 @@ class Choice(NamedTuple):
 def check_document(document: Document, sizes: Mapping[str, int | None] = NOTHING) -> Checked:
     """Run every rule on one file; `sizes` says what the context files weigh that it names."""
     from remit.agents.definition import define  # noqa: PLC0415 - a file that did not change needs none of this
-    from remit.agents.rules.all import Case, run_rules  # noqa: PLC0415
+    from remit.agents.rules import load_rules  # noqa: PLC0415
+    from remit.agents.rules.register import Case, run_rules  # noqa: PLC0415
 
+    load_rules(document.profile)
     findings = run_rules(Case(document, sizes))
     return Checked(document.path, tuple(findings), define(document), tuple(document.ignores))
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from remit.agents.fixes import apply_fixes, fix_until_stable
+from remit.agents.rules import MODULES
 from remit.agents.rules.all import RULES
 from remit.model import Finding
 from tests.agents.samples import Sample, lint
@@ -19,6 +20,14 @@ FIXED = sorted(code for code in SAMPLES if code in RULES and RULES[code].fix)
 
 def find(text: str, code: str, sample: Sample) -> list[Finding]:
     return [finding for finding in lint(text, sample.path, sizes=sample.sizes) if finding.code == code]
+
+
+def test_every_rule_is_loaded_for_the_profiles_that_it_is_for() -> None:
+    needed: dict[str, set[str]] = {}
+    for each in RULES.values():
+        for profile in each.profiles:
+            needed.setdefault(profile, set()).add(each.check.__module__.rpartition(".")[2])
+    assert {profile: set(names) for profile, names in MODULES.items()} == needed
 
 
 def test_every_rule_has_a_sample() -> None:
