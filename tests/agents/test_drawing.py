@@ -29,8 +29,8 @@ def test_a_tree_shows_who_may_call_whom_with_kind_and_time() -> None:
     assert draw(read_graph(WORKSPACE)) == [
         " /plan",
         " └─ planner (planning, 1800 s)",
-        "    ├─ researcher (planning, 600 s)",
-        "    │  └─ reader (planning)",
+        "    ├─ researcher (planning, depth 2, 600 s)",
+        "    │  └─ reader (planning, depth 3)",
         "!   │     └─ researcher (planning, 600 s, a circle)",
         "    ├─ git-workflow-manager (built in)",
         "!   └─ nobody (does not exist)",
@@ -74,9 +74,9 @@ def test_mermaid_has_every_agent_every_call_and_circles_in_red() -> None:
         "flowchart TD",
         '  n0["tester"]',
         '  n1["lonely"]',
-        '  n2["planner 1800 s"]',
-        '  n3["reader"]',
-        '  n4["researcher 600 s"]',
+        '  n2["planner, 1800 s"]',
+        '  n3["reader, depth 3"]',
+        '  n4["researcher, depth 2, 600 s"]',
         '  n5["any agent"]',
         '  n6["git-workflow-manager"]',
         '  n7["nobody"]',
@@ -112,7 +112,11 @@ def test_plain_values_say_it_all() -> None:
         "name": "planner", "path": "agents/planner.md", "profile": "standard", "kind": "planning",
         "command": "/plan", "timeout_seconds": 1800, "depth": 1, "caller": None, "entry": True,
     }  # fmt: skip
-    assert (agents["reader"]["depth"], agents["reader"]["caller"], agents["reader"]["entry"]) == (
+    assert (
+        agents["reader"]["depth"],
+        agents["reader"]["caller"],
+        agents["reader"]["entry"],
+    ) == (
         3,
         "researcher",
         False,

@@ -83,14 +83,19 @@ def _describe(graph: Graph, name: str, depth: int, *, circle: bool, again: bool)
     if agent is None:
         facts += ["built in"] if name in SERVICES else [] if _is_known(graph, name) else ["does not exist"]
     else:
-        facts += [fact for fact in (agent.kind, f"{agent.timeout_s:g} s" if agent.timeout_s else None) if fact]
+        facts += [*([agent.kind] if agent.kind else []), *_find_facts(graph, agent, None if circle else depth)]
     if circle:
         facts.append("a circle")
-    elif depth > MAX_DEPTH and agent is not None:
-        facts.append(f"depth {depth}, too deep")
     if again:
         facts.append("see above")
     return f"{name} ({', '.join(facts)})" if facts else name
+
+
+def _find_facts(graph: Graph, agent: Definition, depth: int | None) -> list[str]:
+    """How deep an agent is called, below the first level, and how long it may take."""
+    too_deep = ", too deep" if depth is not None and depth > MAX_DEPTH and agent.name not in graph.in_cycle else ""
+    facts = [f"depth {depth}{too_deep}"] if depth is not None and depth > 1 else []
+    return [*facts, f"{agent.timeout_s:g} s"] if agent.timeout_s else facts
 
 
 def _edges(graph: Graph) -> Iterator[tuple[str, str, bool]]:
@@ -106,7 +111,7 @@ def draw_mermaid(graph: Graph) -> str:
     lines = ["flowchart TD"]
     for name, number in names.items():
         agent = graph.agents.get(name)
-        label = f"{name} {agent.timeout_s:g} s" if agent and agent.timeout_s else name
+        label = ", ".join([name, *(_find_facts(graph, agent, graph.depths.get(name)) if agent else ())])
         lines.append(f'  n{number}["{_quote_mermaid("any agent" if name == ANYONE else label)}"]')
     entries = [name for name in graph.entries if graph.agents[name].command]
     for name in entries:
@@ -148,7 +153,8 @@ def draw_dot(graph: Graph) -> str:
     for name in _number(graph):
         agent = graph.agents.get(name)
         label = _escape_dot("any agent" if name == ANYONE else name)
-        label += f"\\n{agent.timeout_s:g} s" if agent and agent.timeout_s else ""
+        facts = _find_facts(graph, agent, graph.depths.get(name)) if agent else []
+        label += f"\\n{', '.join(facts)}" if facts else ""
         colour = ", color=red, fontcolor=red" if _is_fault(graph, name) else ""
         lines.append(f'  {_quote_dot(name)} [label="{label}"{colour}];')
     for caller, target, comes_back in _edges(graph):

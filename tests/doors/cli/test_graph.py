@@ -11,7 +11,7 @@ from tests.doors.conftest import Inside, Remit
 TREE = """\
 /plan
 └─ planner (planning, 1800 s)
-   └─ researcher (planning, 600 s)
+   └─ researcher (planning, depth 2, 600 s)
 
 2 agents, 1 call, 0 circles
 """
