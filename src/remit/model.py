@@ -215,22 +215,27 @@ class Verdict:
             self._findings = findings
 
     @property
+    def source(self) -> Source:
+        """What findings, repairs and the return are worked out from."""
+        return self._source(*self._known)
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """Everything there is to say about the message, errors first."""
         if self._findings is None:
-            self._findings = self._source(*self._known).explain()
+            self._findings = self.source.explain()
         return self._findings
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
         """What had to be repaired before the return could be read."""
-        return () if self.outcome == "accepted" else self._source(*self._known).tell_repairs()
+        return () if self.outcome == "accepted" else self.source.tell_repairs()
 
     @property
     def returned(self) -> Return | None:
         """The canonical return; None unless the verdict is accepted."""
         if self._returned is None and self.accepted:
-            self._returned = self._source(*self._known).build()
+            self._returned = self.source.build()
         return self._returned
 
     def __repr__(self) -> str:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from remit.contract.dialects import Dialect
     from remit.model import Transport
 
-    Clean = tuple[Dialect, dict[str, Any], int, bool]
-    """The dialect, the object, where it starts, whether it stands between the markers."""
 
 MAX_MESSAGE_CHARS = 8 * 1024 * 1024
 UNKNOWN = Expectation()[2:]
@@ -59,23 +57,6 @@ _META_VOICES = _INNER_VOICES - {"status"}
 
 def accept_quickly(text: str, wanted: str | None, session_id: str | None, agent: str | None) -> Verdict | None:
     """Accept one clean block where nothing else in the message can be meant; None where it is not that simple."""
-    found = find_clean(text, wanted, session_id, agent)
-    if found is None:
-        return None
-    dialect, payload, start, _ = found
-    transport: Transport = "block" if start else "message"
-    return Verdict("accepted", payload, dialect.name, transport, make_reading, (text, found, session_id, agent))
-
-
-def make_reading(text: str, found: Clean, session_id: str | None, agent: str | None) -> Reading:
-    """What the quick path knows, in full."""
-    dialect, payload, start, marked = found
-    transport: Transport = "block" if start else "message"
-    return Reading(text, dialect, Expectation(session_id, agent), payload, start, marked, transport, clean=True)
-
-
-def find_clean(text: str, wanted: str | None, session_id: str | None, agent: str | None) -> Clean | None:
-    """Find the block and prove that it is clean."""
     found = _find_only_block(text)
     if found is None:
         return None
@@ -96,7 +77,25 @@ def find_clean(text: str, wanted: str | None, session_id: str | None, agent: str
         dialect = HYPER
     if (wanted is not None and wanted != dialect.name) or not is_clean(payload, dialect, session_id, agent):
         return None
-    return dialect, payload, start if block[0] == "{" else text.index("{", start), marked
+    if block[0] != "{":
+        start = text.index("{", start)
+    transport: Transport = "block" if start else "message"
+    known = (text, dialect, payload, start, marked, session_id, agent)
+    return Verdict("accepted", payload, dialect.name, transport, make_reading, known)
+
+
+def make_reading(  # noqa: PLR0917 - in the order in which the verdict keeps them
+    text: str,
+    dialect: Dialect,
+    payload: dict[str, Any],
+    start: int,
+    marked: bool,  # noqa: FBT001
+    session_id: str | None,
+    agent: str | None,
+) -> Reading:
+    """What the quick path knows, in full."""
+    transport: Transport = "block" if start else "message"
+    return Reading(text, dialect, Expectation(session_id, agent), payload, start, marked, transport, clean=True)
 
 
 def _find_only_block(text: str) -> tuple[int, int, bool] | None:
@@ -166,7 +165,7 @@ def _is_odd_head(text: str, start: int, head_end: int) -> bool:
     if not head:
         return head_end > WINDOW_CHARS
     last = head[-1]
-    if last == "." and "#" not in head and not points_down(head[max(head.rfind("\n"), head.rfind(". ", 0, -1)) + 1 :]):
+    if last == "." and "#" not in head and not points_down(head[head.rfind(". ", 0, -1) + 1 :]):
         return False  # what `read_head` would say, without the call: most heads end like this
     return last == ">" or read_head(head) is not None
 
