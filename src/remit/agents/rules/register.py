@@ -102,7 +102,8 @@ def run_rules(case: Case) -> list[Finding]:
     """Run every rule of the document's profile."""
     profile = case.document.profile
     if profile not in _BY_PROFILE:
-        _BY_PROFILE[profile] = tuple(each for each in RULES.values() if profile in each.profiles)
+        # By code: in which order the modules were loaded must not show.
+        _BY_PROFILE[profile] = tuple(rule for _, rule in sorted(RULES.items()) if profile in rule.profiles)
     findings = []
     for each in _BY_PROFILE[profile]:
         findings += [stamp(each, report, case.document) for report in islice(each.check(case), MAX_REPORTS)]
