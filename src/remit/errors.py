@@ -3,7 +3,10 @@
     RemitError
     ├── UsageError      the caller asked for something that does not exist or does not fit
     ├── InputError      a file that was named cannot be read
-    └── ConfigError     remit.toml says something that cannot be followed
+    ├── ConfigError     remit.toml says something that cannot be followed
+    ├── StorageError    the workspace's own files cannot be read or written
+    ├── BusyError       another process holds what is needed, for too long
+    └── StateError      the tasks or the manifest are not as they would have to be
 
 Wrong content is never raised: it is a `Finding`. A bug propagates as what it is.
 """
@@ -47,6 +50,25 @@ class ConfigError(RemitError):
     """The workspace's configuration cannot be followed."""
 
     code = "CONFIG_INVALID"
+
+
+class StorageError(RemitError):
+    """The workspace's own files or its ledger cannot be read or written: a full disk, a broken one, no permission."""
+
+    code = "STORAGE_FAILED"
+
+
+class BusyError(RemitError):
+    """Another process holds a lock for longer than it is worth waiting."""
+
+    code = "BUSY"
+    recoverable = True
+
+
+class StateError(RemitError):
+    """What the workspace keeps is not as it would have to be: drifted, corrupt, or an illegal move was asked for."""
+
+    code = "STATE_CONFLICT"
 
 
 def find_meant(word: str, known: Iterable[str]) -> str | None:

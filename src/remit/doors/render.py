@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.doors.terminal import escape, is_visible, quote, shorten
-from remit.errors import ConfigError, InputError, RemitError, UsageError
+from remit.errors import ConfigError, InputError, RemitError, StateError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +25,7 @@ EXIT_CODES: Mapping[type[BaseException], int] = {
     UsageError: COULD_NOT_RUN,
     InputError: COULD_NOT_RUN,
     ConfigError: COULD_NOT_RUN,
+    StateError: NOT_ACCEPTED,  # the workspace answered, and the answer is no
     RemitError: COULD_NOT_RUN,
     KeyboardInterrupt: INTERRUPTED,
     BaseException: COULD_NOT_RUN,  # a bug

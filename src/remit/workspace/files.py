@@ -6,12 +6,14 @@ out by hanging on it.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from remit.errors import InputError
+from remit.errors import InputError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,27 +94,91 @@ def write_bytes(path: str, data: bytes, *, durable: bool = True) -> None:
     """
     target = os.path.realpath(path)
     folder, name = os.path.split(target)
+    temporary = os.path.join(folder, f".{name[:40]}.{os.getpid()}.{os.urandom(4).hex()}")
+    write_beside(temporary, data, target=target, durable=durable)
+    try:
+        os.replace(temporary, target)
+    except BaseException:
+        remove(temporary)
+        raise
+    if durable:
+        sync_folder(folder)
+
+
+def write_beside(temporary: str, data: bytes, *, target: str, durable: bool = True) -> None:
+    """Write the bytes that a file shall have under another name, with the file's permissions; nothing if it fails."""
     try:
         mode = stat.S_IMODE(os.stat(target).st_mode)
     except FileNotFoundError:
         mode = None
-    temporary = os.path.join(folder, f".{name[:40]}.{os.getpid()}.{os.urandom(4).hex()}")
     # A file that others may not read is not shown to them while it is written.
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666 if mode is None else 0o600)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
+        try:
+            _write_all(handle, data)
             if mode is not None:
-                os.fchmod(file.fileno(), mode)
+                os.fchmod(handle, mode)
             if durable:
-                os.fsync(file.fileno())
-        os.replace(temporary, target)
+                os.fsync(handle)
+        finally:
+            os.close(handle)
     except BaseException:
-        os.unlink(temporary)
+        remove(temporary)
         raise
-    if durable:
-        _sync_folder(folder)
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:  # a disk that fills up takes a part first
+        view = view[os.write(handle, view) :]
+
+
+def remove(path: str) -> None:
+    """Remove a file if it is there and can be removed."""
+    with suppress(OSError):
+        os.unlink(path)
+
+
+def append_line(path: str, line: bytes) -> int:
+    """Append a line to a file with one write, and see it on disk; where it begins. The caller holds the file's lock.
+
+    A line that somebody left unfinished is ended first, so that it spoils nothing but itself. What cannot be written
+    whole is taken back.
+    """
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
+    is_new = not os.path.lexists(path)
+    handle = os.open(path, flags, 0o666)
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise InputError(f"'{path}' is not a file", hint="move it away")
+        torn = found.st_size > 0 and os.pread(handle, 1, found.st_size - 1) != b"\n"
+        data = b"\n" + line + b"\n" if torn else line + b"\n"
+        try:
+            _write_once(handle, data)
+            os.fsync(handle)
+        except BaseException:
+            _take_back(handle, found.st_size, data)
+            raise
+        end = os.lseek(handle, 0, os.SEEK_CUR)
+    finally:
+        os.close(handle)
+    if is_new:
+        sync_folder(os.path.dirname(os.path.abspath(path)))
+    return end - len(line) - 1
+
+
+def _write_once(handle: int, data: bytes) -> None:
+    if os.write(handle, data) < len(data):  # a second write could land behind somebody else's
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _take_back(handle: int, size: int, data: bytes) -> None:
+    """Cut off what a failed write left, unless somebody has written behind it meanwhile."""
+    with suppress(OSError):
+        rest = os.pread(handle, len(data) + 1, size)
+        if data.startswith(rest):
+            os.ftruncate(handle, size)
 
 
 def write_text(path: str, text: str, *, make_folders: bool = False) -> None:
@@ -127,12 +193,23 @@ def write_text(path: str, text: str, *, make_folders: bool = False) -> None:
         raise InputError(f"'{path}' cannot be written: {reason}", hint=hint) from error
 
 
-def _sync_folder(folder: str) -> None:
+def sync_folder(folder: str) -> None:
+    """See the names in a folder on disk."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def tell_failure(path: str, error: OSError) -> StorageError:
+    """What to say when a file of the workspace could not be written."""
+    reason = (error.strerror or str(error)).lower()
+    full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+    hint = (
+        "make room on the disk and try again" if full else "check the disk and the folder's permissions, then try again"
+    )
+    return StorageError(f"'{path}' cannot be written: {reason}", hint=hint)
 
 
 def make_private_folder(folder: str) -> None:

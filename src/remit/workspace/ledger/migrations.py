@@ -1,0 +1,142 @@
+"""The ledger's tables, as the named steps that made them.
+
+Owns the schema. A step that was released is never changed; a later one changes what it made.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Migration(NamedTuple):
+    """One step: its name, kept in the ledger, and what it does."""
+
+    name: str
+    statements: tuple[str, ...]
+
+
+_DELEGATIONS = Migration(
+    "delegations",
+    (
+        "CREATE TABLE migrations (name TEXT PRIMARY KEY, at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP) STRICT",
+        # What was asked, and what became of it. `parent_id` is the session that asked, `root_id` the first of its tree.
+        """
+        CREATE TABLE delegations (
+            session_id TEXT PRIMARY KEY,
+            parent_id TEXT REFERENCES delegations,
+            root_id TEXT NOT NULL,
+            agent TEXT NOT NULL,
+            depth INTEGER NOT NULL,
+            path TEXT NOT NULL,
+            task_number INTEGER,
+            state TEXT NOT NULL CHECK (state IN ('admitted', 'running', 'settling', 'settled')),
+            created_ms INTEGER NOT NULL,
+            started_ms INTEGER,
+            deadline_ms INTEGER,
+            ended_ms INTEGER,
+            ending TEXT,
+            outcome TEXT,
+            status TEXT,
+            details TEXT NOT NULL DEFAULT '{}'
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE INDEX delegations_by_time ON delegations (created_ms)",
+        "CREATE INDEX delegations_by_parent ON delegations (parent_id) WHERE parent_id IS NOT NULL",
+        "CREATE INDEX delegations_by_root ON delegations (root_id)",
+        "CREATE INDEX delegations_open ON delegations (state) WHERE state <> 'settled'",
+        # Each time that the agent answered, or was asked to and did not.
+        """
+        CREATE TABLE attempts (
+            session_id TEXT NOT NULL REFERENCES delegations ON DELETE CASCADE,
+            number INTEGER NOT NULL,
+            started_ms INTEGER NOT NULL,
+            ended_ms INTEGER,
+            ending TEXT,
+            outcome TEXT,
+            answer TEXT,
+            findings TEXT NOT NULL DEFAULT '[]',
+            usage TEXT NOT NULL DEFAULT '{}',
+            PRIMARY KEY (session_id, number)
+        ) STRICT, WITHOUT ROWID
+        """,
+        # Numbers only grow, also after rows were removed: whoever follows asks for what is above the last it saw.
+        """
+        CREATE TABLE events (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            at_ms INTEGER NOT NULL,
+            session_id TEXT,
+            kind TEXT NOT NULL,
+            details TEXT NOT NULL DEFAULT '{}'
+        ) STRICT
+        """,
+        "CREATE INDEX events_by_session ON events (session_id, number) WHERE session_id IS NOT NULL",
+        # Texts that are too long for a row, kept as files under the name of their hash.
+        """
+        CREATE TABLE spills (
+            hash TEXT NOT NULL,
+            session_id TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            size_bytes INTEGER NOT NULL,
+            created_ms INTEGER NOT NULL,
+            PRIMARY KEY (hash, session_id, kind)
+        ) STRICT, WITHOUT ROWID
+        """,
+        # What an agent did to which file (R3.11); `written` once it stands in the file's own frontmatter.
+        """
+        CREATE TABLE activity (
+            number INTEGER PRIMARY KEY,
+            session_id TEXT NOT NULL,
+            parent_id TEXT,
+            path TEXT NOT NULL,
+            operation TEXT NOT NULL,
+            at_ms INTEGER NOT NULL,
+            written INTEGER NOT NULL DEFAULT 0
+        ) STRICT
+        """,
+        "CREATE INDEX activity_by_session ON activity (session_id, path)",
+    ),
+)
+
+_INTENTS = Migration(
+    "intents",
+    (
+        # A change to several files that happens as a whole: written here first, then done, then crossed out.
+        """
+        CREATE TABLE intents (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            kind TEXT NOT NULL,
+            created_ms INTEGER NOT NULL
+        ) STRICT
+        """,
+        """
+        CREATE TABLE intended_files (
+            intent INTEGER NOT NULL REFERENCES intents ON DELETE CASCADE,
+            position INTEGER NOT NULL,
+            path TEXT NOT NULL,
+            before BLOB,
+            after BLOB NOT NULL,
+            PRIMARY KEY (intent, position)
+        ) STRICT
+        """,
+        # What the two files of tasks said when they last agreed, to tell which of them was edited since.
+        """
+        CREATE TABLE agreed (
+            path TEXT PRIMARY KEY,
+            hash BLOB NOT NULL,
+            markers TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID
+        """,
+        # Steps of a settlement that were done, so that none is done twice.
+        """
+        CREATE TABLE settled_steps (
+            session_id TEXT NOT NULL,
+            step TEXT NOT NULL,
+            at_ms INTEGER NOT NULL,
+            result TEXT NOT NULL DEFAULT '{}',
+            PRIMARY KEY (session_id, step)
+        ) STRICT, WITHOUT ROWID
+        """,
+    ),
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_DELEGATIONS, _INTENTS)

@@ -1,0 +1,140 @@
+"""The ledger's file: opened by many processes at once, written in short transactions.
+
+Owns the connection and its settings. Writers queue up by SQLite's own lock, each for a moment. Checkpoints, which move
+the log's pages into the file, are made by one process at a time: in SQLite before 3.51.3 two of them at the wrong
+moment could, rarely, corrupt the file.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from remit.errors import BusyError, RemitError, StorageError
+from remit.workspace.ledger.migrations import MIGRATIONS
+from remit.workspace.locks import hold, try_hold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BUSY_SECONDS = 30.0
+MAX_LOG_BYTES = 4 * 1024 * 1024
+"""A log that has grown beyond this is moved into the file by whoever notices."""
+
+
+class Ledger:
+    """An open ledger. One process has one; it is not shared between threads."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        with _telling(file):
+            self._connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, cached_statements=64)
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def _prepare(self) -> None:
+        db = self._connection
+        db.execute("PRAGMA wal_autocheckpoint = 0")
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version > len(MIGRATIONS):
+            raise StorageError(
+                f"'{self.file}' was written by a newer Remit (version {version}, this one knows {len(MIGRATIONS)})",
+                hint="update Remit",
+            )
+        if version < len(MIGRATIONS):
+            with hold(f"{self.file}.lock"):  # two that make the file at once would trip over the change to WAL
+                db.execute("PRAGMA journal_mode = WAL")
+                self._migrate()
+
+    def _migrate(self) -> None:
+        """Bring the tables up to date, each step by its name and all of them or none."""
+        with self.transaction(durable=True) as db:
+            done = db.execute("PRAGMA user_version").fetchone()[0]
+            for migration in MIGRATIONS[done:]:
+                for statement in migration.statements:
+                    db.execute(statement)
+                db.execute("INSERT INTO migrations (name) VALUES (?)", (migration.name,))
+            db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+
+    @property
+    def db(self) -> sqlite3.Connection:
+        """The connection, for reading."""
+        return self._connection
+
+    @contextmanager
+    def transaction(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
+        """Write, all or nothing. What is `durable` is on disk when this ends; the rest outlives only this process."""
+        db = self._connection
+        with _telling(self.file):
+            if db.in_transaction:  # a part of a larger one
+                yield db
+                return
+            db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+        self._checkpoint_if_long()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Read, with errors told in a sentence."""
+        with _telling(self.file):
+            yield self._connection
+
+    def _checkpoint_if_long(self) -> None:
+        try:
+            size = os.stat(f"{self.file}-wal").st_size
+        except OSError:
+            return
+        if size > MAX_LOG_BYTES:
+            self.checkpoint()
+
+    def checkpoint(self) -> bool:
+        """Move the log into the file, unless another process is doing so; whether it was done."""
+        with _telling(self.file), try_hold(f"{self.file}.checkpoint") as held:
+            if not held:
+                return False
+            mode = "PASSIVE" if self._connection.in_transaction else "TRUNCATE"
+            self._connection.execute("PRAGMA busy_timeout = 0")  # readers that are in the way are left alone
+            try:
+                busy = self._connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()[0]
+            finally:
+                self._connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+            return not busy
+
+    def close(self) -> None:
+        """Close the file. The last one to close it makes a checkpoint, which is why this waits for the others'."""
+        with hold(f"{self.file}.checkpoint"):
+            self._connection.close()
+
+
+@contextmanager
+def _telling(file: str) -> Iterator[None]:
+    """Say in a sentence what SQLite has against something."""
+    try:
+        yield
+    except RemitError:
+        raise
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error) or "busy" in str(error):
+            message = f"another process has kept '{file}' locked for more than {BUSY_SECONDS:.0f} s"
+            raise BusyError(message, hint="end it, or try again later") from error
+        hint = "check the disk, its free space and the folder's permissions"
+        raise StorageError(f"'{file}' cannot be used: {error}", hint=hint) from error
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, (sqlite3.IntegrityError, sqlite3.ProgrammingError)):
+            raise  # a bug of ours, and no word about the file
+        raise StorageError(
+            f"'{file}' is damaged: {error}",
+            hint="move it away: tasks and manifest are not in it, only the record of past delegations is lost",
+        ) from error
