@@ -132,3 +132,33 @@ def test_a_setting_of_linting_that_cannot_be_followed_is_told(text: str, message
         parse_settings(text)
     assert message in caught.value.message
     assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('[tasks]\nshow = "cleo show"', "tasks.show is not a command with {id} in it"),
+        ("[tasks]\nshow = 3", "tasks.show is not a command with {id} in it"),
+        ('[tasks]\nfolder = "/etc"', "tasks.folder is not a path below the workspace's root"),
+        ('[tasks]\nfolder = "a/../../b"', "tasks.folder is not a path below the workspace's root"),
+        ("[manifest]\npath = 3", "manifest.path is not a path below the workspace's root"),
+        ('[manifest]\noutput_dir = ""', "manifest.output_dir is not a path below the workspace's root"),
+        ("[retention]\ndays = 0", "retention.days is not a number from 1"),
+        ("[retention]\ndays = true", "retention.days is not a number from 1"),
+        ("[retention]\nyears = 1", "'years' is not a setting of [retention]"),
+    ],
+)
+def test_a_wrong_setting_of_the_workspace_is_named(text: str, sentence: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_settings(text)
+    assert caught.value.message == sentence
+    assert caught.value.hint
+
+
+def test_the_settings_of_the_workspace_are_read() -> None:
+    text = '[tasks]\nfolder = "docs/specs/"\nshow = "cleo show {id}"\n[manifest]\npath = "out/M.jsonl"\n[retention]\ndays = 7\n'
+    settings = parse_settings(text)
+    assert settings.tasks.folder == "docs/specs"
+    assert settings.tasks.commands == {"show": "cleo show {id}"}
+    assert settings.manifest.path == "out/M.jsonl"
+    assert (settings.retention.days, settings.retention.megabytes) == (7, 1024)

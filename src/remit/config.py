@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _TABLES = {
     "contract": ("status_words",),
     "lint": ("select", "ignore", "extend_select", "per_file_ignores", "severity", "exclude", "baseline", "fail_on"),
+    "tasks": ("folder", "show", "focus", "complete", "link"),
+    "manifest": ("path", "output_dir"),
+    "retention": ("days", "megabytes"),
 }
 _RESERVED = frozenset({*STATUSES, "complete", "error"})
 """Words that mean something in a dialect already: nobody makes `failed` mean completed."""
@@ -39,12 +42,46 @@ class LintSettings(NamedTuple):
     """What is at least as grave makes linting fail."""
 
 
+class TaskSettings(NamedTuple):
+    """Where a workspace keeps its tasks: `[tasks]`. The commands are those of an outside task system (R4.11)."""
+
+    folder: str | None = None
+    """The folder of state.json and TODO.md, below the root."""
+    show: str | None = None
+    focus: str | None = None
+    complete: str | None = None
+    link: str | None = None
+
+    @property
+    def commands(self) -> dict[str, str]:
+        """The commands that were set, by what they do."""
+        given = {"show": self.show, "focus": self.focus, "complete": self.complete, "link": self.link}
+        return {name: command for name, command in given.items() if command is not None}
+
+
+class ManifestSettings(NamedTuple):
+    """Where a workspace keeps its findings: `[manifest]`."""
+
+    path: str | None = None
+    output_dir: str | None = None
+
+
+class RetentionSettings(NamedTuple):
+    """How long the record of past delegations is kept, and how large it may grow: `[retention]`."""
+
+    days: int = 90
+    megabytes: int = 1024
+
+
 class Settings(NamedTuple):
     """What a workspace has set."""
 
     status_words: Mapping[str, Status] = NOTHING
     """The workspace's own status words, and what they mean (C3)."""
     lint: LintSettings = LintSettings()
+    tasks: TaskSettings = TaskSettings()
+    manifest: ManifestSettings = ManifestSettings()
+    retention: RetentionSettings = RetentionSettings()
 
 
 def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
@@ -60,7 +97,11 @@ def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
     if not isinstance(values, dict):
         raise ConfigError(f"[{'.'.join(table)}] is not a table", hint=f"write it as [{'.'.join(table)}]")
     return Settings(
-        _read_words(_read_table(values, "contract").get("status_words", {})), _read_lint(_read_table(values, "lint"))
+        _read_words(_read_table(values, "contract").get("status_words", {})),
+        _read_lint(_read_table(values, "lint")),
+        TaskSettings(**_read_tasks(_read_table(values, "tasks"))),
+        ManifestSettings(**_read_paths(_read_table(values, "manifest"), "manifest")),
+        RetentionSettings(**_read_retention(_read_table(values, "retention"))),
     )
 
 
@@ -97,6 +138,33 @@ def _read_lint(values: dict[str, Any]) -> LintSettings:
             )
         known["baseline"] = values["baseline"]
     return LintSettings(**known)
+
+
+def _read_tasks(values: dict[str, Any]) -> dict[str, str]:
+    commands = {key: value for key, value in values.items() if key != "folder"}
+    for key, command in commands.items():
+        if not isinstance(command, str) or "{id}" not in command:
+            raise ConfigError(
+                f"tasks.{key} is not a command with {{id}} in it", hint=f'write it as {key} = "cleo {key} {{id}}"'
+            )
+    return commands | _read_paths({key: values[key] for key in values if key == "folder"}, "tasks")
+
+
+def _read_paths(values: dict[str, Any], table: str) -> dict[str, str]:
+    """Paths that stay below the workspace's root."""
+    for key, path in values.items():
+        steps = path.split("/") if isinstance(path, str) else []
+        if not any(step.strip() for step in steps) or not steps[0] or ".." in steps or "\0" in path:
+            hint = f'write it as {key} = "docs/{table}", from the workspace\'s root'
+            raise ConfigError(f"{table}.{key} is not a path below the workspace's root", hint=hint)
+    return {key: path.rstrip("/") for key, path in values.items()}
+
+
+def _read_retention(values: dict[str, Any]) -> dict[str, int]:
+    for key, value in values.items():
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise ConfigError(f"retention.{key} is not a number from 1", hint=f"write it as {key} = 90")
+    return values
 
 
 def _read_texts(values: Any, name: str) -> tuple[str, ...]:  # noqa: ANN401 - whatever the file holds
