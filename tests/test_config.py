@@ -156,7 +156,8 @@ def test_a_wrong_setting_of_the_workspace_is_named(text: str, sentence: str) -> 
 
 
 def test_the_settings_of_the_workspace_are_read() -> None:
-    text = '[tasks]\nfolder = "docs/specs/"\nshow = "cleo show {id}"\n[manifest]\npath = "out/M.jsonl"\n[retention]\ndays = 7\n'
+    tasks = '[tasks]\nfolder = "docs/specs/"\nshow = "cleo show {id}"\n'
+    text = f'{tasks}[manifest]\npath = "out/M.jsonl"\n[retention]\ndays = 7\n'
     settings = parse_settings(text)
     assert settings.tasks.folder == "docs/specs"
     assert settings.tasks.commands == {"show": "cleo show {id}"}

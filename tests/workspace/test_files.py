@@ -1,6 +1,9 @@
 """Files: read up to a cap, and refused by what they are."""
 
+import errno
 import os
+import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from remit.errors import InputError
-from remit.workspace.files import load_bytes, load_lines, load_tail, make_private_folder, write_bytes
+from remit.workspace.files import append_line, load_bytes, load_lines, load_tail, make_private_folder, write_bytes
 
 
 def test_a_file_is_read_up_to_one_byte_more_than_the_cap(tmp_path: Path) -> None:
@@ -216,3 +219,43 @@ def test_a_folder_of_remit_s_own_tells_git_to_leave_it_alone(tmp_path: Path) -> 
     assert marker.read_text() == "mine\n"
     make_private_folder(f"{tmp_path}/other")
     assert (tmp_path / "other/.gitignore").read_text() == "*\n"
+
+
+# Lines at the end of a file
+
+
+def test_a_line_is_appended_with_one_write_and_its_place_told(tmp_path: Path) -> None:
+    file = tmp_path / "lines"
+    assert append_line(str(file), b"one") == 0
+    assert append_line(str(file), b"two") == 4
+    assert file.read_bytes() == b"one\ntwo\n"
+
+
+def test_a_torn_line_is_ended_before_the_next(tmp_path: Path) -> None:
+    file = tmp_path / "lines"
+    file.write_bytes(b'one\n{"torn')
+    assert append_line(str(file), b"two") == 11
+    assert file.read_bytes() == b'one\n{"torn\ntwo\n'
+
+
+def test_nothing_is_appended_to_what_is_no_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="is not a file"):
+        append_line(str(tmp_path / "pipe"), b"one")
+
+
+def test_a_write_that_fails_half_way_is_taken_back(tmp_path: Path) -> None:
+    file = tmp_path / "lines"
+    file.write_bytes(b"one\n")
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
+        try:
+            append_line(str(file), b"x" * 100)
+        except OSError as error:
+            os._exit(error.errno or 1)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.WEXITSTATUS(status) in {errno.ENOSPC, errno.EFBIG}
+    assert file.read_bytes() == b"one\n"

@@ -48,6 +48,7 @@ class Ledger:
             )
         if version < len(MIGRATIONS):
             with hold(f"{self.file}.lock"):  # two that make the file at once would trip over the change to WAL
+                db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # heeded only by a file that is still empty
                 db.execute("PRAGMA journal_mode = WAL")
                 self._migrate()
 

@@ -1,0 +1,144 @@
+"""Delegations: what was asked of whom, each time it was tried, and what became of it.
+
+Owns the tables of delegations and attempts. A row is written before anything is started, and changes only in one
+direction: admitted, running, settling, settled.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.errors import StateError
+from remit.model import NOTHING
+from remit.workspace.ledger.events import add_event, read_clock_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from sqlite3 import Connection
+
+    from remit.workspace.ledger.store import Ledger
+
+STATES = ("admitted", "running", "settling", "settled")
+
+
+class Delegation(NamedTuple):
+    """A row of the ledger."""
+
+    session_id: str
+    agent: str
+    depth: int
+    path: tuple[str, ...]
+    parent_id: str | None = None
+    root_id: str = ""
+    task_number: int | None = None
+    state: str = "admitted"
+    created_ms: int = 0
+    started_ms: int | None = None
+    deadline_ms: int | None = None
+    ended_ms: int | None = None
+    ending: str | None = None
+    """How the agent's process ended: exited, timeout, cancelled, crashed, refused, orphaned."""
+    outcome: str | None = None
+    status: str | None = None
+    details: Mapping[str, Any] = NOTHING
+
+
+class Attempt(NamedTuple):
+    """One try: how it ended, what was said of it, and where the answer is kept word for word."""
+
+    number: int
+    started_ms: int
+    ended_ms: int | None = None
+    ending: str | None = None
+    outcome: str | None = None
+    answer: str | None = None
+    """The spill that holds it."""
+    findings: Sequence[Any] = ()
+    usage: Mapping[str, Any] = NOTHING
+
+
+_COLUMNS = "session_id, agent, depth, path, parent_id, root_id, task_number, state, created_ms, started_ms, deadline_ms, ended_ms, ending, outcome, status, details"  # noqa: E501 - the order of Delegation
+
+_TRIED = "number, started_ms, ended_ms, ending, outcome, answer, findings, usage"
+
+
+def add_delegation(ledger: Ledger, delegation: Delegation) -> Delegation:
+    """Write a delegation down before anything is done for it; on disk when this ends."""
+    row = delegation._replace(
+        root_id=delegation.root_id or delegation.session_id, created_ms=delegation.created_ms or read_clock_ms()
+    )
+    values = [*row]
+    values[3], values[-1] = _dump(list(row.path)), _dump(dict(row.details))
+    with ledger.transaction(durable=True) as db:
+        db.execute(f"INSERT INTO delegations ({_COLUMNS}) VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608 - fixed
+        add_event(db, "admitted", {"agent": row.agent, "depth": row.depth}, session_id=row.session_id)
+    return row
+
+
+def advance(db: Connection, session_id: str, state: str, **changes: object) -> None:
+    """Take a delegation to a later state. To go back, or to settle twice, is refused."""
+    row = db.execute("SELECT state FROM delegations WHERE session_id = ?", (session_id,)).fetchone()
+    now = None if row is None else row[0]
+    if now is None or STATES.index(now) >= STATES.index(state):
+        what = "is not in the ledger" if now is None else f"is {now} already"
+        raise StateError(f"the delegation {session_id} {what}", hint="remit status shows what there is")
+    known = {"started_ms", "deadline_ms", "ended_ms", "ending", "outcome", "status"}
+    if not changes.keys() <= known:
+        raise TypeError(f"no columns: {sorted(changes.keys() - known)}")
+    sets = "".join(f", {name} = :{name}" for name in changes)
+    values = {"session": session_id, "state": state} | changes
+    db.execute(f"UPDATE delegations SET state = :state{sets} WHERE session_id = :session", values)  # noqa: S608 - checked names
+    add_event(db, state, {name: changes[name] for name in sorted(changes)}, session_id=session_id)
+
+
+def record_attempt(db: Connection, session_id: str, attempt: Attempt) -> None:
+    """Write down one try, or what has become of it since."""
+    db.execute(
+        f"INSERT OR REPLACE INTO attempts (session_id, {_TRIED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - fixed
+        (session_id, *attempt[:6], _dump(list(attempt.findings)), _dump(dict(attempt.usage))),
+    )
+    add_event(db, "attempt", {"number": attempt.number, "outcome": attempt.outcome}, session_id=session_id)
+
+
+def load_delegation(ledger: Ledger, session_id: str) -> Delegation | None:
+    """One delegation by its session."""
+    with ledger.reading() as db:
+        row = db.execute(f"SELECT {_COLUMNS} FROM delegations WHERE session_id = ?", (session_id,)).fetchone()  # noqa: S608 - fixed
+    return None if row is None else _read(row)
+
+
+def list_delegations(
+    ledger: Ledger,
+    *,
+    only_open: bool = False,
+    root_id: str | None = None,
+    limit: int = 100,
+    before_ms: int | None = None,
+) -> list[Delegation]:
+    """Delegations, newest first."""
+    wanted = ["state <> 'settled'"] * only_open + ["root_id = :root"] * bool(root_id)
+    wanted += ["created_ms < :before"] * (before_ms is not None)
+    where = f"WHERE {' AND '.join(wanted)}" if wanted else ""
+    query = f"SELECT {_COLUMNS} FROM delegations {where} ORDER BY created_ms DESC, session_id DESC LIMIT :limit"  # noqa: S608 - fixed parts
+    with ledger.reading() as db:
+        rows = db.execute(query, {"root": root_id, "before": before_ms, "limit": limit}).fetchall()
+    return [_read(row) for row in rows]
+
+
+def list_attempts(ledger: Ledger, session_id: str) -> list[Attempt]:
+    """Every try of a delegation."""
+    with ledger.reading() as db:
+        query = f"SELECT {_TRIED} FROM attempts WHERE session_id = ? ORDER BY number"  # noqa: S608 - fixed
+        rows = db.execute(query, (session_id,)).fetchall()
+    return [Attempt(*row)._replace(findings=json.loads(row[6]), usage=json.loads(row[7])) for row in rows]
+
+
+def _read(row: tuple[Any, ...]) -> Delegation:
+    values = [*row]
+    values[3], values[-1] = tuple(json.loads(row[3])), json.loads(row[-1])
+    return Delegation(*values)
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,150 @@
+"""Delegations, attempts, spills and what is forgotten of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from remit.errors import InputError, StateError, StorageError
+from remit.workspace.home import Home
+from remit.workspace.ledger.delegations import (
+    Attempt,
+    Delegation,
+    add_delegation,
+    advance,
+    list_attempts,
+    list_delegations,
+    load_delegation,
+    record_attempt,
+)
+from remit.workspace.ledger.events import load_events, read_clock_ms
+from remit.workspace.ledger.retention import forget_old, measure_bytes
+from remit.workspace.ledger.spills import find_spill, load_spill, write_spill
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DAY_MS = 86_400_000
+
+
+def make(home: Home, name: str, *, parent: str | None = None, root: str = "", days_ago: float = 0) -> Delegation:
+    created = read_clock_ms() - int(days_ago * DAY_MS)
+    path = ("orchestrator", "planner")
+    return add_delegation(
+        home.ledger, Delegation(name, "planner", 1, path, parent_id=parent, root_id=root, created_ms=created)
+    )
+
+
+def settle(home: Home, name: str) -> None:
+    with home.ledger.transaction() as db:
+        advance(db, name, "settled", outcome="accepted", status="completed")
+
+
+def test_a_delegation_is_written_and_found_again(tmp_path: Path) -> None:
+    home = Home(str(tmp_path))
+    row = add_delegation(
+        home.ledger,
+        Delegation("sess_1_abc", "planner", 2, ("a", "b", "planner"), task_number=7, details={"prompt": "Plän"}),
+    )
+    assert row.root_id == "sess_1_abc"
+    assert load_delegation(home.ledger, "sess_1_abc") == row
+    assert load_delegation(home.ledger, "other") is None
+    assert [event.kind for event in load_events(home.ledger)] == ["admitted"]
+
+
+def test_a_delegation_goes_one_way_only(tmp_path: Path) -> None:
+    home = Home(str(tmp_path))
+    make(home, "s1")
+    with home.ledger.transaction() as db:
+        advance(db, "s1", "running", started_ms=5)
+    settle(home, "s1")
+    found = load_delegation(home.ledger, "s1")
+    assert found is not None
+    assert (found.state, found.started_ms, found.status) == ("settled", 5, "completed")
+    with pytest.raises(StateError, match="s1 is settled already"):
+        settle(home, "s1")
+    with pytest.raises(StateError, match="is not in the ledger"):
+        settle(home, "nobody")
+    make(home, "s2")
+    with pytest.raises(TypeError), home.ledger.transaction() as db:
+        advance(db, "s2", "running", agent="other")
+
+
+def test_attempts_are_kept_in_their_order(tmp_path: Path) -> None:
+    home = Home(str(tmp_path))
+    make(home, "s1")
+    with home.ledger.transaction() as db:
+        record_attempt(db, "s1", Attempt(2, 20))
+        record_attempt(db, "s1", Attempt(1, 10, 15, "exited", "invalid", None, [{"code": "RET001"}], {"tokens": 5}))
+    assert [each.number for each in list_attempts(home.ledger, "s1")] == [1, 2]
+    assert list_attempts(home.ledger, "s1")[0].findings == [{"code": "RET001"}]
+
+
+def test_lists_are_narrowed_and_paged(tmp_path: Path) -> None:
+    home = Home(str(tmp_path))
+    for number in range(5):
+        make(home, f"s{number}", days_ago=5 - number, root="tree" if number % 2 else "")
+    settle(home, "s4")
+    assert [each.session_id for each in list_delegations(home.ledger)] == ["s4", "s3", "s2", "s1", "s0"]
+    assert [each.session_id for each in list_delegations(home.ledger, only_open=True, limit=2)] == ["s3", "s2"]
+    assert [each.session_id for each in list_delegations(home.ledger, root_id="tree")] == ["s3", "s1"]
+    older = list_delegations(home.ledger)[1].created_ms
+    assert [each.session_id for each in list_delegations(home.ledger, before_ms=older)] == ["s2", "s1", "s0"]
+
+
+def test_a_spill_is_kept_once_and_read_back_whole(tmp_path: Path) -> None:
+    home = Home(str(tmp_path))
+    name = write_spill(home, b"a long answer", session_id="s1", kind="answer")
+    assert write_spill(home, b"a long answer", session_id="s2", kind="answer") == name
+    assert load_spill(home, name) == b"a long answer"
+    (tmp_path / ".remit" / "spills" / name[:2] / name).write_bytes(b"a long anzwer")
+    with pytest.raises(StorageError, match="is damaged"):
+        load_spill(home, name)
+    with pytest.raises(InputError, match="is not the name of a spill"):
+        load_spill(home, "../../etc/passwd")
+
+
+def test_what_is_old_and_settled_is_forgotten(tmp_path: Path) -> None:
+    home = Home(str(tmp_path))
+    make(home, "old", days_ago=100)
+    make(home, "open", days_ago=100)
+    make(home, "young", days_ago=1)
+    make(home, "parent", days_ago=100)
+    make(home, "child", days_ago=99, parent="parent", root="parent")
+    for name in ("old", "young", "parent"):
+        settle(home, name)
+    gone = write_spill(home, b"old", session_id="old", kind="answer")
+    shared = write_spill(home, b"shared", session_id="old", kind="answer")
+    write_spill(home, b"shared", session_id="young", kind="answer")
+    planned = forget_old(home, days=90, megabytes=1000, dry_run=True)
+    assert planned.delegations == 1
+    assert len(list_delegations(home.ledger)) == 5
+    assert forget_old(home, days=90, megabytes=1000)[:3] == (1, 2, 1)
+    assert {each.session_id for each in list_delegations(home.ledger)} == {"open", "young", "parent", "child"}
+    assert load_spill(home, shared) == b"shared"
+    with pytest.raises(InputError):
+        load_spill(home, gone)
+    settle(home, "child")
+    assert forget_old(home, days=90, megabytes=1000).delegations == 2
+    assert forget_old(home, days=90, megabytes=1000) == (0, 0, 0, 0)
+
+
+def test_while_it_is_too_large_the_oldest_are_forgotten(tmp_path: Path) -> None:
+    home = Home(str(tmp_path))
+    for number in range(400):
+        make(home, f"s{number:03}", days_ago=10 - number / 100)
+        settle(home, f"s{number:03}")
+        if number in {0, 399}:
+            write_spill(home, b"%d" % number * 1_000_000, session_id=f"s{number:03}", kind="answer")
+    make(home, "open", days_ago=50)
+    before = measure_bytes(home)
+    result = forget_old(home, days=90, megabytes=4)
+    assert result.delegations == 200
+    assert result.freed_bytes == before - measure_bytes(home) > 900_000
+    kept = {each.session_id for each in list_delegations(home.ledger, limit=1000)}
+    assert "open" in kept
+    assert "s399" in kept
+    assert "s000" not in kept
+    assert len(list((tmp_path / ".remit" / "spills").rglob("?" * 64))) == 1
+    assert find_spill(home, "ab" * 32).endswith(f"spills/ab/{'ab' * 32}")

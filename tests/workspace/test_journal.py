@@ -1,0 +1,162 @@
+"""The journal: all files of a change, or none of them, wherever it is interrupted."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from remit.errors import StorageError
+from remit.workspace.home import Home
+from remit.workspace.journal import Change, finish_interrupted, has_unfinished, write_together
+from tests.workspace.dying import run_and_die
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OLD, NEW = (b"old one", b"old two"), (b"new one", b"new two")
+CHANGES = [Change(name, old, new) for name, old, new in zip(("one", "two"), OLD, NEW, strict=True)]
+
+
+def make_home(folder: Path) -> Home:
+    (folder / "one").write_bytes(OLD[0])
+    (folder / "two").write_bytes(OLD[1])
+    home = Home(str(folder))
+    assert home.ledger is not None
+    return home
+
+
+def read_both(folder: Path) -> tuple[bytes, bytes]:
+    return (folder / "one").read_bytes(), (folder / "two").read_bytes()
+
+
+def change(folder: Path) -> None:
+    write_together(Home(str(folder)).ledger, str(folder), CHANGES, kind="test")
+
+
+def finish(folder: Path) -> None:
+    finish_interrupted(Home(str(folder)).ledger, str(folder))
+
+
+def list_own(folder: Path) -> list[str]:
+    return sorted(file.name for file in folder.iterdir() if file.name.endswith(".remit"))
+
+
+def interrupt_after_intent(folder: Path) -> None:
+    """Leave a change that is written down, and not begun."""
+    for step in range(1, 100):
+        home = make_home(folder)
+        home.close()
+        assert run_and_die(partial(change, folder), at=step)
+        home = Home(str(folder))
+        if has_unfinished(home.ledger):
+            assert read_both(folder) == OLD
+            return
+        home.close()
+    raise AssertionError("no step left an unfinished change")
+
+
+def test_files_change_together(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    write_together(home.ledger, home.root, [*CHANGES, Change("new/three", None, b"3")], kind="test")
+    assert read_both(tmp_path) == NEW
+    assert (tmp_path / "new" / "three").read_bytes() == b"3"
+    assert not has_unfinished(home.ledger)
+    assert list_own(tmp_path) == [".remit"]
+
+
+def test_nothing_to_change_leaves_the_files_alone(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    before = (tmp_path / "one").stat()
+    write_together(home.ledger, home.root, [Change("one", OLD[0], OLD[0])], kind="test")
+    after = (tmp_path / "one").stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+
+
+def test_wherever_it_is_killed_the_files_agree_again(tmp_path: Path) -> None:
+    ends = set()
+    for step in range(1, 200):
+        folder = tmp_path / str(step)
+        folder.mkdir()
+        make_home(folder).close()
+        killed = run_and_die(partial(change, folder), at=step)
+        home = Home(str(folder))
+        finish_interrupted(home.ledger, home.root)
+        assert read_both(folder) in {OLD, NEW}
+        assert not has_unfinished(home.ledger)
+        home.close()
+        ends.add(read_both(folder))
+        if not killed:
+            break
+    assert step > 8, "it was killed at fewer places than there are"
+    assert ends == {OLD, NEW}
+
+
+def test_to_be_killed_while_finishing_is_no_harm(tmp_path: Path) -> None:
+    fired = 0
+    for step in range(1, 200):
+        folder = tmp_path / str(step)
+        folder.mkdir()
+        interrupt_after_intent(folder)
+        killed = run_and_die(partial(finish, folder), at=step)
+        home = Home(str(folder))
+        finish_interrupted(home.ledger, home.root)
+        assert read_both(folder) == NEW
+        fired += killed
+        if not killed:
+            break
+    assert fired > 3
+
+
+def test_a_file_that_somebody_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    """The one that follows was edited before the true one was replaced: the change never happened."""
+    interrupt_after_intent(tmp_path)
+    (tmp_path / "two").write_bytes(b"edited by hand")
+    home = Home(str(tmp_path))
+    found = finish_interrupted(home.ledger, home.root)
+    assert [(each.kind, each.finished, each.left_alone) for each in found] == [("test", False, ("two",))]
+    assert read_both(tmp_path) == (OLD[0], b"edited by hand")
+    assert not has_unfinished(home.ledger)
+
+
+def test_where_the_true_file_was_replaced_the_others_follow_but_for_what_was_edited(tmp_path: Path) -> None:
+    interrupt_after_intent(tmp_path)
+    (tmp_path / "one").write_bytes(NEW[0])
+    (tmp_path / "two").write_bytes(b"edited by hand")
+    home = Home(str(tmp_path))
+    found = finish_interrupted(home.ledger, home.root)
+    assert [(each.finished, each.left_alone) for each in found] == [(True, ("two",))]
+    assert read_both(tmp_path) == (NEW[0], b"edited by hand")
+
+
+def test_a_true_file_that_was_edited_ends_the_change(tmp_path: Path) -> None:
+    interrupt_after_intent(tmp_path)
+    (tmp_path / "one").write_bytes(b"edited by hand")
+    home = Home(str(tmp_path))
+    found = finish_interrupted(home.ledger, home.root)
+    assert [(each.finished, each.left_alone) for each in found] == [(False, ("one",))]
+    assert read_both(tmp_path) == (b"edited by hand", OLD[1])
+
+
+def test_what_cannot_be_prepared_changes_nothing(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(StorageError) as caught:
+        write_together(home.ledger, home.root, [*CHANGES, Change("file/inside", None, b"x")], kind="test")
+    assert "cannot be written" in caught.value.message
+    assert read_both(tmp_path) == OLD
+    assert not has_unfinished(home.ledger)
+    assert list_own(tmp_path) == [".remit"]
+
+
+def test_what_belongs_to_a_change_is_recorded_with_it_or_not_at_all(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+
+    def refuse(_: object) -> None:
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_together(home.ledger, home.root, CHANGES, kind="test", record=refuse)
+    assert read_both(tmp_path) == OLD
+    assert not has_unfinished(home.ledger)

@@ -1,0 +1,93 @@
+"""Locks: one process at a time, and none left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from remit.errors import BusyError, StorageError
+from remit.workspace.locks import find_holder, hold, try_hold
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOLDING = """
+import sys, time
+from remit.workspace.locks import hold
+with hold(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+COUNTING = """
+import sys
+from remit.workspace.locks import hold
+lock, counter = sys.argv[1:]
+for _ in range(50):
+    with hold(lock):
+        number = int(open(counter).read())
+        with open(counter, "w") as file:
+            file.write(str(number + 1))
+"""
+
+
+def start_holder(lock: Path) -> subprocess.Popen[str]:
+    process = subprocess.Popen([sys.executable, "-c", HOLDING, str(lock)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def test_a_lock_that_is_held_is_waited_for_and_then_given_up(tmp_path: Path) -> None:
+    process = start_holder(tmp_path / "a.lock")
+    try:
+        assert find_holder(str(tmp_path / "a.lock")) == process.pid
+        began = time.monotonic()
+        with pytest.raises(BusyError) as caught, hold(str(tmp_path / "a.lock"), seconds=0.2):
+            pass
+        assert time.monotonic() - began >= 0.2
+        assert f"process {process.pid} has held a.lock" in caught.value.message
+        with try_hold(str(tmp_path / "a.lock")) as held:
+            assert not held
+    finally:
+        end(process)
+
+
+def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
+    end(start_holder(tmp_path / "a.lock"))
+    assert find_holder(str(tmp_path / "a.lock")) is None
+    with try_hold(str(tmp_path / "a.lock")) as held:
+        assert held
+        assert find_holder(str(tmp_path / "a.lock")) == os.getpid()
+
+
+def test_a_lock_that_was_never_taken_has_no_holder(tmp_path: Path) -> None:
+    assert find_holder(str(tmp_path / "none.lock")) is None
+
+
+def test_a_lock_is_not_taken_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "a.lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StorageError), hold(str(tmp_path / "a.lock")):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_what_is_done_under_a_lock_is_done_by_one_at_a_time(tmp_path: Path) -> None:
+    counter = tmp_path / "counter"
+    counter.write_text("0")
+    command = [sys.executable, "-c", COUNTING, str(tmp_path / "a.lock"), str(counter)]
+    processes = [subprocess.Popen(command) for _ in range(6)]
+    assert [process.wait() for process in processes] == [0] * 6
+    assert counter.read_text() == "300"
