@@ -10,7 +10,9 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.places import Lines
+from jiter import from_json
+
+from remit.model import Place
 from remit.workspace.tasks.values import MAX_NUMBER_DIGITS, Counter, Flaw, Task, read_marker
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 OPEN_LISTS = ("active_projects", "pending_tasks")
 CLOSED_LISTS = ("completed_projects",)
 NEXT_KEY = "next_project_number"
+NUMBER_KEY = "project_number"
+STATUS_KEY = "status"
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7})(?: |$)", re.MULTILINE)
@@ -36,30 +40,59 @@ class State(NamedTuple):
     broken: Flaw | None = None
 
 
-class _Member(NamedTuple):
-    """One member of an object: its key, its value and where the value stands."""
+class Member(NamedTuple):
+    """One member of an object, or one item of a list, which has no key: its value, and where both stand."""
 
     key: str
     value: Any
+    key_start: int
     start: int
     end: int
 
 
+class _Lines:
+    """Offsets as lines and columns, asked for nearly in the order of the text: each is counted from the one before."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at, self.line = 0, 1
+
+    def locate(self, start: int, end: int) -> Place:
+        return Place(*self._find(start), *self._find(end))
+
+    def _find(self, at: int) -> tuple[int, int]:
+        if at >= self.at:
+            self.line += self.text.count("\n", self.at, at)
+        else:
+            self.line -= self.text.count("\n", at, self.at)
+        self.at = at
+        return self.line, at - self.text.rfind("\n", 0, at)
+
+
 def parse_state(text: str) -> State:
     """Read the tasks of a state.json."""
-    lines = Lines(text)
+    lines = _Lines(text)
     start = 1 if text.startswith("\ufeff") else 0
     try:
-        value = json.loads(text[start:])
+        value = load_json(text)
     except (ValueError, RecursionError) as error:
         return State(broken=_explain(error, text, lines, start))
     if not isinstance(value, dict):
         flaw = Flaw("state.json is not an object", "Make it an object with active_projects.", lines.locate(0, 1))
         return State(broken=flaw)
-    return _read(text, lines, _SPACE.match(text, start).end())  # type: ignore[union-attr] # it matches nothing, too
+    return _read(text, lines, skip_space(text, start))
 
 
-def _explain(error: Exception, text: str, lines: Lines, start: int) -> Flaw:
+def load_json(text: str) -> object:
+    """A text as a JSON value. Raise `ValueError` or `RecursionError`, with the place, where it is none."""
+    text = text.removeprefix("\ufeff")
+    try:
+        return from_json(text.encode(), cache_mode="keys")
+    except ValueError:  # it is the quicker one, but refuses half of a surrogate pair and tells no offset
+        return json.loads(text)
+
+
+def _explain(error: Exception, text: str, lines: _Lines, start: int) -> Flaw:
     """Say where a text stops being JSON, and why."""
     if isinstance(error, RecursionError):
         return Flaw("state.json is nested too deeply to be read", "Restore it from git.", None)
@@ -83,52 +116,54 @@ def _explain(error: Exception, text: str, lines: Lines, start: int) -> Flaw:
     return Flaw(f"state.json is not JSON: {reason[:1].lower()}{reason[1:]}", "Correct it, or restore it.", place)
 
 
-def _walk(text: str, at: int) -> Iterator[_Member]:
+def walk_members(text: str, at: int) -> Iterator[Member]:
     """The members of an object that is known to be JSON."""
-    at = _skip(text, at + 1)
+    at = skip_space(text, at + 1)
     while text[at] != "}":
+        key_start = at
         key, at = _DECODER.raw_decode(text, at)
-        start = _skip(text, _skip(text, at) + 1)
+        start = skip_space(text, skip_space(text, at) + 1)
         value, end = _DECODER.raw_decode(text, start)
-        yield _Member(key, value, start, end)
+        yield Member(key, value, key_start, start, end)
         at = _skip_comma(text, end)
 
 
-def _items(text: str, at: int) -> Iterator[_Member]:
+def walk_items(text: str, at: int) -> Iterator[Member]:
     """The items of a list that is known to be JSON."""
-    at = _skip(text, at + 1)
+    at = skip_space(text, at + 1)
     while text[at] != "]":
         value, end = _DECODER.raw_decode(text, at)
-        yield _Member("", value, at, end)
+        yield Member("", value, at, at, end)
         at = _skip_comma(text, end)
 
 
-def _skip(text: str, at: int) -> int:
+def skip_space(text: str, at: int) -> int:
+    """The next place that is no space."""
     return _SPACE.match(text, at).end()  # type: ignore[union-attr] # it matches nothing, too
 
 
 def _skip_comma(text: str, at: int) -> int:
-    at = _skip(text, at)
-    return _skip(text, at + 1) if text[at] == "," else at
+    at = skip_space(text, at)
+    return skip_space(text, at + 1) if text[at] == "," else at
 
 
-def _read(text: str, lines: Lines, start: int) -> State:
+def _read(text: str, lines: _Lines, start: int) -> State:
     tasks: list[Task] = []
     flaws: list[Flaw] = []
     counter, wraps, seen = None, False, set()
-    for member in _walk(text, start):
+    for member in walk_members(text, start):
         place = lines.locate(member.start, member.end)
         lists = member.key in OPEN_LISTS or member.key in CLOSED_LISTS
         if member.key in seen and (lists or member.key == NEXT_KEY):
             flaws.append(Flaw(f"{member.key} is given twice", "Join the two: most readers see the last.", place))
         seen.add(member.key)
         if lists and isinstance(member.value, list):
-            for item in _items(text, member.start):
+            for item in walk_items(text, member.start):
                 _read_task(item, text, lines, tasks, flaws, closed=member.key in CLOSED_LISTS)
         elif lists and member.value is not None:
             flaws.append(Flaw(f"{member.key} is not a list", "Make it a list of tasks.", place))
         elif member.key == NEXT_KEY:
-            number = _read_number(member.value)
+            number = read_number(member.value)
             if number is None:
                 flaws.append(Flaw(f"{NEXT_KEY} is not a number", "Give the number of the next task.", place))
             else:
@@ -138,26 +173,27 @@ def _read(text: str, lines: Lines, start: int) -> State:
     return State(tuple(tasks), counter, wraps, tuple(flaws))
 
 
-def _read_number(value: object) -> int | None:
+def read_number(value: object) -> int | None:
+    """The number of a task as state.json gives it; None where it is none."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= MAX_NUMBER_DIGITS:
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def _read_task(item: _Member, text: str, lines: Lines, tasks: list[Task], flaws: list[Flaw], *, closed: bool) -> None:
-    members = {each.key: each for each in _walk(text, item.start)} if isinstance(item.value, dict) else {}
-    given = members.get("project_number")
-    number = None if given is None else _read_number(given.value)
+def _read_task(item: Member, text: str, lines: _Lines, tasks: list[Task], flaws: list[Flaw], *, closed: bool) -> None:
+    value = item.value if isinstance(item.value, dict) else {}
+    given = find_member(text, item, NUMBER_KEY)
+    number = read_number(value.get(NUMBER_KEY))
     if given is None or number is None:
         at = item if given is None else given
         flaws.append(Flaw("an entry has no project_number", "Give it one.", lines.locate(at.start, at.end)))
         return
-    name, status = members.get("project_name") or members.get("title"), members.get("status")
+    status = find_member(text, item, STATUS_KEY)
     word = status.value if status is not None and isinstance(status.value, str) else ""
     tasks.append(
         Task(
             number,
-            str(name.value) if name is not None else "",
+            read_title(value),
             read_marker(word) or None,
             word,
             lines.locate(given.start, given.end),
@@ -165,3 +201,27 @@ def _read_task(item: _Member, text: str, lines: Lines, tasks: list[Task], flaws:
             closed=closed,
         )
     )
+
+
+def read_title(value: dict[str, Any]) -> str:
+    """What a task of state.json is called."""
+    return next((str(value[key]) for key in ("project_name", "title") if key in value), "")
+
+
+def find_member(text: str, item: Member, key: str) -> Member | None:
+    """The member of an object that has a key; of two with one key the last, as every reader takes it.
+
+    A key that is mentioned once, plainly, is found without a walk: what looks like a key in valid JSON is one.
+    """
+    if not isinstance(item.value, dict) or key not in item.value:
+        return None
+    name = f'"{key}"'
+    at = text.find(name, item.start, item.end)
+    once = at >= 0 and text[at - 1] != "\\" and text.find(name, at + 1, item.end) < 0
+    if once and text.find("\\u00", item.start, item.end) < 0:  # no letter of a key is written as its code
+        colon = skip_space(text, at + len(name))
+        if text[colon] == ":":
+            start = skip_space(text, colon + 1)
+            value, end = _DECODER.raw_decode(text, start)
+            return Member(key, value, at, start, end)
+    return {each.key: each for each in walk_members(text, item.start)}[key]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from remit.model import Place
 
 MARKERS = (
@@ -52,3 +54,23 @@ class Flaw(NamedTuple):
 def read_marker(word: str) -> str:
     """A marker as S2 spells it: capitals, one space between words; case, `_` and `-` do not matter."""
     return " ".join(word.translate(_SPACES).upper().split())
+
+
+def spell_marker(marker: str, words: Iterable[str]) -> str:
+    """A marker spelt as other words: case as in the first of them, `_`, `-` or space as in the first that has one."""
+    case, between = None, ""
+    for word in words:
+        letters = word.strip()
+        case = case or _read_case(letters)
+        between = between or next((mark for mark in "_- " if mark in letters), "")
+        if case and between:
+            break
+    return (case or str.upper)(marker).replace(" ", between or " ")
+
+
+def _read_case(word: str) -> Callable[[str], str] | None:
+    if word.islower():
+        return str.lower
+    if word.isupper():
+        return str.upper
+    return str.title if word.istitle() else str.capitalize if word[:1].isupper() else None

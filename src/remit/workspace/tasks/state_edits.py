@@ -1,0 +1,483 @@
+"""state.json changed as a text: one task, one field, the next number.
+
+Owns every edit of that file. An edit changes only what it is about: unknown keys, order, indentation, line ends, the
+spelling of other values and what is given twice stay as they are; an edit that sets what is there already gives the
+same text. Pure: texts come in, texts go out.
+
+A task is named by its number or, where a number is given twice, by the `Entry` that `find_tasks` gives; an entry holds
+for the text it was found in.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from remit.errors import InputError, UsageError
+from remit.workspace.tasks.state import (
+    CLOSED_LISTS,
+    NEXT_KEY,
+    NUMBER_KEY,
+    OPEN_LISTS,
+    STATUS_KEY,
+    Member,
+    load_json,
+    parse_state,
+    read_number,
+    skip_space,
+    walk_items,
+    walk_members,
+)
+from remit.workspace.tasks.values import read_marker, spell_marker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+_LISTS = (*OPEN_LISTS, *CLOSED_LISTS)
+_HOME = OPEN_LISTS[0]
+_DATE_LENGTH = len("2026-01-02")
+_MAX_BRACES = 64
+_UNIT = "  "
+_INDENT = re.compile(r"[ \t]*+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_DECODER = json.JSONDecoder()
+
+
+class _Remove:
+    """The value that takes a field away."""
+
+    def __repr__(self) -> str:
+        return "REMOVE"
+
+
+REMOVE: Final = _Remove()
+
+
+class Entry(NamedTuple):
+    """A task in the text of a state.json: what it says, which list it is in, and where it stands."""
+
+    number: int
+    value: dict[str, Any]
+    home: str
+    start: int
+    end: int
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is kept among the completed ones."""
+        return self.home in CLOSED_LISTS
+
+
+class _Change(NamedTuple):
+    """A stretch of the text and what stands there afterwards."""
+
+    start: int
+    end: int
+    new: str
+
+
+def render_empty_state(next_number: int = 1) -> str:
+    """A state.json without a task."""
+    return json.dumps({NEXT_KEY: next_number, _HOME: [], CLOSED_LISTS[0]: []}, indent=2) + "\n"
+
+
+def find_task(text: str, number: int) -> Entry:
+    """The task that has a number: an open one before a closed one. Raise `UsageError` where there is none, or two."""
+    found = find_tasks(text, number)
+    chosen = [entry for entry in found if not entry.closed] or list(found[-1:])
+    if not chosen:
+        raise UsageError(
+            f"there is no task {number} in state.json", hint="see the tasks that are there with: remit task list"
+        )
+    if len(chosen) > 1:
+        raise UsageError(
+            f"the number {number} is given to {len(chosen)} tasks in state.json",
+            hint="give one of them a new number with: remit sync --repair",
+        )
+    return chosen[0]
+
+
+def find_tasks(text: str, number: int) -> tuple[Entry, ...]:
+    """Every task that has a number, in the order of the file."""
+    value = _load(text)
+    homes = [home for home in _LISTS for item in _list(value, home) if _number(item) == number]
+    found = _find_quickly(text, number, homes[0]) if len(homes) == 1 else None
+    return (found,) if found is not None else tuple(each for each in _walk_tasks(text) if each.number == number)
+
+
+@lru_cache(maxsize=1)
+def _load(text: str) -> dict[str, Any]:
+    """The whole file as a value, to look into and never to change. A command asks for the same text several times."""
+    try:
+        value = load_json(text)
+    except (ValueError, RecursionError):
+        broken = parse_state(text).broken
+        raise InputError(
+            broken.message if broken is not None else "state.json cannot be read",
+            hint="see what can be saved with: remit sync --check",
+        ) from None
+    if not isinstance(value, dict):
+        raise InputError("state.json is not an object", hint="make it an object with active_projects")
+    return value
+
+
+def _list(value: dict[str, Any], home: str) -> list[Any]:
+    found = value.get(home)
+    return found if isinstance(found, list) else []
+
+
+def _number(item: object) -> int | None:
+    return read_number(item.get(NUMBER_KEY)) if isinstance(item, dict) else None
+
+
+def _find_quickly(text: str, number: int, home: str) -> Entry | None:
+    """The one task that has a number, found by its only mention; None where the text does not show it so plainly.
+
+    In valid JSON a quote without a backslash before it opens or closes a string, and no string goes over the end of a
+    line. So what looks like this key with this number is one, wherever it stands. If it stands there once and one task
+    has the number, it is that task's.
+    """
+    hits = list(re.finditer(rf'(?<!\\)"{NUMBER_KEY}"[ \t\r\n]*+:[ \t\r\n]*+"?0*{number}(?![0-9.eE])', text))
+    if len(hits) != 1 or _has_coded_letters(text):
+        return None
+    at = hits[0].start()
+    for start in _find_braces(text, at):
+        value, end = _DECODER.raw_decode(text, start)
+        if end > at and _number(value) == number:
+            return Entry(number, value, home, start, end)
+    return None
+
+
+def _has_coded_letters(text: str) -> bool:
+    """Whether a letter of a key may be written as its code, so that a search for the key would miss it."""
+    return any(code in text for code in ("\\u005", "\\u006", "\\u007"))
+
+
+def _find_braces(text: str, at: int) -> Iterator[int]:
+    """Where the object of a key may begin: right before the key, or at the first braces of lines above it."""
+    before = _skip_back(text, at)
+    if text[before - 1] == "{":
+        yield before - 1
+        return
+    brace = at
+    for _ in range(_MAX_BRACES):
+        brace = text.rfind("{", 0, brace)
+        if brace < 0:
+            return
+        if text[_skip_back(text, brace, " \t") - 1] == "\n":
+            yield brace
+
+
+def _skip_back(text: str, at: int, spaces: str = " \t\r\n") -> int:
+    """The end of what stands before some space."""
+    while at > 0 and text[at - 1] in spaces:
+        at -= 1
+    return at
+
+
+def _walk_tasks(text: str) -> Iterator[Entry]:
+    for member in walk_members(text, _find_top(text)):
+        if member.key in _LISTS and isinstance(member.value, list):
+            for item in walk_items(text, member.start):
+                number = _number(item.value)
+                if number is not None:
+                    yield Entry(number, item.value, member.key, item.start, item.end)
+
+
+def _find_top(text: str) -> int:
+    return skip_space(text, 1 if text.startswith("\ufeff") else 0)
+
+
+def set_fields(text: str, task: int | Entry, fields: Mapping[str, object], *, now: str = "") -> str:
+    """Set fields of a task, or take them away (`REMOVE`). A new field is the last one.
+
+    `now` is the time as `2026-01-02T03:04:05Z`. With it, where anything changes, `last_updated` of the task and
+    `_last_updated` of the file follow in the form they have; where they are not there they are not added.
+    """
+    entry = _resolve(text, task)
+    changes = _change_members(text, entry.start, fields)
+    if not changes:
+        return text
+    old = entry.value.get("last_updated")
+    if now and old is not None and "last_updated" not in fields:
+        changes = _change_members(text, entry.start, {**fields, "last_updated": render_stamp(old, now)})
+    return _apply(text, [*changes, *_change_stamps(text, now)])
+
+
+def set_status(
+    text: str, task: int | Entry, marker: str, fields: Mapping[str, object] | None = None, *, now: str = ""
+) -> str:
+    """Set the status of a task, spelt as the file spells it, and with it other fields."""
+    entry = _resolve(text, task)
+    word = str(entry.value.get(STATUS_KEY) or "")
+    wanted = {} if read_marker(word) == marker else {STATUS_KEY: spell_status(text, marker, word)}
+    return set_fields(text, entry, {**wanted, **(fields or {})}, now=now)
+
+
+def spell_status(text: str, marker: str, word: str = "") -> str:
+    """A marker as this state.json spells it: as `word`, the task's present one, then as the other tasks' statuses."""
+    value = _load(text)
+    others = (item.get(STATUS_KEY) for home in _LISTS for item in _list(value, home) if isinstance(item, dict))
+    return spell_marker(marker, [word, *(each for each in others if isinstance(each, str)), "not_started"])
+
+
+def append_to_list(text: str, task: int | Entry, key: str, value: object, *, now: str = "") -> str:
+    """Add a value to a list of a task (artifacts, linkedResearch), unless it is in it. The list is made if needed."""
+    entry = _resolve(text, task)
+    listed = entry.value.get(key)
+    if not listed and listed in (None, []):
+        return set_fields(text, entry, {key: [value]}, now=now)
+    if not isinstance(listed, list):
+        raise InputError(f"{key} of task {entry.number} in state.json is not a list", hint="make it a list")
+    if any(_same(each, value) for each in listed):
+        return text
+    member = {each.key: each for each in walk_members(text, entry.start)}[key]
+    items = [item.start for item in walk_items(text, member.start)]
+    lead, unit = _read_layout(text, member.start, items)
+    end = _skip_back(text, member.end - 1)
+    added = _Change(end, end, f",{lead}{_render(text, value, lead, unit)}")
+    stamp = {"last_updated": render_stamp(entry.value["last_updated"], now)} if "last_updated" in entry.value else {}
+    stamps = _change_members(text, entry.start, stamp) if now else []
+    return _apply(text, [added, *stamps, *_change_stamps(text, now)])
+
+
+def set_next_number(text: str, number: int, *, now: str = "") -> str:
+    """Set the number that the next task gets."""
+    if read_number(_load(text).get(NEXT_KEY)) == number:
+        return text
+    return _apply(text, [*_change_top(text, {NEXT_KEY: number}), *_change_stamps(text, now)])
+
+
+def renumber(text: str, task: int | Entry, new: int, *, now: str = "") -> str:
+    """Give a task another number. What else names the old number is not touched: it may mean another task."""
+    return set_fields(text, task, {NUMBER_KEY: new}, now=now)
+
+
+def add_task(text: str, fields: Mapping[str, object], *, next_number: int | None = None, now: str = "") -> str:
+    """Add an open task, first or last as the file has the newest, and set the number of the next one.
+
+    `fields` holds its number. With `now`, `created` and `last_updated` are added in the form other tasks have them.
+    """
+    value = _load(text)
+    others = [item for item in _list(value, _HOME) if isinstance(item, dict)]
+    stamps: dict[str, object] = {}
+    for key in ("created", "last_updated") if now else ():
+        stamps[key] = render_stamp(next((item[key] for item in others if item.get(key)), ""), now)
+    wanted = {NEXT_KEY: next_number} if next_number not in (None, read_number(value.get(NEXT_KEY))) else {}
+    return _insert(text, _HOME, {**fields, **{k: v for k, v in stamps.items() if k not in fields}}, wanted, now)
+
+
+def insert_task(text: str, object_text: str, *, home: str = CLOSED_LISTS[0], now: str = "") -> str:
+    """Put a task that was taken out elsewhere into a list, word for word."""
+    return _insert(text, home, object_text, {}, now)
+
+
+def remove_task(text: str, task: int | Entry, *, now: str = "") -> tuple[str, str]:
+    """Take a task out of the file. Gives the text without it, and the task's own text."""
+    entry = _resolve(text, task)
+    changes = [_cut(text, entry.start, entry.end), *_change_stamps(text, now)]
+    return _apply(text, changes), text[entry.start : entry.end]
+
+
+def move_to_completed(text: str, task: int | Entry, *, now: str = "") -> tuple[str, str]:
+    """Move a task to completed_projects, word for word. Gives the text and the task's own text."""
+    entry = _resolve(text, task)
+    if entry.closed:
+        return text, text[entry.start : entry.end]
+    rest, removed = remove_task(text, entry)
+    return insert_task(rest, removed, now=now), removed
+
+
+def _resolve(text: str, task: int | Entry) -> Entry:
+    return task if isinstance(task, Entry) else find_task(text, task)
+
+
+def render_stamp(old: object, now: str) -> str:
+    """The time in the form of another: a date alone, an offset for the Z, or as it is given."""
+    shape = old if isinstance(old, str) else ""
+    if len(shape) == _DATE_LENGTH:
+        return now[:_DATE_LENGTH]
+    return now.removesuffix("Z") + "+00:00" if shape.endswith("+00:00") else now
+
+
+def _change_stamps(text: str, now: str) -> list[_Change]:
+    """The time of the file's last change, where it gives one."""
+    value = _load(text)
+    known = [key for key in ("_last_updated", "last_updated") if isinstance(value.get(key), str)]
+    return _change_top(text, {key: render_stamp(value[key], now) for key in known}) if now and known else []
+
+
+def _change_top(text: str, fields: Mapping[str, object]) -> list[_Change]:
+    """The changes that set members of the whole file."""
+    changes: list[_Change] = []
+    for key, value in fields.items():
+        member = _find_top_member(text, key)
+        if member is None:  # then all of them, so that two new ones do not come to stand at one place
+            return _change_members(text, _find_top(text), fields)
+        changes += _change_value(text, member, value, _UNIT)
+    return changes
+
+
+def _find_top_member(text: str, key: str) -> Member | None:
+    """A member of the whole file by its only mention; None where it is not there, or not to be seen so plainly."""
+    hits = list(re.finditer(rf'(?<!\\)"{key}"[ \t\r\n]*+:[ \t\r\n]*+', text))
+    if key not in _load(text) or len(hits) != 1 or _has_coded_letters(text):
+        return None
+    value, end = _DECODER.raw_decode(text, hits[0].end())
+    return Member(key, value, hits[0].start(), hits[0].end(), end)
+
+
+def _change_members(text: str, start: int, fields: Mapping[str, object]) -> list[_Change]:
+    """The changes that set members of the object that begins at `start`."""
+    members = list(walk_members(text, start))
+    known = {member.key: member for member in members}
+    gone = [index for index, member in enumerate(members) if fields.get(member.key) is REMOVE]
+    changes = _change_gone(members, gone)
+    lead, unit = _read_layout(text, start, [member.key_start for member in members])
+    colon = _read_colon(text, members[-1]) if members else ": "
+    new = ""
+    for key, value in fields.items():
+        if value is REMOVE:
+            continue
+        if key in known:
+            changes += _change_value(text, known[key], value, unit)
+        else:
+            comma = "," if new or len(gone) < len(members) else ""
+            new += f"{comma}{lead}{_render(text, key, lead, unit)}{colon}{_render(text, value, lead, unit)}"
+    at = members[-1].end if members else start + 1
+    return [*changes, _Change(at, at, new)] if new else changes
+
+
+def _read_colon(text: str, member: Member) -> str:
+    colon = text[_skip_back(text, _skip_back(text, member.start) - 1) : member.start]
+    return ": " if "\n" in colon else colon
+
+
+def _change_gone(members: list[Member], gone: list[int]) -> list[_Change]:
+    """The changes that take members away, each with the comma that is not needed any more."""
+    kept = next((index for index in range(len(members)) if index not in gone), len(members))
+    changes = []
+    for index in gone:
+        member = members[index]
+        if index > kept:
+            changes.append(_Change(members[index - 1].end, member.end, ""))
+        else:
+            after = members[index + 1].key_start if index + 1 < len(members) else member.end
+            changes.append(_Change(member.key_start, after, ""))
+    return changes
+
+
+def _change_value(text: str, member: Member, value: object, unit: str) -> list[_Change]:
+    """The change that gives a member another value, none where it has it."""
+    if member.key in (NUMBER_KEY, NEXT_KEY) and isinstance(member.value, str):
+        value = member.value if read_number(member.value) == value else str(value)
+    if _same(member.value, value):
+        return []
+    lead = text[_skip_back(text, member.key_start) : member.key_start]
+    return [_Change(member.start, member.end, _render(text, value, lead, unit))]
+
+
+def _same(one: object, other: object) -> bool:
+    """Whether two values are the same JSON; 1, 1.0 and true are three."""
+    return one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _read_layout(text: str, start: int, elements: Sequence[int]) -> tuple[str, str]:
+    """How an object or a list is laid out: what stands before each element, and what one level is indented by.
+
+    `elements` are the places where its elements begin, in order; the first and the last of them are enough.
+    """
+    line = text.rfind("\n", 0, start) + 1
+    indent = _INDENT.match(text, line)[0]  # type: ignore[index] # it matches nothing, too
+    if not elements:
+        return ("", _UNIT)
+    lead = text[_skip_back(text, elements[-1]) : elements[-1]]
+    unit = lead.rpartition("\n")[2].removeprefix(indent) if "\n" in lead else ""
+    if len(elements) == 1 and "\n" not in lead:
+        lead = " "  # the first of one line tells nothing of what stands between two
+    return lead, unit or _UNIT
+
+
+def _render(text: str, value: object, lead: str, unit: str) -> str:
+    """A value as the file would have it, where `lead` stands before it."""
+    escaped = text.isascii() and "\\u" in text
+    if "\n" not in lead:
+        commas = (", ", ": ") if lead else (",", ":")
+        return _dump(value, ensure_ascii=escaped, separators=commas)
+    dumped = _dump(value, ensure_ascii=escaped, indent=unit)
+    return dumped.replace("\n", ("\r\n" if "\r\n" in lead else "\n") + lead.rpartition("\n")[2])
+
+
+def _dump(value: object, *, ensure_ascii: bool, **layout: Any) -> str:  # noqa: ANN401 - as json has them
+    dumped = json.dumps(value, ensure_ascii=ensure_ascii, allow_nan=False, **layout)
+    if _SURROGATE.search(dumped):  # half a pair cannot be written as UTF-8
+        return json.dumps(value, allow_nan=False, **layout)
+    return dumped
+
+
+def _insert(text: str, home: str, new: Mapping[str, object] | str, top: Mapping[str, object], now: str) -> str:
+    """Put a task into a list, and set members of the whole file."""
+    listed = _load(text).get(home)
+    if listed is not None and not isinstance(listed, list):
+        raise InputError(f"{home} in state.json is not a list", hint="make it a list of tasks")
+    if not listed:
+        items = [json.loads(new) if isinstance(new, str) else dict(new)]
+        return _apply(text, [*_change_top(text, {home: items, **top}), *_change_stamps(text, now)])
+    first, last = _find_first(text, home), _find_last(text, home)
+    lead, unit = _read_layout(text, first.start - 1, [last.start])
+    shown = new if isinstance(new, str) else _render_like(text, new, last, lead, unit)
+    if _newest_first(listed):
+        change = _Change(first.start, first.start, f"{shown},{lead}")
+    else:
+        change = _Change(last.end, last.end, f",{lead}{shown}")
+    return _apply(text, [change, *_change_top(text, top), *_change_stamps(text, now)])
+
+
+def _render_like(text: str, new: Mapping[str, object], other: Member, lead: str, unit: str) -> str:
+    """A task laid out as another: over several lines, or on one."""
+    inner = text[other.start + 1 : skip_space(text, other.start + 1)]
+    return _render(text, new, lead if "\n" in inner else lead.rpartition("\n")[2][:1], unit)
+
+
+def _find_first(text: str, home: str) -> Member:
+    """The first item of a list that is not empty."""
+    return next(_walk_home(text, home))
+
+
+def _find_last(text: str, home: str) -> Member:
+    """The last item of a list that is not empty."""
+    number = _number(_load(text)[home][-1])
+    found = [] if number is None else [each for each in find_tasks(text, number) if each.home == home]
+    if len(found) == 1:
+        return Member("", found[0].value, found[0].start, found[0].start, found[0].end)
+    *_, last = _walk_home(text, home)
+    return last
+
+
+def _walk_home(text: str, home: str) -> Iterator[Member]:
+    hits = list(re.finditer(rf'(?<!\\)"{home}"[ \t\r\n]*+:[ \t\r\n]*+', text))
+    if len(hits) == 1 and not _has_coded_letters(text):
+        return walk_items(text, hits[0].end())
+    starts = [member.start for member in walk_members(text, _find_top(text)) if member.key == home]
+    return walk_items(text, starts[-1])
+
+
+def _newest_first(listed: list[Any]) -> bool:
+    numbers = [number for number in map(_number, listed) if number is not None]
+    return len(numbers) > 1 and numbers[0] == max(numbers)
+
+
+def _cut(text: str, start: int, end: int) -> _Change:
+    """The change that takes an item out of its list, with the comma that is not needed any more."""
+    before, after = _skip_back(text, start), skip_space(text, end)
+    if text[before - 1] == ",":
+        return _Change(_skip_back(text, before - 1), end, "")
+    return _Change(start, skip_space(text, after + 1), "") if text[after] == "," else _Change(before, after, "")
+
+
+def _apply(text: str, changes: Iterable[_Change]) -> str:
+    for change in sorted(changes, reverse=True):
+        text = text[: change.start] + change.new + text[change.end :]
+    return text
