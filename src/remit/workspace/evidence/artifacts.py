@@ -1,0 +1,96 @@
+"""Artifacts: what is really on disk at the paths that an agent claims.
+
+Owns finding them. It follows links and says where they end, it never opens what it looks at, and it trusts nothing in a
+path: whatever ends neither inside the root nor inside the folder it was looked up in is `outside`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.model import ArtifactFacts, FileState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+class Base(NamedTuple):
+    """A folder that paths are looked up in, and the areas that they may end in."""
+
+    folder: str
+    areas: tuple[str, ...]
+
+
+class Found(NamedTuple):
+    """What is at a claimed path, and where that is when all links are followed."""
+
+    facts: ArtifactFacts
+    full: str = ""
+    """The path as it was looked up, links and all."""
+    area: str = ""
+    """The real folder that it ends in; empty where it does not."""
+    inside: str = ""
+    """The real path below the area."""
+    mode: int = 0
+
+
+def inspect_artifacts(paths: Iterable[str], *, root: Path, bases: tuple[Path, ...]) -> dict[str, ArtifactFacts]:
+    """Look at each claimed path below the first of the bases that has it; it must end inside that base or the root."""
+    prepared = prepare_bases(root, bases)
+    return {path: find_artifact(path, prepared).facts for path in dict.fromkeys(paths)}
+
+
+def prepare_bases(root: str | Path, bases: Iterable[str | Path]) -> tuple[Base, ...]:
+    """The folders that paths are looked up in, in order."""
+    real_root = os.path.realpath(root)
+    return tuple(Base(os.fspath(base), _find_areas(base, real_root)) for base in bases)
+
+
+def find_artifact(path: str, bases: tuple[Base, ...]) -> Found:
+    """What is at a path below the first of the bases that has it."""
+    found = Found(ArtifactFacts(path, "missing"))
+    for base in bases:
+        found = _look(path, os.path.join(base.folder, path), base.areas)
+        if found.facts.state != "missing":
+            break
+    return found
+
+
+def _find_areas(base: str | Path, real_root: str) -> tuple[str, ...]:
+    """Where a path may end that is looked up in a base: inside the root, and inside a base that the root does not hold.
+
+    What lies below the root is the agent's to change: a base there that is a link opens nothing outside.
+    """
+    full = os.path.abspath(base)
+    steps = [full]
+    while (above := os.path.dirname(steps[-1])) != steps[-1]:
+        steps.append(above)
+    held = any(_is_inside(os.path.realpath(step), real_root) for step in steps)
+    return (real_root,) if held else (real_root, os.path.realpath(full))
+
+
+def _is_inside(real: str, area: str) -> bool:
+    return real == area or real.startswith(os.path.join(area, ""))
+
+
+def _look(path: str, full: str, areas: tuple[str, ...]) -> Found:
+    try:
+        real = os.path.realpath(full)
+        area = next((area for area in areas if _is_inside(real, area)), None)
+        if area is None:
+            return Found(ArtifactFacts(path, "outside"), full)
+        found = os.stat(real, follow_symlinks=False)
+    except (FileNotFoundError, NotADirectoryError):
+        return Found(ArtifactFacts(path, "missing"), full)
+    except (OSError, ValueError):  # too long, a loop of links, a NUL, no permission
+        return Found(ArtifactFacts(path, "unreadable"), full)
+    state: FileState = "file"
+    if not stat.S_ISREG(found.st_mode):
+        state = "special"
+    elif found.st_size == 0:
+        state = "empty"
+    facts = ArtifactFacts(path, state, found.st_size)
+    return Found(facts, full, area, real[len(area) :].lstrip("/"), found.st_mode)
