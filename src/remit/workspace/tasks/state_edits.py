@@ -42,6 +42,7 @@ _MAX_BRACES = 64
 _UNIT = "  "
 _INDENT = re.compile(r"[ \t]*+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_CODED_LETTER = re.compile(r"\\u00[5-7]")  # a key with one would be missed by a search for its letters
 _DECODER = json.JSONDecoder()
 
 
@@ -139,10 +140,10 @@ def _find_quickly(text: str, number: int, home: str) -> Entry | None:
     line. So what looks like this key with this number is one, wherever it stands. If it stands there once and one task
     has the number, it is that task's.
     """
-    hits = list(re.finditer(rf'(?<!\\)"{NUMBER_KEY}"[ \t\r\n]*+:[ \t\r\n]*+"?0*{number}(?![0-9.eE])', text))
-    if len(hits) != 1 or _has_coded_letters(text):
+    hit = _find_mention(text, NUMBER_KEY, rf'"?0*{number}(?![0-9.eE])')
+    if hit is None:
         return None
-    at = hits[0].start()
+    at = hit.start()
     for start in _find_braces(text, at):
         value, end = _DECODER.raw_decode(text, start)
         if end > at and _number(value) == number:
@@ -150,9 +151,13 @@ def _find_quickly(text: str, number: int, home: str) -> Entry | None:
     return None
 
 
-def _has_coded_letters(text: str) -> bool:
-    """Whether a letter of a key may be written as its code, so that a search for the key would miss it."""
-    return any(code in text for code in ("\\u005", "\\u006", "\\u007"))
+def _find_mention(text: str, key: str, value: str = "") -> re.Match[str] | None:
+    """Where a key with such a value is mentioned; None where that is not once, or not to be seen plainly."""
+    pattern = (
+        rf'"{key}"[ \t\r\n]*+:[ \t\r\n]*+{value}'  # the backslash is looked for after: a search for letters is quick
+    )
+    hits = [hit for hit in re.finditer(pattern, text) if text[hit.start() - 1] != "\\"]
+    return hits[0] if len(hits) == 1 and not _CODED_LETTER.search(text) else None
 
 
 def _find_braces(text: str, at: int) -> Iterator[int]:
@@ -322,11 +327,11 @@ def _change_top(text: str, fields: Mapping[str, object]) -> list[_Change]:
 
 def _find_top_member(text: str, key: str) -> Member | None:
     """A member of the whole file by its only mention; None where it is not there, or not to be seen so plainly."""
-    hits = list(re.finditer(rf'(?<!\\)"{key}"[ \t\r\n]*+:[ \t\r\n]*+', text))
-    if key not in _load(text) or len(hits) != 1 or _has_coded_letters(text):
+    hit = _find_mention(text, key)
+    if hit is None or key not in _load(text):
         return None
-    value, end = _DECODER.raw_decode(text, hits[0].end())
-    return Member(key, value, hits[0].start(), hits[0].end(), end)
+    value, end = _DECODER.raw_decode(text, hit.end())
+    return Member(key, value, hit.start(), hit.end(), end)
 
 
 def _change_members(text: str, start: int, fields: Mapping[str, object]) -> list[_Change]:
@@ -457,9 +462,9 @@ def _find_last(text: str, home: str) -> Member:
 
 
 def _walk_home(text: str, home: str) -> Iterator[Member]:
-    hits = list(re.finditer(rf'(?<!\\)"{home}"[ \t\r\n]*+:[ \t\r\n]*+', text))
-    if len(hits) == 1 and not _has_coded_letters(text):
-        return walk_items(text, hits[0].end())
+    hit = _find_mention(text, home)
+    if hit is not None:
+        return walk_items(text, hit.end())
     starts = [member.start for member in walk_members(text, _find_top(text)) if member.key == home]
     return walk_items(text, starts[-1])
 
@@ -478,6 +483,8 @@ def _cut(text: str, start: int, end: int) -> _Change:
 
 
 def _apply(text: str, changes: Iterable[_Change]) -> str:
-    for change in sorted(changes, reverse=True):
-        text = text[: change.start] + change.new + text[change.end :]
-    return text
+    pieces, at = [], 0
+    for change in sorted(changes):
+        pieces += text[at : change.start], change.new
+        at = change.end
+    return "".join([*pieces, text[at:]])
