@@ -126,6 +126,8 @@ _INTENTS = Migration(
             markers TEXT NOT NULL
         ) STRICT, WITHOUT ROWID
         """,
+        # Single facts, such as the task that is in focus.
+        "CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
         # Steps of a settlement that were done, so that none is done twice.
         """
         CREATE TABLE settled_steps (

@@ -1,0 +1,150 @@
+"""The desk: state.json and TODO.md under the lock, as they are and as they shall be.
+
+Owns loading the two and writing them together. Whoever comes to the desk first finishes what a crash left, then looks
+whether the two still say what they said when they last agreed. An edit of one of them that is clear is taken in; what
+is not is told with both values, and nothing is overwritten in silence.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import contextmanager
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.errors import StateError
+from remit.workspace.files import load_bytes
+from remit.workspace.home import TASKS
+from remit.workspace.journal import MAX_BYTES, Change, finish_interrupted, has_unfinished, write_together
+from remit.workspace.ledger.events import add_event
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from sqlite3 import Connection
+
+    from remit.model import Finding
+    from remit.workspace.home import Home
+    from remit.workspace.journal import Interrupted
+
+STATE, TODO, ARCHIVE = "state.json", "TODO.md", "archive/state.json"
+
+
+class Agreed(NamedTuple):
+    """What the two files said when they last agreed."""
+
+    hash: bytes
+    markers: dict[int, str]
+
+
+class Desk:
+    """The files while they are changed. What is put on it is written when the work at the desk ends well."""
+
+    def __init__(self, home: Home, folder: str) -> None:
+        self.home = home
+        self.folder = folder
+        self.interrupted: list[Interrupted] = []
+        self.told: list[Finding] = []
+        """What was taken in, and where the files disagree: for whoever asked."""
+        self.markers: dict[int, str] = {}
+        self._before: dict[str, bytes | None] = {}
+        self._after: dict[str, str] = {}
+
+    def load(self, name: str) -> str | None:
+        """A file of the folder, as it will be."""
+        if name in self._after:
+            return self._after[name]
+        if name not in self._before:
+            self._before[name] = load_file(f"{self.home.root}/{self.folder}/{name}")
+        before = self._before[name]
+        return None if before is None else decode(before)
+
+    def put(self, name: str, text: str) -> None:
+        """Say what a file shall become."""
+        self.load(name)
+        self._after[name] = text
+
+    @property
+    def state(self) -> str:
+        """The text of state.json."""
+        return self.load(STATE) or ""
+
+    @property
+    def todo(self) -> str:
+        """The text of TODO.md."""
+        return self.load(TODO) or ""
+
+    def list_changes(self) -> list[Change]:
+        """What there is to write, the true file first."""
+        names = sorted(self._after, key=lambda name: (name != STATE, name != TODO, name))
+        return [Change(f"{self.folder}/{name}", self._before[name], encode(self._after[name])) for name in names]
+
+    def take_hash(self) -> bytes:
+        """What the two files are known by together, as they will be."""
+        return hash_pair(*(None if (text := self.load(name)) is None else encode(text) for name in (STATE, TODO)))
+
+
+def load_file(path: str) -> bytes | None:
+    """A file of tasks; None where there is none."""
+    if not os.path.lexists(path):
+        return None
+    data = load_bytes(path, max_bytes=MAX_BYTES)
+    if len(data) > MAX_BYTES:
+        raise StateError(f"'{path}' has more than {MAX_BYTES:,} bytes", hint="archive old tasks")
+    return data
+
+
+def decode(data: bytes) -> str:
+    """Bytes as a text from which the same bytes can be made again."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def encode(text: str) -> bytes:
+    """The bytes of a text that was read here."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def hash_pair(state: bytes | None, todo: bytes | None) -> bytes:
+    """What state.json and TODO.md are known by together."""
+    both = [sha256(data).digest() if data is not None else b"-" for data in (state, todo)]
+    return sha256(b"".join(both)).digest()
+
+
+@contextmanager
+def at_desk(home: Home, folder: str, *, kind: str, details: dict[str, Any] | None = None) -> Iterator[Desk]:
+    """Work at the desk, alone; at the end everything that was put on it is written, or nothing is."""
+    with home.lock(TASKS):
+        desk = Desk(home, folder)
+        desk.interrupted = finish_interrupted(home.ledger, home.root)
+        yield desk
+        changes = desk.list_changes()
+
+        def record(db: Connection) -> None:
+            save_agreed(db, folder, Agreed(desk.take_hash(), desk.markers))
+            if any(change.before != change.after for change in changes):
+                add_event(db, kind, details or {})
+
+        write_together(home.ledger, home.root, changes, kind=kind, record=record)
+
+
+def finish_if_interrupted(home: Home) -> list[Interrupted]:
+    """Finish what a crash left, before anything is read. What another process is just doing is waited for."""
+    if not os.path.exists(home.ledger_file) or not has_unfinished(home.ledger):
+        return []
+    with home.lock(TASKS):
+        return finish_interrupted(home.ledger, home.root)
+
+
+def load_agreed(home: Home, folder: str) -> Agreed | None:
+    """What the two files said when they last agreed; None where that is not known."""
+    with home.ledger.reading() as db:
+        row = db.execute("SELECT hash, markers FROM agreed WHERE path = ?", (folder,)).fetchone()
+    if row is None:
+        return None
+    return Agreed(row[0], {int(number): marker for number, marker in json.loads(row[1]).items()})
+
+
+def save_agreed(db: Connection, folder: str, agreed: Agreed) -> None:
+    """Remember what the two files say, now that they agree."""
+    markers = json.dumps(agreed.markers, separators=(",", ":"))
+    db.execute("INSERT OR REPLACE INTO agreed (path, hash, markers) VALUES (?, ?, ?)", (folder, agreed.hash, markers))
