@@ -153,9 +153,8 @@ def _find_quickly(text: str, number: int, home: str) -> Entry | None:
 
 def _find_mention(text: str, key: str, value: str = "") -> re.Match[str] | None:
     """Where a key with such a value is mentioned; None where that is not once, or not to be seen plainly."""
-    pattern = (
-        rf'"{key}"[ \t\r\n]*+:[ \t\r\n]*+{value}'  # the backslash is looked for after: a search for letters is quick
-    )
+    pattern = rf'"{key}"[ \t\r\n]*+:[ \t\r\n]*+{value}'
+    # A search that begins with letters is quick; one that looks behind it for the backslash is not.
     hits = [hit for hit in re.finditer(pattern, text) if text[hit.start() - 1] != "\\"]
     return hits[0] if len(hits) == 1 and not _CODED_LETTER.search(text) else None
 
@@ -483,7 +482,8 @@ def _cut(text: str, start: int, end: int) -> _Change:
 
 
 def _apply(text: str, changes: Iterable[_Change]) -> str:
-    pieces, at = [], 0
+    pieces: list[str] = []
+    at = 0
     for change in sorted(changes):
         pieces += text[at : change.start], change.new
         at = change.end

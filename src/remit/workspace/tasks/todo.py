@@ -7,19 +7,30 @@ brackets, and a YAML header. What stands in a fence is an example, not a task.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from remit.model import Place
+from remit.workspace.tasks.markdown import (
+    find_fences,
+    find_header_end,
+    find_line_end,
+    is_within,
+    read_status,
+    walk_fields,
+)
 from remit.workspace.tasks.values import Counter, Task, read_marker
 
-_HEADING = re.compile(r"###[ \t]+(?:[Tt]ask[ \t]+)?#?([0-9]{1,9})[.:)](?:[ \t]|$)")
-_SECTION = re.compile(r"#{1,3}[ \t]")
-_FIELD = re.compile(r"[ \t]{0,8}(?:[-*+][ \t]{1,4})?\*\*[^*:]{1,60}(?:\*\*[ \t]{0,4}:|:\*\*)")
-_STATUS = re.compile(r"[ \t]{0,8}(?:[-*+][ \t]{1,4})?\*\*Status(?:\*\*[ \t]{0,4}:|:\*\*)[ \t]{0,8}", re.IGNORECASE)
-_BRACKETS = re.compile(r"\[([^\]\[]{1,40})\]")
-_WORDS = re.compile(r"[A-Za-z][A-Za-z _-]{0,39}")
-_NEXT = re.compile(r"next_project_number:[ \t]{0,8}([0-9]{1,9})[ \t]*$")
-_FENCE = re.compile(r"[ \t]{0,8}(`{3,20}|~{3,20})")
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.workspace.tasks.markdown import Span
+
+HEADING = r"###[ \t]+(?:[Tt]ask[ \t]+)?#?({number})[.:)](?:[ \t\r]|(?=\n)|\Z)"
+"""The heading of a task, with the digits of its number to be put in."""
+
+_HEADING = re.compile(HEADING.replace("{number}", "[0-9]{1,9}"))
+_SECTION = re.compile(r"\n#{1,3}[ \t]")
+_NEXT = re.compile(r"^next_project_number:[ \t]{0,8}([0-9]{1,9})[ \t\r]*$", re.MULTILINE)
 
 
 class Todo(NamedTuple):
@@ -31,76 +42,67 @@ class Todo(NamedTuple):
 
 def parse_todo(text: str) -> Todo:
     """Read the tasks of a TODO.md."""
-    lines = text.removeprefix("\ufeff").split("\n")
-    fenced = _find_fenced(lines)
-    body, counter = _read_header(lines)
+    text = text.removeprefix("\ufeff")
+    fences = find_fences(text)
     tasks: list[Task] = []
-    current: Task | None = None
-    for index in range(body, len(lines)):
-        line = lines[index]
-        if index in fenced:
-            continue
-        if _SECTION.match(line):
-            if current is not None:
-                tasks.append(current)
-            current = _read_heading(line, index + 1)
-        elif current is not None and current.marker_place is None and _FIELD.match(line):
-            current = _read_field(current, line, index + 1)
-    if current is not None:
-        tasks.append(current)
-    return Todo(tuple(tasks), counter)
-
-
-def _find_fenced(lines: list[str]) -> set[int]:
-    """The lines inside fences. A fence that is never closed hides nothing."""
-    inside: set[int] = set()
-    opened, mark = 0, ""
-    for index, line in enumerate(lines):
-        found = _FENCE.match(line)
-        if found is None:
-            continue
-        if not mark:
-            opened, mark = index, found[1]
-        elif found[1].startswith(mark) and not line[found.end() :].strip():
-            inside.update(range(opened, index + 1))
-            mark = ""
-    return inside
-
-
-def _read_header(lines: list[str]) -> tuple[int, Counter | None]:
-    """The YAML header: where it ends, and the next number if it gives one."""
-    if lines[0].rstrip() != "---":
-        return 0, None
-    end = next((index for index in range(1, len(lines)) if lines[index].rstrip() == "---"), None)
-    if end is None:
-        return 0, None
-    for index in range(1, end):
-        found = _NEXT.match(lines[index].rstrip("\r"))
+    line, counted = 1, 0
+    for start, end in walk_sections(text, fences):
+        line, counted = line + text.count("\n", counted, start), start
+        found = _HEADING.match(text, start, end)
         if found is not None:
-            return end + 1, Counter(int(found[1]), _place(index + 1, *found.span(1)))
-    return end + 1, None
+            tasks.append(_read_task(text, found, end, line, fences))
+    return Todo(tuple(tasks), _read_counter(text))
+
+
+def walk_sections(text: str, fences: list[Span]) -> Iterator[Span]:
+    """The headings of the first three levels with what stands below each, outside the header and fences."""
+    header = find_header_end(text)
+    start = -1
+    for found in _SECTION.finditer("\n" + text.removeprefix("\ufeff")):
+        at = found.start() + text.startswith("\ufeff")
+        if at < header or is_within(at, fences):
+            continue
+        if start >= 0:
+            yield start, at
+        start = at
+    if start >= 0:
+        yield start, len(text)
+
+
+def find_counter(text: str) -> Span | None:
+    """Where the header gives the next number."""
+    found = _NEXT.search(text, 0, find_header_end(text))
+    return found.span(1) if found is not None else None
+
+
+def _read_counter(text: str) -> Counter | None:
+    span = find_counter(text)
+    if span is None:
+        return None
+    line_start = text.rfind("\n", 0, span[0]) + 1
+    place = _place(text.count("\n", 0, span[0]) + 1, span[0] - line_start, span[1] - line_start)
+    return Counter(int(text[slice(*span)]), place)
 
 
 def _place(line: int, start: int, end: int) -> Place:
     return Place(line, start + 1, line, end + 1)
 
 
-def _read_heading(line: str, number: int) -> Task | None:
-    found = _HEADING.match(line)
-    if found is None:
-        return None
-    title = line[found.end() :].strip()
-    return Task(int(found[1]), title, None, "", _place(number, *found.span(1)), bare=True)
-
-
-def _read_field(task: Task, line: str, number: int) -> Task:
-    """A field below a heading; the first status is the task's."""
-    task = task._replace(bare=False)
-    status = _STATUS.match(line)
-    if status is None:
-        return task
-    found = _BRACKETS.match(line, status.end()) or _WORDS.match(line, status.end())
-    if found is None:
-        return task._replace(marker_place=_place(number, 0, len(line.rstrip())))
-    word = found[found.lastindex or 0].strip()
-    return task._replace(marker=read_marker(word) or None, word=word, marker_place=_place(number, *found.span()))
+def _read_task(text: str, heading: re.Match[str], end: int, line: int, fences: list[Span]) -> Task:
+    """A task from its heading and the fields below it; the first status is the task's."""
+    start = heading.start()
+    stop = find_line_end(text, start, end)
+    place = _place(line, heading.start(1) - start, heading.end(1) - start)
+    task = Task(int(heading[1]), text[heading.end() : stop].strip(), None, "", place, bare=True)
+    for field in walk_fields(text, stop + 1, end, fences):
+        task = task._replace(bare=False) if task.bare else task
+        if field.name.lower() != "status":
+            continue
+        number = line + text.count("\n", start, field.start)
+        status = read_status(text, field.value_start, field.value_end)
+        if status is None:
+            place = _place(number, 0, field.value_end - field.start)
+            return task._replace(marker_place=place)
+        place = _place(number, status.start - field.start, status.end - field.start)
+        return task._replace(marker=read_marker(status.word) or None, word=status.word, marker_place=place)
+    return task
