@@ -1,7 +1,8 @@
 """Drift: where state.json and TODO.md disagree.
 
 Owns the findings about the two (SYN…). The documentation of each is the docstring of the function that makes it.
-state.json is the truth, TODO.md is its rendering: what differs is told at the place that has to change.
+state.json is the truth, TODO.md is its rendering: what differs is told at the place that has to change, with both
+values and the one command that puts it right.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from remit.workspace.tasks.values import MARKERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from remit.model import Severity
+    from remit.model import Place, Severity
     from remit.workspace.tasks.state import State
     from remit.workspace.tasks.todo import Todo
     from remit.workspace.tasks.values import Counter, Flaw, Task
@@ -40,7 +41,8 @@ def state_broken(flaw: Flaw) -> Finding:
 
     Good: one JSON object.
     """
-    return Finding("SYN001", "error", flaw.message, flaw.hint, "S1 S9", place=flaw.place)
+    hint = f"{flaw.hint} What is whole in it can be saved with: remit sync --repair."
+    return Finding("SYN001", "error", flaw.message, hint, "S1 S9", place=flaw.place)
 
 
 def only_in_state(task: Task) -> Finding:
@@ -53,12 +55,12 @@ def only_in_state(task: Task) -> Finding:
     Good: the task in both, or among completed_projects once it is over.
     """
     over = task.marker in _ENDS
-    hint = f"Move it to completed_projects, or add ### {task.number}. to TODO.md."
+    way = "Move it to completed_projects" if over else "Write it into TODO.md"
     return Finding(
         "SYN002",
         "error",
         f"task {task.number} is {f'{task.word} ' if over else ''}in state.json and not in TODO.md",
-        hint if over else f"Add ### {task.number}. with its status to TODO.md.",
+        f"{way} with: remit sync --repair.",
         "S1 S5 S9",
         place=task.place,
     )
@@ -78,7 +80,7 @@ def only_in_todo(task: Task) -> Finding:
         "SYN003",
         "error",
         f"task {task.number} is in TODO.md and not in state.json",
-        f"Add project {task.number} to state.json, or take it out of TODO.md.",
+        "Take it into state.json with: remit sync --repair; or take it out of TODO.md.",
         "S1 S5 S9",
         place=task.place,
     )
@@ -99,7 +101,7 @@ def status_differs(todo: Task, state: Task) -> Finding:
         "SYN004",
         "error",
         f"task {todo.number} is [{todo.word}] here and {says[:_SHOWN]} in state.json (line {line})",
-        "Find out which is true, and say it in both.",
+        f"If {says[:_SHOWN]} is true: remit sync --from state. If [{todo.word}] is: remit sync --from todo.",
         "S2 S5 S9",
         place=todo.marker_place or todo.place,
     )
@@ -120,7 +122,7 @@ def duplicate_number(task: Task, first: Task) -> Finding:
         "SYN005",
         "error",
         f"number {task.number} is taken on line {first.place.line} already ({both})",
-        "Give one of them the next free number, or remove the copy.",
+        "Give one of them the next free number, or remove the copy, with: remit sync --repair.",
         "S9 C13",
         place=task.place,
     )
@@ -139,7 +141,7 @@ def next_number_taken(counter: Counter, highest: int) -> Finding:
         "SYN006",
         "error",
         f"the next number is {counter.number}, and {highest} is taken already",
-        f"Make it {highest + 1}.",
+        f"Make it {highest + 1} with: remit sync --repair.",
         "S1 C13",
         "/next_project_number",
         counter.place,
@@ -173,7 +175,8 @@ def file_missing(name: str, other: str) -> Finding:
 
     Good: both.
     """
-    return Finding("SYN008", "error", f"{name} is not there, and {other} is", f"Write {name}, or restore it.", "S1")
+    hint = f"Restore it, or write it from {other} with: remit sync --repair."
+    return Finding("SYN008", "error", f"{name} is not there, and {other} is", hint, "S1")
 
 
 def next_number_differs(todo: Counter, state: Counter) -> Finding:
@@ -189,7 +192,7 @@ def next_number_differs(todo: Counter, state: Counter) -> Finding:
         "SYN009",
         "error",
         f"the next number is {todo.number} here and {state.number} in state.json (line {state.place.line})",
-        f"Make it {max(todo.number, state.number)} in both.",
+        f"Make it {max(todo.number, state.number)} in both with: remit sync --repair.",
         "S1 C13",
         place=todo.place,
     )
@@ -207,6 +210,166 @@ def not_a_task(flaw: Flaw) -> Finding:
     return Finding("SYN010", "error", flaw.message, flaw.hint, "S1", place=flaw.place)
 
 
+def also_archived(task: Task) -> Finding:
+    """A task is open in state.json and in the archive at once.
+
+    Why: whoever looks it up gets one of two answers. An archived number is taken for good; an open task that has it
+    was archived by half, or is another one.
+
+    Bad: project 12 among the active projects of state.json and among those of archive/state.json.
+
+    Good: the task in one of them.
+    """
+    over = task.marker in _ENDS
+    hint = "Take it out of state.json and TODO.md with: remit task archive {}." if over else (
+        "Take it out of archive/state.json; or, if it is over: remit task archive {}."
+    )  # fmt: skip
+    state = f"{task.word[:_SHOWN]} " if task.word else ""
+    message = f"task {task.number} is {state}here and in archive/state.json too"
+    return Finding("SYN011", "error", message, hint.format(task.number), "C13", place=task.place)
+
+
+def plan_differs(task: Task, marker: str) -> Finding:
+    """The plan of a task has another status than the task.
+
+    Why: a status move changes TODO.md, state.json and the plan together. Work resumes at what the plan says.
+
+    Bad: `- **Status**: [NOT STARTED]` in the plan of a task that is `completed`.
+
+    Good: the same status in both.
+    """
+    return Finding(
+        "SYN012",
+        "warning",
+        f"task {task.number} is {task.word[:_SHOWN]} here and its plan is [{marker[:_SHOWN]}]",
+        "Make the plan follow with: remit sync --repair.",
+        "S4 S5",
+        place=task.marker_place or task.place,
+    )
+
+
+def part_left_out(place: Place) -> Finding:
+    """A part of a broken state.json could not be read and is not in what was saved of it.
+
+    Why: what is left out without a word is lost for good. The original is kept beside the saved file.
+
+    Bad: a line that ends in the middle of a text.
+
+    Good: nothing left out.
+    """
+    last = place.end_line if place.end_column > 1 else max(place.line, place.end_line - 1)
+    lines = f"line {place.line}" if last == place.line else f"lines {place.line} to {last}"
+    return Finding(
+        "SYN013",
+        "warning",
+        f"{lines} could not be read in whole, and what could not was left out",
+        "Look at them in the original, which is kept in .remit/recovered, and add what is missing.",
+        "S9",
+        place=place,
+    )
+
+
+def taken_from_todo(task: Task) -> Finding:
+    """A task was lost in a broken state.json and was taken from TODO.md.
+
+    Why: TODO.md knows its title, status and a few fields; what else state.json knew of it is gone.
+
+    Bad: a state.json that was cut off before the task.
+
+    Good: every task in state.json.
+    """
+    return Finding(
+        "SYN014",
+        "warning",
+        f"task {task.number} was lost in state.json and was taken from TODO.md (line {task.place.line})",
+        "Look whether artifacts and the plan's path are missing, and add them.",
+        "S9",
+    )
+
+
+def task_cut_off(number: int, place: Place, *, kept: bool) -> Finding:
+    """A task of a broken state.json has lost a part of itself.
+
+    Why: what was lost may be an artifact, or the path of its plan. Without its number and status it is no task any
+    more, and is left out.
+
+    Bad: a file that was cut off in the middle of a task.
+
+    Good: every task whole.
+    """
+    fate = "what is whole of it was kept" if kept else "it was left out, for its number or status is not whole"
+    return Finding(
+        "SYN015",
+        "warning",
+        f"task {number} has lost a part of itself; {fate}",
+        "Look at it in the original, which is kept in .remit/recovered, and add what is missing.",
+        "S9",
+        place=place,
+    )
+
+
+def version_left_out(number: int, kept: str, left: str, place: Place) -> Finding:
+    """A broken state.json held two versions of one task, and the newer was kept.
+
+    Why: two states that were written one after the other, or the sides of a merge, each tell of the task.
+
+    Bad: project 12 twice, once `planned` and once `implementing`.
+
+    Good: project 12 once.
+    """
+    told = f"{kept[:_SHOWN]} was kept, {left[:_SHOWN]} left out" if kept != left else "the newer was kept"
+    return Finding(
+        "SYN016",
+        "warning",
+        f"task {number} stood here in another version: {told}",
+        "Look at both in the original, which is kept in .remit/recovered, if the other is true.",
+        "S9",
+        place=place,
+    )
+
+
+def changed_in_both(todo: Task, state: Task, before: str) -> Finding:
+    """The status of a task was changed in TODO.md and in state.json, each to something else.
+
+    Why: both were edited since they last agreed, so neither can be taken for the older one.
+
+    Bad: a task that was planned is `[BLOCKED]` in TODO.md and `implementing` in state.json.
+
+    Good: a status that is changed with `remit task move`, or in one of the files.
+    """
+    line = (state.marker_place or state.place).line
+    says = state.word or "completed"
+    return Finding(
+        "SYN017",
+        "error",
+        f"task {todo.number} was {before}, is [{todo.word}] here now and {says[:_SHOWN]} in state.json (line {line})",
+        f"If {says[:_SHOWN]} is true: remit sync --from state. If [{todo.word}] is: remit sync --from todo.",
+        "S5 S9",
+        place=todo.marker_place or todo.place,
+    )
+
+
+def move_not_legal(todo: Task, state: Task, refusal: str) -> Finding:
+    """The status of a task was changed in TODO.md by hand to one that may not follow.
+
+    Why: a hand edit is taken into state.json where the move is one that a command could have made. Another may be a
+    slip, so somebody has to say that it is meant.
+
+    Bad: `[NOT STARTED]` changed to `[COMPLETED]`.
+
+    Good: `[IMPLEMENTING]` changed to `[COMPLETED]`.
+    """
+    says = state.word or "completed"
+    return Finding(
+        "SYN018",
+        "error",
+        f"task {todo.number} is [{todo.word}] here, by hand, and {says[:_SHOWN]} in state.json: {refusal}",
+        f"If [{todo.word}] is meant: remit sync --from todo. If not: remit sync --from state.",
+        "S3 S5",
+        place=todo.marker_place or todo.place,
+    )
+
+
 TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "SYN001": (state_broken, "error", "S1 S9"),
     "SYN002": (only_in_state, "error", "S1 S5 S9"),
@@ -218,6 +381,14 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "SYN008": (file_missing, "error", "S1"),
     "SYN009": (next_number_differs, "error", "S1 C13"),
     "SYN010": (not_a_task, "error", "S1"),
+    "SYN011": (also_archived, "error", "C13"),
+    "SYN012": (plan_differs, "warning", "S4 S5"),
+    "SYN013": (part_left_out, "warning", "S9"),
+    "SYN014": (taken_from_todo, "warning", "S9"),
+    "SYN015": (task_cut_off, "warning", "S9"),
+    "SYN016": (version_left_out, "warning", "S9"),
+    "SYN017": (changed_in_both, "error", "S5 S9"),
+    "SYN018": (move_not_legal, "error", "S3 S5"),
 }
 
 

@@ -15,14 +15,15 @@ import json
 import re
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from remit.workspace.tasks.state import CLOSED_LISTS, OPEN_LISTS
+from remit.workspace.tasks.state import CLOSED_LISTS, NUMBER_KEY, OPEN_LISTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_PIECES = 1_000_000
 MAX_DEPTH = 64
-NUMBER_KEY = '"project_number"'
+NUMBER_TEXT = f'"{NUMBER_KEY}"'
+"""The key of a number, as JSON."""
 LIST_KEYS = frozenset(f'"{key}"' for key in (*OPEN_LISTS, *CLOSED_LISTS))
 
 _STRICT_DEPTH = 4
@@ -196,7 +197,7 @@ class _Reader:
             return None
         if frame.key in LIST_KEYS and len(self.stack) <= _STATE_DEPTH and isinstance(value, list):
             return None
-        task = isinstance(value, dict) and "project_number" in value
+        task = isinstance(value, dict) and NUMBER_KEY in value
         return end if frame.kind or frame.key or task else None
 
     def close(self, char: str) -> None:
