@@ -1,0 +1,68 @@
+"""Checkouts: from a linked worktree to the main one.
+
+Owns reading git's own pointers, without git: this is asked whenever Remit starts. A `.git` file may say anything, so it
+is believed only where the repository that it names knows this worktree by itself.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+MAX_POINTER_BYTES = 4096
+_MAX_STEPS = 64
+
+
+def find_main_checkout(folder: str) -> str | None:
+    """The same folder in the main checkout; None where the folder lies in no linked worktree."""
+    here = os.path.realpath(folder)
+    for _ in range(_MAX_STEPS):
+        pointer = f"{here.rstrip('/')}/.git"
+        try:
+            mode = os.lstat(pointer).st_mode
+        except (OSError, ValueError):
+            above = os.path.dirname(here)
+            if above == here:
+                return None
+            here = above
+            continue
+        main = _follow(here, pointer) if stat.S_ISREG(mode) else None
+        inside = os.path.relpath(os.path.realpath(folder), here)
+        return main if main is None or inside == "." else os.path.join(main, inside)
+    return None
+
+
+def _follow(worktree: str, pointer: str) -> str | None:
+    """The main checkout that a `.git` file leads to, if it is known there."""
+    told = _load_pointer(pointer)
+    if told is None or not told.startswith("gitdir:"):
+        return None
+    own = os.path.realpath(os.path.join(worktree, told.removeprefix("gitdir:").strip(" \t")))
+    common, back = _load_pointer(f"{own}/commondir"), _load_pointer(f"{own}/gitdir")
+    if not common or not back:
+        return None
+    shared = os.path.realpath(os.path.join(own, common))
+    if os.path.dirname(own) != f"{shared}/worktrees" or os.path.realpath(os.path.join(own, back)) != pointer:
+        return None
+    main, name = os.path.split(shared)
+    # A bare repository has no main checkout, and a submodule keeps its own elsewhere.
+    return main if name == ".git" and os.path.isdir(shared) else None
+
+
+def _load_pointer(file: str) -> str | None:
+    """The one line of a small file; None for anything else: a folder, a link, a pipe, a big file."""
+    try:
+        handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return None
+        data = os.read(handle, MAX_POINTER_BYTES + 1)
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+    if len(data) > MAX_POINTER_BYTES or b"\0" in data:
+        return None
+    return os.fsdecode(data).rstrip("\r\n")
