@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from remit.app.making import CompiledFile, Migrated, compile_agents, migrate_agents, new
     from remit.app.manifests import find_manifest, validate_manifest
     from remit.app.messages import SCHEMAS, Conversion, check, convert, instructions, load_message, schema
+    from remit.app.setup import PlannedFile, Setup, Survey, plan_setup, write_setup
     from remit.app.tasks import CheckedTasks, check_sync
 
 _HOMES = {
@@ -34,6 +35,7 @@ _HOMES = {
     "remit.app.making": ("CompiledFile", "Migrated", "compile_agents", "migrate_agents", "new"),
     "remit.app.manifests": ("find_manifest", "validate_manifest"),
     "remit.app.messages": ("SCHEMAS", "Conversion", "check", "convert", "instructions", "load_message", "schema"),
+    "remit.app.setup": ("PlannedFile", "Setup", "Survey", "plan_setup", "write_setup"),
     "remit.app.tasks": ("CheckedTasks", "check_sync"),
 }  # fmt: skip
 
@@ -47,6 +49,9 @@ __all__ = [
     "Explanation",
     "Linted",
     "Migrated",
+    "PlannedFile",
+    "Setup",
+    "Survey",
     "check",
     "check_sync",
     "compile_agents",
@@ -64,10 +69,12 @@ __all__ = [
     "load_message",
     "migrate_agents",
     "new",
+    "plan_setup",
     "schema",
     "shape_graph",
     "take_agent_stamps",
     "validate_manifest",
+    "write_setup",
 ]
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 COMMANDS = {
+    "init": "remit.doors.cli.init",
     "check": "remit.doors.cli.check",
     "lint": "remit.doors.cli.lint",
     "fix": "remit.doors.cli.lint",

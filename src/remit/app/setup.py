@@ -1,0 +1,204 @@
+"""Setting a workspace up: what is there, what Remit would write, and writing it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.app.manifests import find_manifest
+from remit.app.settings import find_root, is_inside, load_settings
+from remit.app.tasks import SPEC_ROOTS, STATE, TODO
+from remit.config import Settings
+from remit.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+OWN, SETTINGS, ATTRIBUTES = ".remit/.gitignore", "remit.toml", ".gitattributes"
+_LOCK = "setup"
+_CLEO = ".cleo"
+
+
+class Survey(NamedTuple):
+    """What a workspace has before Remit adds anything."""
+
+    branch: str | None
+    """What is checked out; None where there is no git."""
+    agents: Mapping[str, int]
+    """How many agent files each folder has."""
+    tasks: str | None
+    manifest: str
+    """Where the manifest is, or will be with its first entry."""
+    has_manifest: bool
+    settings: str | None
+    """The file with the workspace's settings."""
+    has_cleo: bool
+
+
+class PlannedFile(NamedTuple):
+    """A file below the root, as it is and as it shall be."""
+
+    path: str
+    before: bytes | None
+    after: bytes
+
+
+class Setup(NamedTuple):
+    """What there is, what is missing, and what is left as it is."""
+
+    root: str
+    found: Survey
+    writes: tuple[PlannedFile, ...]
+    notes: tuple[str, ...] = ()
+
+
+def plan_setup() -> Setup:
+    """Find out what a workspace has, and what Remit would write; nothing is changed."""
+    root = find_root()
+    _check_places(root)
+    settings = load_settings(root)
+    found = _look_around(root, settings)
+    notes: list[str] = []
+    writes = [*_plan_folder(root), *_plan_settings(found), *_plan_attributes(root, found, notes)]
+    return Setup(root, found, tuple(writes), tuple(notes))
+
+
+def write_setup(setup: Setup) -> None:
+    """Write what was planned, unless something has changed since."""
+    from remit.workspace.files import tell_failure, write_bytes  # noqa: PLC0415 - only once it was agreed to
+    from remit.workspace.home import Home  # noqa: PLC0415
+
+    home = Home(setup.root)
+    with home.lock(_LOCK):
+        _check_places(setup.root)
+        for each in setup.writes:
+            file = f"{setup.root}/{each.path}"
+            if each.path == OWN:  # made together with the lock's folder
+                continue
+            if _load(file) != each.before:
+                raise InputError(f"'{file}' was changed meanwhile", hint="run it again")
+            try:
+                write_bytes(file, each.after)
+            except OSError as error:
+                raise tell_failure(file, error) from error
+
+
+def _check_places(root: str) -> None:
+    """Refuse a link that would have Remit write somewhere else."""
+    for name in (".remit", OWN, SETTINGS, ATTRIBUTES):
+        file = f"{root}/{name}"
+        if os.path.islink(file) and (not is_inside(file, root) or not os.path.exists(file)):  # noqa: PTH110, PTH114 - pathlib costs 8 ms
+            raise InputError(f"'{file}' is a link that leads out of the workspace or nowhere", hint="remove the link")
+    folder = f"{root}/.remit"
+    if os.path.lexists(folder) and not os.path.isdir(folder):  # noqa: PTH112
+        raise InputError(f"'{folder}' is not a folder", hint="move it away")
+
+
+# --- what is there ---------------------------------------------------------------------------------------------------
+
+
+def _look_around(root: str, settings: Settings) -> Survey:
+    from remit.workspace.head import find_branch  # noqa: PLC0415 - only for this
+
+    tasks = settings.tasks.folder or next((place for place in SPEC_ROOTS if _has_tasks(f"{root}/{place}")), None)
+    here = find_manifest()
+    return Survey(
+        branch=find_branch(root),
+        agents=_count_agents(root, settings),
+        tasks=tasks,
+        manifest=_place_manifest(root, settings, here),
+        has_manifest=here is not None,
+        settings=_find_settings(root, settings),
+        has_cleo=os.path.isdir(f"{root}/{_CLEO}"),  # noqa: PTH112
+    )
+
+
+def _has_tasks(folder: str) -> bool:
+    return any(os.path.lexists(f"{folder}/{name}") for name in (STATE, TODO))
+
+
+def _place_manifest(root: str, settings: Settings, here: str | None) -> str:
+    if settings.manifest.path is not None:
+        return settings.manifest.path
+    if here is not None:
+        return here.removeprefix(f"{root.rstrip('/')}/")
+    default = f"{_CLEO}/agent-outputs" if os.path.isdir(f"{root}/{_CLEO}") else "claudedocs/agent-outputs"  # noqa: PTH112
+    return f"{settings.manifest.output_dir or default}/MANIFEST.jsonl"
+
+
+def _find_settings(root: str, settings: Settings) -> str | None:
+    """The file that the settings come from. One beside it would hide what pyproject.toml says."""
+    if os.path.lexists(f"{root}/{SETTINGS}"):
+        return SETTINGS
+    return None if settings == Settings() else "pyproject.toml"
+
+
+def _count_agents(root: str, settings: Settings) -> dict[str, int]:
+    from remit.workspace.agent_files import find_agent_files  # noqa: PLC0415 - only for this
+
+    folders = [
+        each.path.rpartition("/")[0] or "." for each in find_agent_files((), root=root, exclude=settings.lint.exclude)
+    ]
+    return {folder: folders.count(folder) for folder in sorted(set(folders))}
+
+
+# --- what is missing -------------------------------------------------------------------------------------------------
+
+
+def _plan_folder(root: str) -> Iterator[PlannedFile]:
+    if not os.path.lexists(f"{root}/{OWN}"):
+        yield PlannedFile(OWN, None, b"*\n")
+
+
+def _plan_settings(found: Survey) -> Iterator[PlannedFile]:
+    if found.settings is None:
+        yield PlannedFile(SETTINGS, None, render_settings(found).encode())
+
+
+def render_settings(found: Survey) -> str:
+    """A remit.toml for what was found; what is not known stands in it as a comment."""
+    from remit.workspace.tasks.outside import CLEO  # noqa: PLC0415 - only for a new file
+
+    is_theirs = found.has_cleo and found.tasks is None
+    commands = [f'{"" if is_theirs else "# "}{name} = "{command}"' for name, command in CLEO.items()]
+    return "\n".join([
+        "# What this workspace has set for Remit. A line that is commented out shows what can be set.",
+        "",
+        "[tasks]",
+        f'folder = "{found.tasks}"' if found.tasks else '# folder = "specs"',
+        "# An outside task system. Its commands run only after `remit trust`.",
+        *commands,
+        "",
+        "[manifest]",
+        f'{"" if found.has_manifest else "# "}path = "{found.manifest}"',
+        "",
+        "[retention]",
+        "# days = 90",
+        "# megabytes = 1024",
+        "",
+        "[lint]",
+        '# exclude = ["vendor/**"]',
+        "",
+    ])  # fmt: skip
+
+
+def _plan_attributes(root: str, found: Survey, notes: list[str]) -> Iterator[PlannedFile]:
+    """Have git keep both sides of the manifest, unless somebody has decided otherwise."""
+    if found.branch is None:
+        return
+    from remit.workspace.attributes import UNION, UNSPECIFIED, add_union, find_merge, load_attributes  # noqa: PLC0415 - git costs a process
+
+    before = load_attributes(root)
+    merge = find_merge(root, found.manifest)
+    if merge == UNSPECIFIED:
+        yield PlannedFile(ATTRIBUTES, before, add_union(before, found.manifest))
+    elif merge is None:
+        notes.append(f"git does not say how it merges {found.manifest}: {ATTRIBUTES} stays as it is")
+    elif merge != UNION:
+        notes.append(f"git merges {found.manifest} as '{merge}', not as 'union': {ATTRIBUTES} stays as it is")
+
+
+def _load(file: str) -> bytes | None:
+    from remit.workspace.files import load_bytes  # noqa: PLC0415 - only once it was agreed to
+
+    return load_bytes(file) if os.path.lexists(file) else None

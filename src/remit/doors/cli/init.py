@@ -1,0 +1,105 @@
+"""`remit init`: set a workspace up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.doors.cli import options
+from remit.doors.cli.output import get_paint, say, say_json
+from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count
+from remit.doors.terminal import escape, quote
+
+if TYPE_CHECKING:
+    from remit.app import PlannedFile, Setup, Survey
+
+_MAX_LINES = 40
+_MAX_FOLDERS = 4
+
+
+@click.command(cls=options.Command, short_help="Set a workspace up: settings, and what git should know.")
+@click.option("--yes", is_flag=True, help="Write without asking.")
+@options.output_format("full", "json")
+def init(*, yes: bool, output_format: str) -> int:
+    """Look what is there, show what would be written, and write it once that is agreed to.
+
+    On a terminal it asks once. Elsewhere it never waits: without --yes it shows what it would write, and writes
+    nothing. No file is written over. Exit code 0: everything is there, 1: something is missing and was not written,
+    2: could not run.
+    """
+    from remit import app
+    from remit.doors.cli.asking import ask, can_ask
+
+    setup = app.plan_setup()
+    if output_format == "json":
+        if yes:
+            app.write_setup(setup)
+        say_json(_shape(setup, written=yes))
+        return ACCEPTED if yes or not setup.writes else NOT_ACCEPTED
+    _show(setup)
+    if not setup.writes:
+        say(f"{get_paint()('good', '✓')} nothing to do: everything is there")
+        return ACCEPTED
+    if not yes and not (can_ask() and ask("\nWrite this?", default=True)):
+        say("" if can_ask() else "\nNothing was written; to write it, run: remit init --yes")
+        return NOT_ACCEPTED
+    app.write_setup(setup)
+    say(f"\n{get_paint()('good', '✓')} written; next: remit doctor, remit lint")
+    return ACCEPTED
+
+
+def _shape(setup: Setup, *, written: bool) -> dict[str, Any]:
+    found = setup.found._asdict()
+    found["agents"] = [{"folder": folder, "count": total} for folder, total in setup.found.agents.items()]
+    writes = [
+        {
+            "path": each.path,
+            "action": "create" if each.before is None else "change",
+            "added": _find_added(each),
+        }
+        for each in setup.writes
+    ]
+    return {
+        "root": setup.root,
+        "found": found,
+        "writes": writes,
+        "notes": list(setup.notes),
+        "written": written and bool(writes),
+    }
+
+
+def _find_added(each: PlannedFile) -> str:
+    """The text that is new: what Remit changes, it only ever adds to."""
+    return each.after[len(each.before or b"") :].decode("utf-8", "replace").removeprefix("\r").removeprefix("\n")
+
+
+def _show(setup: Setup) -> None:
+    paint = get_paint()
+    say(f"{paint('strong', 'Workspace')} {escape(setup.root)}")
+    for name, what in _describe(setup.found):
+        say(f"  {name:<9} {quote(what)}")
+    for note in setup.notes:
+        say(f"  {paint('note', 'note')}      {quote(note)}")
+    if setup.writes:
+        say(f"\n{paint('strong', 'To be written')}")
+    for each in setup.writes:
+        action = "create" if each.before is None else "change"
+        say(f"  {action}  {escape(each.path)}")
+        lines = _find_added(each).splitlines()
+        for line in lines[:_MAX_LINES]:
+            say(f"    {paint('good', f'+ {escape(line)}'.rstrip())}")
+
+
+def _describe(found: Survey) -> list[tuple[str, str]]:
+    folders = [f"{total} in {folder}" for folder, total in found.agents.items()]
+    more = len(folders) - _MAX_FOLDERS
+    shown = folders[:_MAX_FOLDERS] + [f"{count(more, 'more folder')}"] * (more > 0)
+    tasks = found.tasks or ("by cleo's own commands" if found.has_cleo else "none yet: remit task new makes the first")
+    return [
+        ("git", f"on {found.branch}" if found.branch is not None else "no repository here"),
+        ("agents", ", ".join(shown) or "none yet: remit new makes one"),
+        ("tasks", tasks),
+        ("manifest", found.manifest if found.has_manifest else f"none yet: {found.manifest} with its first entry"),
+        ("settings", found.settings or "none yet"),
+    ]
