@@ -128,7 +128,7 @@ def split_sides(text: str) -> tuple[str, ...]:
 def _is_object(text: str) -> bool:
     try:
         return isinstance(json.loads(text, parse_constant=_refuse), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

@@ -31,7 +31,7 @@ _STATE_DEPTH = 2
 _NEAR = 200
 _MAX_MENDED = 1_000_000
 """A text that is longer than this and has to be spelt anew is left out."""
-_MAX_COUNTED = 2_000_000_000
+_MAX_COUNTED = 300_000_000
 """Each time the C decoder fails, it counts the lines from the start. Beyond this it is not asked any more."""
 
 # Possessive quantifiers throughout: nothing here can backtrack.
