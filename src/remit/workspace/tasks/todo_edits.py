@@ -171,8 +171,9 @@ def set_field(text: str, task: int | Entry, name: str, value: str | None) -> str
         return _add_field(text, entry, name, cleaned)
     if field.value == cleaned:
         return text
-    space = "" if text[field.value_start - 1] in " \t" else " "
-    return f"{text[: field.value_start]}{space}{cleaned}{text[field.value_end :]}"
+    before = text[: field.value_start].rstrip(" \t") if not cleaned else text[: field.value_start]
+    space = " " if cleaned and before[-1] not in " \t" else ""
+    return f"{before}{space}{cleaned}{text[field.value_end :]}"
 
 
 def append_to_field(text: str, task: int | Entry, name: str, value: str) -> str:
@@ -328,7 +329,8 @@ def _insert_task(text: str, lines: list[str], sections: list[Span], home: int) -
     tasks, end = _find_tasks_of(text, sections, home)
     every = tasks if len(tasks) > 1 else [span for span in sections if _ANY_HEADING.match(text, span[0])]
     numbers = [int(found[1]) for start, _ in every if (found := _ANY_HEADING.match(text, start)) is not None]
-    between = _RULE_BETWEEN.search(text, find_header_end(text)) is not None
+    rules = len(_RULE_BETWEEN.findall(text, find_header_end(text)))
+    between = rules > 0 and 2 * rules >= sum(_ANY_HEADING.match(text, start) is not None for start, _ in sections) - 1
     if tasks and len(numbers) > 1 and numbers[0] == max(numbers):
         return _insert_before(text, [*lines, "", "---"] if between else lines, tasks[0][0])
     if not tasks:
