@@ -132,8 +132,9 @@ def _hash(handle: int, budget: Budget) -> Content:
         if time.monotonic() > budget.deadline:
             return Content(facts, reason="the time for hashing was over before its end", links=links)
     budget.left_bytes -= found.st_size
-    if left or get_facts(os.fstat(handle)) != facts:
-        return Content(facts, reason=UNSETTLED, links=links)
+    now = get_facts(os.fstat(handle))
+    if left or now != facts:
+        return Content(now, reason=UNSETTLED, links=links)
     return Content(facts, digest.hexdigest(), links=links)
 
 
