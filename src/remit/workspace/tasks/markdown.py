@@ -89,15 +89,15 @@ def walk_lines(text: str, start: int, end: int) -> Iterator[Span]:
 
 def walk_fields(text: str, start: int, end: int, fences: list[Span]) -> Iterator[Field]:
     """The field lines of a stretch that do not stand in a fence. It begins where a line begins."""
-    if start == 0:
-        text, shift = "\n" + text[:end], 1
+    if start == 0 or text[start - 1] != "\n":
+        text, shift = "\n" + text[start:end], start - 1
     else:
         shift = 0
-    for found in _FIELD.finditer(text, start - 1 + shift, end + shift):
-        line = found.start() + 1 - shift
+    for found in _FIELD.finditer(text, max(start - 1 - shift, 0), end - shift):
+        line = found.start() + 1 + shift
         if not is_within(line, fences):
-            value_start = found.end() - shift
-            value = text[found.end() : find_line_end(text, found.end(), end + shift)].rstrip()
+            value_start = found.end() + shift
+            value = text[found.end() : find_line_end(text, found.end(), end - shift)].rstrip()
             yield Field(found[2], value, found[1], found[3], line, value_start, value_start + len(value))
 
 
