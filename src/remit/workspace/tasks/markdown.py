@@ -89,6 +89,8 @@ def walk_lines(text: str, start: int, end: int) -> Iterator[Span]:
 
 def walk_fields(text: str, start: int, end: int, fences: list[Span]) -> Iterator[Field]:
     """The field lines of a stretch that do not stand in a fence. It begins where a line begins."""
+    if start >= end:
+        return
     if start == 0 or text[start - 1] != "\n":
         text, shift = "\n" + text[start:end], start - 1
     else:
