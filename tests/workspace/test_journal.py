@@ -32,15 +32,15 @@ def read_both(folder: Path) -> tuple[bytes, bytes]:
 
 
 def change(folder: Path) -> None:
-    write_together(Home(str(folder)).ledger, str(folder), CHANGES, kind="test")
+    write_together(Home(str(folder)), CHANGES, kind="test")
 
 
 def finish(folder: Path) -> None:
-    finish_interrupted(Home(str(folder)).ledger, str(folder))
+    finish_interrupted(Home(str(folder)))
 
 
-def list_own(folder: Path) -> list[str]:
-    return sorted(file.name for file in folder.iterdir() if file.name.endswith(".remit"))
+def list_waiting(folder: Path) -> list[str]:
+    return sorted(file.name for file in (folder / ".remit" / "pending").iterdir())
 
 
 def interrupt_after_intent(folder: Path) -> None:
@@ -50,7 +50,7 @@ def interrupt_after_intent(folder: Path) -> None:
         home.close()
         assert run_and_die(partial(change, folder), at=step)
         home = Home(str(folder))
-        if has_unfinished(home.ledger):
+        if has_unfinished(home):
             assert read_both(folder) == OLD
             return
         home.close()
@@ -59,17 +59,17 @@ def interrupt_after_intent(folder: Path) -> None:
 
 def test_files_change_together(tmp_path: Path) -> None:
     home = make_home(tmp_path)
-    write_together(home.ledger, home.root, [*CHANGES, Change("new/three", None, b"3")], kind="test")
+    write_together(home, [*CHANGES, Change("new/three", None, b"3")], kind="test")
     assert read_both(tmp_path) == NEW
     assert (tmp_path / "new" / "three").read_bytes() == b"3"
-    assert not has_unfinished(home.ledger)
-    assert list_own(tmp_path) == [".remit"]
+    assert not has_unfinished(home)
+    assert list_waiting(tmp_path) == []
 
 
 def test_nothing_to_change_leaves_the_files_alone(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     before = (tmp_path / "one").stat()
-    write_together(home.ledger, home.root, [Change("one", OLD[0], OLD[0])], kind="test")
+    write_together(home, [Change("one", OLD[0], OLD[0])], kind="test")
     after = (tmp_path / "one").stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
 
@@ -82,9 +82,9 @@ def test_wherever_it_is_killed_the_files_agree_again(tmp_path: Path) -> None:
         make_home(folder).close()
         killed = run_and_die(partial(change, folder), at=step)
         home = Home(str(folder))
-        finish_interrupted(home.ledger, home.root)
+        finish_interrupted(home)
         assert read_both(folder) in {OLD, NEW}
-        assert not has_unfinished(home.ledger)
+        assert not has_unfinished(home)
         home.close()
         ends.add(read_both(folder))
         if not killed:
@@ -101,7 +101,7 @@ def test_to_be_killed_while_finishing_is_no_harm(tmp_path: Path) -> None:
         interrupt_after_intent(folder)
         killed = run_and_die(partial(finish, folder), at=step)
         home = Home(str(folder))
-        finish_interrupted(home.ledger, home.root)
+        finish_interrupted(home)
         assert read_both(folder) == NEW
         fired += killed
         if not killed:
@@ -114,10 +114,10 @@ def test_a_file_that_somebody_changed_meanwhile_is_left_alone(tmp_path: Path) ->
     interrupt_after_intent(tmp_path)
     (tmp_path / "two").write_bytes(b"edited by hand")
     home = Home(str(tmp_path))
-    found = finish_interrupted(home.ledger, home.root)
+    found = finish_interrupted(home)
     assert [(each.kind, each.finished, each.left_alone) for each in found] == [("test", False, ("two",))]
     assert read_both(tmp_path) == (OLD[0], b"edited by hand")
-    assert not has_unfinished(home.ledger)
+    assert not has_unfinished(home)
 
 
 def test_where_the_true_file_was_replaced_the_others_follow_but_for_what_was_edited(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_where_the_true_file_was_replaced_the_others_follow_but_for_what_was_edi
     (tmp_path / "one").write_bytes(NEW[0])
     (tmp_path / "two").write_bytes(b"edited by hand")
     home = Home(str(tmp_path))
-    found = finish_interrupted(home.ledger, home.root)
+    found = finish_interrupted(home)
     assert [(each.finished, each.left_alone) for each in found] == [(True, ("two",))]
     assert read_both(tmp_path) == (NEW[0], b"edited by hand")
 
@@ -134,7 +134,7 @@ def test_a_true_file_that_was_edited_ends_the_change(tmp_path: Path) -> None:
     interrupt_after_intent(tmp_path)
     (tmp_path / "one").write_bytes(b"edited by hand")
     home = Home(str(tmp_path))
-    found = finish_interrupted(home.ledger, home.root)
+    found = finish_interrupted(home)
     assert [(each.finished, each.left_alone) for each in found] == [(False, ("one",))]
     assert read_both(tmp_path) == (b"edited by hand", OLD[1])
 
@@ -143,11 +143,11 @@ def test_what_cannot_be_prepared_changes_nothing(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(StorageError) as caught:
-        write_together(home.ledger, home.root, [*CHANGES, Change("file/inside", None, b"x")], kind="test")
+        write_together(home, [*CHANGES, Change("file/inside", None, b"x")], kind="test")
     assert "cannot be written" in caught.value.message
     assert read_both(tmp_path) == OLD
-    assert not has_unfinished(home.ledger)
-    assert list_own(tmp_path) == [".remit"]
+    assert not has_unfinished(home)
+    assert list_waiting(tmp_path) == []
 
 
 def test_what_belongs_to_a_change_is_recorded_with_it_or_not_at_all(tmp_path: Path) -> None:
@@ -157,6 +157,6 @@ def test_what_belongs_to_a_change_is_recorded_with_it_or_not_at_all(tmp_path: Pa
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        write_together(home.ledger, home.root, CHANGES, kind="test", record=refuse)
+        write_together(home, CHANGES, kind="test", record=refuse)
     assert read_both(tmp_path) == OLD
-    assert not has_unfinished(home.ledger)
+    assert not has_unfinished(home)

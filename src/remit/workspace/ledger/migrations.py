@@ -113,7 +113,7 @@ _INTENTS = Migration(
             intent INTEGER NOT NULL REFERENCES intents ON DELETE CASCADE,
             position INTEGER NOT NULL,
             path TEXT NOT NULL,
-            before BLOB,
+            before BLOB,  -- hashes; the new content waits in a file
             after BLOB NOT NULL,
             PRIMARY KEY (intent, position)
         ) STRICT
@@ -141,4 +141,69 @@ _INTENTS = Migration(
     ),
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_DELEGATIONS, _INTENTS)
+_MANIFEST = Migration(
+    "manifest",
+    (
+        # A manifest that was indexed, and how far. Without a path it is forgotten: what is in the tables below under
+        # its number is never found again, and goes when everything is made anew.
+        """
+        CREATE TABLE manifests (
+            number INTEGER PRIMARY KEY,
+            path TEXT UNIQUE,
+            device INTEGER NOT NULL DEFAULT 0,
+            inode INTEGER NOT NULL DEFAULT 0,
+            size_bytes INTEGER NOT NULL DEFAULT 0,
+            changed_ns INTEGER NOT NULL DEFAULT 0,
+            offset INTEGER NOT NULL DEFAULT 0,
+            lines INTEGER NOT NULL DEFAULT 0,
+            checksum INTEGER NOT NULL DEFAULT 0,
+            last_checksum INTEGER NOT NULL DEFAULT 0
+        ) STRICT
+        """,
+        # `number` is made of the manifest's number, the day and the line: by number is by date.
+        """
+        CREATE TABLE manifest_entries (
+            number INTEGER PRIMARY KEY,
+            id TEXT,
+            status TEXT NOT NULL,
+            actionable INTEGER NOT NULL,
+            pending INTEGER NOT NULL,
+            offset INTEGER NOT NULL,
+            length INTEGER NOT NULL
+        ) STRICT
+        """,
+        "CREATE INDEX manifest_entries_by_id ON manifest_entries (id) WHERE id IS NOT NULL",
+        "CREATE INDEX manifest_entries_by_status ON manifest_entries (status)",
+        "CREATE INDEX manifest_entries_pending ON manifest_entries (number) WHERE pending",
+        """
+        CREATE TABLE manifest_topics (
+            topic TEXT NOT NULL,
+            entry INTEGER NOT NULL,
+            PRIMARY KEY (topic, entry)
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE manifest_tasks (
+            task TEXT NOT NULL,
+            entry INTEGER NOT NULL,
+            PRIMARY KEY (task, entry)
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE manifest_bad_lines (
+            manifest INTEGER NOT NULL,
+            line INTEGER NOT NULL,
+            reason TEXT NOT NULL,
+            PRIMARY KEY (manifest, line)
+        ) STRICT, WITHOUT ROWID
+        """,
+        # Only where words stand: the words themselves are in the manifest.
+        """
+        CREATE VIRTUAL TABLE manifest_words USING fts5 (
+            id, title, topics, key_findings, content = '', columnsize = 0, tokenize = 'unicode61 remove_diacritics 2'
+        )
+        """,
+    ),
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_DELEGATIONS, _INTENTS, _MANIFEST)

@@ -115,7 +115,7 @@ def at_desk(home: Home, folder: str, *, kind: str, details: dict[str, Any] | Non
     """Work at the desk, alone; at the end everything that was put on it is written, or nothing is."""
     with home.lock(TASKS):
         desk = Desk(home, folder)
-        desk.interrupted = finish_interrupted(home.ledger, home.root)
+        desk.interrupted = finish_interrupted(home)
         yield desk
         changes = desk.list_changes()
 
@@ -124,15 +124,15 @@ def at_desk(home: Home, folder: str, *, kind: str, details: dict[str, Any] | Non
             if any(change.before != change.after for change in changes):
                 add_event(db, kind, details or {})
 
-        write_together(home.ledger, home.root, changes, kind=kind, record=record)
+        write_together(home, changes, kind=kind, record=record)
 
 
 def finish_if_interrupted(home: Home) -> list[Interrupted]:
     """Finish what a crash left, before anything is read. What another process is just doing is waited for."""
-    if not os.path.exists(home.ledger_file) or not has_unfinished(home.ledger):
+    if not os.path.exists(home.ledger_file) or not has_unfinished(home):
         return []
     with home.lock(TASKS):
-        return finish_interrupted(home.ledger, home.root)
+        return finish_interrupted(home)
 
 
 def load_agreed(home: Home, folder: str) -> Agreed | None:
