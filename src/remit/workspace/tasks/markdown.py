@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 
 _HEADER = re.compile(r"\ufeff?---[^\S\n]*\n(?:(?!---[^\S\n]*(?:\n|\Z))[^\n]*\n)*+---[^\S\n]*(?:\n|\Z)")
-_FENCE = re.compile(r"\n[ \t]{0,8}(`{3,20}|~{3,20})([^\n]*)")
+_FENCE = re.compile(r"[ \t]{0,8}(`{3,20}|~{3,20})([^\n]*)")
+_FENCE_BELOW = re.compile("\n" + _FENCE.pattern)  # quicker to look for than the start of a line
 _FIELD = re.compile(r"\n([ \t]{0,8}(?:[-*+][ \t]{1,4})?)\*\*([^*:\n]{1,60})(\*\*[ \t]{0,4}:|:\*\*)[ \t]{0,8}")
 _BRACKETS = re.compile(r"\[([^\]\[\n]{1,40})\]")
 _KNOWN = re.compile(rf"(?:{'|'.join(MARKERS)})(?![A-Za-z])".replace(" ", "[ _-]"), re.IGNORECASE)
@@ -56,12 +57,13 @@ def find_fences(text: str) -> list[Span]:
         return []
     spans: list[Span] = []
     opened, mark = 0, ""
-    for found in _FENCE.finditer("\n" + text):
+    first = _FENCE.match(text)
+    for found in (*((first,) if first is not None else ()), *_FENCE_BELOW.finditer(text)):
         if not mark:
             if "`" not in found[1] or "`" not in found[2]:  # three backticks and more of them further on are code
-                opened, mark = found.start(), found[1]
+                opened, mark = found.start() + (found is not first), found[1]
         elif found[1].startswith(mark) and not found[2].strip():
-            spans.append((opened, found.end() - 1))
+            spans.append((opened, found.end()))
             mark = ""
     return spans
 

@@ -95,21 +95,19 @@ def find_task(text: str, number: int) -> Entry:
 
 def find_tasks(text: str, number: int) -> tuple[Entry, ...]:
     """Every task that has a number, in the order of the file."""
-    heading = re.compile("\n" + HEADING.replace("{number}", f"0{{0,8}}{number}"))
-    bom = 1 if text.startswith("\ufeff") else 0
-    shifted = "\n" + text[bom:]
-    hits = list(heading.finditer(shifted))
+    heading = re.compile(HEADING.replace("{number}", f"0{{0,8}}{number}"))
+    hits = [hit for hit in heading.finditer(text) if text[hit.start() - 1 : hit.start()] in ("\n", "\ufeff", "")]
     if not hits:
         return ()
     fences, header = find_fences(text), find_header_end(text)
     found = []
     for hit in hits:
-        start = hit.start() + bom
+        start = hit.start()
         if start >= header and not is_within(start, fences):
             end = _find_end(text, start, fences)
             stop = find_line_end(text, start, end)
             bare = next(walk_fields(text, stop + 1, end, fences), None) is None
-            found.append(Entry(number, text[hit.end() + bom - 1 : stop].strip(), start, end, bare))
+            found.append(Entry(number, text[hit.end() : stop].strip(), start, end, bare))
     return tuple(found)
 
 
@@ -147,7 +145,8 @@ def set_status(text: str, task: int | Entry, marker: str) -> str:
         return f"{text[: field.value_start]}{space}[{wanted}]{text[field.value_start :]}"
     if read_marker(status.word) == wanted:
         return text
-    return text[: status.start] + render_status(wanted, text[status.start : status.end]) + text[status.end :]
+    word = render_status(wanted, text[status.start : status.end])
+    return f"{text[: status.start]}{word}{text[status.end :]}"
 
 
 def _read_known(marker: str) -> str:
