@@ -84,6 +84,19 @@ def test_a_lock_is_not_taken_through_a_link(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
+def test_a_full_disk_keeps_nobody_from_a_lock() -> None:
+    """Who holds it cannot be noted then; that it is held can."""
+    full = "/dev/full"
+    if not os.path.exists(full):  # noqa: PTH110 - a device
+        pytest.skip("there is no /dev/full here")
+    handle = os.open(full, os.O_RDWR)
+    with pytest.raises(OSError, match="No space left"):
+        os.pwrite(handle, b"1", 0)
+    os.close(handle)
+    with hold(full), try_hold(full) as held:
+        assert not held
+
+
 def test_what_is_done_under_a_lock_is_done_by_one_at_a_time(tmp_path: Path) -> None:
     counter = tmp_path / "counter"
     counter.write_text("0")

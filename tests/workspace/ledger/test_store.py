@@ -131,6 +131,19 @@ def test_a_long_log_is_moved_into_the_file(tmp_path: Path) -> None:
     assert len(load_events(ledger)) == 5
 
 
+def test_a_log_that_cannot_be_moved_harms_nothing(tmp_path: Path) -> None:
+    ledger = Home(str(tmp_path)).ledger
+    (tmp_path / ".remit" / "ledger.db.checkpoint").mkdir()
+    with pytest.raises(StorageError):
+        ledger.checkpoint()
+    for _ in range(5):
+        with ledger.transaction() as db:
+            add_event(db, "long", {"text": "x" * 1_000_000})
+    assert (tmp_path / ".remit" / "ledger.db-wal").stat().st_size > store.MAX_LOG_BYTES
+    ledger.close()
+    assert len(load_events(open_ledger(tmp_path))) == 5
+
+
 def test_wherever_the_making_is_killed_the_next_one_makes_it(tmp_path: Path) -> None:
     fired = 0
     for step in range(1, 60):

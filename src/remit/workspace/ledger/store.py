@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from remit.errors import BusyError, RemitError, StorageError
@@ -98,7 +98,8 @@ class Ledger:
         except OSError:
             return
         if size > MAX_LOG_BYTES:
-            self.checkpoint()
+            with suppress(StorageError, BusyError):  # what was written is safe in the log, and others will try
+                self.checkpoint()
 
     def checkpoint(self) -> bool:
         """Move the log into the file, unless another process is doing so; whether it was done."""
@@ -114,8 +115,12 @@ class Ledger:
             return not busy
 
     def close(self) -> None:
-        """Close the file. The last one to close it makes a checkpoint, which is why this waits for the others'."""
-        with hold(f"{self.file}.checkpoint"):
+        """Close the file. The last one to close it makes a checkpoint, which is why this waits for the others'.
+
+        Where that cannot be waited for, the end of the process closes it: everything is in the log, and the next one
+        moves it.
+        """
+        with suppress(StorageError, BusyError), hold(f"{self.file}.checkpoint"):
             self._connection.close()
 
 
