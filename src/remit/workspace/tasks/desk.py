@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.errors import StateError
 from remit.workspace.files import load_bytes
 from remit.workspace.home import TASKS
-from remit.workspace.journal import MAX_BYTES, Change, finish_interrupted, has_unfinished, write_together
+from remit.workspace.journal import (
+    MAX_BYTES,
+    Change,
+    finish_interrupted,
+    has_unfinished,
+    take_hash,
+    write_together,
+)
 from remit.workspace.ledger.events import add_event
 
 if TYPE_CHECKING:
@@ -47,8 +54,11 @@ class Desk:
         self.told: list[Finding] = []
         """What was taken in, and where the files disagree: for whoever asked."""
         self.markers: dict[int, str] = {}
+        """What both files say of each task, as far as they agree."""
+        self.agrees = True
         self._before: dict[str, bytes | None] = {}
         self._after: dict[str, str] = {}
+        self._changes: dict[str, tuple[str, Change]] = {}
 
     def load(self, name: str) -> str | None:
         """A file of the folder, as it will be."""
@@ -77,11 +87,23 @@ class Desk:
     def list_changes(self) -> list[Change]:
         """What there is to write, the true file first."""
         names = sorted(self._after, key=lambda name: (name != STATE, name != TODO, name))
-        return [Change(f"{self.folder}/{name}", self._before[name], encode(self._after[name])) for name in names]
+        return [self._make_change(name) for name in names]
+
+    def _make_change(self, name: str) -> Change:
+        after = self._after[name]
+        known = self._changes.get(name)
+        if known is None or known[0] is not after:  # its hashes are worked out once
+            known = after, Change(f"{self.folder}/{name}", self._before[name], encode(after))
+            self._changes[name] = known
+        return known[1]
 
     def take_hash(self) -> bytes:
         """What the two files are known by together, as they will be."""
-        return hash_pair(*(None if (text := self.load(name)) is None else encode(text) for name in (STATE, TODO)))
+        return sha256(b"".join(self._hash(name) or b"-" for name in (STATE, TODO))).digest()
+
+    def _hash(self, name: str) -> bytes | None:
+        self.load(name)
+        return self._make_change(name).hash_after if name in self._after else take_hash(self._before[name])
 
 
 def load_file(path: str) -> bytes | None:
@@ -104,12 +126,6 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def hash_pair(state: bytes | None, todo: bytes | None) -> bytes:
-    """What state.json and TODO.md are known by together."""
-    both = [sha256(data).digest() if data is not None else b"-" for data in (state, todo)]
-    return sha256(b"".join(both)).digest()
-
-
 @contextmanager
 def at_desk(home: Home, folder: str, *, kind: str, details: dict[str, Any] | None = None) -> Iterator[Desk]:
     """Work at the desk, alone; at the end everything that was put on it is written, or nothing is."""
@@ -120,7 +136,7 @@ def at_desk(home: Home, folder: str, *, kind: str, details: dict[str, Any] | Non
         changes = desk.list_changes()
 
         def record(db: Connection) -> None:
-            save_agreed(db, folder, Agreed(desk.take_hash(), desk.markers))
+            save_agreed(db, folder, Agreed(desk.take_hash() if desk.agrees else b"", desk.markers))
             if any(change.before != change.after for change in changes):
                 add_event(db, kind, details or {})
 

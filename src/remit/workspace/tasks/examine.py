@@ -1,0 +1,57 @@
+"""Examining the desk: whether state.json and TODO.md can be worked on, and still say the same.
+
+Owns what happens before every change. Most of the time the two are, byte for byte, what they were when they last
+agreed, and nothing needs to be read. Else the edits of one side are taken in; what both sides changed is told.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.errors import StateError, UsageError
+from remit.workspace.tasks.desk import STATE, TODO, load_agreed
+from remit.workspace.tasks.drift import check_drift
+from remit.workspace.tasks.state import parse_state
+from remit.workspace.tasks.state_edits import render_empty_state
+from remit.workspace.tasks.todo import parse_todo
+from remit.workspace.tasks.todo_edits import render_empty_todo
+
+if TYPE_CHECKING:
+    from remit.workspace.tasks.desk import Desk
+
+
+def examine(desk: Desk, *, may_begin: bool = False) -> None:
+    """See that both files are there and readable, and take in what was edited in one of them."""
+    _check_there(desk, may_begin=may_begin)
+    agreed = load_agreed(desk.home, desk.folder)
+    if agreed is not None and agreed.hash == desk.take_hash():
+        desk.markers = agreed.markers
+        return
+    broken = parse_state(desk.state).broken
+    if broken is not None:
+        raise StateError(broken.message, hint="remit sync --repair recovers what can be read and keeps the original")
+    take_in(desk, None if agreed is None else agreed.markers)
+
+
+def _check_there(desk: Desk, *, may_begin: bool) -> None:
+    there = [name for name in (STATE, TODO) if desk.load(name) is not None]
+    if not there:
+        if not may_begin:
+            raise UsageError("this workspace keeps no tasks", hint="remit task new TITLE makes the first")
+        desk.put(STATE, render_empty_state())
+        desk.put(TODO, render_empty_todo())
+    elif len(there) == 1:
+        missing = TODO if there[0] == STATE else STATE
+        raise StateError(
+            f"{missing} is not there, and {there[0]} is", hint="remit sync --repair makes it from the other"
+        )
+
+
+def take_in(desk: Desk, baseline: dict[int, str] | None) -> None:
+    """Take in what is clear; tell the rest."""
+    del baseline
+    state, todo = parse_state(desk.state), parse_todo(desk.todo)
+    drift = check_drift(state, todo)
+    desk.told = [*drift.in_state, *drift.in_todo]
+    desk.agrees = not any(finding.severity == "error" for finding in desk.told)
+    desk.markers = {task.number: task.marker for task in state.tasks if task.marker and not task.closed}

@@ -1,0 +1,340 @@
+"""The store of tasks: each thing that can be done to them, in state.json, TODO.md and the plan at once.
+
+Owns the folder of tasks. A change is worked out on the texts and written as a whole (`desk`); what it may do, the table
+of moves says (`moves`). A number is taken once: state.json, TODO.md and the archive are asked.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.errors import StateError, UsageError
+from remit.workspace.tasks import state_edits, todo_edits
+from remit.workspace.tasks.archived import find_next_number, list_taken, parse_archive
+from remit.workspace.tasks.desk import ARCHIVE, STATE, TODO, at_desk, decode, finish_if_interrupted, load_file
+from remit.workspace.tasks.drift import check_drift
+from remit.workspace.tasks.examine import examine
+from remit.workspace.tasks.intake import make_name
+from remit.workspace.tasks.markdown import clean_title
+from remit.workspace.tasks.moves import ENDS, OWN_COMMAND, check_move
+from remit.workspace.tasks.plan import find_resume_point, parse_plan, set_phase, set_plan_status
+from remit.workspace.tasks.state import CLOSED_LISTS, OPEN_LISTS, load_json, parse_state, read_number, read_title
+from remit.workspace.tasks.todo import parse_todo
+from remit.workspace.tasks.values import MARKERS, read_marker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from remit.model import Finding
+    from remit.workspace.home import Home
+    from remit.workspace.journal import Interrupted
+    from remit.workspace.tasks.desk import Desk
+    from remit.workspace.tasks.plan import Phase
+
+FOLDERS = (".opencode/specs", ".claude/specs", "specs")
+DEFAULT_FOLDER = "specs"
+PRIORITIES = ("high", "medium", "low")
+LINKS = "linkedResearch"
+ARCHIVED_TEXTS = "archive/TODO.md"
+_DONE_KEYS = {"RESEARCHED", "PLANNED", "REVISED", "COMPLETED", "BLOCKED", "ABANDONED"}
+
+
+class TaskFacts(NamedTuple):
+    """A task as state.json has it."""
+
+    number: int
+    title: str
+    marker: str | None
+    closed: bool
+    fields: dict[str, Any]
+
+    @property
+    def priority(self) -> str:
+        """As the file has it."""
+        return str(self.fields.get("priority") or "")
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The manifest entries that it is linked to."""
+        given = self.fields.get(LINKS)
+        return tuple(each for each in given if isinstance(each, str)) if isinstance(given, list) else ()
+
+
+class Moved(NamedTuple):
+    """What a change did to a task, and what there was to tell on the way."""
+
+    number: int
+    before: str | None
+    after: str | None
+    files: tuple[str, ...]
+    """What was written, below the root."""
+    told: tuple[Finding, ...] = ()
+    interrupted: tuple[Interrupted, ...] = ()
+
+
+class PlanFacts(NamedTuple):
+    """A task's plan: where it is, its phases, and where work goes on."""
+
+    path: str
+    phases: tuple[Phase, ...]
+    resume: Phase | None
+
+
+def find_folder(root: str, configured: str | None = None) -> str | None:
+    """The folder with the tasks, below the root: the one that is set, else the first that has one of the files."""
+    places = (configured,) if configured else FOLDERS
+    return next(
+        (each for each in places if any(os.path.lexists(f"{root}/{each}/{name}") for name in (STATE, TODO))), None
+    )
+
+
+class TaskStore:
+    """The tasks of a workspace."""
+
+    def __init__(self, home: Home, folder: str) -> None:
+        self.home = home
+        self.folder = folder
+
+    # Reading
+
+    def list_tasks(self) -> list[TaskFacts]:
+        """Every task of state.json, in its order."""
+        finish_if_interrupted(self.home)
+        text = self._load(STATE)
+        return [] if text is None else list(_read_tasks(text))
+
+    def get(self, number: int) -> TaskFacts:
+        """One task; an archived one too."""
+        tasks = [task for task in self.list_tasks() if task.number == number]
+        chosen = next((task for task in tasks if not task.closed), None) or (tasks[0] if tasks else None)
+        archived = None if chosen is not None else self._load(ARCHIVE)
+        if archived is not None:
+            chosen = next((task._replace(closed=True) for task in _read_tasks(archived) if task.number == number), None)
+        if chosen is None:
+            raise UsageError(f"there is no task {number}", hint="remit task list shows what there is")
+        return chosen
+
+    def read_section(self, number: int) -> str:
+        """What TODO.md says of a task, word for word; empty where it says nothing."""
+        text = self._load(TODO)
+        found = () if text is None else todo_edits.find_tasks(text, number)
+        return todo_edits.remove_task(text, found[0])[1] if text is not None and found else ""
+
+    def check(self) -> list[Finding]:
+        """Where the two files disagree at this moment."""
+        state, todo = self._load(STATE), self._load(TODO)
+        read_state = None if state is None else parse_state(state)
+        drift = check_drift(read_state, None if todo is None else parse_todo(todo))
+        return [*drift.in_state, *drift.in_todo]
+
+    def load_plan(self, number: int) -> PlanFacts | None:
+        """The plan of a task; None where it has none."""
+        task = self.get(number)
+        path = self._find_plan(task)
+        data = None if path is None else load_file(f"{self.home.root}/{path}")
+        if path is None or data is None:
+            return None
+        plan = parse_plan(decode(data))
+        return PlanFacts(path, plan.phases, find_resume_point(plan))
+
+    def _load(self, name: str) -> str | None:
+        data = load_file(f"{self.home.root}/{self.folder}/{name}")
+        return None if data is None else decode(data)
+
+    # Changing
+
+    def add(self, title: str, *, priority: str = "medium", language: str = "", description: str = "") -> Moved:
+        """Make a task; it gets the next number that nobody has."""
+        title = clean_title(title)
+        if not title:
+            raise UsageError("the title is empty", hint="say in a few words what is to be done")
+        if priority not in PRIORITIES:
+            raise UsageError(f"'{priority}' is not a priority", hint=f"use one of {', '.join(PRIORITIES)}")
+        now = read_clock()
+        given = {name: text for name, text in {"language": language, "description": description}.items() if text}
+        with self._change("task added", may_begin=True) as desk:
+            number = _choose_number(desk)
+            entry = {"project_number": number, "project_name": make_name(title), "title": title}
+            entry |= {"status": state_edits.spell_status(desk.state, "NOT STARTED"), "priority": priority, **given}
+            desk.put(STATE, state_edits.add_task(desk.state, entry, next_number=number + 1, now=now))
+            shown = {"Status": "NOT STARTED", "Priority": priority.capitalize()}
+            shown |= {"Language": language} if language else {}
+            shown["Created"] = now[:10]
+            todo = todo_edits.add_task(desk.todo, number, title, shown, priority=priority, description=description)
+            desk.put(TODO, todo_edits.set_next_number(todo, number + 1))
+            desk.markers[number] = "NOT STARTED"
+        return _tell(desk, number, None, "NOT STARTED")
+
+    def move(self, number: int, marker: str, *, reason: str = "", command: str | None = None) -> Moved:
+        """Give a task another marker, in state.json, TODO.md and its plan, if the move is legal."""
+        with self._change("task moved", number=number) as desk:
+            before = _read_marker(desk, number)
+            refusal = check_move(before, marker, reason=reason, command=command)
+            if refusal is not None:
+                raise StateError(f"task {number}: {refusal.message}", hint=_lower(refusal.hint))
+            wanted = read_marker(marker.strip("[] \t"))
+            self._put_marker(desk, number, wanted, reason=" ".join(reason.split()))
+        return _tell(desk, number, before, wanted)
+
+    def _put_marker(self, desk: Desk, number: int, marker: str, *, reason: str = "") -> None:
+        now = read_clock()
+        entry = state_edits.find_task(desk.state, number)
+        stamps: dict[str, object] = {}
+        if marker in _DONE_KEYS:
+            stamps[marker.lower()] = state_edits.render_stamp(entry.value.get("created") or "", now)
+        if marker in OWN_COMMAND and not entry.value.get("started"):
+            stamps["started"] = state_edits.render_stamp(entry.value.get("created") or "", now)
+        if reason:
+            stamps[f"{marker.lower().replace(' ', '_')}_reason"] = reason
+        desk.put(STATE, state_edits.set_status(desk.state, entry, marker, stamps, now=now))
+        todo = todo_edits.set_status(desk.todo, number, marker)
+        if reason:
+            todo = todo_edits.set_field(todo, number, f"{marker.capitalize()} Reason", reason)
+        desk.put(TODO, todo)
+        self._follow_in_plan(desk, entry.value, lambda text: set_plan_status(text, marker))
+        desk.markers[number] = marker
+
+    def _follow_in_plan(self, desk: Desk, fields: dict[str, Any], edit: Callable[[str], str]) -> bool:
+        """Change a task's plan together with it; whether it has one."""
+        path = self._find_plan(TaskFacts(0, "", None, closed=False, fields=fields))
+        name = None if path is None else os.path.relpath(path, self.folder)
+        text = None if name is None else desk.load(name)
+        if name is None or text is None:
+            return False
+        desk.put(name, edit(text))
+        return True
+
+    def _find_plan(self, task: TaskFacts) -> str | None:
+        """Where a task's plan is, below the root: what state.json names, if it ends inside the workspace."""
+        named = task.fields.get("plan_path")
+        artifacts = task.fields.get("artifacts")
+        if not isinstance(named, str) and isinstance(artifacts, list):
+            plans = [each.get("path") for each in artifacts if isinstance(each, dict) and each.get("type") == "plan"]
+            named = plans[-1] if plans else None
+        if not isinstance(named, str) or not named or "\0" in named:
+            return None
+        real_root = os.path.realpath(self.home.root)
+        for base in ("", f"{self.folder}/"):
+            real = os.path.realpath(f"{self.home.root}/{base}{named}")
+            if real.startswith(f"{real_root}/") and os.path.isfile(real):
+                return os.path.relpath(real, real_root)
+        return None
+
+    def move_phase(self, number: int, phase: str, marker: str) -> Moved:
+        """Give a phase of a task's plan another marker."""
+        wanted = read_marker(marker.strip("[] \t"))
+        if wanted not in MARKERS:
+            raise UsageError(f"'{marker}' is not a marker", hint=f"known are: {', '.join(MARKERS)}")
+        with self._change("phase moved", number=number, phase=phase) as desk:
+            entry = state_edits.find_task(desk.state, number)
+            if not self._follow_in_plan(desk, entry.value, lambda text: set_phase(text, phase, wanted)):
+                raise UsageError(f"task {number} has no plan", hint="name it as plan_path in state.json")
+        return _tell(desk, number, None, wanted)
+
+    def link(self, number: int, entry_id: str) -> Moved:
+        """Link a task to an entry of the manifest (R4.9)."""
+        with self._change("task linked", number=number, entry=entry_id) as desk:
+            desk.put(STATE, state_edits.append_to_list(desk.state, number, LINKS, entry_id, now=read_clock()))
+        return _tell(desk, number, None, None)
+
+    def archive(self, numbers: tuple[int, ...] = ()) -> list[Moved]:
+        """Take tasks that are over out of TODO.md and out of the active ones; all of them where none is named."""
+        with self._change("tasks archived", numbers=list(numbers)) as desk:
+            chosen = _choose_ended(desk, numbers)
+            for number, _ in chosen:
+                self._put_away(desk, number)
+        return [_tell(desk, number, marker, marker) for number, marker in chosen]
+
+    def _put_away(self, desk: Desk, number: int) -> None:
+        now = read_clock()
+        old = desk.load(ARCHIVE)
+        if old is None:
+            desk.put(STATE, state_edits.move_to_completed(desk.state, number, now=now)[0])
+        else:
+            rest, removed = state_edits.remove_task(desk.state, number, now=now)
+            desk.put(STATE, rest)
+            desk.put(ARCHIVE, state_edits.insert_task(old, removed, now=now))
+        if todo_edits.find_tasks(desk.todo, number):
+            todo, section = todo_edits.remove_task(desk.todo, number)
+            desk.put(TODO, todo)
+            kept = desk.load(ARCHIVED_TEXTS) or "# Archived tasks\n"
+            desk.put(ARCHIVED_TEXTS, f"{kept.rstrip()}\n\n{section.strip()}\n")
+
+    def _change(self, kind: str, *, may_begin: bool = False, **details: object) -> AbstractContextManager[Desk]:
+        """Come to the desk with files that are there and can be read; what disagrees is taken in, or told."""
+        return _examined(at_desk(self.home, self.folder, kind=kind, details=details), may_begin=may_begin)
+
+
+def read_clock() -> str:
+    """The time, as the files have it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+@contextmanager
+def _examined(coming: AbstractContextManager[Desk], *, may_begin: bool) -> Iterator[Desk]:
+    with coming as desk:
+        examine(desk, may_begin=may_begin)
+        yield desk
+
+
+def _read_tasks(text: str) -> Iterator[TaskFacts]:
+    try:
+        value = load_json(text)
+    except (ValueError, RecursionError):
+        broken = parse_state(text).broken
+        message = broken.message if broken is not None else "state.json cannot be read"
+        raise StateError(message, hint="remit sync --repair recovers what can be read and keeps the original") from None
+    for home, items in value.items() if isinstance(value, dict) else ():
+        if home in OPEN_LISTS or home in CLOSED_LISTS:
+            for item in items if isinstance(items, list) else ():
+                number = read_number(item.get("project_number")) if isinstance(item, dict) else None
+                if number is not None:
+                    word = item.get("status")
+                    marker = read_marker(word) if isinstance(word, str) else None
+                    title = str(item.get("title") or read_title(item))
+                    yield TaskFacts(number, title, marker or None, home in CLOSED_LISTS, item)
+
+
+def _read_marker(desk: Desk, number: int) -> str | None:
+    entry = state_edits.find_task(desk.state, number)
+    if entry.closed:
+        raise StateError(f"task {number} is over and put away", hint="make a new one with: remit task new TITLE")
+    word = entry.value.get("status")
+    return word if isinstance(word, str) else None
+
+
+def _choose_number(desk: Desk) -> int:
+    """The next number: what the files say, above everything that is taken."""
+    state, todo = parse_state(desk.state), parse_todo(desk.todo)
+    taken = list_taken(state, todo, parse_archive(desk.load(ARCHIVE)))
+    counters = [each.next_number.number for each in (state, todo) if each.next_number is not None]
+    return find_next_number(counters, taken, wraps=state.wraps)
+
+
+def _choose_ended(desk: Desk, numbers: tuple[int, ...]) -> list[tuple[int, str]]:
+    """The tasks to put away: each is over, and each that was named is there."""
+    tasks = {task.number: task for task in _read_tasks(desk.state) if not task.closed}
+    for number in numbers:
+        task = tasks.get(number)
+        if task is None:
+            raise UsageError(f"there is no active task {number}", hint="remit task list shows what there is")
+        if task.marker not in ENDS:
+            hint = "complete or abandon it first"
+            raise StateError(f"task {number} is {task.marker or 'without a status'} and not over", hint=hint)
+    wanted = numbers or tuple(tasks)
+    return [(number, task.marker) for number in wanted if (task := tasks[number]).marker in ENDS and task.marker]
+
+
+def _tell(desk: Desk, number: int, before: str | None, after: str | None) -> Moved:
+    files = tuple(change.path for change in desk.list_changes() if change.before != change.after)
+    marker = None if before is None else read_marker(before)
+    return Moved(number, marker, after, files, tuple(desk.told), tuple(desk.interrupted))
+
+
+def _lower(sentence: str) -> str:
+    """A hint as the tail of a sentence."""
+    return sentence[:1].lower() + sentence[1:].rstrip(".") if not sentence[:2].isupper() else sentence.rstrip(".")

@@ -1,0 +1,270 @@
+"""The store of tasks: state.json, TODO.md and the plan change together, or not at all."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from remit.errors import StateError, UsageError
+from remit.workspace.home import Home
+from remit.workspace.tasks.desk import finish_if_interrupted
+from remit.workspace.tasks.state import parse_state
+from remit.workspace.tasks.store import TaskStore, find_folder
+from remit.workspace.tasks.todo import parse_todo
+from tests.workspace.dying import run_and_die
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAN = """# Plan
+
+- **Task**: 1
+- **Status**: [NOT STARTED]
+
+## Implementation Phases
+
+### Phase 1: Ground [COMPLETED]
+Text.
+
+### Phase 2: Walls [NOT STARTED]
+Text.
+"""
+MOVING = """
+import sys
+from remit.workspace.home import Home
+from remit.workspace.tasks.store import TaskStore
+root, number = sys.argv[1:]
+store = TaskStore(Home(root), "specs")
+for _ in range(5):
+    store.move(int(number), "IN PROGRESS")
+    store.move(int(number), "BLOCKED", reason="waiting")
+"""
+ADDING = """
+import sys
+from remit.workspace.home import Home
+from remit.workspace.tasks.store import TaskStore
+root, name = sys.argv[1:]
+store = TaskStore(Home(root), "specs")
+for number in range(5):
+    store.add(f"Task {number} of {name}")
+"""
+
+
+def make(folder: Path, *titles: str) -> TaskStore:
+    store = TaskStore(Home(str(folder)), "specs")
+    for title in titles:
+        store.add(title)
+    return store
+
+
+def load_state(folder: Path) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads((folder / "specs" / "state.json").read_text())
+    return value
+
+
+def read_markers(folder: Path) -> tuple[dict[int, str | None], dict[int, str | None]]:
+    state = parse_state((folder / "specs" / "state.json").read_text())
+    todo = parse_todo((folder / "specs" / "TODO.md").read_text())
+    return {task.number: task.marker for task in state.tasks}, {task.number: task.marker for task in todo.tasks}
+
+
+def give_plan(folder: Path, number: int = 1) -> Path:
+    plan = folder / "specs" / "001_x" / "plans" / "implementation-001.md"
+    plan.parent.mkdir(parents=True)
+    plan.write_text(PLAN)
+    value = load_state(folder)
+    task = next(each for each in value["active_projects"] if each["project_number"] == number)
+    task["plan_path"] = "specs/001_x/plans/implementation-001.md"
+    (folder / "specs" / "state.json").write_text(json.dumps(value, indent=2))
+    return plan
+
+
+def test_the_first_task_makes_both_files(tmp_path: Path) -> None:
+    store = make(tmp_path)
+    assert find_folder(str(tmp_path)) is None
+    moved = store.add("Export  button", priority="high", language="python", description="Adds a button.")
+    assert (moved.number, moved.after, moved.files) == (1, "NOT STARTED", ("specs/state.json", "specs/TODO.md"))
+    assert find_folder(str(tmp_path)) == "specs"
+    value = load_state(tmp_path)
+    assert value["next_project_number"] == 2
+    task = value["active_projects"][0]
+    assert (task["project_number"], task["project_name"], task["status"]) == (1, "export_button", "not_started")
+    todo = (tmp_path / "specs" / "TODO.md").read_text()
+    assert "### 1. Export button\n- **Status**: [NOT STARTED]\n- **Priority**: High\n- **Language**: python\n" in todo
+    assert "**Description**: Adds a button." in todo
+    assert "next_project_number: 2" in todo
+    assert store.check() == []
+
+
+def test_a_move_changes_both_files_and_the_plan(tmp_path: Path) -> None:
+    store = make(tmp_path, "One", "Two")
+    plan = give_plan(tmp_path)
+    moved = store.move(1, "implementing")
+    assert (moved.before, moved.after) == ("NOT STARTED", "IMPLEMENTING")
+    assert read_markers(tmp_path) == ({2: "NOT STARTED", 1: "IMPLEMENTING"}, {1: "IMPLEMENTING", 2: "NOT STARTED"})
+    assert "- **Status**: [IMPLEMENTING]" in plan.read_text()
+    assert moved.files[:2] == ("specs/state.json", "specs/TODO.md")
+    facts = store.load_plan(1)
+    assert facts is not None
+    assert facts.resume is not None
+    assert facts.resume.number == "2"
+    store.move_phase(1, "2", "in_progress")
+    assert "### Phase 2: Walls [IN PROGRESS]" in plan.read_text()
+
+
+def test_an_illegal_move_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    store = make(tmp_path, "One")
+    before = {file.name: file.read_bytes() for file in (tmp_path / "specs").iterdir()}
+    with pytest.raises(StateError, match="task 1: a task that is NOT STARTED cannot become COMPLETED") as caught:
+        store.move(1, "COMPLETED")
+    assert "RESEARCHING" in caught.value.hint
+    with pytest.raises(StateError, match="BLOCKED needs a reason"):
+        store.move(1, "blocked")
+    with pytest.raises(UsageError, match="there is no task 7"):
+        store.move(7, "BLOCKED", reason="x")
+    assert {file.name: file.read_bytes() for file in (tmp_path / "specs").iterdir()} == before
+
+
+def test_a_reason_stands_in_both_files(tmp_path: Path) -> None:
+    store = make(tmp_path, "One")
+    store.move(1, "blocked", reason="The  key is\nmissing")
+    assert load_state(tmp_path)["active_projects"][0]["blocked_reason"] == "The key is missing"
+    assert "The key is missing" in (tmp_path / "specs" / "TODO.md").read_text()
+
+
+def test_a_hostile_title_stays_a_title(tmp_path: Path) -> None:
+    store = make(tmp_path, "One\n### 99. Other\n- **Status**: [COMPLETED]", "```\nfence", "Two")
+    assert store.check() == []
+    assert sorted(task.number for task in parse_todo((tmp_path / "specs" / "TODO.md").read_text()).tasks) == [
+        1,
+        2,
+        3,
+        4,
+    ]
+
+
+def test_numbers_are_above_all_that_are_taken(tmp_path: Path) -> None:
+    store = make(tmp_path, "One")
+    (tmp_path / "specs" / "archive").mkdir()
+    archived = {"completed_projects": [{"project_number": 41, "project_name": "old", "status": "completed"}]}
+    (tmp_path / "specs" / "archive" / "state.json").write_text(json.dumps(archived))
+    assert store.add("Two").number == 42
+    assert store.get(41).closed
+
+
+def test_links_are_kept_once(tmp_path: Path) -> None:
+    store = make(tmp_path, "One")
+    assert store.link(1, "auth-2026-01-19").files == ("specs/state.json",)
+    assert store.link(1, "auth-2026-01-19").files == ()
+    assert store.get(1).links == ("auth-2026-01-19",)
+
+
+def test_what_is_over_is_put_away(tmp_path: Path) -> None:
+    store = make(tmp_path, "One", "Two", "Three")
+    store.move(1, "IN PROGRESS")
+    store.move(1, "COMPLETED")
+    with pytest.raises(StateError, match="task 2 is NOT STARTED and not over"):
+        store.archive((2,))
+    assert [each.number for each in store.archive()] == [1]
+    assert "### 1." not in (tmp_path / "specs" / "TODO.md").read_text()
+    assert "### 1. One" in (tmp_path / "specs" / "archive" / "TODO.md").read_text()
+    assert [each["project_number"] for each in load_state(tmp_path)["completed_projects"]] == [1]
+    assert store.get(1).closed
+    assert store.check() == []
+    with pytest.raises(StateError, match="over and put away"):
+        store.move(1, "IN PROGRESS")
+    assert store.archive() == []
+
+
+def test_where_there_is_an_archive_they_go_there(tmp_path: Path) -> None:
+    store = make(tmp_path, "One")
+    store.move(1, "IN PROGRESS")
+    store.move(1, "COMPLETED")
+    (tmp_path / "specs" / "archive").mkdir()
+    (tmp_path / "specs" / "archive" / "state.json").write_text('{"completed_projects": []}\n')
+    store.archive((1,))
+    archived = json.loads((tmp_path / "specs" / "archive" / "state.json").read_text())
+    assert [each["project_number"] for each in archived["completed_projects"]] == [1]
+    assert load_state(tmp_path)["active_projects"] == []
+
+
+def test_a_plan_outside_the_workspace_is_not_touched(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    store = make(root, "One")
+    outside = tmp_path / "plan.md"
+    outside.write_text(PLAN)
+    value = load_state(root)
+    value["active_projects"][0]["plan_path"] = "../plan.md"
+    (root / "specs" / "state.json").write_text(json.dumps(value))
+    store.move(1, "IMPLEMENTING")
+    assert outside.read_text() == PLAN
+    assert store.load_plan(1) is None
+
+
+def test_a_broken_state_is_not_written_over(tmp_path: Path) -> None:
+    store = make(tmp_path, "One")
+    state = tmp_path / "specs" / "state.json"
+    broken = state.read_bytes()[:-20]
+    state.write_bytes(broken)
+    with pytest.raises(StateError, match="cut off") as caught:
+        store.move(1, "IN PROGRESS")
+    assert "remit sync --repair" in caught.value.hint
+    with pytest.raises(StateError, match="cut off"):
+        store.list_tasks()
+    assert state.read_bytes() == broken
+
+
+@pytest.mark.parametrize("missing", ["state.json", "TODO.md"])
+def test_one_file_without_the_other_is_told(tmp_path: Path, missing: str) -> None:
+    store = make(tmp_path, "One")
+    (tmp_path / "specs" / missing).unlink()
+    with pytest.raises(StateError, match=f"{missing} is not there"):
+        store.add("Two")
+
+
+def test_without_tasks_nothing_can_be_moved(tmp_path: Path) -> None:
+    store = make(tmp_path)
+    assert store.list_tasks() == []
+    with pytest.raises(UsageError, match="keeps no tasks"):
+        store.move(1, "IN PROGRESS")
+    with pytest.raises(UsageError, match="there is no task 1"):
+        store.get(1)
+
+
+def test_wherever_a_move_is_killed_the_files_agree_again(tmp_path: Path) -> None:
+    """Killed at every file that is opened, replaced or removed; the next look finishes it, or it never happened."""
+    ends = set()
+    for step in range(1, 300):
+        folder = tmp_path / str(step)
+        make(folder, "One").home.close()
+        plan = give_plan(folder)
+        killed = run_and_die(partial(make(folder).move, 1, "IMPLEMENTING"), at=step)
+        home = Home(str(folder))
+        finish_if_interrupted(home)
+        state, todo = read_markers(folder)
+        assert state == todo
+        assert f"- **Status**: [{state[1]}]" in plan.read_text()
+        ends.add(state[1])
+        home.close()
+        if not killed:
+            break
+    assert step > 10
+    assert ends == {"NOT STARTED", "IMPLEMENTING"}
+
+
+def test_many_move_at_once_and_the_files_agree(tmp_path: Path) -> None:
+    make(tmp_path, *"abcd").home.close()
+    commands = [[sys.executable, "-c", MOVING, str(tmp_path), str(number)] for number in range(1, 5)]
+    commands += [[sys.executable, "-c", ADDING, str(tmp_path), name] for name in "xy"]
+    processes = [subprocess.Popen(command) for command in commands]
+    assert [process.wait() for process in processes] == [0] * 6
+    state, todo = read_markers(tmp_path)
+    assert state == todo
+    assert sorted(state) == list(range(1, 15))
+    assert {state[number] for number in range(1, 5)} == {"BLOCKED"}
+    assert make(tmp_path).check() == []
