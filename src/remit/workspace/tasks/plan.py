@@ -158,7 +158,7 @@ def _walk_phases(text: str, fences: list[Span]) -> Iterator[Phase]:
     begin, stop = _find_region(text, fences)
     headings = [found for found in _search(_HEADING, text, begin, fences) if found.start() < stop]
     ends = _find_ends(headings, stop)
-    below = [*(heading.start() for heading in headings[1:]), stop]
+    below = [*(heading.start() for heading in headings), stop][1:]
     for heading, end, fields_end in zip(headings, ends, below, strict=True):
         found = _PHASE.match(text, heading.start())
         if found is not None:
