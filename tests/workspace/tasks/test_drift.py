@@ -1,9 +1,14 @@
 """Drift between state.json and TODO.md."""
 
+from collections.abc import Callable, Iterable
+
 import pytest
 
 from remit.model import Finding
-from remit.workspace.tasks.drift import TOLD, check_drift
+from remit.workspace.tasks.archived import highest_number, parse_archive
+from remit.workspace.tasks.drift import TOLD, check_drift, check_plans
+from remit.workspace.tasks.recover import recover_state
+from remit.workspace.tasks.repair import plan_repair
 from remit.workspace.tasks.state import parse_state
 from remit.workspace.tasks.todo import parse_todo
 from tests.workspace.tasks.samples import COMPLETED, PROJECTS, STATE, TODO, make_state
@@ -42,9 +47,73 @@ BAD: dict[str, tuple[str | None, str | None]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("code", TOLD)
+@pytest.mark.parametrize("code", BAD)
 def test_each_code_has_a_bad_pair(code: str) -> None:
     assert set(codes(*BAD[code])) == {code}
+
+
+ARCHIVE = '{"archived_projects": [{"project_number": 12, "project_name": "export_button"}], "n": 1}'
+CHANGED = TODO.replace("[PLANNED]", "[BLOCKED]")
+OTHERS: dict[str, Callable[[], Iterable[Finding]]] = {
+    "SYN011": lambda: check_drift(parse_state(STATE), parse_todo(TODO), parse_archive(ARCHIVE)).in_state,
+    "SYN012": lambda: check_plans(parse_state(STATE), {12: "COMPLETED"}),
+    "SYN013": lambda: recover_state(STATE.replace('"high"', "// high").encode(), todo=None).findings,
+    "SYN014": lambda: recover_state(b"", todo=TODO).findings,
+    "SYN015": lambda: recover_state(STATE[: STATE.index("low")].encode(), todo=None).findings,
+    "SYN016": lambda: recover_state((STATE + STATE.replace("planned", "blocked")).encode(), todo=None).findings,
+    "SYN017": lambda: plan_repair(STATE, CHANGED, baseline={12: "RESEARCHED"}).left,
+    "SYN018": lambda: plan_repair(STATE, CHANGED, baseline={12: "PLANNED"}).left,
+}
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_each_other_code_is_told_as_well(code: str) -> None:
+    found = [finding for finding in OTHERS[code]() if finding.code == code]
+    assert found
+    assert all(finding.severity == TOLD[code][1] for finding in found)
+
+
+def test_no_code_goes_without_a_bad_example() -> None:
+    assert sorted({*BAD, *OTHERS}) == sorted(TOLD)
+
+
+@pytest.mark.parametrize("code", [code for code in BAD if code not in {"SYN007", "SYN010"}])
+def test_each_hint_gives_the_command_that_repairs(code: str) -> None:
+    findings = [finding for found in check(*BAD[code]) for finding in found]
+    assert all("remit sync --" in finding.hint for finding in findings)
+
+
+def test_archived_numbers_are_taken() -> None:
+    """C13."""
+    archive = parse_archive(ARCHIVE.replace("12", "40"))
+    in_state = check_drift(parse_state(STATE), parse_todo(TODO), archive).in_state
+    assert [(each.code, each.hint) for each in in_state] == [("SYN006", "Make it 41 with: remit sync --repair.")]
+    assert highest_number(parse_state(STATE), parse_todo(TODO), archive) == 40
+    assert highest_number(parse_state(STATE), parse_todo(TODO)) == 13
+    assert highest_number(None, None) == -1
+    wraps = parse_state(make_state(project_numbering={"policy": "increment_modulo_1000"}))
+    assert not check_drift(wraps, parse_todo(TODO), archive).in_state
+
+
+@pytest.mark.parametrize("text", [None, "", "{", "[" * 100_000, "7", '{"a": {"project_number": 3}, "b": [1, {}]}'])
+def test_an_archive_that_holds_no_task_takes_no_number(text: str | None) -> None:
+    assert not parse_archive(text)
+
+
+def test_a_task_of_the_list_that_is_archived_is_told() -> None:
+    archive = parse_archive('[{"project_number": 5, "title": "x"}]')
+    (found,) = check_drift(
+        parse_state(STATE), parse_todo(TODO + "\n### 5. X\n- **Status**: [DONE]\n"), archive
+    ).in_todo[:1]
+    assert (found.code, "[DONE]" in found.message) == ("SYN011", True)
+
+
+def test_a_plan_may_wait_while_its_task_is_prepared() -> None:
+    """S5."""
+    for marker in ("NOT STARTED", "PLANNED", None, "DONE"):
+        assert not list(check_plans(parse_state(STATE), {12: marker}))
+    (finding,) = check_plans(parse_state(STATE), {12: "IMPLEMENTING", 99: "COMPLETED"})
+    assert "planned here and its plan is [IMPLEMENTING]" in finding.message
 
 
 def test_both_values_are_told() -> None:
@@ -52,6 +121,7 @@ def test_both_values_are_told() -> None:
     _, (finding,) = check(*BAD["SYN004"])
     assert "[IMPLEMENTING]" in finding.message
     assert "planned in state.json (line 7)" in finding.message
+    assert finding.hint == "If planned is true: remit sync --from state. If [IMPLEMENTING] is: remit sync --from todo."
 
 
 def test_the_next_number_is_above_the_numbers_of_both_files() -> None:
@@ -59,7 +129,7 @@ def test_the_next_number_is_above_the_numbers_of_both_files() -> None:
     more = TODO + "\n### 20. Another\n- **Status**: [PLANNED]\n"
     in_state, in_todo = check(STATE, more)
     assert [finding.code for finding in in_state + in_todo] == ["SYN006", "SYN003"]
-    assert in_state[0].hint == "Make it 21."
+    assert in_state[0].hint == "Make it 21 with: remit sync --repair."
 
 
 def test_numbers_that_start_again_need_only_be_free() -> None:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import find_meant
 from remit.model import Finding
+from remit.workspace.tasks.archived import NO_TASKS, list_taken
 from remit.workspace.tasks.values import MARKERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from remit.model import Place, Severity
     from remit.workspace.tasks.state import State
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 
 _SHOWN = 60
 _ENDS = ("COMPLETED", "ABANDONED")
+_PAUSED = ("BLOCKED", "ON HOLD", "EXPANDED")
+_STAGES = {
+    **dict.fromkeys(("NOT STARTED", "RESEARCHING", "RESEARCHED", "PLANNING", "PLANNED", "REVISING", "REVISED"), 1),
+    **dict.fromkeys(("IMPLEMENTING", "IN PROGRESS", "PARTIAL"), 2),
+}
+"""What a task and its plan may each call the same: nothing of the plan is done yet, or some of it."""
 
 
 class Drift(NamedTuple):
@@ -210,8 +217,8 @@ def not_a_task(flaw: Flaw) -> Finding:
     return Finding("SYN010", "error", flaw.message, flaw.hint, "S1", place=flaw.place)
 
 
-def also_archived(task: Task) -> Finding:
-    """A task is open in state.json and in the archive at once.
+def also_archived(task: Task, file: str) -> Finding:
+    """A task is open and in the archive at once.
 
     Why: whoever looks it up gets one of two answers. An archived number is taken for good; an open task that has it
     was archived by half, or is another one.
@@ -220,13 +227,15 @@ def also_archived(task: Task) -> Finding:
 
     Good: the task in one of them.
     """
-    over = task.marker in _ENDS
-    hint = "Take it out of state.json and TODO.md with: remit task archive {}." if over else (
-        "Take it out of archive/state.json; or, if it is over: remit task archive {}."
-    )  # fmt: skip
-    state = f"{task.word[:_SHOWN]} " if task.word else ""
-    message = f"task {task.number} is {state}here and in archive/state.json too"
-    return Finding("SYN011", "error", message, hint.format(task.number), "C13", place=task.place)
+    word = f"[{task.word[:_SHOWN]}]" if file == "TODO.md" else task.word[:_SHOWN]
+    return Finding(
+        "SYN011",
+        "error",
+        f"task {task.number} is {f'{word} ' if task.word else ''}here and in archive/state.json too",
+        f"If it is over, take it out of {file}; if it is another task, give it the next free number.",
+        "C13",
+        place=task.place,
+    )
 
 
 def plan_differs(task: Task, marker: str) -> Finding:
@@ -392,8 +401,11 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
 }
 
 
-def check_drift(state: State | None, todo: Todo | None) -> Drift:
-    """Compare the two files; None is one that is not there. Of a broken state.json only that is told."""
+def check_drift(state: State | None, todo: Todo | None, archive: Mapping[int, str] = NO_TASKS) -> Drift:
+    """Compare the two files; None is one that is not there. Of a broken state.json only that is told.
+
+    `archive` are the tasks of archive/state.json, name by number: their numbers are taken, too.
+    """
     in_state: list[Finding] = []
     in_todo: list[Finding] = []
     known = None if state is None or state.broken is not None else state
@@ -405,9 +417,9 @@ def check_drift(state: State | None, todo: Todo | None) -> Drift:
     if todo is None and state is not None:
         in_todo.append(file_missing("TODO.md", "state.json"))
     if known is not None:
-        in_state += _check_state(known, listed)
+        in_state += _check_state(known, listed, archive)
     if listed is not None:
-        in_todo += _check_todo(listed, known)
+        in_todo += _check_todo(listed, known, archive)
     return Drift(_order(in_state), _order(in_todo))
 
 
@@ -415,18 +427,23 @@ def _order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda each: (each.place or (0,), each.code)))
 
 
-def _check_state(state: State, todo: Todo | None) -> Iterator[Finding]:
+def _check_state(state: State, todo: Todo | None, archive: Mapping[int, str]) -> Iterator[Finding]:
     yield from (not_a_task(flaw) for flaw in state.flaws)
     yield from _check_tasks(state.tasks)
     listed = None if todo is None else {task.number for task in todo.tasks}
     if listed is not None:
         unique = {task.number: task for task in reversed(state.tasks) if not task.closed}
         yield from (only_in_state(task) for task in unique.values() if task.number not in listed)
-    taken = {task.number for task in state.tasks}
-    if todo is not None:
-        taken |= {task.number for task in todo.tasks if not task.bare or task.number in taken}
+    for task in state.tasks:
+        if not task.closed and is_archived(task, archive, wraps=state.wraps):
+            yield also_archived(task, "state.json")
     if state.next_number is not None:
-        yield from _check_counter(state.next_number, taken, wraps=state.wraps)
+        yield from _check_counter(state.next_number, list_taken(state, todo, archive), wraps=state.wraps)
+
+
+def is_archived(task: Task, archive: Mapping[int, str], *, wraps: bool) -> bool:
+    """Whether a task is in the archive. Where numbers start again, one with another name is another task."""
+    return task.number in archive and (not wraps or archive[task.number] == task.title)
 
 
 def _check_counter(counter: Counter, taken: set[int], *, wraps: bool) -> Iterator[Finding]:
@@ -435,7 +452,7 @@ def _check_counter(counter: Counter, taken: set[int], *, wraps: bool) -> Iterato
         yield next_number_taken(counter, highest)
 
 
-def _check_todo(todo: Todo, state: State | None) -> Iterator[Finding]:
+def _check_todo(todo: Todo, state: State | None, archive: Mapping[int, str]) -> Iterator[Finding]:
     known: dict[int, Task] = {}
     for task in state.tasks if state is not None else ():
         known.setdefault(task.number, task)
@@ -449,8 +466,9 @@ def _check_todo(todo: Todo, state: State | None) -> Iterator[Finding]:
     first = {task.number: task for task in reversed(tasks)}
     for task in first.values():
         if task.number not in known:
-            yield only_in_todo(task)
-        elif not _agrees(task, known[task.number]):
+            archived = is_archived(task, archive, wraps=state.wraps)
+            yield also_archived(task, "TODO.md") if archived else only_in_todo(task)
+        elif not agrees(task, known[task.number]):
             yield status_differs(task, known[task.number])
 
 
@@ -466,7 +484,16 @@ def _check_tasks(tasks: Iterable[Task]) -> Iterator[Finding]:
             yield unknown_marker(task)
 
 
-def _agrees(todo: Task, state: Task) -> bool:
+def check_plans(state: State, plans: Mapping[int, str | None]) -> Iterator[Finding]:
+    """Compare tasks with the statuses of their plans, by number. A plan may wait while its task is prepared."""
+    for task in state.tasks:
+        marker = plans.get(task.number)
+        stages = [_STAGES.get(each or "", each) for each in (task.marker, marker)]
+        if marker in MARKERS and task.marker in MARKERS and task.marker not in _PAUSED and stages[0] != stages[1]:
+            yield plan_differs(task, marker)
+
+
+def agrees(todo: Task, state: Task) -> bool:
     """Whether two tasks have one status. One among the completed may go without a word for how it ended."""
     if todo.marker is None or (state.marker is None and not state.closed):
         return True  # that one of them says nothing is told by itself
