@@ -21,39 +21,55 @@ if TYPE_CHECKING:
         take_agent_stamps,
     )
     from remit.app.explanations import Explanation, explain, explain_all
+    from remit.app.health import Check, Health, check_health
     from remit.app.making import CompiledFile, Migrated, compile_agents, migrate_agents, new
     from remit.app.manifests import find_manifest, validate_manifest
     from remit.app.messages import SCHEMAS, Conversion, check, convert, instructions, load_message, schema
     from remit.app.setup import PlannedFile, Setup, Survey, plan_setup, write_setup
     from remit.app.tasks import CheckedTasks, check_sync
+    from remit.app.trusting import Executing, Trust, check_trust, get_executing, get_trust, give_trust, revoke_trust
+    from remit.app.upkeep import Cleared, clear_up
+    from remit.workspace.trust import list_trusted
 
 _HOMES = {
     "remit.agents.drawing": ("draw_tree", "shape_graph"),
     "remit.app.agent_files": ("Asked", "Change", "Linted", "draw_graph", "fix", "lint", "load_agent_text", "load_graph",
                               "take_agent_stamps"),
     "remit.app.explanations": ("Explanation", "explain", "explain_all"),
+    "remit.app.health": ("Check", "Health", "check_health"),
     "remit.app.making": ("CompiledFile", "Migrated", "compile_agents", "migrate_agents", "new"),
     "remit.app.manifests": ("find_manifest", "validate_manifest"),
     "remit.app.messages": ("SCHEMAS", "Conversion", "check", "convert", "instructions", "load_message", "schema"),
     "remit.app.setup": ("PlannedFile", "Setup", "Survey", "plan_setup", "write_setup"),
     "remit.app.tasks": ("CheckedTasks", "check_sync"),
+    "remit.app.trusting": ("Executing", "Trust", "check_trust", "get_executing", "get_trust", "give_trust", "revoke_trust"),
+    "remit.app.upkeep": ("Cleared", "clear_up"),
+    "remit.workspace.trust": ("list_trusted",),
 }  # fmt: skip
 
 __all__ = [
     "SCHEMAS",
     "Asked",
     "Change",
+    "Check",
     "CheckedTasks",
+    "Cleared",
     "CompiledFile",
     "Conversion",
+    "Executing",
     "Explanation",
+    "Health",
     "Linted",
     "Migrated",
     "PlannedFile",
     "Setup",
     "Survey",
+    "Trust",
     "check",
+    "check_health",
     "check_sync",
+    "check_trust",
+    "clear_up",
     "compile_agents",
     "convert",
     "draw_graph",
@@ -62,14 +78,19 @@ __all__ = [
     "explain_all",
     "find_manifest",
     "fix",
+    "get_executing",
+    "get_trust",
+    "give_trust",
     "instructions",
     "lint",
+    "list_trusted",
     "load_agent_text",
     "load_graph",
     "load_message",
     "migrate_agents",
     "new",
     "plan_setup",
+    "revoke_trust",
     "schema",
     "shape_graph",
     "take_agent_stamps",

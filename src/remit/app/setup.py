@@ -6,8 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.app.manifests import find_manifest
-from remit.app.settings import find_root, is_inside, load_settings
-from remit.app.tasks import SPEC_ROOTS, STATE, TODO
+from remit.app.settings import find_workspace, is_inside, load_settings
 from remit.config import Settings
 from remit.errors import InputError
 
@@ -54,7 +53,7 @@ class Setup(NamedTuple):
 
 def plan_setup() -> Setup:
     """Find out what a workspace has, and what Remit would write; nothing is changed."""
-    root = find_root()
+    root = find_workspace()
     _check_places(root)
     settings = load_settings(root)
     found = _look_around(root, settings)
@@ -99,27 +98,24 @@ def _check_places(root: str) -> None:
 
 def _look_around(root: str, settings: Settings) -> Survey:
     from remit.workspace.head import find_branch  # noqa: PLC0415 - only for this
+    from remit.workspace.tasks.store import find_folder  # noqa: PLC0415
 
-    tasks = settings.tasks.folder or next((place for place in SPEC_ROOTS if _has_tasks(f"{root}/{place}")), None)
-    here = find_manifest()
     return Survey(
         branch=find_branch(root),
         agents=_count_agents(root, settings),
-        tasks=tasks,
-        manifest=_place_manifest(root, settings, here),
-        has_manifest=here is not None,
+        tasks=find_folder(root, settings.tasks.folder),
+        manifest=place_manifest(root, settings),
+        has_manifest=find_manifest() is not None,
         settings=_find_settings(root, settings),
         has_cleo=os.path.isdir(f"{root}/{_CLEO}"),  # noqa: PTH112
     )
 
 
-def _has_tasks(folder: str) -> bool:
-    return any(os.path.lexists(f"{folder}/{name}") for name in (STATE, TODO))
-
-
-def _place_manifest(root: str, settings: Settings, here: str | None) -> str:
+def place_manifest(root: str, settings: Settings) -> str:
+    """Where the manifest is, or will be with its first entry, below the root."""
     if settings.manifest.path is not None:
         return settings.manifest.path
+    here = find_manifest()
     if here is not None:
         return here.removeprefix(f"{root.rstrip('/')}/")
     default = f"{_CLEO}/agent-outputs" if os.path.isdir(f"{root}/{_CLEO}") else "claudedocs/agent-outputs"  # noqa: PTH112

@@ -14,7 +14,6 @@ from remit.doors.terminal import escape, quote
 if TYPE_CHECKING:
     from remit.app import PlannedFile, Setup, Survey
 
-_MAX_LINES = 40
 _MAX_FOLDERS = 4
 
 
@@ -37,7 +36,7 @@ def init(*, yes: bool, output_format: str) -> int:
             app.write_setup(setup)
         say_json(_shape(setup, written=yes))
         return ACCEPTED if yes or not setup.writes else NOT_ACCEPTED
-    _show(setup)
+    _show(setup, at_length=not yes)
     if not setup.writes:
         say(f"{get_paint()('good', '✓')} nothing to do: everything is there")
         return ACCEPTED
@@ -74,11 +73,11 @@ def _find_added(each: PlannedFile) -> str:
     return each.after[len(each.before or b"") :].decode("utf-8", "replace").removeprefix("\r").removeprefix("\n")
 
 
-def _show(setup: Setup) -> None:
+def _show(setup: Setup, *, at_length: bool) -> None:
     paint = get_paint()
     say(f"{paint('strong', 'Workspace')} {escape(setup.root)}")
     for name, what in _describe(setup.found):
-        say(f"  {name:<9} {quote(what)}")
+        say(f"  {name:<9} {escape(what)}")
     for note in setup.notes:
         say(f"  {paint('note', 'note')}      {quote(note)}")
     if setup.writes:
@@ -86,8 +85,7 @@ def _show(setup: Setup) -> None:
     for each in setup.writes:
         action = "create" if each.before is None else "change"
         say(f"  {action}  {escape(each.path)}")
-        lines = _find_added(each).splitlines()
-        for line in lines[:_MAX_LINES]:
+        for line in _find_added(each).splitlines() if at_length else ():
             say(f"    {paint('good', f'+ {escape(line)}'.rstrip())}")
 
 

@@ -1,0 +1,62 @@
+"""The repository: git, locks that it left, and how the manifest is merged."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from remit.app.health.values import Check
+from remit.app.setup import place_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.app.health.values import Patient
+
+_OLD_SECONDS = 600
+
+
+def _look_at_git(patient: Patient) -> Iterator[Check]:
+    from remit.workspace.git.process import run  # noqa: PLC0415 - only for this
+    from remit.workspace.git.repository import find_repository  # noqa: PLC0415
+    from remit.workspace.git.told import Refused  # noqa: PLC0415
+
+    try:
+        version = run("/", "--version").out.decode("utf-8", "replace").strip().removeprefix("git version ")
+        repository = find_repository(patient.root)
+    except Refused as refused:
+        finding = refused.finding
+        yield Check("git", "warning", finding.message, f"{finding.hint[:1].lower()}{finding.hint[1:].rstrip('.')}")
+        return
+    from remit.workspace.head import find_branch  # noqa: PLC0415
+
+    yield Check("git", "ok", f"{version}, on {find_branch(patient.root) or 'no branch'}")
+    yield from _look_at_lock(f"{repository.own}/index.lock")
+    yield from _look_at_merging(patient)
+
+
+def _look_at_lock(file: str) -> Iterator[Check]:
+    """A lock that git has left behind stops every commit."""
+    try:
+        age_seconds = time.time() - os.lstat(file).st_mtime
+    except OSError:
+        return
+    if age_seconds > _OLD_SECONDS:
+        told = f"'{file}' is {age_seconds / 60:.0f} minutes old: git will not commit"
+        yield Check("git lock", "problem", told, "if no git is running, remove it")
+
+
+def _look_at_merging(patient: Patient) -> Iterator[Check]:
+    from remit.workspace.attributes import UNION, find_merge  # noqa: PLC0415 - only for this
+
+    manifest = place_manifest(patient.root, patient.settings)
+    merge = find_merge(patient.root, manifest)
+    if merge == UNION:
+        yield Check("merging", "ok", f"git keeps both sides of {manifest}")
+    else:
+        told = f"git merges {manifest} as '{merge or 'unknown'}': two branches with new entries get into a conflict"
+        yield Check("merging", "warning", told, "remit init adds merge=union to .gitattributes")
+
+
+LOOKS = (("git", _look_at_git),)

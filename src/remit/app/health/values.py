@@ -1,0 +1,38 @@
+"""What a check-up has to say: rows of a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from remit.config import Settings
+
+Condition = Literal["ok", "warning", "problem"]
+
+
+class Check(NamedTuple):
+    """One thing that was looked at: how it is, in a sentence, and what to do about it."""
+
+    name: str
+    state: Condition
+    message: str
+    hint: str = ""
+
+
+class Patient(NamedTuple):
+    """What is looked at: a workspace, and what it has set."""
+
+    root: str
+    settings: Settings
+
+
+class Health(NamedTuple):
+    """Everything that was looked at."""
+
+    root: str
+    checks: tuple[Check, ...]
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nothing is wrong. A warning is something to know, not something wrong."""
+        return all(check.state != "problem" for check in self.checks)

@@ -1,0 +1,102 @@
+"""Trust: settings that run programs need the user's consent, once for each text of them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.app.settings import find_workspace, load_settings
+from remit.errors import ConfigError
+
+if TYPE_CHECKING:
+    from remit.config import Settings
+    from remit.model import Finding
+
+
+class Executing(NamedTuple):
+    """What the workspace would have Remit run: the name of each setting, and its command."""
+
+    commands: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The commands as one text, which says the same whatever the file looks like around them."""
+        import json  # noqa: PLC0415 - only where something runs
+
+        return json.dumps(dict(self.commands), ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+
+    @property
+    def digest(self) -> str:
+        """What the text is known by."""
+        from remit.workspace.trust import make_digest  # noqa: PLC0415 - only where something runs
+
+        return make_digest(self.text)
+
+
+class Trust(NamedTuple):
+    """A workspace, what it would run, and whether the user has agreed to that."""
+
+    root: str
+    executing: Executing
+    reason: str = ""
+    """Why it may not be run."""
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether everything may be run that it would run."""
+        return not self.reason
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether it would run anything."""
+        return bool(self.executing.commands)
+
+
+def get_executing(settings: Settings, *, root: str) -> Executing:
+    """What the settings run; an outside task system's commands too, where a folder of the workspace calls for them."""
+    from remit.workspace.tasks.outside import CLEO  # noqa: PLC0415 - only for this
+    from remit.workspace.tasks.store import find_folder  # noqa: PLC0415
+
+    commands = settings.tasks.commands
+    has_cleo = os.path.isdir(f"{root}/.cleo")  # noqa: PTH112 - pathlib costs 8 ms
+    if not commands and has_cleo and find_folder(root, settings.tasks.folder) is None:
+        commands = CLEO
+    return Executing(tuple((f"tasks.{name}", command) for name, command in commands.items()))
+
+
+def check_trust(root: str, settings: Settings) -> None:
+    """Refuse to run what the user has not agreed to."""
+    finding = _find_objection(root, get_executing(settings, root=root))
+    if finding is not None:
+        raise ConfigError(finding.message, hint=f"{finding.hint[:1].lower()}{finding.hint[1:].rstrip('.')}")
+
+
+def get_trust() -> Trust:
+    """What this workspace would run, and whether the user has agreed to it."""
+    root = find_workspace()
+    executing = get_executing(load_settings(root), root=root)
+    finding = _find_objection(root, executing)
+    return Trust(root, executing, "" if finding is None else finding.message)
+
+
+def _find_objection(root: str, executing: Executing) -> Finding | None:
+    if not executing.commands:
+        return None
+    from remit.workspace.trust import check_trust  # noqa: PLC0415 - only where something runs
+
+    return check_trust(root, executing.digest)
+
+
+def give_trust(shown: Trust) -> None:
+    """Remember that the user agrees to what was shown, and to nothing that the file may say since."""
+    from remit.workspace.trust import trust  # noqa: PLC0415 - only for this
+
+    trust(shown.root, shown.executing.digest)
+
+
+def revoke_trust() -> tuple[str, bool]:
+    """Forget the consent for this workspace; its root, and whether there was one."""
+    from remit.workspace.trust import revoke  # noqa: PLC0415 - only for this
+
+    root = find_workspace()
+    return root, revoke(root)

@@ -1,0 +1,149 @@
+"""Upkeep: what was kept long enough is removed, and what crashes have left with it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.app.settings import find_workspace, load_settings
+from remit.errors import RemitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from remit.config import Settings
+    from remit.workspace.home import Home
+    from remit.workspace.ledger.retention import Forgotten
+    from remit.workspace.leftovers import Leftover
+
+_DAY_MS = 24 * 60 * 60 * 1000
+
+
+class Cleared(NamedTuple):
+    """What was removed, or would be; and what could not be."""
+
+    root: str
+    delegations: int = 0
+    events: int = 0
+    spills: int = 0
+    recovered: tuple[str, ...] = ()
+    half_written: tuple[str, ...] = ()
+    worktrees: tuple[str, ...] = ()
+    freed_bytes: int = 0
+    failures: tuple[str, ...] = ()
+    """What could not be done, a sentence each."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there was nothing to remove."""
+        return not any(self[1:7])
+
+
+def clear_up(*, dry_run: bool = False) -> Cleared:
+    """Remove what is old by the workspace's settings, and what nobody needs. A dry run tells what it would be."""
+    from remit.workspace.home import Home  # noqa: PLC0415 - only for this
+
+    root = find_workspace()
+    settings = load_settings(root)
+    home = Home(root)
+    if not home.is_made:
+        return Cleared(root)
+    try:
+        if not dry_run:
+            from remit.workspace.tasks.desk import finish_if_interrupted  # noqa: PLC0415
+
+            finish_if_interrupted(home)  # what waits to be put in its place is no leftover
+        worktrees, failures = _clear_worktrees(home, settings, dry_run=dry_run)
+        forgotten, strays = _forget(home, settings, dry_run=dry_run)
+        from remit.workspace.leftovers import find_recovered  # noqa: PLC0415
+
+        recovered = find_recovered(home, days=settings.retention.days)
+        half = find_half_written(root, settings)
+        if not dry_run:
+            strays, recovered, half = (_remove(each) for each in (strays, recovered, half))
+        return Cleared(
+            root,
+            forgotten.delegations,
+            forgotten.events,
+            forgotten.spills + len(strays),
+            tuple(_name(home, recovered)),
+            tuple(_name(home, half)),
+            tuple(worktrees),
+            forgotten.freed_bytes + sum(each.size_bytes for each in (*strays, *recovered, *half)),
+            tuple(failures),
+        )
+    finally:
+        home.close()
+
+
+def _forget(home: Home, settings: Settings, *, dry_run: bool) -> tuple[Forgotten, list[Leftover]]:
+    """Old delegations with all that belongs to them, and spills that belong to none."""
+    from remit.workspace.ledger.retention import Forgotten, forget_old  # noqa: PLC0415 - SQLite costs 4 ms
+    from remit.workspace.leftovers import find_stray_spills  # noqa: PLC0415
+
+    if not os.path.lexists(home.ledger_file):
+        return Forgotten(), []
+    days, megabytes = settings.retention
+    return forget_old(home, days=days, megabytes=megabytes, dry_run=dry_run), find_stray_spills(home)
+
+
+def find_half_written(root: str, settings: Settings) -> list[Leftover]:
+    """Files that a killed process never finished, where Remit writes: not a walk through the whole tree."""
+    from remit.app.setup import place_manifest  # noqa: PLC0415 - only for this
+    from remit.workspace.agent_files import find_agent_files  # noqa: PLC0415
+    from remit.workspace.home import Home  # noqa: PLC0415
+    from remit.workspace.leftovers import find_half_written  # noqa: PLC0415
+    from remit.workspace.tasks.store import FOLDERS  # noqa: PLC0415
+
+    agents = {os.path.dirname(each.file) for each in find_agent_files((), root=root, exclude=settings.lint.exclude)}  # noqa: PTH120 - pathlib costs 8 ms
+    manifest = os.path.dirname(f"{root}/{place_manifest(root, settings)}")  # noqa: PTH120
+    tasks = [f"{root}/{folder}" for folder in ((settings.tasks.folder,) if settings.tasks.folder else FOLDERS)]
+    return find_half_written(Home(root), folders=(root, manifest, *agents), trees=tasks)
+
+
+def _remove(leftovers: list[Leftover]) -> list[Leftover]:
+    from remit.workspace.leftovers import clear  # noqa: PLC0415 - only where there is something
+
+    return clear(leftovers) if leftovers else []
+
+
+def _name(home: Home, leftovers: Iterable[Leftover]) -> list[str]:
+    return [each.file.removeprefix(f"{home.root.rstrip('/')}/") for each in leftovers]
+
+
+def _clear_worktrees(home: Home, settings: Settings, *, dry_run: bool) -> tuple[list[str], list[str]]:
+    """The worktrees of delegations that are settled and old, or forgotten. In one that is young may be work."""
+    if not os.path.isdir(f"{home.folder}/worktrees"):  # noqa: PTH112 - pathlib costs 8 ms
+        return [], []
+    from remit.workspace.git.worktrees import list_worktrees, remove_worktree  # noqa: PLC0415 - only with worktrees
+
+    removed, failures = [], []
+    try:
+        names = list_worktrees(home.root)
+    except RemitError as error:
+        return [], [str(error)]
+    for name in names:
+        if not _is_over(home, name, settings.retention.days):
+            continue
+        try:
+            if not dry_run:
+                remove_worktree(home.root, name)
+            removed.append(name)
+        except RemitError as error:
+            failures.append(str(error))
+    return removed, failures
+
+
+def _is_over(home: Home, name: str, days: int) -> bool:
+    """Whether a worktree's delegation ended long ago. One without a row is as old as its folder."""
+    from remit.workspace.ledger.delegations import load_delegation  # noqa: PLC0415 - only with worktrees
+    from remit.workspace.ledger.events import read_clock_ms  # noqa: PLC0415
+
+    horizon = read_clock_ms() - days * _DAY_MS
+    delegation = load_delegation(home.ledger, name)
+    if delegation is not None:
+        return delegation.state == "settled" and (delegation.ended_ms or delegation.created_ms) < horizon
+    try:
+        return os.lstat(f"{home.folder}/worktrees/{name}").st_mtime * 1000 < horizon
+    except FileNotFoundError:  # git still knows it, and there is nothing in it
+        return True

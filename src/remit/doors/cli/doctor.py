@@ -1,0 +1,52 @@
+"""`remit doctor`: look whether everything that Remit needs is there and whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.doors.cli import options
+from remit.doors.cli.output import get_paint, say, say_json
+from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count
+from remit.doors.terminal import quote
+
+if TYPE_CHECKING:
+    from remit.app import Health
+
+_MARKS = {"ok": ("good", "✓"), "warning": ("warning", "!"), "problem": ("error", "✗")}
+
+
+@click.command(cls=options.Command, short_help="Look whether everything is there and whole.")
+@options.output_format("full", "json")
+def doctor(*, output_format: str) -> int:
+    """Look at the machine, at what the workspace keeps, at its repository and its files; nothing is changed.
+
+    Exit code 0: nothing is wrong, though there may be warnings; 1: there is a problem; 2: could not run.
+    """
+    from remit import app
+
+    health = app.check_health()
+    if output_format == "json":
+        say_json(_shape(health))
+    else:
+        _show(health)
+    return ACCEPTED if health.is_well else NOT_ACCEPTED
+
+
+def _shape(health: Health) -> dict[str, Any]:
+    return {"root": health.root, "well": health.is_well, "checks": [check._asdict() for check in health.checks]}
+
+
+def _show(health: Health) -> None:
+    paint = get_paint()
+    width = max(len(check.name) for check in health.checks)
+    for check in health.checks:
+        style, mark = _MARKS[check.state]
+        say(f"{paint(style, mark)} {check.name:<{width}}  {quote(check.message)}")
+        if check.hint and check.state != "ok":
+            say(f"  {'':<{width}}  {paint('frame', '=')} {paint('strong', 'help')}: {quote(check.hint)}")
+    states = [check.state for check in health.checks]
+    told = [count(states.count(state), state) for state in ("problem", "warning") if state in states]
+    mark = paint("good", "✓") if health.is_well else paint("error", "✗")
+    say(f"\n{mark} {count(len(states), 'check')}: {', '.join(told) or 'all is well'}")

@@ -1,0 +1,152 @@
+"""Leftovers: what a process that was killed has left beside its files, and what was kept long enough.
+
+Owns finding and removing them. A name alone proves nothing, so what is removed is a plain file of Remit's own naming
+that nobody has touched for an hour and whose process is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.lazy import lazy
+from remit.workspace.files import remove
+from remit.workspace.ledger.condition import examine
+from remit.workspace.machine import is_alive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from remit.workspace.home import Home
+
+QUIET_SECONDS = 3600.0
+MAX_ENTRIES = 200_000
+RECOVERED = "recovered"
+_DAY_SECONDS = 86_400
+_HALF_WRITTEN = lazy(r"\..{1,40}\.([1-9][0-9]{0,9})\.[0-9a-f]{8}\Z", re.DOTALL)
+"""What `write_bytes` calls a file until it is whole."""
+_WAITING = lazy(r"\..{1,200}\.remit\Z", re.DOTALL)
+"""What the journal calls the content that a file shall have, where it cannot wait in a folder of its own."""
+_PENDING = "pending"
+"""That folder."""
+_NOT_OURS = ("worktrees",)
+"""Below `.remit`, but an agent's."""
+
+
+class Leftover(NamedTuple):
+    """A file that nobody needs."""
+
+    file: str
+    size_bytes: int
+
+
+def find_half_written(home: Home, *, folders: Iterable[str], trees: Iterable[str]) -> list[Leftover]:
+    """Files that were never finished: in some folders, and in some others with all that is below them.
+
+    What the journal will still put in its place is none of them.
+    """
+    ledger = examine(home.ledger_file, seconds=0.0)
+    is_idle = ledger is None or not (ledger.fault or ledger.is_newer or ledger.unfinished)
+    now, found = time.time(), {}
+    for file in _list_files(home, folders, trees):
+        is_waiting, pid = _read_name(file, f"{home.folder}/{_PENDING}")
+        if (is_waiting and is_idle) or (pid is not None and not is_alive(pid)):
+            size = _measure_if_quiet(file, now)
+            if size is not None:
+                found[file] = Leftover(file, size)
+    return [found[file] for file in sorted(found)]
+
+
+def _list_files(home: Home, folders: Iterable[str], trees: Iterable[str]) -> Iterator[str]:
+    """The names in the folders, up to a number; no link is followed."""
+    rest = MAX_ENTRIES
+    waiting = [(folder, False) for folder in folders] + [(tree, True) for tree in (*trees, home.folder)]
+    while waiting:
+        folder, is_tree = waiting.pop()
+        if os.path.islink(folder):
+            continue
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                rest -= 1
+                if rest < 0:
+                    return
+                if entry.is_dir(follow_symlinks=False):
+                    if is_tree and (folder != home.folder or entry.name not in _NOT_OURS):
+                        waiting.append((entry.path, True))
+                else:
+                    yield entry.path
+
+
+def _read_name(file: str, pending: str) -> tuple[bool, int | None]:
+    """Whether a file waits to be put in its place, and which process was writing it."""
+    folder, name = os.path.split(file)
+    half = _HALF_WRITTEN.match(name)
+    if half is not None:
+        return False, int(half[1])
+    return folder == pending or _WAITING.match(name) is not None, None
+
+
+def _measure_if_quiet(file: str, now: float) -> int | None:
+    """The size of a plain file of our own that nobody has touched for a while; None for every other."""
+    try:
+        found = os.lstat(file)
+    except OSError:
+        return None
+    is_quiet = now - max(found.st_mtime, found.st_ctime) > QUIET_SECONDS
+    return found.st_size if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and is_quiet else None
+
+
+def find_recovered(home: Home, *, days: int) -> list[Leftover]:
+    """Originals of files that were corrupt, kept beside what was recovered from them, once they are old."""
+    folder = f"{home.folder}/{RECOVERED}"
+    horizon = time.time() - days * _DAY_SECONDS
+    found = []
+    if not os.path.islink(folder):
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                facts = entry.stat(follow_symlinks=False)
+                if stat.S_ISREG(facts.st_mode) and facts.st_mtime < horizon:
+                    found.append(Leftover(entry.path, facts.st_size))
+    return sorted(found)
+
+
+def find_stray_spills(home: Home) -> list[Leftover]:
+    """Spills that no row of the ledger names: whoever removed the rows was killed before the files."""
+    now, found = time.time(), []
+    with home.ledger.reading() as db:
+        for file in _list_spills(f"{home.folder}/spills"):
+            facts = os.lstat(file)
+            if not stat.S_ISREG(facts.st_mode) or now - facts.st_mtime < QUIET_SECONDS:
+                continue
+            known = db.execute("SELECT 1 FROM spills WHERE hash = ? LIMIT 1", (os.path.basename(file),)).fetchone()
+            if known is None:
+                found.append(Leftover(file, facts.st_size))
+    return sorted(found)
+
+
+def _list_spills(folder: str) -> Iterator[str]:
+    if os.path.islink(folder):
+        return
+    for shelf in _list_names(folder):
+        if not os.path.islink(f"{folder}/{shelf}"):
+            yield from (f"{folder}/{shelf}/{name}" for name in _list_names(f"{folder}/{shelf}") if name.isalnum())
+
+
+def _list_names(folder: str) -> list[str]:
+    with suppress(OSError):
+        return os.listdir(folder)
+    return []
+
+
+def clear(leftovers: Iterable[Leftover]) -> list[Leftover]:
+    """Remove them; those that are gone now."""
+    gone = []
+    for each in leftovers:
+        remove(each.file)
+        if not os.path.lexists(each.file):
+            gone.append(each)
+    return gone
