@@ -42,7 +42,8 @@ _HOMES = {
     "remit.app.messages": ("SCHEMAS", "Conversion", "check", "convert", "instructions", "load_message", "schema"),
     "remit.app.setup": ("PlannedFile", "Setup", "Survey", "plan_setup", "write_setup"),
     "remit.app.tasks": ("CheckedTasks", "check_sync"),
-    "remit.app.trusting": ("Executing", "Trust", "check_trust", "get_executing", "get_trust", "give_trust", "revoke_trust"),
+    "remit.app.trusting": ("Executing", "Trust", "check_trust", "get_executing", "get_trust", "give_trust",
+                           "revoke_trust"),
     "remit.app.upkeep": ("Cleared", "clear_up"),
     "remit.workspace.trust": ("list_trusted",),
 }  # fmt: skip

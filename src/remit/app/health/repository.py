@@ -48,15 +48,18 @@ def _look_at_lock(file: str) -> Iterator[Check]:
 
 
 def _look_at_merging(patient: Patient) -> Iterator[Check]:
-    from remit.workspace.attributes import UNION, find_merge  # noqa: PLC0415 - only for this
+    from remit.workspace.attributes import UNION, UNSPECIFIED, find_merge  # noqa: PLC0415 - only for this
 
     manifest = place_manifest(patient.root, patient.settings)
     merge = find_merge(patient.root, manifest)
     if merge == UNION:
         yield Check("merging", "ok", f"git keeps both sides of {manifest}")
-    else:
-        told = f"git merges {manifest} as '{merge or 'unknown'}': two branches with new entries get into a conflict"
+    elif merge in (UNSPECIFIED, None):
+        told = f"git is not told to keep both sides of {manifest}, so two branches with new entries conflict"
         yield Check("merging", "warning", told, "remit init adds merge=union to .gitattributes")
+    else:
+        told = f"git merges {manifest} as '{merge}', so two branches with new entries may conflict or lose one"
+        yield Check("merging", "warning", told, "say merge=union for it in .gitattributes")
 
 
 LOOKS = (("git", _look_at_git),)
