@@ -220,6 +220,29 @@ def test_hashes_are_carried_to_the_next_delegation(tmp_path: Path) -> None:
     assert list_paths(compare(carried, take_snapshot(tmp_path)).touched) == ["new.md"]
 
 
+@pytest.mark.slow
+def test_a_large_tree_is_kept_small_and_told_exactly(tmp_path: Path) -> None:
+    """A snapshot of 20,000 files, stored and read back, finds the three that are not what they were."""
+    for part in range(1000):
+        folder = tmp_path / f"part{part // 25:02d}/module{part % 25:02d}"
+        folder.mkdir(parents=True)
+        for number in range(20):
+            (folder / f"file{number:02d}.py").write_bytes(b"x = 1\n")
+    data = render_snapshot(take_snapshot(tmp_path))
+    assert len(data) < 20_000 * 60
+    place = tmp_path / "part39/module24"
+    (place / "file00.py").write_text("x = 1000\n")
+    (place / "file01.py").unlink()
+    write_tree(place, {"new/file.py": "y"})
+    after = take_snapshot(tmp_path)
+    assert (after.entries, after.complete) == (20_000, True)
+    assert compare(parse_snapshot(data), after) == Comparison(
+        created=(Change("part39/module24/new/file.py", "created", 1, digest("y")),),
+        changed=(Change("part39/module24/file00.py", "changed", 9, digest("x = 1000\n")),),
+        deleted=(Change("part39/module24/file01.py", "deleted"),),
+    )
+
+
 # Laws
 
 PATHS = st.sampled_from(["a", "b", "d/a", "d/e/a", "d/e/b", "ü"])

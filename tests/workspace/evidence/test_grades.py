@@ -275,9 +275,12 @@ def test_an_exchange_at_the_last_moment_is_noticed(root: Path, what: str, monkey
         found = actual(path, dir_fd=dir_fd, follow_symlinks=follow_symlinks)
         if path == "plan.md" and not exchanged:
             plan.unlink()
-            make = {"link": lambda: plan.symlink_to("../../secret.txt"), "pipe": lambda: os.mkfifo(plan),
-                    "folder": plan.mkdir}  # fmt: skip
-            make[what]()
+            if what == "link":
+                plan.symlink_to("../../secret.txt")
+            elif what == "pipe":
+                os.mkfifo(plan)
+            else:
+                plan.mkdir()
             exchanged.append(path)
         return found
 

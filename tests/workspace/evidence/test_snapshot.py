@@ -43,8 +43,8 @@ def test_files_that_git_ignores_are_looked_at(tmp_path: Path) -> None:
 
 def test_of_git_only_what_it_obeys_and_of_remit_nothing(tmp_path: Path) -> None:
     """A hook that an agent leaves is seen; the index and the ledger change with every command."""
-    git = {"config": "", "hooks/pre-commit": "#!/bin/sh\n", "info/attributes": "", "index": "", "objects/aa/bb": ""}
-    files = {f"{above}.git/{name}": text for above in ("", "inner/") for name, text in git.items()}
+    git = ["config", "hooks/pre-commit", "info/attributes", "info/refs", "index", "objects/aa/bb", "refs/heads/main"]
+    files = {f"{above}.git/{name}": "" for above in ("", "inner/") for name in git}
     write_tree(tmp_path, {**files, ".remit/ledger.db": "", "inner/.remit/hidden.md": "", "worktree/.git": "gitdir: x"})
     seen = [".git/config", ".git/hooks/pre-commit", ".git/info/attributes"]
     assert list_paths(take_snapshot(tmp_path)) == [

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 OWN_FOLDER = ".remit"
 GIT_FOLDER = ".git"
 _GIT_OBEYS = frozenset({"config", "config.worktree", "hooks", "info"})
+_GIT_LISTING = "refs"
+"""The one file in `info` that git obeys nowhere, and writes whenever it tidies up."""
 
 _TICK_NS = 20_000_000
 """Longer than the clock that files are stamped with stands still on any Linux or macOS."""
@@ -170,8 +172,11 @@ def _leave_out(
 ) -> tuple[list[tuple[str, int, int, int, int, int]], list[str]]:
     rows.sort()
     folders.sort()
-    if path.rpartition("/")[2] == GIT_FOLDER:
-        return [row for row in rows if row[0] in _GIT_OBEYS], [name for name in folders if name in _GIT_OBEYS]
+    above, _, name = path.rpartition("/")
+    if name == GIT_FOLDER:
+        return [row for row in rows if row[0] in _GIT_OBEYS], [each for each in folders if each in _GIT_OBEYS]
+    if name == "info" and above.rpartition("/")[2] == GIT_FOLDER:
+        return [row for row in rows if row[0] != _GIT_LISTING], folders
     if not path and OWN_FOLDER in folders:
         folders.remove(OWN_FOLDER)
     return rows, folders
