@@ -28,6 +28,7 @@ COMMANDS = {
     "compile": "remit.doors.cli.make",
     "manifest": "remit.doors.cli.manifest",
     "sync": "remit.doors.cli.sync",
+    "errors": "remit.doors.cli.errors",
     "doctor": "remit.doors.cli.doctor",
     "gc": "remit.doors.cli.gc",
     "trust": "remit.doors.cli.trust",
@@ -53,7 +54,9 @@ class Commands(Command, click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load a command; asking for one that is not there is a mistake with a name."""
         if cmd_name in self.table:
-            name = "compile_" if cmd_name == "compile" else cmd_name  # Python has a function of that name
+            name = (
+                f"{cmd_name}_" if cmd_name in {"compile", "list"} else cmd_name
+            )  # Python has functions of those names
             command: click.Command = getattr(import_module(self.table[cmd_name]), name)
             return command
         if ctx.resilient_parsing:  # a shell asks what could follow

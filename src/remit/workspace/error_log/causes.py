@@ -9,7 +9,6 @@ Linear: a message is cut to a length, taken apart once, and each word looked at 
 
 from __future__ import annotations
 
-import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +17,7 @@ from remit.lazy import lazy
 from remit.workspace.error_log.records import parse_time
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Sequence
 
     from remit.workspace.error_log.records import FixStatus, Record
@@ -37,9 +37,15 @@ _ID = lazy(
     r"(?:sess?|session|err|error|run|req|request|msg|toolu?|call|agent|task|job)[_-](?=[A-Za-z_-]{0,40}[0-9])[\w-]{4,80}+"
 )
 _HEX = lazy(r"(?:0x)?(?=[a-fA-F]{0,80}[0-9])[0-9a-fA-F-]{7,80}+")
-_FILE = lazy(r"[\w~@+-][\w.~@+-]{0,200}\.[A-Za-z][A-Za-z0-9]{0,5}(?::[0-9]{1,7}){0,2}+")
 _CODE = lazy(r"[A-Z]{1,6}[0-9]{2,5}")
 _NUMBER = lazy(r"[0-9]++(?:[.,][0-9]++)*+")
+_LINE = lazy(r"(?::[0-9]{1,7}){1,2}+\Z")
+_EXTENSIONS = frozenset({
+    "bib", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "db", "env", "ex", "exs", "gif", "go", "gz", "h", "hpp",
+    "hs", "html", "ini", "ipynb", "java", "jpg", "js", "json", "jsonl", "jsx", "kt", "lean", "lock", "log", "lua", "md",
+    "mdx", "ml", "o", "pdf", "php", "png", "proto", "py", "pyi", "rb", "rs", "rst", "sh", "sql", "svelte", "svg",
+    "swift", "tar", "tex", "tf", "toml", "ts", "tsx", "txt", "vue", "whl", "xml", "yaml", "yml", "zip",
+})  # fmt: skip
 _LOOSE_ENDS = ".:,;=-"
 _MEANT_NUMBERS = frozenset({"http", "status", "code", "errno", "exit", "signal"})
 """Words behind which a number is what happened, not which one it happened to."""
@@ -143,11 +149,12 @@ def _tell(word: str) -> str:
 
 
 def _is_path(word: str) -> bool:
-    """Whether a word names a file or a folder: `and/or` does not."""
+    """Whether a word names a file or a folder: `and/or` and `os.path` do not."""
     slashes = word.count("/") + word.count("\\")
-    if not slashes:
-        return _FILE.fullmatch(word) is not None
-    return slashes >= _PATH_SLASHES or word[0] in "/.~\\" or _FILE.fullmatch(re.split(r"[/\\]", word)[-1]) is not None
+    if slashes >= _PATH_SLASHES or (slashes and word[0] in "/.~\\"):
+        return True
+    name, dot, extension = _LINE.sub("", word).rpartition(".")
+    return bool(dot and name) and extension.lower() in _EXTENSIONS
 
 
 # Groups

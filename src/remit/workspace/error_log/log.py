@@ -34,7 +34,7 @@ from remit.workspace.error_log.records import (
     read_record,
     shape_record,
 )
-from remit.workspace.files import append_line, load_bytes, tell_failure, write_bytes
+from remit.workspace.files import append_line, load_bytes, load_lines, tell_failure, write_bytes
 from remit.workspace.home import ERRORS
 
 if TYPE_CHECKING:
@@ -219,6 +219,20 @@ def _choose_old(document: Document, wanted: int) -> set[int]:
 def _join_lines(source: str) -> str:
     """JSON on one line: no text in it can hold a line break, so every one stands between values."""
     return " ".join(line.strip() for line in source.replace("\r", "\n").split("\n"))
+
+
+def find_archived(file: str, word: str) -> Record | None:
+    """The error in the archive whose id a word is; None where there is none, or no archive."""
+    archive, wanted = _name_archive(file), word.encode("utf-8", "replace")
+    if not os.path.lexists(archive):
+        return None
+    for line, _ in load_lines(archive, max_bytes=MAX_BYTES):
+        if wanted in line and len(line) <= MAX_BYTES:
+            for item in parse_document(f"[{line.decode('utf-8', 'surrogateescape')}]").items:
+                record = read_record(item.value) if isinstance(item.value, dict) else None
+                if record is not None and record.id == word:
+                    return record
+    return None
 
 
 # Writing
