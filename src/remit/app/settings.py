@@ -35,6 +35,16 @@ def find_root(start: str | None = None) -> str:
         folder = above
 
 
+def find_workspace(start: str | None = None) -> str:
+    """The root whose ledger and tasks count: from a linked worktree, that of the main checkout."""
+    root = find_root(start)
+    if not os.path.isfile(f"{root}/.git") or os.environ.get("REMIT_ROOT"):  # noqa: PTH113
+        return root
+    from remit.workspace.git.checkouts import find_main_checkout  # noqa: PLC0415 - only in a worktree
+
+    return find_main_checkout(root) or root
+
+
 def is_inside(file: str, root: str) -> bool:
     """Whether a file lies in the workspace, links followed."""
     return os.path.realpath(file).startswith(f"{os.path.realpath(root).rstrip('/')}/")

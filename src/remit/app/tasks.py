@@ -1,19 +1,169 @@
-"""Tasks: whether state.json and TODO.md say the same."""
+"""Tasks: made, moved, linked and put away; and whether state.json and TODO.md say the same."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from remit.app.settings import find_root
-from remit.errors import InputError
+from remit.app.settings import find_workspace, load_settings
+from remit.errors import InputError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from remit.model import Finding
+    from collections.abc import Mapping
 
-SPEC_ROOTS = (".opencode/specs", ".claude/specs", "specs")
-STATE, TODO = "state.json", "TODO.md"
-_MAX_BYTES = 32 * 1024 * 1024
+    from remit.model import Finding
+    from remit.workspace.home import Home
+    from remit.workspace.tasks.outside import Answer
+    from remit.workspace.tasks.store import Moved, PlanFacts, TaskFacts
+    from remit.workspace.tasks.sync import Synced
+
+How = Literal["take in", "newest", "state", "todo"]
+_FOCUS = "focus"
+
+
+class ShownTask(NamedTuple):
+    """A task with what belongs to it."""
+
+    facts: TaskFacts
+    section: str
+    """What TODO.md says of it."""
+    plan: PlanFacts | None
+    entries: tuple[str, ...]
+    """The entries of the manifest that it is linked to, from either end."""
+    moves: tuple[str, ...]
+    """The markers that may follow."""
+    focused: bool
+
+
+class Tasks:
+    """The tasks of a workspace, as its settings say: its own, or an outside system's through its commands."""
+
+    def __init__(self, start: str | None = None) -> None:
+        from remit.workspace.home import Home  # noqa: PLC0415 - only with tasks
+        from remit.workspace.tasks.store import DEFAULT_FOLDER, TaskStore, find_folder  # noqa: PLC0415
+
+        self.root = find_workspace(start)
+        self.settings = load_settings(self.root)
+        self.home: Home = Home(self.root)
+        folder = find_folder(self.root, self.settings.tasks.folder)
+        self.is_begun = folder is not None
+        self.store = TaskStore(self.home, folder or self.settings.tasks.folder or DEFAULT_FOLDER)
+
+    # An outside system
+
+    @property
+    def outside(self) -> Mapping[str, str]:
+        """The commands of an outside task system; none where the workspace keeps its own tasks (C24)."""
+        from remit.workspace.tasks.outside import CLEO  # noqa: PLC0415
+
+        given = self.settings.tasks.commands
+        if given:
+            return given
+        return CLEO if not self.is_begun and os.path.isdir(f"{self.root}/.cleo") else {}  # noqa: PTH112
+
+    def ask_outside(self, name: str, task_id: str, *, research: str = "") -> Answer | None:
+        """Have an outside system do something; None where the workspace keeps its own tasks."""
+        if not self.outside:
+            return None
+        from remit.app.trusting import check_trust  # noqa: PLC0415 - only with an outside system
+        from remit.workspace.tasks.outside import run_outside  # noqa: PLC0415
+
+        check_trust(self.root, self.settings)
+        return run_outside(self.outside, name, task_id=task_id, research=research, folder=self.root)
+
+    # The workspace's own
+
+    def list_tasks(self) -> list[TaskFacts]:
+        """Every task."""
+        self._check_begun()
+        return self.store.list_tasks()
+
+    def show(self, number: int) -> ShownTask:
+        """A task with all that belongs to it."""
+        from remit.workspace.tasks.moves import list_moves  # noqa: PLC0415
+
+        self._check_begun()
+        facts = self.store.get(number)
+        entries = dict.fromkeys((*facts.links, *_find_entries(self.home, number)))
+        return ShownTask(
+            facts,
+            self.store.read_section(number),
+            self.store.load_plan(number),
+            tuple(entries),
+            list_moves(facts.marker or ""),
+            focused=self.get_focus() == number,
+        )
+
+    def move(self, number: int, marker: str, *, reason: str = "", phase: str | None = None) -> Moved:
+        """Give a task, or a phase of its plan, another marker."""
+        self._check_begun()
+        if phase is not None:
+            return self.store.move_phase(number, phase, marker)
+        return self.store.move(number, marker, reason=reason)
+
+    def focus(self, number: int) -> Moved | None:
+        """Take a task up: it becomes IN PROGRESS if it may, and is the one in focus. None where it moved nowhere."""
+        from remit.workspace.ledger.notes import set_note  # noqa: PLC0415 - only for this
+        from remit.workspace.tasks.moves import ENDS, list_moves  # noqa: PLC0415
+
+        self._check_begun()
+        facts = self.store.get(number)
+        if facts.closed or facts.marker in ENDS:
+            raise UsageError(f"task {number} is over", hint="remit task list shows what is open")
+        may = facts.marker != "IN PROGRESS" and "IN PROGRESS" in list_moves(facts.marker or "")
+        fresh = facts.marker in {"NOT STARTED", "BLOCKED"}
+        moved = self.store.move(number, "IN PROGRESS") if may and fresh else None
+        set_note(self.home.ledger, _FOCUS, str(number))
+        return moved
+
+    def get_focus(self) -> int | None:
+        """The task in focus."""
+        from remit.workspace.ledger.notes import get_note  # noqa: PLC0415 - only for this
+
+        note = get_note(self.home.ledger, _FOCUS) if self.home.is_made else None
+        return int(note) if note is not None and note.isdigit() else None
+
+    def link(self, number: int, entry_id: str) -> Moved:
+        """Link a task to an entry of the manifest, which must be there."""
+        from remit.app.manifests import check_entry_is_there  # noqa: PLC0415 - only for this
+
+        self._check_begun()
+        check_entry_is_there(entry_id)
+        return self.store.link(number, entry_id)
+
+    def archive(self, numbers: tuple[int, ...]) -> list[Moved]:
+        """Put away tasks that are over."""
+        self._check_begun()
+        return self.store.archive(numbers)
+
+    def sync(self, how: How) -> Synced:
+        """Make state.json and TODO.md say the same: only what is clear, or all of it, following one or the other."""
+        from remit.workspace.tasks.sync import repair, take_in  # noqa: PLC0415 - only for this
+
+        self._check_begun()
+        return take_in(self.store) if how == "take in" else repair(self.store, how)
+
+    def load_plan(self, number: int) -> PlanFacts:
+        """A task's plan, with the phase where work goes on."""
+        self._check_begun()
+        plan = self.store.load_plan(number)
+        if plan is None:
+            raise InputError(f"task {number} has no plan that is there", hint="name it as plan_path in state.json")
+        return plan
+
+    def _check_begun(self) -> None:
+        if not self.is_begun:
+            raise UsageError("this workspace keeps no tasks", hint="remit task new TITLE makes the first")
+
+
+def parse_marker(word: str) -> str:
+    """A marker in any spelling."""
+    from remit.workspace.tasks.values import MARKERS, read_marker  # noqa: PLC0415 - only for this
+
+    marker = read_marker(word.strip("[] "))
+    if marker not in MARKERS:
+        raise UsageError(f"'{word}' is not a marker", hint=did_you_mean(marker, MARKERS))
+    return marker
 
 
 class CheckedTasks(NamedTuple):
@@ -32,16 +182,19 @@ class CheckedTasks(NamedTuple):
 
 
 def check_sync() -> CheckedTasks | None:
-    """Compare state.json with TODO.md, and change neither; None where the workspace keeps no tasks."""
-    from remit.workspace.tasks.drift import check_drift  # noqa: PLC0415 - only for this
+    """Compare state.json with TODO.md, and edit neither; None where the workspace keeps no tasks."""
+    from remit.workspace.tasks.desk import STATE, TODO, finish_if_interrupted, load_file  # noqa: PLC0415 - only for this
+    from remit.workspace.tasks.drift import check_drift  # noqa: PLC0415
     from remit.workspace.tasks.state import parse_state  # noqa: PLC0415
     from remit.workspace.tasks.todo import parse_todo  # noqa: PLC0415
 
-    folder = _find_specs()
-    if folder is None:
+    tasks = Tasks()
+    if not tasks.is_begun:
         return None
+    finish_if_interrupted(tasks.home)
+    folder = f"{tasks.root}/{tasks.store.folder}"
     state_file, todo_file = f"{folder}/{STATE}", f"{folder}/{TODO}"
-    state_data, todo_data = _load(state_file), _load(todo_file)
+    state_data, todo_data = load_file(state_file), load_file(todo_file)
     state = None if state_data is None else parse_state(state_data.decode("utf-8", "replace"))
     todo = None if todo_data is None else parse_todo(todo_data.decode("utf-8", "replace"))
     drift = check_drift(state, todo)
@@ -50,19 +203,8 @@ def check_sync() -> CheckedTasks | None:
     return CheckedTasks(folder, len(numbers), {state_file: drift.in_state, todo_file: drift.in_todo}, texts)
 
 
-def _find_specs() -> str | None:
-    """The folder with the tasks: the first of the places that has one of the two files."""
-    root = find_root()
-    folders = (f"{root}/{place}" for place in SPEC_ROOTS)
-    return next((each for each in folders if any(os.path.lexists(f"{each}/{name}") for name in (STATE, TODO))), None)
+def _find_entries(home: Home, number: int) -> tuple[str, ...]:
+    """The entries of the manifest that name a task."""
+    from remit.app.manifests import find_entries_of_task  # noqa: PLC0415 - only for this
 
-
-def _load(file: str) -> bytes | None:
-    from remit.workspace.files import load_bytes  # noqa: PLC0415 - only with tasks
-
-    if not os.path.lexists(file):
-        return None
-    data = load_bytes(file, max_bytes=_MAX_BYTES)
-    if len(data) > _MAX_BYTES:
-        raise InputError(f"'{file}' has more than {_MAX_BYTES:,} bytes", hint="archive old tasks")
-    return data
+    return find_entries_of_task(home, number)

@@ -140,12 +140,7 @@ def test_a_reason_stands_in_both_files(tmp_path: Path) -> None:
 def test_a_hostile_title_stays_a_title(tmp_path: Path) -> None:
     store = make(tmp_path, "One\n### 99. Other\n- **Status**: [COMPLETED]", "```\nfence", "Two")
     assert store.check() == []
-    assert sorted(task.number for task in parse_todo((tmp_path / "specs" / "TODO.md").read_text()).tasks) == [
-        1,
-        2,
-        3,
-        4,
-    ]
+    assert sorted(task.number for task in parse_todo((tmp_path / "specs" / "TODO.md").read_text()).tasks) == [1, 2, 3]
 
 
 def test_numbers_are_above_all_that_are_taken(tmp_path: Path) -> None:

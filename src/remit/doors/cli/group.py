@@ -26,6 +26,7 @@ COMMANDS = {
     "new": "remit.doors.cli.make",
     "migrate": "remit.doors.cli.make",
     "compile": "remit.doors.cli.make",
+    "task": "remit.doors.cli.task",
     "manifest": "remit.doors.cli.manifest",
     "sync": "remit.doors.cli.sync",
     "errors": "remit.doors.cli.errors",

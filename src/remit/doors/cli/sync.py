@@ -1,30 +1,67 @@
-"""`remit sync --check`: whether state.json and TODO.md say the same."""
+"""`remit sync`: whether state.json and TODO.md say the same, and making them do so."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import click
 
 from remit.doors.cli import options
 from remit.doors.cli.findings import SHOWS
-from remit.doors.cli.output import name_file
-from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count
-from remit.errors import UsageError
+from remit.doors.cli.output import get_paint, name_file, say, say_json
+from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count, render_line, shape_finding
+from remit.doors.terminal import quote
+from remit.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from remit.app.tasks import How
+    from remit.workspace.tasks.sync import Synced
+
+_SIDES = ("todo", "state")
 
 
-@click.command(cls=options.Command, short_help="Compare state.json with TODO.md.")
-@click.option("--check", "checking", is_flag=True, help="Compare only; nothing is written.")
+def _parse_side(value: str) -> str:
+    if value not in _SIDES:
+        raise UsageError(f"'{value}' is neither of the two files", hint=did_you_mean(value, _SIDES))
+    return value
+
+
+@click.command(cls=options.Command, short_help="Make state.json and TODO.md say the same.")
+@click.option("--check", "checking", is_flag=True, help="Compare only; neither of the two is edited.")
+@click.option(
+    "--repair", "repairing", is_flag=True, help="Also what is not clear, a number given twice, a broken file."
+)
+@click.option("--from", "side", type=_parse_side, metavar="todo|state", help="Repair, and follow this one of the two.")
 @options.output_format("full", "concise", "json", "github")
-def sync(*, checking: bool, output_format: str) -> int:
-    """Compare the tasks in state.json with those in TODO.md: numbers, statuses, and the next number.
+def sync(*, checking: bool, repairing: bool, side: str | None, output_format: str) -> int:
+    """Make the tasks in state.json and in TODO.md say the same.
+
+    Without an option, only what is clear is taken over: a status that was edited in one of the two since they last
+    agreed, if the move is legal. --repair does all it can: state.json is followed where nothing tells which was edited,
+    tasks that only one file has are written into the other, two tasks with one number get two, and a state.json that
+    is no JSON is recovered, with the original kept.
 
     The two are looked for in .opencode/specs, .claude/specs and specs. Exit code 0: they agree, 1: they do not,
     2: could not run.
     """
+    if checking + (repairing or side is not None) > 1:
+        raise UsageError("--check changes nothing, and --repair and --from do", hint="give one of them")
+    if checking:
+        return _check(output_format)
+    from remit.app.tasks import Tasks
+
+    how: How = "take in"
+    if side is not None:
+        how = "todo" if side == "todo" else "state"
+    elif repairing:
+        how = "newest"
+    return _tell(Tasks().sync(how), output_format)
+
+
+def _check(output_format: str) -> int:
     from remit import app
     from remit.doors.excerpt import Text
 
-    if not checking:
-        raise UsageError("remit sync can only compare so far", hint="say so with --check")
     show = SHOWS[output_format]()
     checked = app.check_sync()
     if checked is None:
@@ -39,3 +76,37 @@ def sync(*, checking: bool, output_format: str) -> int:
     told = f" · {show.count()}" if show.count() else ""
     show.close(f"{mark} {name_file(checked.folder)}: {count(checked.tasks, 'task')} · {verdict}{told}")
     return ACCEPTED if checked.agrees else NOT_ACCEPTED
+
+
+def _tell(synced: Synced, output_format: str) -> int:
+    code = NOT_ACCEPTED if synced.left else ACCEPTED
+    if output_format == "json":
+        say_json(
+            {
+                "agree": not synced.left,
+                "done": list(synced.done),
+                "left": [shape_finding(finding, "") for finding in synced.left],
+                "files": list(synced.files),
+                "recovered": synced.recovered and name_file(synced.recovered),
+                "interrupted": [{"kind": each.kind, "finished": each.finished} for each in synced.interrupted],
+            }
+        )
+        return code
+    paint = get_paint()
+    for left in synced.interrupted:
+        how = "was finished" if left.finished else "was given up, because a file had changed meanwhile"
+        say(f"a change that had been interrupted ({left.kind}) {how}")
+    for sentence in synced.done:
+        say(f"{paint('good', '✓')} {quote(sentence)}")
+    for finding in synced.left:
+        say(render_line(finding, "TODO.md" if finding.place is None else "tasks"))
+    if synced.recovered is not None:
+        say(f"the original is kept in {quote(name_file(synced.recovered))}")
+    say(_sum_up(synced))
+    return code
+
+
+def _sum_up(synced: Synced) -> str:
+    if synced.left:
+        return f"state.json and TODO.md do not agree: {count(len(synced.left), 'place')} left"
+    return "state.json and TODO.md agree" + ("" if synced.files else ": nothing to do")

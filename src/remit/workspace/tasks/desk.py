@@ -51,8 +51,10 @@ class Desk:
         self.home = home
         self.folder = folder
         self.interrupted: list[Interrupted] = []
+        self.taken_in: tuple[str, ...] = ()
+        """What one of the files said and the other follows now, a sentence each."""
         self.told: list[Finding] = []
-        """What was taken in, and where the files disagree: for whoever asked."""
+        """Where they disagree, and a person has to say what is true."""
         self.markers: dict[int, str] = {}
         """What both files say of each task, as far as they agree."""
         self.agrees = True

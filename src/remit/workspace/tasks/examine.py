@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from remit.errors import StateError, UsageError
 from remit.workspace.tasks.desk import STATE, TODO, load_agreed
-from remit.workspace.tasks.drift import check_drift
+from remit.workspace.tasks.repair import classify_drift, plan_intake
 from remit.workspace.tasks.state import parse_state
 from remit.workspace.tasks.state_edits import render_empty_state
 from remit.workspace.tasks.todo import parse_todo
@@ -18,6 +18,7 @@ from remit.workspace.tasks.todo_edits import render_empty_todo
 
 if TYPE_CHECKING:
     from remit.workspace.tasks.desk import Desk
+    from remit.workspace.tasks.repair import Repair
 
 
 def examine(desk: Desk, *, may_begin: bool = False) -> None:
@@ -30,7 +31,8 @@ def examine(desk: Desk, *, may_begin: bool = False) -> None:
     broken = parse_state(desk.state).broken
     if broken is not None:
         raise StateError(broken.message, hint="remit sync --repair recovers what can be read and keeps the original")
-    take_in(desk, None if agreed is None else agreed.markers)
+    desk.markers = {} if agreed is None else agreed.markers
+    settle(desk, plan_intake(desk.state, desk.todo, desk.markers))
 
 
 def _check_there(desk: Desk, *, may_begin: bool) -> None:
@@ -47,11 +49,16 @@ def _check_there(desk: Desk, *, may_begin: bool) -> None:
         )
 
 
-def take_in(desk: Desk, baseline: dict[int, str] | None) -> None:
-    """Take in what is clear; tell the rest."""
-    del baseline
-    state, todo = parse_state(desk.state), parse_todo(desk.todo)
-    drift = check_drift(state, todo)
-    desk.told = [*drift.in_state, *drift.in_todo]
-    desk.agrees = not any(finding.severity == "error" for finding in desk.told)
-    desk.markers = {task.number: task.marker for task in state.tasks if task.marker and not task.closed}
+def settle(desk: Desk, repair: Repair) -> None:
+    """Put what was worked out on the desk."""
+    desk.put(STATE, repair.state)
+    desk.put(TODO, repair.todo)
+    desk.taken_in += repair.told
+    desk.told = list(repair.left)
+    desk.agrees = not repair.left
+    state = parse_state(repair.state)
+    kinds = classify_drift(state, parse_todo(repair.todo), None)
+    # Where they disagree, what they last agreed on is kept: it tells later which of them was edited.
+    desk.markers = desk.markers | {
+        task.number: task.marker for task in state.tasks if task.marker and kinds.get(task.number) == "same"
+    }

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.errors import StateError, UsageError
 from remit.workspace.tasks import state_edits, todo_edits
 from remit.workspace.tasks.archived import find_next_number, list_taken, parse_archive
-from remit.workspace.tasks.desk import ARCHIVE, STATE, TODO, at_desk, decode, finish_if_interrupted, load_file
+from remit.workspace.tasks.desk import (
+    ARCHIVE,
+    STATE,
+    TODO,
+    at_desk,
+    decode,
+    finish_if_interrupted,
+    load_file,
+)
 from remit.workspace.tasks.drift import check_drift
 from remit.workspace.tasks.examine import examine
 from remit.workspace.tasks.intake import make_name
@@ -72,7 +80,10 @@ class Moved(NamedTuple):
     after: str | None
     files: tuple[str, ...]
     """What was written, below the root."""
+    taken_in: tuple[str, ...] = ()
+    """What was edited in one of the files, and is in both now."""
     told: tuple[Finding, ...] = ()
+    """Where the files still disagree."""
     interrupted: tuple[Interrupted, ...] = ()
 
 
@@ -105,7 +116,7 @@ class TaskStore:
         """Every task of state.json, in its order."""
         finish_if_interrupted(self.home)
         text = self._load(STATE)
-        return [] if text is None else list(_read_tasks(text))
+        return [] if text is None else list(read_tasks(text))
 
     def get(self, number: int) -> TaskFacts:
         """One task; an archived one too."""
@@ -113,7 +124,7 @@ class TaskStore:
         chosen = next((task for task in tasks if not task.closed), None) or (tasks[0] if tasks else None)
         archived = None if chosen is not None else self._load(ARCHIVE)
         if archived is not None:
-            chosen = next((task._replace(closed=True) for task in _read_tasks(archived) if task.number == number), None)
+            chosen = next((task._replace(closed=True) for task in read_tasks(archived) if task.number == number), None)
         if chosen is None:
             raise UsageError(f"there is no task {number}", hint="remit task list shows what there is")
         return chosen
@@ -134,7 +145,7 @@ class TaskStore:
     def load_plan(self, number: int) -> PlanFacts | None:
         """The plan of a task; None where it has none."""
         task = self.get(number)
-        path = self._find_plan(task)
+        path = self.find_plan(task)
         data = None if path is None else load_file(f"{self.home.root}/{path}")
         if path is None or data is None:
             return None
@@ -156,7 +167,7 @@ class TaskStore:
             raise UsageError(f"'{priority}' is not a priority", hint=f"use one of {', '.join(PRIORITIES)}")
         now = read_clock()
         given = {name: text for name, text in {"language": language, "description": description}.items() if text}
-        with self._change("task added", may_begin=True) as desk:
+        with self.change("task added", may_begin=True) as desk:
             number = _choose_number(desk)
             entry = {"project_number": number, "project_name": make_name(title), "title": title}
             entry |= {"status": state_edits.spell_status(desk.state, "NOT STARTED"), "priority": priority, **given}
@@ -171,7 +182,7 @@ class TaskStore:
 
     def move(self, number: int, marker: str, *, reason: str = "", command: str | None = None) -> Moved:
         """Give a task another marker, in state.json, TODO.md and its plan, if the move is legal."""
-        with self._change("task moved", number=number) as desk:
+        with self.change("task moved", number=number) as desk:
             before = _read_marker(desk, number)
             refusal = check_move(before, marker, reason=reason, command=command)
             if refusal is not None:
@@ -195,12 +206,12 @@ class TaskStore:
         if reason:
             todo = todo_edits.set_field(todo, number, f"{marker.capitalize()} Reason", reason)
         desk.put(TODO, todo)
-        self._follow_in_plan(desk, entry.value, lambda text: set_plan_status(text, marker))
+        self.follow_in_plan(desk, entry.value, lambda text: set_plan_status(text, marker))
         desk.markers[number] = marker
 
-    def _follow_in_plan(self, desk: Desk, fields: dict[str, Any], edit: Callable[[str], str]) -> bool:
+    def follow_in_plan(self, desk: Desk, fields: dict[str, Any], edit: Callable[[str], str]) -> bool:
         """Change a task's plan together with it; whether it has one."""
-        path = self._find_plan(TaskFacts(0, "", None, closed=False, fields=fields))
+        path = self.find_plan(TaskFacts(0, "", None, closed=False, fields=fields))
         name = None if path is None else os.path.relpath(path, self.folder)
         text = None if name is None else desk.load(name)
         if name is None or text is None:
@@ -208,7 +219,7 @@ class TaskStore:
         desk.put(name, edit(text))
         return True
 
-    def _find_plan(self, task: TaskFacts) -> str | None:
+    def find_plan(self, task: TaskFacts) -> str | None:
         """Where a task's plan is, below the root: what state.json names, if it ends inside the workspace."""
         named = task.fields.get("plan_path")
         artifacts = task.fields.get("artifacts")
@@ -229,21 +240,21 @@ class TaskStore:
         wanted = read_marker(marker.strip("[] \t"))
         if wanted not in MARKERS:
             raise UsageError(f"'{marker}' is not a marker", hint=f"known are: {', '.join(MARKERS)}")
-        with self._change("phase moved", number=number, phase=phase) as desk:
+        with self.change("phase moved", number=number, phase=phase) as desk:
             entry = state_edits.find_task(desk.state, number)
-            if not self._follow_in_plan(desk, entry.value, lambda text: set_phase(text, phase, wanted)):
+            if not self.follow_in_plan(desk, entry.value, lambda text: set_phase(text, phase, wanted)):
                 raise UsageError(f"task {number} has no plan", hint="name it as plan_path in state.json")
         return _tell(desk, number, None, wanted)
 
     def link(self, number: int, entry_id: str) -> Moved:
         """Link a task to an entry of the manifest (R4.9)."""
-        with self._change("task linked", number=number, entry=entry_id) as desk:
+        with self.change("task linked", number=number, entry=entry_id) as desk:
             desk.put(STATE, state_edits.append_to_list(desk.state, number, LINKS, entry_id, now=read_clock()))
         return _tell(desk, number, None, None)
 
     def archive(self, numbers: tuple[int, ...] = ()) -> list[Moved]:
         """Take tasks that are over out of TODO.md and out of the active ones; all of them where none is named."""
-        with self._change("tasks archived", numbers=list(numbers)) as desk:
+        with self.change("tasks archived", numbers=list(numbers)) as desk:
             chosen = _choose_ended(desk, numbers)
             for number, _ in chosen:
                 self._put_away(desk, number)
@@ -264,7 +275,7 @@ class TaskStore:
             kept = desk.load(ARCHIVED_TEXTS) or "# Archived tasks\n"
             desk.put(ARCHIVED_TEXTS, f"{kept.rstrip()}\n\n{section.strip()}\n")
 
-    def _change(self, kind: str, *, may_begin: bool = False, **details: object) -> AbstractContextManager[Desk]:
+    def change(self, kind: str, *, may_begin: bool = False, **details: object) -> AbstractContextManager[Desk]:
         """Come to the desk with files that are there and can be read; what disagrees is taken in, or told."""
         return _examined(at_desk(self.home, self.folder, kind=kind, details=details), may_begin=may_begin)
 
@@ -281,7 +292,8 @@ def _examined(coming: AbstractContextManager[Desk], *, may_begin: bool) -> Itera
         yield desk
 
 
-def _read_tasks(text: str) -> Iterator[TaskFacts]:
+def read_tasks(text: str) -> Iterator[TaskFacts]:
+    """The tasks of a state.json, in its order."""
     try:
         value = load_json(text)
     except (ValueError, RecursionError):
@@ -317,7 +329,7 @@ def _choose_number(desk: Desk) -> int:
 
 def _choose_ended(desk: Desk, numbers: tuple[int, ...]) -> list[tuple[int, str]]:
     """The tasks to put away: each is over, and each that was named is there."""
-    tasks = {task.number: task for task in _read_tasks(desk.state) if not task.closed}
+    tasks = {task.number: task for task in read_tasks(desk.state) if not task.closed}
     for number in numbers:
         task = tasks.get(number)
         if task is None:
@@ -332,7 +344,7 @@ def _choose_ended(desk: Desk, numbers: tuple[int, ...]) -> list[tuple[int, str]]
 def _tell(desk: Desk, number: int, before: str | None, after: str | None) -> Moved:
     files = tuple(change.path for change in desk.list_changes() if change.before != change.after)
     marker = None if before is None else read_marker(before)
-    return Moved(number, marker, after, files, tuple(desk.told), tuple(desk.interrupted))
+    return Moved(number, marker, after, files, desk.taken_in, tuple(desk.told), tuple(desk.interrupted))
 
 
 def _lower(sentence: str) -> str:

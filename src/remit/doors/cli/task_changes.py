@@ -1,0 +1,202 @@
+"""`remit task new`, `move`, `focus`, `complete`, `block`, `link` and `archive`: what changes tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.doors.cli import options
+from remit.doors.cli.output import get_paint, name_file, say, say_json
+from remit.doors.render import ACCEPTED, count, render_line, shape_finding
+from remit.doors.terminal import escape
+from remit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from remit.app.tasks import Tasks
+    from remit.workspace.tasks.store import Moved
+
+_reason = click.option("--reason", metavar="TEXT", default="", help="Why; needed for BLOCKED and ABANDONED.")
+
+
+def parse_number(value: str) -> int:
+    """The number of a task, with or without a `#`."""
+    plain = value.removeprefix("#")
+    if not (plain.isascii() and plain.isdigit() and len(plain) < options.MAX_DIGITS):
+        raise UsageError(f"'{value}' is not the number of a task", hint="remit task list shows them")
+    return int(plain)
+
+
+@click.command(cls=options.Command, short_help="Make a task.")
+@click.argument("title", metavar="TITLE", nargs=-1, required=True)
+@click.option(
+    "--priority",
+    metavar="PRIORITY",
+    default="medium",
+    type=str.lower,
+    help="high, medium or low; medium when left out.",
+)
+@click.option("--language", metavar="NAME", help="What it is written in.")
+@click.option("--description", metavar="TEXT", help="What is to be done, in a sentence or two.")
+@options.output_format("full", "json")
+def new(title: tuple[str, ...], *, output_format: str, **asked: str | None) -> int:
+    """Make a task with a TITLE. It gets the next number that nobody has, in state.json and TODO.md.
+
+    The first one makes both files, in specs/ unless remit.toml names another folder.
+    """
+    given = {name: value for name, value in asked.items() if value is not None}
+    moved = _open().store.add(" ".join(title), **given)
+    return _tell([moved], output_format, lambda each: f"task {each.number} made: {escape(' '.join(title))}")
+
+
+@click.command(cls=options.Command, short_help="Give a task another marker.")
+@click.argument("number", metavar="N", type=parse_number)
+@click.argument("marker", metavar="MARKER", nargs=-1, required=True)
+@_reason
+@click.option("--phase", metavar="P", help="A phase of its plan instead of the task.")
+@options.output_format("full", "json")
+def move(number: int, marker: tuple[str, ...], *, reason: str, phase: str | None, output_format: str) -> int:
+    """Give task N another MARKER, such as RESEARCHING or "in progress", in state.json, TODO.md and its plan.
+
+    A move that is not legal is refused, with those that are. Exit code 0: moved, 1: refused, 2: could not run.
+    """
+    moved = _open().move(number, " ".join(marker), reason=reason, phase=phase)
+    return _tell([moved], output_format, _tell_move if phase is None else lambda each: f"phase {phase}: {each.after}")
+
+
+@click.command(cls=options.Command, short_help="Take a task up, or tell which one is.")
+@click.argument("task_id", metavar="[N]", required=False)
+@options.output_format("full", "json")
+def focus(task_id: str | None, *, output_format: str) -> int:
+    """Take task N up: it becomes IN PROGRESS where it has not begun or was blocked, and is the one in focus."""
+    tasks = _open()
+    if task_id is None:
+        return _show_focus(tasks, output_format)
+    if _ask_outside(tasks, "focus", task_id, output_format):
+        return ACCEPTED
+    number = parse_number(task_id)
+    moved = tasks.focus(number)
+    if moved is not None:
+        return _tell([moved], output_format, lambda each: f"{_tell_move(each)}, in focus")
+    if output_format == "json":
+        say_json({"focus": number})
+    else:
+        say(f"{get_paint()('good', '✓')} task {number}: in focus")
+    return ACCEPTED
+
+
+@click.command(cls=options.Command, short_help="Complete a task.")
+@click.argument("task_id", metavar="N")
+@options.output_format("full", "json")
+def complete(task_id: str, *, output_format: str) -> int:
+    """Move task N to COMPLETED, from IN PROGRESS or IMPLEMENTING."""
+    tasks = _open()
+    if _ask_outside(tasks, "complete", task_id, output_format):
+        return ACCEPTED
+    return _tell([tasks.move(parse_number(task_id), "COMPLETED")], output_format, _tell_move)
+
+
+@click.command(cls=options.Command, short_help="Say that a task cannot go on.")
+@click.argument("number", metavar="N", type=parse_number)
+@_reason
+@options.output_format("full", "json")
+def block(number: int, *, reason: str, output_format: str) -> int:
+    """Move task N to BLOCKED, with the reason."""
+    return _tell([_open().move(number, "BLOCKED", reason=reason)], output_format, _tell_move)
+
+
+@click.command(cls=options.Command, short_help="Link a task to an entry of the manifest.")
+@click.argument("task_id", metavar="N")
+@click.argument("entry_id", metavar="ENTRY")
+@options.output_format("full", "json")
+def link(task_id: str, entry_id: str, *, output_format: str) -> int:
+    """Link task N to an ENTRY of the manifest, by its id. The link is seen from both: task show and manifest show."""
+    tasks = _open()
+    if _ask_outside(tasks, "link", task_id, output_format, research=entry_id):
+        return ACCEPTED
+    moved = tasks.link(parse_number(task_id), entry_id)
+    sentence = f"linked to {escape(entry_id)}"
+    return _tell([moved], output_format, lambda each: f"task {each.number} {'is' if each.files else 'was'} {sentence}")
+
+
+@click.command(cls=options.Command, short_help="Put away tasks that are over.")
+@click.argument("numbers", metavar="[N…]", nargs=-1, type=parse_number)
+@options.output_format("full", "json")
+def archive(numbers: tuple[int, ...], *, output_format: str) -> int:
+    """Put away tasks that are COMPLETED or ABANDONED; all of them where none is named.
+
+    They leave TODO.md and the active ones in state.json. Their text is kept in archive/TODO.md.
+    """
+    done = _open().archive(numbers)
+    if not done and output_format != "json":
+        say("no task is over: nothing to put away")
+        return ACCEPTED
+    return _tell(done, output_format, lambda each: f"task {each.number} put away", listed=True)
+
+
+def _open() -> Tasks:
+    from remit.app.tasks import Tasks
+
+    return Tasks()
+
+
+def _show_focus(tasks: Tasks, output_format: str) -> int:
+    number = tasks.get_focus()
+    if output_format == "json":
+        say_json({"focus": number})
+    else:
+        say("no task is in focus: remit task focus N takes one up" if number is None else f"task {number} is in focus")
+    return ACCEPTED
+
+
+def _ask_outside(tasks: Tasks, name: str, task_id: str, output_format: str, *, research: str = "") -> bool:
+    """Have an outside task system do it; whether there is one."""
+    answer = tasks.ask_outside(name, task_id, research=research)
+    if answer is None:
+        return False
+    if output_format == "json":
+        say_json({"command": answer.command, "output": answer.output})
+    else:
+        say(escape(answer.output.rstrip("\n"), keep="\n\t"))
+    return True
+
+
+def _tell_move(moved: Moved) -> str:
+    return f"task {moved.number}: {moved.before} → {moved.after}"
+
+
+def _tell(moved: list[Moved], output_format: str, sentence: Callable[[Moved], str], *, listed: bool = False) -> int:
+    """Say what was done, and what there was to tell on the way."""
+    if output_format == "json":
+        shaped = [_shape(each) for each in moved]
+        say_json(shaped if listed else shaped[0])
+        return ACCEPTED
+    for each in moved:
+        say(f"{get_paint()('good', '✓')} {sentence(each)}")
+    tell_asides(moved[-1])
+    return ACCEPTED
+
+
+def tell_asides(moved: Moved) -> None:
+    """Say on standard error what was finished or taken in before, and where the files still disagree."""
+    for left in moved.interrupted:
+        how = "was finished" if left.finished else "was given up, because a file had changed meanwhile"
+        say(f"note: a change that had been interrupted ({left.kind}) {how}", stderr=True)
+    for finding in moved.told:
+        say(render_line(finding, "tasks"), stderr=True)
+    wrong = sum(finding.severity == "error" for finding in moved.told)
+    if wrong:
+        say(f"{count(wrong, 'place')} where state.json and TODO.md disagree: see remit sync --check", stderr=True)
+
+
+def _shape(moved: Moved) -> dict[str, Any]:
+    return {
+        "number": moved.number,
+        "before": moved.before,
+        "after": moved.after,
+        "files": [name_file(file) for file in moved.files],
+        "findings": [shape_finding(finding, "") for finding in moved.told],
+        "interrupted": [{"kind": each.kind, "finished": each.finished} for each in moved.interrupted],
+    }

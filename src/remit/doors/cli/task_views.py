@@ -1,0 +1,148 @@
+"""`remit task list`, `show` and `phases`: what there is to see of tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.doors.cli import options
+from remit.doors.cli.output import get_paint, say, say_json
+from remit.doors.cli.task_changes import parse_number
+from remit.doors.render import ACCEPTED, count
+from remit.doors.terminal import count_columns, escape
+
+if TYPE_CHECKING:
+    from remit.app.tasks import ShownTask
+    from remit.workspace.tasks.plan import Phase
+    from remit.workspace.tasks.store import TaskFacts
+
+_STYLES = {"COMPLETED": "good", "BLOCKED": "error", "PARTIAL": "warning", "ABANDONED": "frame"}
+
+
+@click.command("list", cls=options.Command, short_help="List the tasks.")
+@click.option("--status", metavar="MARKER", help="Only those with this marker.")
+@click.option("--priority", metavar="PRIORITY", help="Only those with this priority.")
+@click.option("--all", "everything", is_flag=True, help="Also those that are over and put away.")
+@options.output_format("full", "json")
+def list_(*, status: str | None, priority: str | None, everything: bool, output_format: str) -> int:
+    """List the tasks of state.json, in its order."""
+    from remit.app.tasks import Tasks, parse_marker
+
+    tasks = Tasks()
+    marker = None if status is None else parse_marker(status)
+    found = [
+        task
+        for task in tasks.list_tasks()
+        if (everything or not task.closed)
+        and marker in {None, task.marker}
+        and (priority is None or task.priority.lower() == priority.lower())
+    ]
+    if output_format == "json":
+        say_json([_shape(task) for task in found])
+        return ACCEPTED
+    focus = tasks.get_focus()
+    for task in found:
+        say(_render_row(task, focused=task.number == focus))
+    say(count(len(found), "task") if found else "no tasks: remit task new TITLE makes one")
+    return ACCEPTED
+
+
+def _render_row(task: TaskFacts, *, focused: bool) -> str:
+    marker = task.marker or "no status"
+    paint = get_paint()
+    shown = f"[{escape(marker)}]".ljust(15)
+    title = escape(task.title)
+    room = count_columns() - 26
+    title = title if len(title) <= room else f"{title[: room - 1]}…"
+    mark = "*" if focused else " "
+    return f"{mark}{task.number:>5}  {paint(_STYLES.get(marker, 'strong'), shown)}  {title}"
+
+
+@click.command(cls=options.Command, short_help="Show a task with all that belongs to it.")
+@click.argument("task_id", metavar="N")
+@options.output_format("full", "json")
+def show(task_id: str, *, output_format: str) -> int:
+    """Show task N: what TODO.md says of it, its plan, the findings it is linked to, and where it can move."""
+    from remit.app.tasks import Tasks
+
+    tasks = Tasks()
+    answer = tasks.ask_outside("show", task_id)
+    if answer is not None:
+        text = escape(answer.output.rstrip("\n"), keep="\n\t")
+        say_json({"command": answer.command, "output": answer.output}) if output_format == "json" else say(text)
+        return ACCEPTED
+    shown = tasks.show(parse_number(task_id))
+    if output_format == "json":
+        say_json(_shape_shown(shown))
+    else:
+        _say_shown(shown)
+    return ACCEPTED
+
+
+def _say_shown(shown: ShownTask) -> None:
+    paint, facts = get_paint(), shown.facts
+    say(f"{paint('strong', f'{facts.number}. {escape(facts.title)}')}  [{escape(facts.marker or 'no status')}]")
+    body = shown.section.split("\n", 1)[1] if "\n" in shown.section else ""
+    if body.strip("-\n "):
+        say(escape(body.strip("\n"), keep="\n\t").removesuffix("---").rstrip())
+    if shown.focused:
+        say("It is in focus.")
+    if shown.entries:
+        say(f"Findings: {', '.join(escape(each) for each in shown.entries)}")
+    if shown.plan is not None:
+        resume = shown.plan.resume
+        where = "all phases are over" if resume is None else f"goes on at phase {resume.number}, {escape(resume.name)}"
+        say(f"Plan: {escape(shown.plan.path)}: {where}")
+    if facts.closed:
+        say("It is over and put away.")
+    else:
+        say(f"Can become: {', '.join(shown.moves)}" if shown.moves else "It is over.")
+
+
+@click.command(cls=options.Command, short_help="Show the phases of a task's plan, and where work goes on.")
+@click.argument("number", metavar="N", type=parse_number)
+@options.output_format("full", "json")
+def phases(number: int, *, output_format: str) -> int:
+    """Show the phases of the plan of task N. Work goes on at the first that is NOT STARTED or IN PROGRESS."""
+    from remit.app.tasks import Tasks
+
+    plan = Tasks().load_plan(number)
+    if output_format == "json":
+        listed = [_shape_phase(phase) for phase in plan.phases]
+        say_json({"plan": plan.path, "phases": listed, "resume": plan.resume and plan.resume.number})
+        return ACCEPTED
+    for phase in plan.phases:
+        mark = "→" if phase == plan.resume else " "
+        say(f"{mark} {phase.number:>4}  {f'[{phase.marker or chr(63)}]':<15}  {escape(phase.name)}")
+    if plan.resume is None:
+        say("every phase is over" if plan.phases else f"{escape(plan.path)} has no phases")
+    return ACCEPTED
+
+
+def _shape_phase(phase: Phase) -> dict[str, Any]:
+    return {"number": phase.number, "name": phase.name, "marker": phase.marker}
+
+
+def _shape(task: TaskFacts) -> dict[str, Any]:
+    return {
+        "number": task.number,
+        "title": task.title,
+        "marker": task.marker,
+        "closed": task.closed,
+        "priority": task.priority or None,
+        "links": list(task.links),
+    }
+
+
+def _shape_shown(shown: ShownTask) -> dict[str, Any]:
+    plan = shown.plan
+    return {
+        **_shape(shown.facts),
+        "fields": shown.facts.fields,
+        "section": shown.section,
+        "plan": plan and {"path": plan.path, "resume": plan.resume and plan.resume.number},
+        "entries": list(shown.entries),
+        "moves": list(shown.moves),
+        "focused": shown.focused,
+    }
