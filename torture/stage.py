@@ -1,0 +1,144 @@
+"""The stage: a command's workspace before, the two ways in which it may look in the end, and every syscall between.
+
+Owns the judgement of one point. It knows nothing of the fault that was injected there.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from torture.tracing import list_calls, run_plainly, run_traced
+from torture.workspaces import copy_workspace, find_damage, list_litter, look_at, make_workspace, tell_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from torture.commands import Command
+    from torture.tracing import Ending
+
+MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
+
+
+class Call(NamedTuple):
+    """A syscall of a command: its name, and its number among those of the same name."""
+
+    syscall: str
+    number: int
+    arguments: str
+
+
+class Stage(NamedTuple):
+    """A command with all that is needed to run it again and again."""
+
+    command: Command
+    folder: Path
+    calls: tuple[Call, ...]
+    done: dict[str, bytes]
+    """How the workspace looks right after the command."""
+    without: dict[str, bytes]
+    """How the workspace looks if the command never ran, and the one that follows did."""
+    after: dict[str, bytes]
+    """How it looks if both ran."""
+    litter: frozenset[str]
+    """What an undisturbed run leaves of its own."""
+
+    @property
+    def sample(self) -> Path:
+        """The workspace before the command."""
+        return self.folder / "sample"
+
+
+def make_folder() -> Path:
+    """A folder to torture in: in memory where there is one, for nothing here is about the loss of power."""
+    home = MEMORY if os.access(MEMORY, os.W_OK) else None
+    return Path(tempfile.mkdtemp(prefix="torture-", dir=home))
+
+
+def prepare(command: Command, folder: Path, *, sample: Path | None = None, is_program: bool = False) -> Stage:
+    """Run a command undisturbed: what it does to the workspace, and by which syscalls."""
+    folder.mkdir(parents=True)
+    stage = Stage(command, folder, (), {}, {}, {}, frozenset())
+    if sample is None:
+        make_workspace(stage.sample)
+        _load_modules(command, stage)
+        must_end_well(run_plainly(lambda: command.begin(stage.sample), scratch=folder), f"what precedes {command.name}")
+    else:
+        copy_workspace(sample, stage.sample)
+    without, both = (take_workplace(stage) for _ in range(2))
+    must_end_well(run_plainly(lambda: command.follow(without), scratch=folder), f"what follows {command.name}")
+    seen_without = look_at(without)
+    copy_workspace(stage.sample, both)
+    ending = run_traced(lambda: command.act(both), scratch=folder, fault=None)
+    must_end_well(ending, command.name)
+    done = look_at(both)
+    must_end_well(run_plainly(lambda: command.follow(both), scratch=folder), f"what follows {command.name}")
+    calls = list_calls(ending.trace, after=str(both) if is_program else "")
+    return stage._replace(
+        calls=tuple(Call(*call) for call in calls),
+        done=done,
+        without=seen_without,
+        after=look_at(both),
+        litter=frozenset(list_litter(both)),
+    )
+
+
+def must_end_well(ending: Ending, what: str) -> None:
+    """An undisturbed run that fails would make everything after it worthless."""
+    if ending.code != 0:
+        raise AssertionError(f"{what} failed by itself with {ending.code}: {ending.stderr or ending.stdout}")
+
+
+def take_workplace(stage: Stage) -> Path:
+    """A fresh copy of the sample; always the same place for one process, so that paths have one length."""
+    place = stage.folder / f"work-{os.getpid()}"
+    copy_workspace(stage.sample, place)
+    return place
+
+
+def judge(stage: Stage, place: Path) -> tuple[list[str], bool]:
+    """Let the next command come, and say what is wrong then; and whether the command took effect."""
+    ending = run_plainly(lambda: stage.command.follow(place), scratch=stage.folder)
+    complaints = find_damage(place)
+    if ending.code != 0:
+        complaints.append(f"the next command ended with {ending.code}: {ending.stderr or ending.stdout}")
+    seen = look_at(place)
+    if seen not in (stage.without, stage.after):
+        nearest = min((tell_difference(seen, each) for each in (stage.without, stage.after)), key=len)
+        complaints += [f"neither before nor after: {each}" for each in nearest]
+    return complaints, seen == stage.after
+
+
+def list_leavings(stage: Stage, place: Path) -> list[str]:
+    """What was left behind that an undisturbed run does not leave."""
+    return [name for name in list_litter(place) if name not in stage.litter]
+
+
+def spread(calls: Sequence[Call], most: int) -> list[Call]:
+    """At most so many of them, evenly over the whole."""
+    if most <= 0 or len(calls) <= most:
+        return list(calls)
+    return [calls[place * len(calls) // most] for place in range(most)]
+
+
+def _load_modules(command: Command, stage: Stage) -> None:
+    """Load here what the command loads, so that its children need not: in a child, which tells us its list."""
+    place, told = stage.folder / "modules", stage.folder / "modules.txt"
+    copy_workspace(stage.sample, place)
+
+    def run_and_list() -> int:
+        steps: tuple[Callable[[Path], int], ...] = (command.begin, command.act, command.follow)
+        code = max(step(place) for step in steps)
+        told.write_text("\n".join(name for name in sys.modules if not name.startswith("__")), encoding="utf-8")
+        return code
+
+    run_plainly(run_and_list, scratch=stage.folder)
+    if told.exists():
+        for name in told.read_text(encoding="utf-8").split("\n"):
+            with suppress(ImportError):
+                importlib.import_module(name)
