@@ -125,11 +125,13 @@ def _resolve(text: str, task: int | Entry) -> Entry:
 
 def _list_fields(text: str, entry: Entry) -> list[Field]:
     below = find_line_end(text, entry.start, entry.end) + 1
-    return list(walk_fields(text, below, entry.end, find_fences(text[: entry.end]) if _has_fence(text, entry) else []))
+    return list(walk_fields(text, below, entry.end, _find_own_fences(text, entry)))
 
 
-def _has_fence(text: str, entry: Entry) -> bool:
-    return any(text.find(mark, entry.start, entry.end) >= 0 for mark in ("```", "~~~"))
+def _find_own_fences(text: str, entry: Entry) -> list[Span]:
+    """The fences of a task, looked for only where it has some."""
+    marked = any(text.find(mark, entry.start, entry.end) >= 0 for mark in ("```", "~~~"))
+    return find_fences(text[: entry.end]) if marked else []
 
 
 def set_status(text: str, task: int | Entry, marker: str) -> str:
@@ -192,19 +194,25 @@ def _add_field(text: str, entry: Entry, name: str, value: str) -> str:
     if _NAME.fullmatch(name) is None:
         raise UsageError(f"'{clean_line(name, 60)}' cannot be the name of a field", hint="use a few plain words")
     fields = _list_fields(text, entry)
-    if fields:
-        style, at = _Style(fields[0].prefix, fields[0].colon), fields[0].start
-    else:
-        style, at = _read_style(text), entry.start
-    for start, stop in walk_lines(text, at, entry.end):
-        if not text[start:stop].strip() or is_rule(text, start, stop):
+    style = _Style(fields[0].prefix, fields[0].colon) if fields else _read_style(text)
+    at = _find_fields_end(text, entry, fields)
+    tail = ""
+    if fields and not style.prefix.strip():  # two spaces at the end of a line break it where there is no bullet
+        tail = text[fields[0].value_end : find_line_end(text, fields[0].start, entry.end)].rstrip("\r")
+    return f"{text[:at]}{read_line_break(text)}{_render_field(style, name, value)}{tail}{text[at:]}"
+
+
+def _find_fields_end(text: str, entry: Entry, fields: list[Field]) -> int:
+    """Where a new field goes: below the lines that begin with the first field, or below the heading."""
+    fences = _find_own_fences(text, entry)
+    at = first = fields[0].start if fields else entry.start
+    for start, stop in walk_lines(text, first, entry.end):
+        line = text[start:stop]
+        over = not line.strip() or is_rule(text, start, stop) or not (fields or line[0] in " \t")
+        if over and start > first and not is_within(start, fences):
             break
         at = stop
-        if not fields:
-            break
-    tail = text[fields[0].value_end : find_line_end(text, fields[0].start, entry.end)] if fields else ""
-    line = f"{_render_field(style, name, value)}{tail.rstrip(chr(13)) if not style.prefix.strip() else ''}"
-    return f"{text[:at]}{read_line_break(text)}{line}{text[at:]}"
+    return at
 
 
 def _render_field(style: _Style, name: str, value: str) -> str:
