@@ -104,11 +104,11 @@ class Tasks:
     def focus(self, number: int) -> Moved | None:
         """Take a task up: it becomes IN PROGRESS if it may, and is the one in focus. None where it moved nowhere."""
         from remit.workspace.ledger.notes import set_note  # noqa: PLC0415 - only for this
-        from remit.workspace.tasks.moves import ENDS, list_moves  # noqa: PLC0415
+        from remit.workspace.tasks.moves import list_moves  # noqa: PLC0415
 
         self._check_begun()
         facts = self.store.get(number)
-        if facts.closed or facts.marker in ENDS:
+        if facts.is_over:
             raise UsageError(f"task {number} is over", hint="remit task list shows what is open")
         may = facts.marker != "IN PROGRESS" and "IN PROGRESS" in list_moves(facts.marker or "")
         fresh = facts.marker in {"NOT STARTED", "BLOCKED"}
@@ -121,7 +121,8 @@ class Tasks:
         from remit.workspace.ledger.notes import get_note  # noqa: PLC0415 - only for this
 
         note = get_note(self.home.ledger, _FOCUS) if self.home.is_made else None
-        return int(note) if note is not None and note.isdigit() else None
+        number = int(note) if note is not None and note.isdigit() else None
+        return number if any(task.number == number for task in self.store.list_tasks() if not task.is_over) else None
 
     def link(self, number: int, entry_id: str) -> Moved:
         """Link a task to an entry of the manifest, which must be there."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from remit.app.tasks import Tasks
     from remit.workspace.tasks.store import Moved
 
-_reason = click.option("--reason", metavar="TEXT", default="", help="Why; needed for BLOCKED and ABANDONED.")
+_reason = click.option("--reason", metavar="TEXT", help="Why; needed for BLOCKED and ABANDONED.")
 
 
 def parse_number(value: str) -> int:
@@ -57,12 +57,12 @@ def new(title: tuple[str, ...], *, output_format: str, **asked: str | None) -> i
 @_reason
 @click.option("--phase", metavar="P", help="A phase of its plan instead of the task.")
 @options.output_format("full", "json")
-def move(number: int, marker: tuple[str, ...], *, reason: str, phase: str | None, output_format: str) -> int:
+def move(number: int, marker: tuple[str, ...], *, reason: str | None, phase: str | None, output_format: str) -> int:
     """Give task N another MARKER, such as RESEARCHING or "in progress", in state.json, TODO.md and its plan.
 
     A move that is not legal is refused, with those that are. Exit code 0: moved, 1: refused, 2: could not run.
     """
-    moved = _open().move(number, " ".join(marker), reason=reason, phase=phase)
+    moved = _open().move(number, " ".join(marker), reason=reason or "", phase=phase)
     return _tell([moved], output_format, _tell_move if phase is None else lambda each: f"phase {phase}: {each.after}")
 
 
@@ -102,9 +102,9 @@ def complete(task_id: str, *, output_format: str) -> int:
 @click.argument("number", metavar="N", type=parse_number)
 @_reason
 @options.output_format("full", "json")
-def block(number: int, *, reason: str, output_format: str) -> int:
+def block(number: int, *, reason: str | None, output_format: str) -> int:
     """Move task N to BLOCKED, with the reason."""
-    return _tell([_open().move(number, "BLOCKED", reason=reason)], output_format, _tell_move)
+    return _tell([_open().move(number, "BLOCKED", reason=reason or "")], output_format, _tell_move)
 
 
 @click.command(cls=options.Command, short_help="Link a task to an entry of the manifest.")

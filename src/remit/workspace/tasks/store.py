@@ -61,6 +61,11 @@ class TaskFacts(NamedTuple):
     fields: dict[str, Any]
 
     @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to be done."""
+        return self.closed or self.marker in ENDS
+
+    @property
     def priority(self) -> str:
         """As the file has it."""
         return str(self.fields.get("priority") or "")

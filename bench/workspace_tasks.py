@@ -1,0 +1,123 @@
+"""A status move in a workspace of 1,000 tasks, beside the cost of the syncs that it cannot do without.
+
+Run as `python bench/workspace_tasks.py`, or as a part of `bench/workspace.py`. The floor writes the same bytes to two
+files, syncs each, renames them, syncs their folder and commits one row durably: what has to happen before a move can be
+called done. Both are measured in turn, round after round, in one process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+
+from remit.workspace.home import Home
+from remit.workspace.tasks.store import TaskStore
+
+TASKS = 1000
+ROUNDS = 60
+GOAL = 5.0
+
+
+class Row(NamedTuple):
+    """One thing that was measured: its time, and its ratio to a floor of the same run."""
+
+    what: str
+    milliseconds: float
+    ratio: float
+    goal: float | None
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether there was a goal and it was not reached."""
+        return self.goal is not None and self.ratio > self.goal
+
+
+def make_workspace(folder: Path, *, tasks: int) -> TaskStore:
+    """A workspace with tasks as real ones have them: about 300 bytes each in either file."""
+    specs = folder / "specs"
+    specs.mkdir(parents=True)
+    projects = [
+        {
+            "project_number": number,
+            "project_name": f"improve_the_part_number_{number}",
+            "status": "not_started",
+            "language": "python",
+            "priority": "medium",
+            "created": "2026-01-17T16:22:24Z",
+            "last_updated": "2026-01-17T16:22:24Z",
+            "description": f"Improve part {number} so that it holds what its neighbours expect of it.",
+        }
+        for number in range(1, tasks + 1)
+    ]
+    state = {"next_project_number": tasks + 1, "active_projects": projects, "completed_projects": []}
+    (specs / "state.json").write_text(json.dumps(state, indent=2) + "\n")
+    header = f"---\nnext_project_number: {tasks + 1}\n---\n\n# TODO\n\n## Medium Priority\n"
+    sections = [
+        f"### {task['project_number']}. Improve the part number {task['project_number']}\n"
+        "- **Effort**: 2 hours\n- **Status**: [NOT STARTED]\n- **Priority**: Medium\n- **Language**: python\n\n"
+        f"**Description**: {task['description']}\n\n---\n"
+        for task in projects
+    ]
+    (specs / "TODO.md").write_text("\n".join([header, *sections]))
+    return TaskStore(Home(str(folder)), "specs")
+
+
+def measure() -> list[Row]:
+    """Move a task and pay the floor, in turn."""
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+        store = make_workspace(Path(folder), tasks=TASKS)
+        store.move(TASKS // 2, "IN PROGRESS")
+        moves, floors, ratios = [], [], []
+        for round_ in range(ROUNDS):
+            marker, reason = ("BLOCKED", "waiting") if round_ % 2 == 0 else ("IN PROGRESS", "")
+            began = time.perf_counter()
+            store.move(TASKS // 2, marker, reason=reason)
+            moves.append(time.perf_counter() - began)
+            floors.append(pay_floor(store))
+            ratios.append(moves[-1] / floors[-1])
+        store.home.close()
+    floor = Row("the syncs of a move alone", statistics.median(floors) * 1e3, 1.0, None)
+    return [
+        Row(f"status move, {TASKS:,} tasks", statistics.median(moves) * 1e3, statistics.median(ratios), GOAL),
+        floor,
+    ]
+
+
+def pay_floor(store: TaskStore) -> float:
+    """Write and sync the same bytes as a move, and nothing else."""
+    specs = f"{store.home.root}/specs"
+    contents = [Path(f"{specs}/{name}").read_bytes() for name in ("state.json", "TODO.md")]
+    began = time.perf_counter()
+    for place, data in enumerate(contents):
+        handle = os.open(f"{specs}/floor", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.write(handle, data)
+        os.fsync(handle)
+        os.close(handle)
+        os.replace(f"{specs}/floor", f"{specs}/floor{place}")  # noqa: PTH105 - as bare as it gets
+    handle = os.open(specs, os.O_RDONLY)
+    os.fsync(handle)
+    os.close(handle)
+    with store.home.ledger.transaction(durable=True) as db:
+        db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES ('floor', ?)", (str(began),))
+    return time.perf_counter() - began
+
+
+def main() -> int:
+    """Print what was measured; 1 when the goal is missed."""
+    rows = measure()
+    for row in rows:
+        goal = "" if row.goal is None else f"  goal ≤ {row.goal:g}x"
+        print(f"{row.what:<32} {row.milliseconds:8.2f} ms  {row.ratio:5.2f}x{goal}")
+    return int(any(row.is_missed for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
