@@ -6,6 +6,7 @@ file twice. Pure: texts come in, texts and sentences go out.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,12 +15,16 @@ from remit.workspace.tasks.archived import find_next_number, list_taken
 from remit.workspace.tasks.intake import make_name
 from remit.workspace.tasks.state import parse_state
 from remit.workspace.tasks.todo import parse_todo
+from remit.workspace.tasks.values import read_marker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _ALIKE = 0.5
+_STATUS = re.compile(r"[ \t]{0,8}(?:[-*+][ \t]{1,4})?\*\*Status(?:\*\*[ \t]{0,4}:|:\*\*)", re.IGNORECASE)
 _SHOWN = 60
+_MAX_SHARED = 50
+"""A number that more tasks have than a merge could leave is no matter for a repair."""
 _LATE = "9"  # above every date: a task that does not say when it was made is not the older one
 
 
@@ -43,6 +48,7 @@ def part_numbers(state: str, todo: str, archive: Mapping[int, str]) -> Parted:
     work = _Parting(state, todo, archive)
     for number in work.find_shared():
         work.join_copies(number)
+        work.join_sections(number)
         owners = work.part_in_state(number)
         work.part_in_todo(number, owners)
     return Parted(work.state, work.todo, tuple(work.told))
@@ -63,7 +69,8 @@ class _Parting:
     def find_shared(self) -> list[int]:
         known = Counter(task.number for task in parse_state(self.state).tasks)
         listed = Counter(task.number for task in parse_todo(self.todo).tasks if not task.bare)
-        return sorted({number for counts in (known, listed) for number, times in counts.items() if times > 1})
+        shared = {number for counts in (known, listed) for number, times in counts.items() if times > 1}
+        return sorted(number for number in shared if max(known[number], listed[number]) <= _MAX_SHARED)
 
     def take_number(self) -> int:
         number = find_next_number(self.counters, self.taken, wraps=self.wraps)
@@ -74,7 +81,7 @@ class _Parting:
         return [entry for entry in todo_edits.find_tasks(self.todo, number) if not entry.bare]
 
     def join_copies(self, number: int) -> None:
-        """Of a task that stands in a file twice one copy goes, and what only that one says comes to the other."""
+        """Of a task that stands in state.json twice one copy goes; what only that one says comes to the other."""
         while (pair := _find_copies(state_edits.find_tasks(self.state, number))) is not None:
             kept, copy = pair
             missing = {key: value for key, value in copy.value.items() if key not in kept.value}
@@ -86,18 +93,31 @@ class _Parting:
             self.state, _ = state_edits.remove_task(self.state, again)
             how = f"they were joined, and {_tell(kept)} was kept as the newer" if different else "one copy was removed"
             self.told.append(f"task {number} stood in state.json twice ({_tell(kept)}, {_tell(copy)}): {how}")
-        while (section := self._find_same_section(number)) is not None:
-            self.todo, _ = todo_edits.remove_task(self.todo, section)
-            self.told.append(f"task {number} stood in TODO.md twice, word for word: one copy was removed")
 
-    def _find_same_section(self, number: int) -> todo_edits.Entry | None:
-        seen = set()
+    def join_sections(self, number: int) -> None:
+        """Of a section that stands in TODO.md twice, with one status or two, one goes."""
+        while (pair := self._find_same_sections(number)) is not None:
+            markers = {str(entry.value.get("status") or "") for entry in state_edits.find_tasks(self.state, number)}
+            words = [self._read_status(section) for section in pair]
+            follows = [read_marker(word) in map(read_marker, markers) for word in words]
+            copy = 0 if follows == [False, True] else 1
+            self.todo, _ = todo_edits.remove_task(self.todo, pair[copy])
+            how = "word for word" if words[0] == words[1] else f"[{words[1 - copy]}] was kept, [{words[copy]}] was not"
+            self.told.append(f"task {number} stood in TODO.md twice: one copy was removed ({how})")
+
+    def _find_same_sections(self, number: int) -> tuple[todo_edits.Entry, todo_edits.Entry] | None:
+        """Two sections that are one task, and differ in its status at most."""
+        seen: dict[tuple[str, ...], todo_edits.Entry] = {}
         for entry in self.list_sections(number):
-            words = tuple(self.todo[entry.start : entry.end].rstrip("- \t\r\n").split())
+            lines = self.todo[entry.start : entry.end].rstrip("- \t\r\n").split("\n")
+            words = tuple(" ".join(line.split()) for line in lines if line.strip() and not _STATUS.match(line))
             if words in seen:
-                return entry
-            seen.add(words)
+                return seen[words], entry
+            seen[words] = entry
         return None
+
+    def _read_status(self, entry: todo_edits.Entry) -> str:
+        return parse_todo(self.todo[entry.start : entry.end]).tasks[0].word
 
     def part_in_state(self, number: int) -> list[_Owner]:
         """The older task keeps its number, or the first. The owner of the number comes first."""

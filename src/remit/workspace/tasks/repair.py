@@ -25,7 +25,7 @@ from remit.workspace.tasks.duplicates import part_numbers
 from remit.workspace.tasks.intake import read_fields
 from remit.workspace.tasks.markdown import clean_title, find_fences, find_line_end, walk_fields
 from remit.workspace.tasks.moves import ENDS, NEED_REASON, check_move
-from remit.workspace.tasks.state import OPEN_LISTS, parse_state
+from remit.workspace.tasks.state import NUMBER_KEY, OPEN_LISTS, load_json, parse_state, read_number
 from remit.workspace.tasks.todo import parse_todo
 from remit.workspace.tasks.values import MARKERS, read_marker
 
@@ -164,12 +164,13 @@ class _Work:
         state, todo = parse_state(self.state), parse_todo(self.todo)
         listed = {task.number for task in todo.tasks}
         known = _index(state.tasks)
+        new = [task for task in _index(todo.tasks, bare=False).values() if task.number not in known]
+        new = [task for task in new if not is_archived(task, self.archive, wraps=state.wraps)]
+        taken_in = sorted(read_fields(self.todo, new), key=lambda pair: pair[0].number)
         for task in known.values():
             if not task.closed and task.number not in listed:
                 self._list(task)
-        new = [task for task in _index(todo.tasks, bare=False).values() if task.number not in known]
-        taken_in = [task for task in new if not is_archived(task, self.archive, wraps=state.wraps)]
-        for task, fields in sorted(read_fields(self.todo, taken_in), key=lambda pair: pair[0].number):
+        for task, fields in taken_in:
             marker = task.marker or "NOT STARTED"
             fields["status"] = state_edits.spell_status(self.state, marker)
             self.state = state_edits.add_task(self.state, fields)
@@ -283,11 +284,10 @@ class _Work:
     def settle_fields(self, prefer: Prefer) -> None:
         """Make priority and title follow one of the files, where both give them."""
         tasks = _index(parse_todo(self.todo).tasks, bare=False)
+        values = _read_open(self.state)
         for task, given in list(read_fields(self.todo, tasks.values())):
-            entry = next(iter(state_edits.find_tasks(self.state, task.number)), None)
-            if entry is None or entry.closed:
-                continue
-            priority, title = entry.value.get("priority"), entry.value.get("title")
+            value = values.get(task.number, {})
+            priority, title = value.get("priority"), value.get("title")
             listed = str(given.get("priority") or "")
             if isinstance(priority, str) and listed and priority.lower() != listed:
                 self._settle_field(task, "priority", priority, listed, prefer)
@@ -349,6 +349,19 @@ def _find_late_plans(state: State, plans: Mapping[int, str | None]) -> list[int]
         for task in state.tasks
         if task.number in plans and any(check_plans(state._replace(tasks=(task,)), plans))
     ]
+
+
+def _read_open(text: str) -> dict[int, dict[str, object]]:
+    """The open tasks of a state.json as they stand, by number: the first of each."""
+    value = load_json(text)
+    found: dict[int, dict[str, object]] = {}
+    for home in OPEN_LISTS:
+        items = value.get(home) if isinstance(value, dict) else None
+        for item in items if isinstance(items, list) else ():
+            number = read_number(item.get(NUMBER_KEY)) if isinstance(item, dict) else None
+            if number is not None:
+                found.setdefault(number, item)
+    return found
 
 
 def _walk_fields(text: str, entry: todo_edits.Entry) -> Iterator[Field]:

@@ -1,0 +1,374 @@
+"""state.json and TODO.md made one again."""
+
+import json
+import random
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.workspace.tasks.drift import check_drift
+from remit.workspace.tasks.repair import Prefer, Repair, classify_drift, plan_intake, plan_repair
+from remit.workspace.tasks.state import parse_state
+from remit.workspace.tasks.todo import parse_todo
+from remit.workspace.tasks.values import MARKERS
+from tests.workspace.tasks.samples import COMPLETED, PROJECTS, STATE, TODO, make_state
+
+OTHER = {"project_number": 13, "project_name": "search_box", "status": "planned", "mine": [1, {"deep": None}]}
+SECTION = "\n### 13. Search box\n- **Status**: [PLANNED]\n- **Mine**: kept\n"
+
+
+def repair(state: str | None = STATE, todo: str | None = TODO, prefer: Prefer = "newest", **given: Any) -> Repair:  # noqa: ANN401
+    """Repair, and make sure that nothing is left to do: no error, and the same again."""
+    done = plan_repair(state, todo, prefer=prefer, **given)
+    assert not done.left
+    drift = check_drift(parse_state(done.state), parse_todo(done.todo))
+    assert not [each for each in (*drift.in_state, *drift.in_todo) if each.severity == "error"]
+    again = plan_repair(done.state, done.todo, prefer=prefer, **given)
+    assert (again.state, again.todo, again.told) == (done.state, done.todo, ())
+    return done
+
+
+def statuses(done: Repair) -> dict[int, tuple[str | None, str | None]]:
+    """What each task is in state.json and in TODO.md."""
+    known = {task.number: task.marker for task in parse_state(done.state).tasks}
+    listed = {task.number: task.marker for task in parse_todo(done.todo).tasks}
+    return {number: (known.get(number), listed.get(number)) for number in known | listed}
+
+
+def test_a_pair_that_agrees_stays_as_it_is() -> None:
+    assert repair() == (STATE, TODO, (), (), {})
+    for prefer in ("state", "todo"):
+        assert repair(prefer=prefer)[:3] == (STATE, TODO, ())
+
+
+EDITED = TODO.replace("[PLANNED]", "[IMPLEMENTING]")
+
+
+def test_without_a_baseline_the_list_follows_the_state() -> None:
+    done = repair(todo=EDITED)
+    assert (done.state, done.todo) == (STATE, TODO)
+    assert done.told == ("task 12 was [IMPLEMENTING] in TODO.md, and is [PLANNED] now, as in state.json",)
+
+
+@pytest.mark.parametrize("prefer", ["state", "todo"])
+def test_whom_to_follow_can_be_said(prefer: Prefer) -> None:
+    for baseline in (None, {12: "PLANNED"}, {12: "IMPLEMENTING"}, {12: "BLOCKED"}):
+        done = repair(todo=EDITED, prefer=prefer, baseline=baseline)
+        marker = "PLANNED" if prefer == "state" else "IMPLEMENTING"
+        assert statuses(done)[12] == (marker, marker)
+        assert (done.state == STATE) == (prefer == "state")
+        assert (done.todo == EDITED) == (prefer == "todo")
+
+
+def test_a_hand_edit_of_one_file_is_known_by_the_baseline() -> None:
+    """A legal move is taken in; what the other file changed is followed."""
+    assert statuses(repair(todo=EDITED, baseline={12: "planned"}))[12] == ("IMPLEMENTING", "IMPLEMENTING")
+    assert statuses(repair(todo=EDITED, baseline={12: "IMPLEMENTING"}))[12] == ("PLANNED", "PLANNED")
+
+
+def test_what_both_changed_is_left_and_told_with_both_values() -> None:
+    done = plan_repair(STATE, EDITED, baseline={12: "RESEARCHED"})
+    assert (done.state, done.todo, done.told) == (STATE, EDITED, ())
+    (finding,) = done.left
+    assert finding.code == "SYN017"
+    assert finding.message == "task 12 was RESEARCHED, is [IMPLEMENTING] here now and planned in state.json (line 7)"
+    assert finding.hint == "If planned is true: remit sync --from state. If [IMPLEMENTING] is: remit sync --from todo."
+
+
+def test_a_move_that_is_not_legal_is_left_and_told() -> None:
+    """S3."""
+    done = plan_repair(STATE, TODO.replace("[PLANNED]", "[COMPLETED]"), baseline={12: "PLANNED"})
+    (finding,) = done.left
+    assert (done.state, finding.code) == (STATE, "SYN018")
+    assert "a task that is PLANNED cannot become COMPLETED" in finding.message
+
+
+def test_what_needs_a_reason_is_taken_in_with_one() -> None:
+    """S3."""
+    started = make_state(active_projects=[{**PROJECTS[0], "status": "implementing"}, PROJECTS[1]])
+    bare = EDITED.replace("[IMPLEMENTING]", "[BLOCKED]")
+    (finding,) = plan_repair(started, bare, baseline={12: "IMPLEMENTING"}).left
+    assert "BLOCKED needs a reason" in finding.message
+    given = bare.replace("[BLOCKED]", "[BLOCKED]\n- **Blocked Reason**: no key")
+    assert statuses(repair(started, given, baseline={12: "IMPLEMENTING"}))[12] == ("BLOCKED", "BLOCKED")
+
+
+def test_each_task_is_classified() -> None:
+    def classify(todo: str, baseline: dict[int, str] | None) -> str:
+        return classify_drift(parse_state(STATE), parse_todo(todo), baseline)[12]
+
+    assert classify(TODO, None) == classify(TODO, {12: "BLOCKED"}) == "same"
+    assert classify(EDITED, None) == classify(EDITED, {13: "PLANNED"}) == "unknown"
+    assert classify(EDITED, {12: "planned"}) == "todo_edited"
+    assert classify(EDITED, {12: "IMPLEMENTING"}) == "state_edited"
+    assert classify(EDITED, {12: "RESEARCHED"}) == "both"
+
+
+def test_on_opening_only_what_is_clear_is_taken_in() -> None:
+    more = EDITED + "\n### 20. Later\n- **Status**: [PLANNED]\n"
+    done = plan_intake(STATE, more, {12: "PLANNED"})
+    assert (statuses(done)[12], done.todo) == (("IMPLEMENTING", "IMPLEMENTING"), more)
+    assert [each.code for each in done.left] == ["SYN006", "SYN003"]
+    unclear = plan_intake(STATE, EDITED, None)
+    assert (unclear.state, unclear.todo, [each.code for each in unclear.left]) == (STATE, EDITED, ["SYN004"])
+
+
+def test_a_task_of_the_list_alone_is_taken_in_with_its_fields() -> None:
+    section = "\n### 20. Dark *mode*\n- **Effort**: 1 hour\n- **Status**: [RESEARCHED]\n- **Language**: css\n"
+    done = repair(todo=TODO + section)
+    (task,) = (each for each in json.loads(done.state)["active_projects"] if each["project_number"] == 20)
+    assert task == {
+        "project_number": 20, "project_name": "dark_mode", "status": "researched", "priority": "low",
+        "language": "css", "effort": "1 hour",
+    }  # fmt: skip
+    assert done.todo == (TODO + section).replace("next_project_number: 14", "next_project_number: 21")
+    assert json.loads(done.state)["next_project_number"] == 21
+
+
+def test_a_task_of_the_state_alone_is_written_into_the_list() -> None:
+    extra = {"project_number": 20, "project_name": "dark_mode", "status": "researched", "priority": "high"}
+    state = make_state(active_projects=[*PROJECTS, extra], next_project_number=21)
+    done = repair(state)
+    assert done.state == state
+    assert "### 20. Dark mode\n" in done.todo.partition("## Low")[0]
+    assert statuses(done)[20] == ("RESEARCHED", "RESEARCHED")
+
+
+def test_a_task_that_is_over_and_not_in_the_list_is_put_away() -> None:
+    extra = {"project_number": 20, "project_name": "dark_mode", "status": "completed", "unknown": {"a": 1}}
+    done = repair(make_state(active_projects=[*PROJECTS, extra], next_project_number=21))
+    assert extra in json.loads(done.state)["completed_projects"]
+    assert "20" not in done.todo.partition("# TODO")[2]
+
+
+def test_a_task_that_was_put_away_comes_back_where_the_list_is_followed() -> None:
+    todo = TODO + "\n### 7. Parser\n- **Status**: [IMPLEMENTING]\n"
+    done = repair(todo=todo, prefer="todo")
+    assert {**COMPLETED[0], "status": "implementing"} in json.loads(done.state)["active_projects"]
+    assert statuses(repair(todo=todo, prefer="state"))[7] == (None, "COMPLETED")
+
+
+@pytest.mark.parametrize("missing", ["state", "todo"])
+def test_a_file_that_is_not_there_is_written_from_the_other(missing: str) -> None:
+    done = repair(None, TODO) if missing == "state" else repair(STATE, None)
+    assert {12, 13} <= {number for number, (known, listed) in statuses(done).items() if known == listed}
+    assert f"{'state.json' if missing == 'state' else 'TODO.md'} was not there" in done.told[0]
+    assert json.loads(done.state)["next_project_number"] == 14
+
+
+def test_a_broken_state_is_left_to_recovery() -> None:
+    done = plan_repair("{", TODO)
+    assert (done.state, done.todo, [each.code for each in done.left]) == ("{", TODO, ["SYN001"])
+
+
+# Numbers that two tasks have
+
+
+def names(done: Repair) -> dict[int, str]:
+    """The name of each task of state.json, and its title in TODO.md where it is another."""
+    known = {task.number: task.title for task in parse_state(done.state).tasks if not task.closed}
+    listed = {task.number: task.title.lower().replace(" ", "_") for task in parse_todo(done.todo).tasks}
+    assert known == listed
+    return known
+
+
+def test_two_branches_that_took_one_number_are_parted_in_both_files() -> None:
+    done = repair(make_state(active_projects=[*PROJECTS, OTHER]), TODO + SECTION)
+    assert names(done) == {12: "export_button", 13: "login_page", 14: "search_box"}
+    assert json.loads(done.state)["active_projects"] == [*PROJECTS, {**OTHER, "project_number": 14}]
+    assert json.loads(done.state)["next_project_number"] == 15
+    wanted = (TODO + SECTION).replace("13. Search", "14. Search").replace("number: 14", "number: 15")
+    assert done.todo == wanted
+    assert "'login_page', which keeps it as the older one or the first" in done.told[0]
+
+
+def test_the_older_task_keeps_its_number() -> None:
+    young = {**PROJECTS[1], "created": "2026-03-01T00:00:00Z"}
+    old = {**OTHER, "created": "2026-02-01T00:00:00Z"}
+    assert names(repair(make_state(active_projects=[PROJECTS[0], young, old]), TODO + SECTION)) == {
+        12: "export_button", 13: "search_box", 14: "login_page",
+    }  # fmt: skip
+
+
+def test_a_number_taken_twice_in_one_file_alone_is_parted_too() -> None:
+    assert names(repair(make_state(active_projects=[*PROJECTS, OTHER]))) == {
+        12: "export_button", 13: "login_page", 14: "search_box",
+    }  # fmt: skip
+    assert names(repair(todo=TODO + SECTION)) == {12: "export_button", 13: "login_page", 14: "search_box"}
+    swapped = TODO.replace("13. Login page", "13. Search box")
+    assert names(repair(make_state(active_projects=[*PROJECTS, OTHER]), swapped)) == {
+        12: "export_button", 13: "login_page", 14: "search_box",
+    }  # fmt: skip
+
+
+def test_the_new_number_is_free_in_the_archive_too() -> None:
+    """C13."""
+    archive = json.dumps({"archived_projects": [{"project_number": 30, "project_name": "old"}]})
+    done = repair(make_state(active_projects=[*PROJECTS, OTHER]), TODO + SECTION, archive_text=archive)
+    assert sorted(names(done)) == [12, 13, 31]
+    assert json.loads(done.state)["next_project_number"] == 32
+
+
+def test_a_task_that_is_open_and_archived_needs_a_person() -> None:
+    archive = json.dumps({"archived_projects": [{"project_number": 12, "project_name": "export_button"}]})
+    done = plan_repair(STATE, TODO, archive_text=archive)
+    assert (done.state, done.todo, [each.code for each in done.left]) == (STATE, TODO, ["SYN011"])
+
+
+def test_a_task_that_stands_twice_is_kept_once() -> None:
+    twice = TODO + "\n---\n" + TODO[TODO.index("### 13.") :]
+    done = repair(make_state(active_projects=[*PROJECTS, PROJECTS[1]]), twice)
+    assert json.loads(done.state) == json.loads(STATE)
+    assert done.todo.count("### 13.") == 1
+
+
+def test_of_two_copies_in_the_list_the_one_that_the_state_knows_is_kept() -> None:
+    copy = TODO[TODO.index("### 13.") :]
+    done = repair(todo=TODO.replace("[NOT STARTED]", "[BLOCKED]") + "\n" + copy)
+    assert statuses(done)[13] == ("NOT STARTED", "NOT STARTED")
+    assert done.told == (
+        "task 13 stood in TODO.md twice: one copy was removed ([NOT STARTED] was kept, [BLOCKED] was not)",
+    )
+
+
+def test_a_number_that_very_many_have_is_left_alone() -> None:
+    crowd = [{"project_number": 13, "project_name": f"n{at}", "status": "planned"} for at in range(60)]
+    done = plan_repair(make_state(active_projects=crowd), TODO)
+    assert [each["project_number"] for each in json.loads(done.state)["active_projects"]].count(13) == 60
+    assert {each.code for each in done.left} == {"SYN005"}
+
+
+def test_two_versions_of_a_task_are_joined_without_losing_a_field() -> None:
+    old = {**PROJECTS[1], "status": "researched", "last_updated": "2026-01-01", "notes": "old"}
+    new = {**PROJECTS[1], "status": "planned", "last_updated": "2026-01-05", "plan_path": "p"}
+    done = repair(make_state(active_projects=[PROJECTS[0], old, new]))
+    assert json.loads(done.state)["active_projects"] == [PROJECTS[0], {**new, "notes": "old"}]
+    assert statuses(done)[13] == ("PLANNED", "PLANNED")
+    assert "(planned, researched): they were joined, and planned was kept as the newer" in done.told[0]
+
+
+def test_a_task_in_two_versions_of_the_list_needs_a_person() -> None:
+    twice = TODO + "\n### 13. Login page\n- **Status**: [NOT STARTED]\n\nOther words.\n"
+    done = plan_repair(STATE, twice)
+    assert (done.state, done.todo, [each.code for each in done.left]) == (STATE, twice, ["SYN005"])
+
+
+# Priority, title, plan
+
+
+def test_priority_and_title_follow_whom_is_said() -> None:
+    state = make_state(active_projects=[{**PROJECTS[0], "title": "Export button"}, PROJECTS[1]])
+    todo = TODO.replace("12. Export button", "12. Export it").replace("[PLANNED]", "[PLANNED]\n- **Priority**: Low")
+    assert repair(state, todo).told == ()
+    by_todo = repair(state, todo, prefer="todo")
+    assert json.loads(by_todo.state)["active_projects"][0] == {**PROJECTS[0], "title": "Export it", "priority": "low"}
+    assert by_todo.todo == todo
+    by_state = repair(state, todo, prefer="state")
+    assert by_state.todo == todo.replace("Export it", "Export button").replace(": Low", ": High")
+    assert by_state.state == state
+    assert len(by_state.told) == len(by_todo.told) == 2
+
+
+def test_a_plan_that_is_late_is_told() -> None:
+    done = plan_repair(STATE, TODO, plans={12: "NOT STARTED", 13: "COMPLETED"})
+    assert (done.plans, done.state) == ({13: "NOT STARTED"}, STATE)
+    assert done.told == ("the plan of task 13 is [NOT STARTED] now, as in state.json",)
+
+
+# Any pair
+
+
+class Pair(NamedTuple):
+    """Two texts that disagree somehow, and the names that are in them."""
+
+    state: str
+    todo: str
+
+
+WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> Pair:
+    """A pair that agreed, and was changed on either side."""
+    numbers = draw(st.lists(st.integers(0, 40), min_size=1, max_size=7, unique=True))
+    tasks = [(n, f"{WORDS[at]} {WORDS[-at - 1]} {n}", draw(st.sampled_from(MARKERS))) for at, n in enumerate(numbers)]
+    chance = draw(st.randoms(use_true_random=False))
+    known, listed = list(tasks), list(tasks)
+    closed: list[Row] = []
+    for _ in range(draw(st.integers(0, 5))):
+        mutate(chance, known, listed, closed)
+    fields = [{"project_number": n, "project_name": title.replace(" ", "_"), "status": marker.lower().replace(" ", "_"),
+               f"x{title[:2]}": {"keep": n}} for n, title, marker in known]  # fmt: skip
+    over = [{"project_number": n, "project_name": title.replace(" ", "_"), "old": n} for n, title, _ in closed]
+    chance.shuffle(fields)
+    counter = chance.choice([max(numbers) + 1, 3, 50])
+    state = {"next_project_number": counter, "active_projects": fields, "completed_projects": over, "unknown": [1]}
+    sections = [
+        f"### {n}. {title}\n- **Status**: [{marker}]\n- **Own{title[0]}**: keep\n" for n, title, marker in listed
+    ]
+    header = f"---\nnext_project_number: {chance.choice([counter, 7])}\n---\n\n" if chance.random() < 0.7 else ""
+    return Pair(
+        json.dumps(state, indent=chance.choice([None, 2])), f"{header}# TODO\n\n## Tasks\n\n" + "\n".join(sections)
+    )
+
+
+Row = tuple[int, str, str]
+
+
+def mutate(chance: random.Random, known: list[Row], listed: list[Row], closed: list[Row]) -> None:
+    """One hand edit, or what a merge does."""
+    side = chance.choice([known, listed])
+    kind = chance.choice(["status", "status", "drop", "copy", "clash", "close"])
+    at = chance.randrange(len(side)) if side else None
+    if at is None:
+        return
+    number, title, marker = side[at]
+    if kind == "status":
+        side[at] = (number, title, chance.choice(MARKERS))
+    elif kind == "drop" and len(side) > 1:
+        side.pop(at)
+    elif kind == "copy":
+        side.append(side[at])
+    elif kind == "clash":
+        clash = (number, f"clash of {chance.choice(WORDS)} {chance.randrange(1000)}", marker)
+        known.append(clash)
+        if chance.random() < 0.7:
+            listed.append(clash)
+    elif kind == "close" and side is known:
+        closed.append(known.pop(at))
+
+
+def gather(state: str) -> tuple[set[str], set[str]]:
+    """The names of tasks and the unknown keys with their values."""
+    value = json.loads(state)
+    tasks = [task for home in ("active_projects", "completed_projects") for task in value[home]]
+    told = {"project_number", "status", "project_name"}
+    kept = {f"{key}={item}" for task in tasks for key, item in task.items() if key not in told}
+    return {task["project_name"] for task in tasks}, kept
+
+
+@pytest.mark.slow
+@given(pairs(), st.sampled_from(["newest", "state", "todo"]))
+def test_any_pair_is_repaired_once_and_nothing_is_lost(pair: Pair, prefer: Prefer) -> None:
+    """The same task in two versions of TODO.md is what a person has to look at; all else ends without an error."""
+    done = plan_repair(pair.state, pair.todo, prefer=prefer)
+    assert {each.code for each in done.left} <= {"SYN005"}
+    again = plan_repair(done.state, done.todo, prefer=prefer)
+    assert (again.state, again.todo, again.told) == (done.state, done.todo, ())
+    before, after = gather(pair.state), gather(done.state)
+    assert before[0] <= after[0]
+    assert before[1] <= after[1]
+    assert json.loads(done.state)["unknown"] == [1]
+    titles = {task.title for task in parse_todo(pair.todo).tasks}
+    assert titles <= {task.title for task in parse_todo(done.todo).tasks}
+    for line in pair.todo.splitlines():
+        assert line in done.todo or line.startswith(("### ", "- **Status**", "next_project_number"))
+    if not done.left:
+        drift = check_drift(parse_state(done.state), parse_todo(done.todo))
+        assert not [each for each in (*drift.in_state, *drift.in_todo) if each.severity == "error"]
+        state = parse_state(done.state)
+        assert state.next_number is not None
+        assert state.next_number.number > max(task.number for task in state.tasks)
