@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _LISTS = (*OPEN_LISTS, *CLOSED_LISTS)
 _HOME = OPEN_LISTS[0]
 _DATE_LENGTH = len("2026-01-02")
-_MAX_BRACES = 64
+_MAX_BRACES = 16
 _UNIT = "  "
 _INDENT = re.compile(r"[ \t]*+")
 _SURROGATE = re.compile("[\ud800-\udfff]")

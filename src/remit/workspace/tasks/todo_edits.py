@@ -378,14 +378,9 @@ def remove_task(text: str, task: int | Entry) -> tuple[str, str]:
         return text[: entry.start] + text[entry.end :], removed
     start = find_content_end(text, 0, entry.start)
     if not _ends_with_rule(text, entry.start, entry.end) and _ends_with_rule(text, 0, start):
-        rule = text.rfind("\n", 0, len(text[:start].rstrip())) + 1
-        above = text.rfind("\n###", 0, rule)
-        if above >= 0 and _ANY_HEADING.match(text, above + 1) and not _has_big_heading(text, above + 1, rule):
-            start = find_content_end(text, 0, rule)
+        above = next((each for each, stop in walk_sections(text, find_fences(text)) if stop == entry.start), None)
+        if above is not None and _ANY_HEADING.match(text, above):
+            start = find_content_end(text, 0, text.rfind("\n", 0, len(text[:start].rstrip())) + 1)
     if end == len(text) and not text.endswith("\n") and text[start - 1 : start] == "\n":
         start -= 2 if text[start - 2 : start] == "\r\n" else 1
     return text[:start] + text[end:], removed
-
-
-def _has_big_heading(text: str, start: int, end: int) -> bool:
-    return re.search(r"\n#{1,2}[ \t]", text[start:end]) is not None
