@@ -1,0 +1,246 @@
+"""Appending: one more entry, checked, with an id that nobody else has, in one write.
+
+Owns the only way in which a manifest changes. Everything that has to be true of the new line is made sure of under the
+manifest's lock. The index is not brought up to date for it, which is left to whoever reads; that an id is free is known
+from the index and from the lines that came after it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jiter import from_json
+
+from remit.contract.manifest_lines import check_lines
+from remit.errors import StorageError, UsageError
+from remit.model import ArtifactFacts
+from remit.workspace.files import append_line, tell_failure
+from remit.workspace.home import MANIFEST
+from remit.workspace.manifest.entries import (
+    add_number,
+    make_slug,
+    name_findings_file,
+    render_entry,
+    shape_entry,
+    split_id,
+)
+from remit.workspace.manifest.rows import MANIFEST_SHIFT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from remit.model import Finding, Status
+    from remit.workspace.manifest.index import Index, Known
+
+_MAX_TAIL_BYTES = 256 * 1024
+"""Lines behind the index that are looked through for their ids; beyond that, to index them is quicker."""
+_MAX_TAIL_IDS = 50_000
+_PATIENCE = 20
+_TAKEN = f"""
+    SELECT m.number, m.offset, e.number FROM manifests AS m LEFT JOIN manifest_entries AS e
+    ON e.id = ?2 AND e.number >= m.number << {MANIFEST_SHIFT} AND e.number < (m.number + 1) << {MANIFEST_SHIFT}
+    WHERE m.path = ?1 LIMIT 1
+"""  # noqa: S608 - a constant
+
+
+class Added(NamedTuple):
+    """What became of an entry that was to be added."""
+
+    fields: Mapping[str, Any]
+    """The entry as it was written, or would have been."""
+    findings: tuple[Finding, ...]
+    offset: int | None
+    """Where in the file its line begins; None where an error kept it out."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether it was written."""
+        return self.offset is not None
+
+
+class _Tail(NamedTuple):
+    """The lines behind what the index knew when they were first looked at: how far, and which ids are in them."""
+
+    number: int
+    since: int
+    device: int
+    inode: int
+    until: int
+    ids: set[str]
+
+
+class _MovedError(Exception):
+    """The index was made anew since it was looked at."""
+
+
+class Appender:
+    """Adds entries to one manifest, and keeps in mind what it has seen of it: the next one costs little more."""
+
+    def __init__(
+        self,
+        index: Index,
+        *,
+        look: Callable[[str], ArtifactFacts | None],
+        words: Mapping[str, Status],
+        folder: str = "",
+    ) -> None:
+        """`look` tells of a findings file, `words` are the workspace's own statuses.
+
+        `folder` leads to the findings files where they are not beside the manifest, and ends with a slash.
+        """
+        self.index = index
+        self._look = look
+        self._words = words
+        self._folder = folder
+        self._tail: _Tail | None = None
+
+    def add(
+        self,
+        given: Mapping[str, Any],
+        *,
+        day: str,
+        slug: str | None = None,
+        write_file: Callable[[Mapping[str, Any]], None] | None = None,
+    ) -> Added:
+        """Add an entry, unless the contract's rules have an error against it; then nothing is written.
+
+        What it does not say is made: the date from `day`, the id from `slug` or the title, the file from the id.
+        `write_file` is given the entry before its line is written, to make the findings file.
+        """
+        fields = shape_entry({"date": day, **given})
+        stem, number = split_id(_choose_stem(fields, slug))
+        with self.index.home.lock(MANIFEST):
+            entry_id = self._find_free(stem, number)
+            file = fields.get("file") or f"{self._folder}{name_findings_file(entry_id, str(fields['date']))}"
+            fields = {"id": entry_id, "file": file, **{key: fields[key] for key in fields if key not in ("id", "file")}}
+            line = render_entry(fields)
+            look = self._look if write_file is None else _expect_file
+            told = check_lines(((line, True),), look=look, words=self._words)
+            findings = tuple(each.finding._replace(place=None) for each in told)
+            if any(finding.severity == "error" for finding in findings):
+                return Added(fields, findings, None)
+            if write_file is not None:
+                write_file(fields)
+            return Added(fields, findings, self._append(entry_id, line))
+
+    def _append(self, entry_id: str, line: bytes) -> int:
+        file = self.index.file
+        try:
+            try:
+                start = append_line(file, line)
+            except FileNotFoundError:
+                os.makedirs(os.path.dirname(file), exist_ok=True)
+                start = append_line(file, line)
+        except OSError as error:
+            raise tell_failure(file, error) from error
+        tail = self._tail
+        if tail is not None:
+            tail.ids.add(entry_id)
+            if start == tail.until:
+                self._tail = tail._replace(until=start + len(line) + 1)
+        return start
+
+    # -- ids
+
+    def _find_free(self, stem: str, number: int) -> str:
+        """The first id of a stem that is free."""
+        for _ in range(_PATIENCE):
+            self._look_at_tail()
+            try:
+                return add_number(stem, _find_first(lambda n: self._is_taken(add_number(stem, n)), number))
+            except _MovedError:
+                self._tail = None
+        raise StorageError(f"'{self.index.file}' changes all the time", hint="end whatever rewrites it, and try again")
+
+    def _is_taken(self, entry_id: str) -> bool:
+        tail = self._tail
+        if tail is None:
+            return False
+        if entry_id in tail.ids:
+            return True
+        row = self.index.ask(_TAKEN, (self.index.key, entry_id))
+        if row is None or row[0] != tail.number or row[1] < tail.since:
+            raise _MovedError
+        return row[2] is not None
+
+    def _look_at_tail(self) -> None:
+        """See to it that every id in the file is either in the index or in mind; nothing is where there is no file."""
+        found, tail = self.index.look_if_there(), self._tail
+        if found is not None and not (tail and _is_followed(tail, found)):
+            known = self.index.recall()
+            if known is None or not _is_near(known, found):
+                known = self.index.catch_up()
+                found = self.index.look()
+            tail = _Tail(known.number, known.offset, found.st_dev, found.st_ino, known.offset, set())
+        if found is None or tail is None:
+            self._tail = None
+        else:
+            self._tail = tail if found.st_size == tail.until else self._read_on(tail, found)
+
+    def _read_on(self, tail: _Tail, found: os.stat_result) -> _Tail:
+        """Take in the ids of what others have written. A line that nobody has ended is looked at when somebody has."""
+        data = self.index.read_bytes(tail.until, found.st_size - tail.until)
+        whole = data.rfind(b"\n") + 1
+        for line in data[:whole].split(b"\n"):
+            try:
+                entry = from_json(line, allow_inf_nan=False)
+            except ValueError:
+                continue
+            entry_id = entry.get("id") if isinstance(entry, dict) else None
+            if isinstance(entry_id, str):
+                tail.ids.add(entry_id)
+        return tail._replace(until=tail.until + whole)
+
+
+def _find_first(is_taken: Callable[[int], bool], number: int) -> int:
+    """The first number that is free: where the numbers have no gaps, and they have none, in few steps."""
+    if not is_taken(number):
+        return number
+    low, step = number, 1
+    while is_taken(low + step):
+        low, step = low + step, step * 2
+    high = low + step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if is_taken(middle) else (low, middle)
+    return high
+
+
+def _is_followed(tail: _Tail, found: os.stat_result) -> bool:
+    """Whether what is in mind is of the same file, and not too far behind."""
+    return (
+        tail.inode == found.st_ino
+        and tail.device == found.st_dev
+        and 0 <= found.st_size - tail.until <= _MAX_TAIL_BYTES
+        and len(tail.ids) < _MAX_TAIL_IDS
+    )
+
+
+def _is_near(known: Known, found: os.stat_result) -> bool:
+    same = (known.device, known.inode) == (found.st_dev, found.st_ino)
+    return same and 0 <= found.st_size - known.offset <= _MAX_TAIL_BYTES
+
+
+def _expect_file(path: str) -> ArtifactFacts:
+    """A findings file that will be there before its entry is."""
+    return ArtifactFacts(path, "file", 1)
+
+
+def _choose_stem(fields: Mapping[str, Any], slug: str | None) -> str:
+    """The id of an entry, short of its number: what it has, else made of the topic and the day (R4.7)."""
+    given, day = fields.get("id"), fields.get("date")
+    if isinstance(given, str) and given.strip():
+        return given
+    if slug is None:
+        slug = _read_slug(fields.get("file"), day) or make_slug(str(fields.get("title") or ""))
+    if not slug:
+        raise UsageError("the title gives no id: there is no letter from a to z in it", hint="give a slug")
+    return f"{slug}-{day}"
+
+
+def _read_slug(file: object, day: object) -> str:
+    """The topic as the findings file's name has it."""
+    name = os.path.basename(file) if isinstance(file, str) else ""
+    slug = name.removeprefix(f"{day}_").removesuffix(".md")
+    return slug if slug != name and slug == make_slug(slug) else ""

@@ -1,0 +1,400 @@
+"""The index: which entry stands where in a manifest, so that none has to be searched for.
+
+Owns the tables of the ledger that are made from a manifest. They follow the file: whoever reads first brings them up to
+its end, in short transactions, so that several can do so at once. What was indexed is known by a checksum; where the
+file is no longer what it was, the tables are made anew. A line that nobody has ended is left until somebody has.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from zlib import crc32
+
+from jiter import from_json
+
+from remit.contract.dialects.manifest import read_aliases
+from remit.errors import InputError, StorageError
+from remit.workspace.manifest.entries import Entry
+from remit.workspace.manifest.rows import LINE_MASK, MANIFEST_SHIFT, TOO_LONG, Rows, read_block
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from remit.workspace.home import Home
+
+_BLOCK_BYTES = 4 * 1024 * 1024
+"""What one transaction indexes: others wait for it, a third of a second at most."""
+_LAST_BYTES = 4096
+_SMALL_BYTES = 1024 * 1024
+"""A file that was indexed up to here is always compared as a whole."""
+_MAX_NUMBER = 1 << 16
+_NEVER = -1
+_PATIENCE = 20
+T = TypeVar("T")
+
+
+class Known(NamedTuple):
+    """How far a manifest was indexed, and what the file was then."""
+
+    number: int
+    device: int
+    inode: int
+    size_bytes: int
+    changed_ns: int
+    offset: int
+    lines: int
+    checksum: int
+    last_checksum: int
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The lowest number that an entry of this manifest can have, and the lowest above them."""
+        return self.number << MANIFEST_SHIFT, (self.number + 1) << MANIFEST_SHIFT
+
+    def is_fresh(self, found: os.stat_result) -> bool:
+        """Whether nobody has touched the file since."""
+        return self[1:5] == (found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns)
+
+
+class Rebuilt(NamedTuple):
+    """What came of making the index anew."""
+
+    lines: int
+    entries: int
+    bad_lines: int
+
+
+class ChangedError(Exception):
+    """The file is not what the index says: somebody changed it a moment ago."""
+
+
+_KNOWN = """
+    SELECT number, device, inode, size_bytes, changed_ns, offset, lines, checksum, last_checksum
+    FROM manifests WHERE path = ?
+"""
+_BY_ID = f"""
+    SELECT m.device, m.inode, m.size_bytes, m.changed_ns, e.number, e.offset, e.length
+    FROM manifests AS m LEFT JOIN manifest_entries AS e
+    ON e.id = ?2 AND e.number >= m.number << {MANIFEST_SHIFT} AND e.number < (m.number + 1) << {MANIFEST_SHIFT}
+    WHERE m.path = ?1 ORDER BY e.number & {LINE_MASK} LIMIT 1
+"""  # noqa: S608 - two constants
+"""Of entries with one id the first in the file has it."""
+
+
+class Index:
+    """The index of one manifest. Not shared between threads, like the ledger that it is in."""
+
+    def __init__(self, home: Home, file: str) -> None:
+        self.home = home
+        self.file = os.path.abspath(file)
+        self.key = os.path.relpath(os.path.realpath(self.file), os.path.realpath(home.root))
+        """What the ledger calls the manifest: a workspace that is moved as a whole keeps its index."""
+        self._handle = -1
+        self._opened: tuple[int, int] | None = None
+
+    def close(self) -> None:
+        """Close the manifest, if it was opened."""
+        if self._opened is not None:
+            os.close(self._handle)
+            self._opened = None
+
+    # -- the file
+
+    def look(self) -> os.stat_result:
+        """What the file is now."""
+        try:
+            found = os.stat(self.file)
+        except OSError as error:
+            raise self._tell_unreadable(error) from error
+        except ValueError as error:
+            raise InputError(f"{self.file!r} is not a path: {error}", hint="name the manifest's file") from error
+        if not stat.S_ISREG(found.st_mode):
+            raise InputError(f"'{self.file}' is not a file", hint="name the manifest's file")
+        return found
+
+    def look_if_there(self) -> os.stat_result | None:
+        """What the file is now; None where there is none."""
+        return self.look() if os.path.lexists(self.file) else None
+
+    def _tell_unreadable(self, error: OSError) -> InputError:
+        reason = (error.strerror or str(error)).lower()
+        is_gone = isinstance(error, FileNotFoundError)
+        hint = "add an entry first, or name another file" if is_gone else "check the file and its permissions"
+        return InputError(f"'{self.file}' cannot be read: {reason}", hint=hint)
+
+    def open(self, found: os.stat_result) -> int:
+        """A handle of the file, kept until there is another file of that name."""
+        if self._opened == (found.st_dev, found.st_ino):
+            return self._handle
+        self.close()
+        try:
+            self._handle = os.open(self.file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        except OSError as error:
+            raise self._tell_unreadable(error) from error
+        opened = os.fstat(self._handle)
+        self._opened = (opened.st_dev, opened.st_ino)
+        if not stat.S_ISREG(opened.st_mode):  # exchanged since it was looked at
+            self.close()
+            raise InputError(f"'{self.file}' is not a file", hint="name the manifest's file")
+        return self._handle
+
+    def read_bytes(self, offset: int, length: int) -> bytes:
+        """A part of the file."""
+        try:
+            return os.pread(self.open(self.look()), length, offset)
+        except OSError as error:
+            raise self._tell_unreadable(error) from error
+
+    # -- following it
+
+    def load_known(self, db: sqlite3.Connection) -> Known | None:
+        """How far the manifest was indexed; None where it never was."""
+        row = db.execute(_KNOWN, (self.key,)).fetchone()
+        return Known(*row) if row else None
+
+    def recall(self) -> Known | None:
+        """How far the manifest was indexed when somebody last did."""
+        row = self.ask(_KNOWN, (self.key,))
+        return Known(*row) if row else None
+
+    def catch_up(self) -> Known:
+        """Bring the index up to the end of the file. Others who do so at the same time share the work."""
+        known = self.recall()
+        if known is not None and known.is_fresh(self.look()):
+            return known
+        at_end = False
+        while not at_end:
+            with self.home.ledger.transaction() as db:
+                known, at_end = self._advance(db)
+        assert known is not None  # noqa: S101 - for mypy: the loop ran
+        return known
+
+    def rebuild(self) -> Rebuilt:
+        """Forget what is known of the manifest, and read all of it again."""
+        self.look()
+        with self.home.ledger.transaction() as db:
+            known = self.load_known(db)
+            if known is not None:
+                _forget(db, known)
+        known = self.catch_up()
+        with self.home.ledger.reading() as db:
+            entries = db.execute(
+                "SELECT count(*) FROM manifest_entries WHERE number >= ? AND number < ?", known.bounds
+            ).fetchone()[0]
+            bad = db.execute("SELECT count(*) FROM manifest_bad_lines WHERE manifest = ?", known[:1]).fetchone()[0]
+        return Rebuilt(known.lines, entries, bad)
+
+    def _advance(self, db: sqlite3.Connection) -> tuple[Known, bool]:
+        """Index one more block, from where whoever came last has left off; whether that was the end of the file."""
+        handle = self.open(self.look())
+        found = os.fstat(handle)
+        known = self.load_known(db)
+        if known is not None and known.is_fresh(found):
+            return known, True
+        try:
+            if known is not None and not _is_continued(handle, known, found):
+                _forget(db, known)
+                known = None
+            if known is None:
+                known = self._begin(db)
+            block = _read(handle, known.offset, found.st_size)
+            rows = _read_rows(block, known)
+            if known.lines + rows.lines > LINE_MASK:
+                raise InputError(f"'{self.file}' has more than {LINE_MASK:,} lines", hint="split it")
+            _insert(db, rows)
+            known = _mark(db, handle, known._replace(lines=known.lines + rows.lines), block, found)
+        except OSError as error:
+            raise self._tell_unreadable(error) from error
+        return known, block.is_last
+
+    def _begin(self, db: sqlite3.Connection) -> Known:
+        number = db.execute("SELECT coalesce(max(number), 0) + 1 FROM manifests").fetchone()[0]
+        db.execute("INSERT INTO manifests (number, path) VALUES (?, ?)", (number, self.key))
+        return Known(number, 0, 0, 0, 0, 0, 0, 0, 0)
+
+    # -- asking it
+
+    def find(self, entry_id: str) -> Entry | None:
+        """The entry that has an id, read from its place in the file; None where there is none."""
+        found = self.look()
+        row = self.ask(_BY_ID, (self.key, entry_id))
+        if row is None or row[:4] != (found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns):
+            self.catch_up()
+            found, row = self.look(), self.ask(_BY_ID, (self.key, entry_id))
+        if row is None or row[4] is None:
+            return None
+        try:
+            entry = self._load(self.open(found), *row[4:])
+        except ChangedError:
+            entry = None
+        if entry is not None and entry.id == entry_id:
+            return entry
+        return self.consult(lambda db, known: self._find_again(db, known, entry_id))
+
+    def ask(self, statement: str, values: tuple[object, ...]) -> tuple[Any, ...] | None:
+        """The first row of an answer, out of the index as it is."""
+        try:
+            row: tuple[Any, ...] | None = self.home.ledger.db.execute(statement, values).fetchone()
+        except sqlite3.Error:  # to be told well, which costs a little
+            with self.home.ledger.reading() as db:
+                row = db.execute(statement, values).fetchone()
+        return row
+
+    def _find_again(self, db: sqlite3.Connection, known: Known, entry_id: str) -> Entry | None:
+        del known
+        row = db.execute(_BY_ID, (self.key, entry_id)).fetchone()
+        if row is None or row[4] is None:
+            return None
+        (entry,) = self.load_entries((row[4:],))
+        if entry.id != entry_id:
+            raise ChangedError
+        return entry
+
+    def consult(self, ask: Callable[[sqlite3.Connection, Known], T]) -> T:
+        """Ask the index once it is up to date; where the file turns out to be another one, make it anew and ask again.
+
+        All questions that are asked at once are answered out of one state of the index.
+        """
+        for _ in range(_PATIENCE):
+            self.catch_up()
+            with self.home.ledger.reading() as db:
+                db.execute("BEGIN")
+                try:
+                    known = self.load_known(db)
+                    if known is not None and known.changed_ns != _NEVER:  # nobody has begun anew meanwhile
+                        return ask(db, known)
+                    continue
+                except ChangedError:
+                    pass
+                finally:
+                    db.execute("ROLLBACK")
+            self.rebuild()
+        raise StorageError(f"'{self.file}' changes all the time", hint="end whatever rewrites it, and try again")
+
+    def load_entries(self, places: Iterable[tuple[int, int, int]]) -> list[Entry]:
+        """The entries at some places: their numbers, and where in the file they begin and how long they are."""
+        handle = self.open(self.look())
+        return [self._load(handle, *place) for place in places]
+
+    def _load(self, handle: int, number: int, offset: int, length: int) -> Entry:
+        try:
+            data = os.pread(handle, length, offset)
+        except OSError as error:
+            raise self._tell_unreadable(error) from error
+        try:
+            fields = from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
+        except ValueError:
+            raise ChangedError from None
+        if type(fields) is not dict:
+            raise ChangedError
+        return Entry(number & LINE_MASK, read_aliases(fields)[0])
+
+
+# --- one step along the file ------------------------------------------------------------------------------------------
+
+
+class _Block(NamedTuple):
+    """The next part of a file: whole lines, or one that is longer than any block."""
+
+    data: bytes
+    end: int
+    """Where it ends in the file."""
+    is_last: bool
+    """Whether nothing follows that could be read now."""
+
+
+def _read(handle: int, offset: int, size: int) -> _Block:
+    data = os.pread(handle, min(_BLOCK_BYTES, size - offset), offset)
+    whole = data.rfind(b"\n") + 1
+    if whole or offset + len(data) >= size or not data:
+        return _Block(data[:whole], offset + whole, is_last=offset + len(data) >= size or not data)
+    at = offset + len(data)
+    while at < size and (more := os.pread(handle, min(_BLOCK_BYTES, size - at), at)):
+        found = more.find(b"\n")
+        if found >= 0:
+            return _Block(b"", at + found + 1, is_last=at + found + 1 >= size)
+        at += len(more)
+    return _Block(b"", offset, is_last=True)
+
+
+def _read_rows(block: _Block, known: Known) -> Rows:
+    if not block.data and block.end > known.offset:
+        return Rows([], [], [], [], [(known.number, known.lines + 1, TOO_LONG)], 1)
+    return read_block(block.data, manifest=known.number, line=known.lines, offset=known.offset)
+
+
+def _insert(db: sqlite3.Connection, rows: Rows) -> None:
+    db.executemany("INSERT INTO manifest_entries VALUES (?, ?, ?, ?, ?, ?, ?)", rows.entries)
+    db.executemany("INSERT OR IGNORE INTO manifest_topics VALUES (?, ?)", rows.topics)
+    db.executemany("INSERT OR IGNORE INTO manifest_tasks VALUES (?, ?)", rows.tasks)
+    words = "INSERT INTO manifest_words (rowid, id, title, topics, key_findings) VALUES (?, ?, ?, ?, ?)"
+    db.executemany(words, rows.words)
+    db.executemany("INSERT INTO manifest_bad_lines VALUES (?, ?, ?)", rows.bad_lines)
+
+
+def _mark(db: sqlite3.Connection, handle: int, known: Known, block: _Block, found: os.stat_result) -> Known:
+    """Remember how far the index goes now. Only at the end of the file is it what the file is."""
+    whole = len(block.data) == block.end - known.offset
+    checksum = (
+        crc32(block.data, known.checksum) if whole else _take_checksum(handle, known.offset, block.end, known.checksum)
+    )
+    known = Known(
+        known.number,
+        found.st_dev,
+        found.st_ino,
+        found.st_size if block.is_last else block.end,
+        found.st_ctime_ns if block.is_last else _NEVER,
+        block.end,
+        known.lines,
+        checksum,
+        _take_checksum(handle, max(0, block.end - _LAST_BYTES), block.end),
+    )
+    db.execute(
+        """
+        UPDATE manifests SET device = ?, inode = ?, size_bytes = ?, changed_ns = ?, offset = ?, lines = ?, checksum = ?,
+        last_checksum = ? WHERE number = ?
+        """,
+        (*known[1:], known.number),
+    )
+    return known
+
+
+def _is_continued(handle: int, known: Known, found: os.stat_result) -> bool:
+    """Whether what was indexed still stands at the beginning of the file.
+
+    Of a large file that has grown, which is what happens, only the end of what was indexed is compared.
+    """
+    if found.st_size < known.offset:
+        return False
+    same = known[1:3] == (found.st_dev, found.st_ino)
+    if same and found.st_size > known.size_bytes and known.offset > _SMALL_BYTES:
+        return _take_checksum(handle, known.offset - _LAST_BYTES, known.offset) == known.last_checksum
+    return _take_checksum(handle, 0, known.offset) == known.checksum
+
+
+def _take_checksum(handle: int, start: int, end: int, value: int = 0) -> int:
+    while start < end and (data := os.pread(handle, min(_BLOCK_BYTES, end - start), start)):
+        value = crc32(data, value)
+        start += len(data)
+    return value
+
+
+def _forget(db: sqlite3.Connection, known: Known) -> None:
+    """Let a manifest's rows be found no more. They stay until they are the greater part, and then all goes.
+
+    The words of an entry can only be taken out of the index by who still knows them, which nobody does.
+    """
+    db.execute("UPDATE manifests SET path = NULL WHERE number = ?", (known.number,))
+    db.execute("DELETE FROM manifests WHERE path IS NULL AND lines = 0")
+    forgotten, kept, highest = db.execute(
+        "SELECT total(lines * (path IS NULL)), total(lines * (path IS NOT NULL)), max(number) FROM manifests"
+    ).fetchone()
+    if forgotten <= kept and (highest or 0) < _MAX_NUMBER:
+        return
+    for table in ("manifest_entries", "manifest_topics", "manifest_tasks", "manifest_bad_lines"):
+        db.execute(f"DELETE FROM {table}")  # noqa: S608 - the names above
+    db.execute("INSERT INTO manifest_words (manifest_words) VALUES ('delete-all')")
+    db.execute("DELETE FROM manifests")
