@@ -29,16 +29,13 @@ MAX_BYTES = 32 * 1024 * 1024
 class Change:
     """What a file shall become. `before` is what it was when the change was worked out, None where there was none."""
 
-    def __init__(self, path: str, before: bytes | None, after: bytes) -> None:
+    def __init__(self, path: str, before: bytes | None, after: bytes, *, hash_before: bytes | None = None) -> None:
         self.path = path
         """Below the workspace's root."""
         self.before = before
         self.after = after
-
-    @cached_property
-    def hash_before(self) -> bytes | None:
-        """What it was known by."""
-        return take_hash(self.before)
+        self.hash_before = hash_before or take_hash(before)
+        """What it was known by; whoever knows it already says so."""
 
     @cached_property
     def hash_after(self) -> bytes:

@@ -120,10 +120,14 @@ _INTENTS = Migration(
         """,
         # What the two files of tasks said when they last agreed, to tell which of them was edited since.
         """
-        CREATE TABLE agreed (
-            path TEXT PRIMARY KEY,
-            hash BLOB NOT NULL,
-            markers TEXT NOT NULL
+        CREATE TABLE agreed (path TEXT PRIMARY KEY, hash BLOB NOT NULL) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE agreed_markers (
+            path TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            marker TEXT NOT NULL,
+            PRIMARY KEY (path, number)
         ) STRICT, WITHOUT ROWID
         """,
         # Single facts, such as the task that is in focus.

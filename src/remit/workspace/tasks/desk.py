@@ -7,11 +7,10 @@ is not is told with both values, and nothing is overwritten in silence.
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import contextmanager
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from remit.errors import StateError
 from remit.workspace.files import load_bytes
@@ -37,13 +36,6 @@ if TYPE_CHECKING:
 STATE, TODO, ARCHIVE = "state.json", "TODO.md", "archive/state.json"
 
 
-class Agreed(NamedTuple):
-    """What the two files said when they last agreed."""
-
-    hash: bytes
-    markers: dict[int, str]
-
-
 class Desk:
     """The files while they are changed. What is put on it is written when the work at the desk ends well."""
 
@@ -56,20 +48,22 @@ class Desk:
         self.told: list[Finding] = []
         """Where they disagree, and a person has to say what is true."""
         self.markers: dict[int, str] = {}
-        """What both files say of each task, as far as they agree."""
+        """What both files will say of tasks, as far as that is new."""
         self.agrees = True
         self._before: dict[str, bytes | None] = {}
+        self._read: dict[str, str | None] = {}
         self._after: dict[str, str] = {}
         self._changes: dict[str, tuple[str, Change]] = {}
+        self._hashes: dict[str, bytes | None] = {}
 
     def load(self, name: str) -> str | None:
         """A file of the folder, as it will be."""
         if name in self._after:
             return self._after[name]
         if name not in self._before:
-            self._before[name] = load_file(f"{self.home.root}/{self.folder}/{name}")
-        before = self._before[name]
-        return None if before is None else decode(before)
+            before = self._before[name] = load_file(f"{self.home.root}/{self.folder}/{name}")
+            self._read[name] = None if before is None else decode(before)
+        return self._read[name]
 
     def put(self, name: str, text: str) -> None:
         """Say what a file shall become."""
@@ -95,8 +89,10 @@ class Desk:
         after = self._after[name]
         known = self._changes.get(name)
         if known is None or known[0] is not after:  # its hashes are worked out once
-            known = after, Change(f"{self.folder}/{name}", self._before[name], encode(after))
-            self._changes[name] = known
+            change = Change(
+                f"{self.folder}/{name}", self._before[name], encode(after), hash_before=self._hash_before(name)
+            )
+            known = self._changes[name] = after, change
         return known[1]
 
     def take_hash(self) -> bytes:
@@ -105,7 +101,12 @@ class Desk:
 
     def _hash(self, name: str) -> bytes | None:
         self.load(name)
-        return self._make_change(name).hash_after if name in self._after else take_hash(self._before[name])
+        return self._make_change(name).hash_after if name in self._after else self._hash_before(name)
+
+    def _hash_before(self, name: str) -> bytes | None:
+        if name not in self._hashes:
+            self._hashes[name] = take_hash(self._before[name])
+        return self._hashes[name]
 
 
 def load_file(path: str) -> bytes | None:
@@ -138,7 +139,7 @@ def at_desk(home: Home, folder: str, *, kind: str, details: dict[str, Any] | Non
         changes = desk.list_changes()
 
         def record(db: Connection) -> None:
-            save_agreed(db, folder, Agreed(desk.take_hash() if desk.agrees else b"", desk.markers))
+            save_agreed(db, folder, desk.take_hash() if desk.agrees else b"", desk.markers)
             if any(change.before != change.after for change in changes):
                 add_event(db, kind, details or {})
 
@@ -153,16 +154,21 @@ def finish_if_interrupted(home: Home) -> list[Interrupted]:
         return finish_interrupted(home)
 
 
-def load_agreed(home: Home, folder: str) -> Agreed | None:
-    """What the two files said when they last agreed; None where that is not known."""
+def load_agreed(home: Home, folder: str) -> bytes | None:
+    """What the two files were known by when they last agreed; None where that is not known."""
     with home.ledger.reading() as db:
-        row = db.execute("SELECT hash, markers FROM agreed WHERE path = ?", (folder,)).fetchone()
-    if row is None:
-        return None
-    return Agreed(row[0], {int(number): marker for number, marker in json.loads(row[1]).items()})
+        row = db.execute("SELECT hash FROM agreed WHERE path = ?", (folder,)).fetchone()
+    return None if row is None else row[0]
 
 
-def save_agreed(db: Connection, folder: str, agreed: Agreed) -> None:
+def load_agreed_markers(home: Home, folder: str) -> dict[int, str]:
+    """The marker of each task when the two files last agreed on it."""
+    with home.ledger.reading() as db:
+        return dict(db.execute("SELECT number, marker FROM agreed_markers WHERE path = ?", (folder,)))
+
+
+def save_agreed(db: Connection, folder: str, known_by: bytes, markers: dict[int, str]) -> None:
     """Remember what the two files say, now that they agree."""
-    markers = json.dumps(agreed.markers, separators=(",", ":"))
-    db.execute("INSERT OR REPLACE INTO agreed (path, hash, markers) VALUES (?, ?, ?)", (folder, agreed.hash, markers))
+    db.execute("INSERT OR REPLACE INTO agreed (path, hash) VALUES (?, ?)", (folder, known_by))
+    rows = [(folder, number, marker) for number, marker in markers.items()]
+    db.executemany("INSERT OR REPLACE INTO agreed_markers (path, number, marker) VALUES (?, ?, ?)", rows)

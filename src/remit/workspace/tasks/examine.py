@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.errors import StateError, UsageError
-from remit.workspace.tasks.desk import STATE, TODO, load_agreed
+from remit.workspace.tasks.desk import STATE, TODO, load_agreed, load_agreed_markers
 from remit.workspace.tasks.repair import classify_drift, plan_intake
 from remit.workspace.tasks.state import parse_state
 from remit.workspace.tasks.state_edits import render_empty_state
@@ -24,15 +24,13 @@ if TYPE_CHECKING:
 def examine(desk: Desk, *, may_begin: bool = False) -> None:
     """See that both files are there and readable, and take in what was edited in one of them."""
     _check_there(desk, may_begin=may_begin)
-    agreed = load_agreed(desk.home, desk.folder)
-    if agreed is not None and agreed.hash == desk.take_hash():
-        desk.markers = agreed.markers
+    if load_agreed(desk.home, desk.folder) == desk.take_hash():
         return
     broken = parse_state(desk.state).broken
     if broken is not None:
         raise StateError(broken.message, hint="remit sync --repair recovers what can be read and keeps the original")
-    desk.markers = {} if agreed is None else agreed.markers
-    settle(desk, plan_intake(desk.state, desk.todo, desk.markers))
+    baseline = load_agreed_markers(desk.home, desk.folder)
+    settle(desk, plan_intake(desk.state, desk.todo, baseline))
 
 
 def _check_there(desk: Desk, *, may_begin: bool) -> None:
@@ -59,6 +57,6 @@ def settle(desk: Desk, repair: Repair) -> None:
     state = parse_state(repair.state)
     kinds = classify_drift(state, parse_todo(repair.todo), None)
     # Where they disagree, what they last agreed on is kept: it tells later which of them was edited.
-    desk.markers = desk.markers | {
+    desk.markers = {
         task.number: task.marker for task in state.tasks if task.marker and kinds.get(task.number) == "same"
     }

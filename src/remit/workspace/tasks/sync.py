@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.workspace.files import tell_failure, write_bytes
 from remit.workspace.tasks import state_edits
-from remit.workspace.tasks.desk import ARCHIVE, STATE, TODO, at_desk, decode, load_agreed, load_file
+from remit.workspace.tasks.desk import ARCHIVE, STATE, TODO, at_desk, decode, load_agreed_markers, load_file
 from remit.workspace.tasks.examine import settle
 from remit.workspace.tasks.plan import parse_plan, set_plan_status
 from remit.workspace.tasks.recover import recover_state
@@ -50,14 +50,12 @@ def repair(store: TaskStore, prefer: Prefer = "newest") -> Synced:
     """Make the two files say the same; where that needs a person, it is told."""
     with at_desk(store.home, store.folder, kind="tasks repaired") as desk:
         kept = _recover(store, desk)
-        agreed = load_agreed(store.home, store.folder)
-        desk.markers = {} if agreed is None else agreed.markers
         repaired = plan_repair(
             desk.load(STATE),
             desk.load(TODO),
             archive_text=desk.load(ARCHIVE),
             prefer=prefer,
-            baseline=desk.markers,
+            baseline=load_agreed_markers(store.home, store.folder),
             plans=_load_plan_statuses(store, desk),
         )
         settle(desk, repaired)
