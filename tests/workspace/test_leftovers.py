@@ -1,0 +1,172 @@
+"""Leftovers: what nobody needs is found and removed, and nothing else ever is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from remit.workspace.home import Home
+from remit.workspace.journal import Change, write_together
+from remit.workspace.ledger.spills import find_spill, write_spill
+from remit.workspace.leftovers import clear, find_half_written, find_recovered, find_stray_spills
+from tests.workspace.dying import run_and_die
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from remit.workspace.leftovers import Leftover
+
+DAY = 86_400
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    found = Home(str(tmp_path))
+    found.make_folder()
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def gone() -> int:
+    """The number of a process that has ended."""
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return process.pid
+
+
+def make_old(*files: Path, days: float = 1.0) -> None:
+    """Have been written a while ago. What the file system itself notes cannot be set back, so the limit is."""
+    for file in files:
+        then = time.time() - days * DAY
+        os.utime(file, (then, then), follow_symlinks=False)
+
+
+@pytest.fixture(autouse=True)
+def quiet_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of a change cannot be set back, so the wait is made short."""
+    monkeypatch.setattr("remit.workspace.leftovers.QUIET_SECONDS", 0.0)
+
+
+def find(home: Home, *, folders: tuple[str, ...] = (), trees: tuple[str, ...] = ()) -> list[str]:
+    time.sleep(0.02)
+    root = home.root
+    found = find_half_written(
+        home, folders=[f"{root}/{each}" for each in folders], trees=[f"{root}/{each}" for each in trees]
+    )
+    return [name(home, each) for each in found]
+
+
+def name(home: Home, each: Leftover) -> str:
+    return each.file.removeprefix(f"{home.root}/")
+
+
+def test_files_that_a_killed_process_was_writing_are_found(home: Home, tmp_path: Path, gone: int) -> None:
+    for place in ("specs/deep", "other/deep", ".remit/cache", ".remit/worktrees/x"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / f".a.json.{gone}.0123abcd").write_text("half")
+    (tmp_path / f".b.md.{gone}.0123abcd").write_text("half")
+    (tmp_path / f"other/.b.md.{gone}.0123abcd").write_text("half")
+    assert find(home, folders=(".", "other"), trees=("specs",)) == [
+        f"./.b.md.{gone}.0123abcd",
+        f".remit/cache/.a.json.{gone}.0123abcd",
+        f"other/.b.md.{gone}.0123abcd",
+        f"specs/deep/.a.json.{gone}.0123abcd",
+    ]
+
+
+def test_other_files_are_not(home: Home, tmp_path: Path, gone: int) -> None:
+    folder = tmp_path / ".remit"
+    alive = os.getpid()
+    names = [f".a.{alive}.0123abcd", f"a.{gone}.0123abcd", f".a.{gone}.0123ABCD", f".a.{gone}.0123abc", ".a.0.0123abcd",
+             f".a.x{gone}.0123abcd", f".{'a' * 41}.{gone}.0123abcd", ".remit", "x.remit", "ledger.db"]  # fmt: skip
+    for each in names:
+        (folder / each).write_text("x")
+    (folder / f".folder.{gone}.0123abcd").mkdir()
+    os.mkfifo(folder / f".pipe.{gone}.0123abcd")
+    (folder / f".link.{gone}.0123abcd").symlink_to(folder / "x.remit")
+    (folder / "ledger.db").unlink()
+    assert find(home) == []
+
+
+def test_no_link_leads_out(home: Home, tmp_path: Path, gone: int) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / f".a.{gone}.0123abcd").write_text("x")
+    (tmp_path / "specs").symlink_to(outside)
+    (tmp_path / ".remit/inner").symlink_to(outside)
+    assert find(home, folders=("specs",), trees=("specs",)) == []
+
+
+def test_what_was_touched_a_moment_ago_stays(
+    home: Home, tmp_path: Path, gone: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("remit.workspace.leftovers.QUIET_SECONDS", 3600.0)
+    (tmp_path / f".remit/.a.{gone}.0123abcd").write_text("x")
+    make_old(tmp_path / f".remit/.a.{gone}.0123abcd")
+    assert find(home) == [], "its content is old, but it was renamed or linked just now"
+
+
+def test_what_the_journal_will_put_in_place_is_kept_until_it_has(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+
+    def change() -> None:
+        write_together(Home(str(tmp_path)), [Change("a", b"old", b"new")], kind="test")
+
+    waits = []
+    for step in range(1, 60):
+        if not run_and_die(change, at=step):
+            break
+        found = find(home)
+        pending = [file.name for file in (tmp_path / ".remit/pending").glob("*")]
+        waits.append((found, pending))
+        (tmp_path / "a").write_text("old")
+        for file in (tmp_path / ".remit").glob("ledger.db*"):
+            file.unlink()
+        for file in (tmp_path / ".remit/pending").glob("*"):
+            file.unlink()
+    assert any(pending and found for found, pending in waits), "killed before the ledger knew of it: nobody needs it"
+    assert any(pending and not found for found, pending in waits), "killed after that: it is needed"
+
+
+def test_originals_are_kept_for_their_days(home: Home, tmp_path: Path) -> None:
+    folder = tmp_path / ".remit/recovered"
+    assert find_recovered(home, days=90) == []
+    folder.mkdir()
+    for each in ("old", "young", "link"):
+        (folder / each).write_text(each)
+    (folder / "link").unlink()
+    (folder / "link").symlink_to(folder / "old")
+    (folder / "folder").mkdir()
+    make_old(folder / "old", folder / "folder", folder / "link", days=91)
+    make_old(folder / "young", days=89)
+    assert [name(home, each) for each in find_recovered(home, days=90)] == [".remit/recovered/old"]
+
+
+def test_spills_that_no_row_names_are_found(home: Home, tmp_path: Path) -> None:
+    assert find_stray_spills(home) == []
+    kept = find_spill(home, write_spill(home, b"kept", session_id="s", kind="answer"))
+    stray = find_spill(home, write_spill(home, b"stray", session_id="t", kind="answer"))
+    with home.ledger.transaction() as db:
+        db.execute("DELETE FROM spills WHERE session_id = 't'")
+    (tmp_path / ".remit/spills/aa").mkdir()
+    os.mkfifo(tmp_path / ".remit/spills/aa/aaaa")
+    time.sleep(0.02)
+    assert [each.file for each in find_stray_spills(home)] == [stray]
+    assert os.path.exists(kept)  # noqa: PTH110 - as the room names it
+
+
+def test_what_is_cleared_is_gone_and_the_rest_is_told(home: Home, tmp_path: Path, gone: int) -> None:
+    file = tmp_path / f".remit/.a.{gone}.0123abcd"
+    file.write_text("half")
+    time.sleep(0.02)
+    found = find_half_written(home, folders=(), trees=())
+    folder = found[0]._replace(file=str(tmp_path / ".remit"))
+    assert clear([*found, folder]) == found
+    assert not file.exists()
+    assert found[0].size_bytes == 4
