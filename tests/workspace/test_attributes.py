@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PATHS = (
-    "MANIFEST.jsonl", "a/MANIFEST.jsonl", "a b/MANIFEST.jsonl", "#a/M.jsonl", "!a/M.jsonl", '"a"/M.jsonl', "a*/M?.jsonl",
+    "MANIFEST.jsonl", "a/MANIFEST.jsonl", "a b/MANIFEST.jsonl", "#a/M.jsonl", "!a/M.jsonl", '"a"/M.jsonl',
+    "a*/M?.jsonl",
     "[attr]a/M.jsonl", "[a]/M.jsonl", "a\\b/M.jsonl", "ü/M.jsonl", "a\tb/M\n.jsonl", "\x7f/M.jsonl", " a /M.jsonl",
 )  # fmt: skip
 

@@ -55,10 +55,8 @@ def quiet_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def find(home: Home, *, folders: tuple[str, ...] = (), trees: tuple[str, ...] = ()) -> list[str]:
     time.sleep(0.02)
-    root = home.root
-    found = find_half_written(
-        home, folders=[f"{root}/{each}" for each in folders], trees=[f"{root}/{each}" for each in trees]
-    )
+    below, deep = ([f"{home.root}/{each}" for each in places] for places in (folders, trees))
+    found = find_half_written(home, folders=below, trees=deep)
     return [name(home, each) for each in found]
 
 

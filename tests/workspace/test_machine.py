@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import sys
 import time
@@ -113,19 +114,22 @@ def test_an_answer_is_how_it_ended_and_what_it_said(tmp_path: Path) -> None:
     assert ask_program([str(tmp_path / "none")], seconds=5) == (127, "no such file or directory")
 
 
-@pytest.mark.parametrize(
-    "script", ["sleep 60", "sleep 60 & sleep 60", "trap '' TERM; sleep 60", "yes", "exec 1>&-; sleep 60"]
-)
+SCRIPTS = ("sleep 60", "sleep 60 & sleep 60", "trap '' TERM; sleep 60", "yes", "exec 1>&- 2>&-; sleep 60")
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
 def test_a_program_that_does_not_end_is_ended_with_all_it_started(tmp_path: Path, script: str) -> None:
-    program = make_program(tmp_path / "tool", f"echo $$ >{tmp_path}/pid; {script}")
+    os.mkfifo(tmp_path / "alive")
+    reader = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
+    program = make_program(tmp_path / "tool", f"exec 3>{tmp_path}/alive; echo begun >&3; {script}")
     began = time.monotonic()
     assert ask_program([str(program)], seconds=0.3).code is None
     assert 0.3 <= time.monotonic() - began < 5
-    group = int((tmp_path / "pid").read_text())
-    with pytest.raises(ProcessLookupError):
-        for _ in range(100):
-            os.killpg(group, 0)
-            time.sleep(0.02)
+    assert os.read(reader, 100) == b"begun\n"
+    ready, _, _ = select.select([reader], [], [], 5)
+    assert ready, "one of them still has the pipe open"
+    assert os.read(reader, 100) == b""
+    os.close(reader)
 
 
 def test_only_the_beginning_of_an_answer_is_kept(tmp_path: Path) -> None:
