@@ -240,6 +240,14 @@ def test_a_number_that_very_many_have_is_left_alone() -> None:
     assert {each.code for each in done.left} == {"SYN005"}
 
 
+def test_a_number_that_the_list_cannot_hold_is_left_alone() -> None:
+    extra = {"project_number": 10**9, "project_name": "far", "status": "planned"}
+    done = plan_repair(make_state(active_projects=[*PROJECTS, extra], next_project_number=10**10), TODO)
+    assert (done.todo, json.loads(done.state)["next_project_number"]) == (TODO, 14)
+    again = plan_repair(done.state, done.todo)
+    assert (again.state, again.told) == (done.state, ())
+
+
 def test_two_versions_of_a_task_are_joined_without_losing_a_field() -> None:
     old = {**PROJECTS[1], "status": "researched", "last_updated": "2026-01-01", "notes": "old"}
     new = {**PROJECTS[1], "status": "planned", "last_updated": "2026-01-05", "plan_path": "p"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.workspace.tasks.state import NUMBER_KEY, load_json, read_number
+from remit.workspace.tasks.values import MAX_NUMBER_DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from remit.workspace.tasks.todo import Todo
 
 NO_TASKS: Mapping[int, str] = {}
+TOO_HIGH = 10**MAX_NUMBER_DIGITS
 
 
 def parse_archive(text: str | None) -> Mapping[int, str]:
@@ -47,9 +49,12 @@ def highest_number(state: State | None, todo: Todo | None, archive: Mapping[int,
 
 
 def find_next_number(counters: Iterable[int], taken: set[int], *, wraps: bool = False) -> int:
-    """The number of the next task: the highest that a file gives, unless it is taken or below one that is."""
-    given = max(counters, default=None)
-    highest = max(taken, default=0)
+    """The number of the next task: the highest that a file gives, unless it is taken or below one that is.
+
+    A number that TODO.md could not hold counts for nothing.
+    """
+    given = max((each for each in counters if each < TOO_HIGH), default=None)
+    highest = max((each for each in taken if each < TOO_HIGH), default=0)
     if given is None:
         return highest + 1
     if not wraps:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.workspace.tasks import state_edits, todo_edits
-from remit.workspace.tasks.archived import NO_TASKS, find_next_number, list_taken, parse_archive
+from remit.workspace.tasks.archived import NO_TASKS, TOO_HIGH, find_next_number, list_taken, parse_archive
 from remit.workspace.tasks.drift import (
     agrees,
     changed_in_both,
@@ -183,8 +183,8 @@ class _Work:
             self.state, _ = state_edits.move_to_completed(self.state, entry)
             self.told.append(f"task {known.number} is {known.word} and not in TODO.md: it went to completed_projects")
             return
-        if known.marker is not None and known.marker not in MARKERS:
-            return  # the list cannot be given a status that is none
+        if known.number >= TOO_HIGH or (known.marker is not None and known.marker not in MARKERS):
+            return  # the list cannot hold such a number, or a status that is none
         value = state_edits.find_tasks(self.state, known.number)[0].value
         shown = {"Status": f"[{known.marker or 'NOT STARTED'}]"}
         for key in _SHOWN_FIELDS:
