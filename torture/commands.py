@@ -136,15 +136,31 @@ def make_ledger(root: Path) -> None:
     home.close()
 
 
+_KNOWN = line("sync")
+"""Remit has been in the workspace before."""
+_AND_NEW = in_turn(line("sync", "--check"), line("task", "new", "What comes next"))
+"""The two files agree, and the next number is right."""
+_MOVE = ("task", "move", "12", "implementing")
+_NEW = ("task", "new", "Another", "one", "--priority", "high", "--description", "To be done.")
+
 COMMANDS: tuple[Command, ...] = (
     Command("naive", write_naively, make_ledger, is_control=True),
     Command("first ledger", make_ledger, admit),
     Command("admit", admit, make_ledger, begin=make_ledger),
     Command("end", end, end, begin=admit),
     Command("forget", forget, forget, begin=in_turn(admit, end)),
+    Command("task move", line(*_MOVE), _AND_NEW, begin=_KNOWN, is_recovered=True),
+    Command("task move, first of all", line(*_MOVE), _AND_NEW),
+    Command("task move of a phase", line("task", "move", "12", "in progress", "--phase", "2"), _AND_NEW, begin=_KNOWN),
+    Command("task new", line(*_NEW), _AND_NEW, begin=_KNOWN, is_recovered=True),
+    Command("task block", line("task", "block", "13", "--reason", "No key"), _AND_NEW, begin=_KNOWN),
+    Command("task focus", line("task", "focus", "13"), line("task", "focus", "13"), begin=_KNOWN),
+    Command("task archive", line("task", "archive"), _AND_NEW, begin=_KNOWN),
+    Command("task move, as a program", program(*_MOVE), _AND_NEW, begin=_KNOWN, is_program=True),
+    Command("task new, as a program", program(*_NEW), _AND_NEW, begin=_KNOWN, is_program=True),
 )
 
 
 def recovering(name: str) -> Command:
     """What recovers a change that was left unfinished."""
-    return Command(name, line("sync", "--check"), line("sync", "--check"))
+    return Command(name, line("sync", "--check"), _AND_NEW)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
 from torture.commands import COMMANDS, recovering
-from torture.stage import Call, Stage, judge, list_leavings, make_folder, prepare, spread, take_workplace
+from torture.stage import Call, Stage, clear_away, judge, list_leavings, make_folder, prepare, spread, take_workplace
 from torture.tracing import Fault, HungError, find_obstacle, run_traced
 from torture.workspaces import copy_workspace
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     from torture.commands import Command
 
+MOST_AS_PROGRAM = 150
+"""A program's start costs a fifth of a second, and most of its syscalls are imports: so many of them, evenly spread."""
 TRIES = 4
 """How often a point is tried that a rival may have made needless."""
 
@@ -79,9 +81,11 @@ def kill_at(stage: Stage, call: Call, *, rivals: int = 0) -> Result:
                 continue
             way = find_way(stage, place)
             complaints, took_effect = judge(stage, place)
+            leavings = list_leavings(stage, place)
+            complaints += clear_away(stage, place) if leavings else []
         except (HungError, AssertionError) as error:
             return Result(point, complaints=(str(error),))
-        return Result(point, True, took_effect, tuple(complaints), tuple(list_leavings(stage, place)), way)  # noqa: FBT003
+        return Result(point, True, took_effect, tuple(complaints), tuple(leavings), way)  # noqa: FBT003
     return Result(point, fired=False)
 
 
@@ -158,7 +162,8 @@ def torture(commands: Iterable[Command], folder: Path, *, most: int, jobs: int) 
     """Kill each command, then those that recover what the first kind of change left unfinished."""
     for command in commands:
         stage = prepare(command, folder / command.name, is_program=command.is_program)
-        results = kill_at_all(stage, most=most, jobs=jobs)
+        wanted = min(most or MOST_AS_PROGRAM, MOST_AS_PROGRAM) if command.is_program else most
+        results = kill_at_all(stage, most=wanted, jobs=jobs)
         yield count(stage, results), results
         if command.is_recovered:
             for place in make_unfinished(stage, results):

@@ -13,6 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from remit.workspace import leftovers
+from torture.commands import run_remit
 from torture.tracing import list_calls, run_plainly, run_traced
 from torture.workspaces import copy_workspace, find_damage, list_litter, look_at, make_workspace, tell_difference
 
@@ -117,6 +119,19 @@ def judge(stage: Stage, place: Path) -> tuple[list[str], bool]:
 def list_leavings(stage: Stage, place: Path) -> list[str]:
     """What was left behind that an undisturbed run does not leave."""
     return [name for name in list_litter(place) if name not in stage.litter]
+
+
+def clear_away(stage: Stage, place: Path) -> list[str]:
+    """Let an hour pass and `remit gc` come; what it does not remove would grow with every crash."""
+
+    def clear() -> int:
+        leftovers.QUIET_SECONDS = -1.0  # the hour: no file can be given an older ctime
+        return run_remit(place, "gc")
+
+    ending = run_plainly(clear, scratch=stage.folder)
+    kept = list_leavings(stage, place)
+    told = [f"remit gc ended with {ending.code}: {ending.stderr}"] if ending.code != 0 else []
+    return told + [f"remit gc leaves {name}" for name in kept]
 
 
 def spread(calls: Sequence[Call], most: int) -> list[Call]:

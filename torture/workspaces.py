@@ -24,7 +24,7 @@ MANIFEST: Final = "claudedocs/agent-outputs/MANIFEST.jsonl"
 ERRORS: Final = "specs/errors.json"
 
 _TIMES = re.compile(rb"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?|\b1[78]\d{8}(?:\d{3})?\b")
-_TABLES = ("delegations", "attempts", "events", "spills", "activity", "settled_steps")
+_TABLES = ("delegations", "attempts", "events", "spills", "activity", "settled_steps", "notes")
 _LASTING = re.compile(r"\.remit(/\.gitignore|/ledger\.db(-wal|-shm|\.lock|\.checkpoint)?|/locks/\w+\.lock|/lint/.*)?")
 
 _TASKS = [
