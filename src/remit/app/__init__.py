@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from remit.app.making import CompiledFile, Migrated, compile_agents, migrate_agents, new
     from remit.app.manifests import find_manifest, validate_manifest
     from remit.app.messages import SCHEMAS, Conversion, check, convert, instructions, load_message, schema
+    from remit.app.overview import Overview, TaskOverview, look_over
     from remit.app.setup import PlannedFile, Setup, Survey, plan_setup, write_setup
     from remit.app.tasks import CheckedTasks, check_sync
     from remit.app.trusting import Executing, Trust, check_trust, get_executing, get_trust, give_trust, revoke_trust
@@ -40,6 +41,7 @@ _HOMES = {
     "remit.app.making": ("CompiledFile", "Migrated", "compile_agents", "migrate_agents", "new"),
     "remit.app.manifests": ("find_manifest", "validate_manifest"),
     "remit.app.messages": ("SCHEMAS", "Conversion", "check", "convert", "instructions", "load_message", "schema"),
+    "remit.app.overview": ("Overview", "TaskOverview", "look_over"),
     "remit.app.setup": ("PlannedFile", "Setup", "Survey", "plan_setup", "write_setup"),
     "remit.app.tasks": ("CheckedTasks", "check_sync"),
     "remit.app.trusting": ("Executing", "Trust", "check_trust", "get_executing", "get_trust", "give_trust",
@@ -62,9 +64,11 @@ __all__ = [
     "Health",
     "Linted",
     "Migrated",
+    "Overview",
     "PlannedFile",
     "Setup",
     "Survey",
+    "TaskOverview",
     "Trust",
     "check",
     "check_health",
@@ -88,6 +92,7 @@ __all__ = [
     "load_agent_text",
     "load_graph",
     "load_message",
+    "look_over",
     "migrate_agents",
     "new",
     "plan_setup",

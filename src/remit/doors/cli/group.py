@@ -30,6 +30,7 @@ COMMANDS = {
     "manifest": "remit.doors.cli.manifest",
     "sync": "remit.doors.cli.sync",
     "errors": "remit.doors.cli.errors",
+    "status": "remit.doors.cli.status",
     "doctor": "remit.doors.cli.doctor",
     "gc": "remit.doors.cli.gc",
     "trust": "remit.doors.cli.trust",
@@ -55,9 +56,8 @@ class Commands(Command, click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load a command; asking for one that is not there is a mistake with a name."""
         if cmd_name in self.table:
-            name = (
-                f"{cmd_name}_" if cmd_name in {"compile", "list"} else cmd_name
-            )  # Python has functions of those names
+            taken = cmd_name in {"compile", "list"}  # Python has functions of those names
+            name = f"{cmd_name}_" if taken else cmd_name
             command: click.Command = getattr(import_module(self.table[cmd_name]), name)
             return command
         if ctx.resilient_parsing:  # a shell asks what could follow

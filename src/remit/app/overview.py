@@ -1,0 +1,160 @@
+"""The overview: what is going on in a workspace, on one screen."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from remit.app.settings import find_workspace, load_settings
+from remit.errors import RemitError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from remit.config import Settings
+    from remit.workspace.home import Home
+    from remit.workspace.ledger.delegations import Delegation
+    from remit.workspace.manifest.glance import Glance
+    from remit.workspace.tasks.store import TaskFacts
+
+    T = TypeVar("T")
+
+SETTLED = 5
+OPEN = 50
+_MANIFEST_BYTES = 4 * 1024 * 1024
+_RESTING = ("NOT STARTED", "COMPLETED", "ABANDONED", "EXPANDED", "ON HOLD", "BLOCKED")
+
+
+class TaskOverview(NamedTuple):
+    """The tasks in numbers, and those that somebody works on or waits for."""
+
+    folder: str
+    counts: tuple[tuple[str, int], ...]
+    """Markers, the most lively first."""
+    working: tuple[TaskFacts, ...]
+    blocked: tuple[TaskFacts, ...]
+    focus: int | None
+    differences: int
+    """How often state.json and TODO.md disagree."""
+
+
+class ManifestOverview(NamedTuple):
+    """Where the manifest is, and how much is in it."""
+
+    path: str
+    seen: Glance
+
+
+class Overview(NamedTuple):
+    """A workspace at a glance. What could not be looked at is None, and told among the faults."""
+
+    root: str
+    branch: str | None
+    now_ms: int
+    tasks: TaskOverview | None = None
+    outside: tuple[str, ...] = ()
+    """The commands of an outside task system, where the workspace has no tasks of its own."""
+    running: tuple[Delegation, ...] = ()
+    settled: tuple[Delegation, ...] = ()
+    manifest: ManifestOverview | None = None
+    open_errors: int = 0
+    open_causes: int = 0
+    ledger_bytes: int | None = None
+    faults: tuple[tuple[str, str], ...] = ()
+    """What could not be looked at, and why."""
+
+
+def look_over() -> Overview:
+    """Look at everything that goes on in the workspace."""
+    from remit.workspace.head import find_branch  # noqa: PLC0415 - only for this
+    from remit.workspace.home import Home  # noqa: PLC0415
+
+    root = find_workspace()
+    settings = load_settings(root)
+    home = Home(root)
+    faults: list[tuple[str, str]] = []
+
+    def attempt(name: str, look: Callable[[], T]) -> T | None:
+        """One part that cannot be looked at does not hide the others."""
+        try:
+            return look()
+        except RemitError as error:
+            faults.append((name, str(error)))
+            return None
+
+    try:
+        tasks, outside = attempt("tasks", _look_at_tasks) or (None, ())
+        running, settled = attempt("delegations", lambda: _look_at_delegations(home)) or ((), ())
+        manifest = attempt("manifest", lambda: _look_at_manifest(home, settings))
+        errors, causes = attempt("errors", _look_at_errors) or (0, 0)
+        size = attempt("ledger", lambda: _measure(home))
+    finally:
+        home.close()
+    now_ms = time.time_ns() // 1_000_000
+    return Overview(
+        root, find_branch(root), now_ms, tasks, outside, running, settled, manifest, errors, causes, size, tuple(faults)
+    )
+
+
+def _look_at_tasks() -> tuple[TaskOverview | None, tuple[str, ...]]:
+    from remit.app.tasks import Tasks, check_sync  # noqa: PLC0415 - only for this
+
+    tasks = Tasks()
+    if not tasks.is_begun:
+        return None, tuple(tasks.outside.values())
+    try:
+        checked = check_sync()
+        found = [checked.findings] if checked is not None else []
+        differences = sum(each.severity == "error" for by_file in found for told in by_file.values() for each in told)
+        facts = [each for each in tasks.list_tasks() if not each.closed or each.marker]
+        focus = tasks.get_focus()
+    finally:
+        tasks.home.close()
+    markers = [each.marker or "NO STATUS" for each in facts]
+    counts = sorted({marker: markers.count(marker) for marker in markers}.items(), key=lambda row: _rank(row[0]))
+    working = tuple(each for each in facts if not each.closed and each.marker not in (*_RESTING, None))
+    blocked = tuple(each for each in facts if not each.closed and each.marker == "BLOCKED")
+    return TaskOverview(tasks.store.folder, tuple(counts), working, blocked, focus, differences), ()
+
+
+def _rank(marker: str) -> tuple[int, str]:
+    """Work first, then what waits, then what is over."""
+    order = ("BLOCKED", "NOT STARTED", "ON HOLD", "EXPANDED", "COMPLETED", "ABANDONED")
+    return (order.index(marker) + 1 if marker in order else 0, marker)
+
+
+def _look_at_delegations(home: Home) -> tuple[tuple[Delegation, ...], tuple[Delegation, ...]]:
+    if not os.path.lexists(home.ledger_file):
+        return (), ()
+    from remit.workspace.ledger.delegations import list_delegations  # noqa: PLC0415 - SQLite costs 4 ms
+
+    running = list_delegations(home.ledger, only_open=True, limit=OPEN)
+    recent = list_delegations(home.ledger, limit=SETTLED + len(running))
+    return tuple(running), tuple([each for each in recent if each.state == "settled"][:SETTLED])
+
+
+def _look_at_manifest(home: Home, settings: Settings) -> ManifestOverview | None:
+    from remit.app.setup import place_manifest  # noqa: PLC0415 - only for this
+
+    path = place_manifest(home.root, settings)
+    if not os.path.lexists(f"{home.root}/{path}"):
+        return None
+    from remit.workspace.manifest.glance import glance  # noqa: PLC0415 - only with a manifest
+
+    return ManifestOverview(path, glance(home, f"{home.root}/{path}", max_bytes=_MANIFEST_BYTES))
+
+
+def _look_at_errors() -> tuple[int, int]:
+    from remit.app.error_log import load_errors  # noqa: PLC0415 - only for this
+
+    found = load_errors(only_open=True)
+    return len(found.records), len(found.groups)
+
+
+def _measure(home: Home) -> int | None:
+    if not os.path.lexists(home.ledger_file):
+        return None
+    from remit.workspace.ledger.retention import measure_bytes  # noqa: PLC0415 - SQLite costs 4 ms
+
+    return measure_bytes(home)

@@ -1,0 +1,221 @@
+"""`remit status`: what is going on in a workspace, on one screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.doors.cli import options
+from remit.doors.cli.output import get_paint, say, say_json
+from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count
+from remit.doors.terminal import count_columns, escape, measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.app import Overview, TaskOverview
+
+_MAX_TASKS = 5
+_MAX_RUNNING = 3
+_MAX_COLUMNS = 120
+_NAME = 11
+"""How wide the column of names is."""
+_AGES = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
+_STYLES = {"accepted": "good", "repaired": "good"}
+
+
+@click.command(cls=options.Command, short_help="Show what is going on, on one screen.")
+@options.output_format("full", "json")
+def status(*, output_format: str) -> int:
+    """Show the tasks that are worked on, delegations, manifest, errors and the ledger's size.
+
+    Exit code 0: shown, 1: a part of it could not be looked at, 2: could not run.
+    """
+    from remit import app
+
+    overview = app.look_over()
+    if output_format == "json":
+        say_json(_shape(overview))
+    else:
+        columns = min(count_columns(), _MAX_COLUMNS)
+        say("\n".join(_Line(columns).fit(name, text, style) for name, text, style in _render(overview)))
+    return NOT_ACCEPTED if overview.faults else ACCEPTED
+
+
+class _Line:
+    """Lines that fit the screen: a name, and a text that is cut where the screen ends."""
+
+    def __init__(self, columns: int) -> None:
+        self.columns = columns
+        self.paint = get_paint()
+
+    def fit(self, name: str, text: str, style: str) -> str:
+        """One line. The text is foreign, so it is escaped before it is cut."""
+        room = self.columns - _NAME
+        shown = cut(escape(text), room)
+        return f"{self.paint('strong', f'{name:<{_NAME}}')}{self.paint(style, shown) if style else shown}".rstrip()
+
+
+def cut(text: str, columns: int) -> str:
+    """A text that takes no more than so many columns."""
+    if text.isascii() and len(text) <= columns:
+        return text
+    widths = measure(text)
+    if sum(widths) <= columns:
+        return text
+    room, kept = columns - 1, 0
+    for width in widths:
+        if width > room:
+            break
+        room -= width
+        kept += 1
+    return f"{text[:kept]}…"
+
+
+def _render(overview: Overview) -> Iterator[tuple[str, str, str]]:
+    """The lines: a name, a text, and a style for the text."""
+    branch = f" on {overview.branch}" if overview.branch is not None else ""
+    yield "workspace", f"{overview.root}{branch}", ""
+    faults = dict(overview.faults)
+    if "tasks" in faults:
+        yield "tasks", faults["tasks"], "error"
+    else:
+        yield from _render_tasks(overview)
+    yield from _render_delegations(overview, faults)
+    yield from _render_rest(overview, faults)
+
+
+def _render_tasks(overview: Overview) -> Iterator[tuple[str, str, str]]:
+    tasks = overview.tasks
+    if tasks is None:
+        outside = "kept by an outside system; its commands are in the settings"
+        yield "tasks", outside if overview.outside else "none yet; begin with: remit task new TITLE", ""
+        return
+    total = sum(number for _, number in tasks.counts)
+    counts = ", ".join(f"{number} {marker.lower()}" for marker, number in tasks.counts)
+    yield "tasks", f"{total} in {tasks.folder}: {counts}" if total else f"none in {tasks.folder}", ""
+    yield from _render_working(tasks)
+    if tasks.differences:
+        told = f"state.json and TODO.md do not agree: {count(tasks.differences, 'difference')}; see: remit sync --check"
+        yield "drift", told, "error"
+    else:
+        yield "drift", "none: state.json and TODO.md agree", ""
+
+
+def _render_working(tasks: TaskOverview) -> Iterator[tuple[str, str, str]]:
+    """The tasks that somebody works on or waits for, the one in focus first."""
+    shown = sorted(
+        (*tasks.working, *tasks.blocked), key=lambda each: (each.number != tasks.focus, each.marker == "BLOCKED")
+    )
+    for each in shown[:_MAX_TASKS]:
+        mark = ">" if each.number == tasks.focus else " "
+        style = "warning" if each.marker == "BLOCKED" else ""
+        yield "", f"{mark} {each.number:>4}  {each.marker or '':<12}  {each.title}", style
+    if len(shown) > _MAX_TASKS:
+        yield "", f"  and {len(shown) - _MAX_TASKS} more; see: remit task list", ""
+
+
+def _render_delegations(overview: Overview, faults: dict[str, str]) -> Iterator[tuple[str, str, str]]:
+    if "delegations" in faults:
+        yield "work", faults["delegations"], "error"
+        return
+    running, settled = overview.running, overview.settled
+    if not running and not settled:
+        yield "work", "nothing was delegated yet", ""
+        return
+    yield "work", f"{count(len(running), 'delegation')} open" if running else "nothing is open", ""
+    for each in running[:_MAX_RUNNING]:
+        begun = each.started_ms or each.created_ms
+        yield (
+            "",
+            f"  {_name_work(each.agent, each.task_number)}  {each.state} for {_show_age(overview.now_ms - begun)}",
+            "",
+        )
+    if len(running) > _MAX_RUNNING:
+        yield "", f"  and {len(running) - _MAX_RUNNING} more", ""
+    for place, each in enumerate(settled):
+        age = _show_age(overview.now_ms - (each.ended_ms or each.created_ms))
+        words = " ".join(word for word in (each.status, each.outcome) if word) or each.ending or "settled"
+        style = _STYLES.get(each.outcome or "", "warning")
+        name = "settled" if place == 0 else ""
+        yield name, f"  {_name_work(each.agent, each.task_number)}  {words}, {age} ago", style
+
+
+def _name_work(agent: str, task: int | None) -> str:
+    shown = cut(escape(agent), 24)
+    return f"{shown}{' ' * (24 - sum(measure(shown)))}  {f'task {task}' if task is not None else '':<9}"
+
+
+def _show_age(age_ms: int) -> str:
+    unit_ms, unit = next((each for each in _AGES if age_ms >= each[0]), _AGES[-1])
+    return f"{max(0, age_ms) // unit_ms} {unit}"
+
+
+def _render_rest(overview: Overview, faults: dict[str, str]) -> Iterator[tuple[str, str, str]]:
+    manifest = overview.manifest
+    if "manifest" in faults:
+        yield "manifest", faults["manifest"], "error"
+    elif manifest is None:
+        yield "manifest", "none yet; it begins with: remit manifest add", ""
+    else:
+        seen = manifest.seen
+        entries = f"{seen.entries:,} {'entry' if seen.entries == 1 else 'entries'}"
+        bad = f", {count(seen.bad_lines, 'bad line')}" if seen.bad_lines else ""
+        part = "" if seen.is_whole else " in its beginning; for all of it: remit manifest rebuild"
+        yield "manifest", f"{entries}, {seen.pending:,} pending{bad}{part}", "warning" if seen.bad_lines else ""
+    if "errors" in faults:
+        yield "errors", faults["errors"], "error"
+    elif overview.open_errors:
+        causes = count(overview.open_causes, "cause")
+        yield "errors", f"{overview.open_errors} open, of {causes}; see: remit errors", "warning"
+    else:
+        yield "errors", "none open", ""
+    if "ledger" in faults:
+        yield "ledger", faults["ledger"], "error"
+    elif overview.ledger_bytes is None:
+        yield "ledger", "none yet; it is made when there is something to keep", ""
+    else:
+        yield "ledger", f"{overview.ledger_bytes / 1024 / 1024:.1f} MB", ""
+
+
+def _shape(overview: Overview) -> dict[str, Any]:
+    tasks = overview.tasks
+    return {
+        "root": overview.root,
+        "branch": overview.branch,
+        "tasks": None if tasks is None else _shape_tasks(tasks),
+        "outside": list(overview.outside),
+        "delegations": {
+            "open": [_shape_delegation(each) for each in overview.running],
+            "settled": [_shape_delegation(each) for each in overview.settled],
+        },
+        "manifest": None
+        if overview.manifest is None
+        else {"path": overview.manifest.path, **overview.manifest.seen._asdict()},
+        "errors": {"open": overview.open_errors, "causes": overview.open_causes},
+        "ledger_bytes": overview.ledger_bytes,
+        "faults": [{"part": name, "message": sentence} for name, sentence in overview.faults],
+    }
+
+
+def _shape_tasks(tasks: TaskOverview) -> dict[str, Any]:
+    def shape(found: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - tasks of either kind
+        return [{"number": each.number, "title": each.title, "status": each.marker} for each in found]
+
+    return {
+        "folder": tasks.folder,
+        "counts": dict(tasks.counts),
+        "working": shape(tasks.working),
+        "blocked": shape(tasks.blocked),
+        "focus": tasks.focus,
+        "differences": tasks.differences,
+    }
+
+
+def _shape_delegation(each: Any) -> dict[str, Any]:  # noqa: ANN401 - a row of the ledger
+    keys = (
+        "session_id", "agent", "depth", "task_number", "state", "created_ms", "started_ms", "deadline_ms",
+        "ended_ms", "ending", "outcome", "status",
+    )  # fmt: skip
+    return {key: getattr(each, key) for key in keys}
