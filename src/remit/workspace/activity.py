@@ -253,7 +253,7 @@ def _write(root: str, path: str, records: tuple[Record, ...]) -> Noted:
         if after == data:
             return Noted(changed=False, finding=edited.finding)
         if _take_stamp(os.lstat(file)) == stamp:  # else somebody has written it meanwhile
-            write_bytes(file, after)
+            write_bytes(file, after, aside=f"{root}/.remit/pending")  # else a crash leaves it among the agent's files
             return Noted(changed=True)
     return Noted(changed=False, finding=file_left_alone(path, "it changes all the time"))
 

@@ -86,15 +86,17 @@ def _is_openable(name: str, mode: int) -> bool:
     return stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and name.startswith(("/dev/fd/", "/dev/stdin", "/proc/self/fd/")))
 
 
-def write_bytes(path: str, data: bytes, *, durable: bool = True) -> None:
+def write_bytes(path: str, data: bytes, *, durable: bool = True, aside: str | None = None) -> None:
     """Replace a file at once: whoever opens it sees the old content or the new one, also after a crash.
 
     What is not `durable` may be lost or torn when the machine itself stops: for what can be made again.
-    A link stays a link: what it leads to is replaced. The file keeps its permissions.
+    A link stays a link: what it leads to is replaced. The file keeps its permissions. Until it is whole, the new
+    content waits in the folder `aside`, if that is there and on the same disk, else beside the file.
     """
     target = os.path.realpath(path)
     folder, name = os.path.split(target)
-    temporary = os.path.join(folder, f".{name[:40]}.{os.getpid()}.{os.urandom(4).hex()}")
+    waiting = aside if aside is not None and _share_disk(aside, folder) else folder
+    temporary = os.path.join(waiting, f".{name[:40]}.{os.getpid()}.{os.urandom(4).hex()}")
     write_beside(temporary, data, target=target, durable=durable)
     try:
         os.replace(temporary, target)
@@ -103,6 +105,13 @@ def write_bytes(path: str, data: bytes, *, durable: bool = True) -> None:
         raise
     if durable:
         sync_folder(folder)
+
+
+def _share_disk(one: str, other: str) -> bool:
+    try:
+        return os.stat(one).st_dev == os.stat(other).st_dev
+    except OSError:
+        return False
 
 
 def write_beside(temporary: str, data: bytes, *, target: str, durable: bool = True) -> None:

@@ -126,7 +126,7 @@ def record_errors(home: Home, file: str, records: Iterable[Record], *, now_ms: i
         text, moved = _shorten(apply(log.document.text, [edit, *_set_date(log.document, now_ms)]))
         original = _keep_original(home, log)
         _archive(file, moved)
-        _write(file, text)
+        _write(home, file, text)
         return Recorded(file, tuple(added), len(wanted) - len(added), len(moved), log.findings, original)
 
 
@@ -169,7 +169,7 @@ def mark_errors(home: Home, file: str, word: str, status: FixStatus, *, note: st
             return Marked(file, chosen, 0)
         text = apply(log.document.text, [*edits, *_set_date(log.document, now_ms)])
         original = _keep_original(home, log)
-        _write(file, text)
+        _write(home, file, text)
         after = log._replace(records=_read_records(parse_document(text)))
         return Marked(file, choose(after.errors, word), changed, original)
 
@@ -273,9 +273,10 @@ def _archive(file: str, lines: list[str]) -> None:
         raise tell_failure(archive, error) from error
 
 
-def _write(file: str, text: str) -> None:
+def _write(home: Home, file: str, text: str) -> None:
+    aside = home.make_folder("pending")  # what a crash leaves there is in nobody's way
     try:
         os.makedirs(os.path.dirname(file), exist_ok=True)
-        write_bytes(file, text.encode("utf-8", "surrogateescape"))
+        write_bytes(file, text.encode("utf-8", "surrogateescape"), aside=aside)
     except OSError as error:
         raise tell_failure(file, error) from error

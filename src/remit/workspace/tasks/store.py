@@ -21,13 +21,14 @@ from remit.workspace.tasks.desk import (
     at_desk,
     decode,
     finish_if_interrupted,
+    is_own,
     load_file,
 )
 from remit.workspace.tasks.drift import check_drift
 from remit.workspace.tasks.examine import examine
 from remit.workspace.tasks.intake import make_name
 from remit.workspace.tasks.markdown import clean_title
-from remit.workspace.tasks.moves import ENDS, OWN_COMMAND, check_move
+from remit.workspace.tasks.moves import ENDS, NEED_REASON, OWN_COMMAND, check_move
 from remit.workspace.tasks.plan import find_resume_point, parse_plan, set_phase, set_plan_status
 from remit.workspace.tasks.state import CLOSED_LISTS, OPEN_LISTS, load_json, parse_state, read_number, read_title
 from remit.workspace.tasks.todo import parse_todo
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-    from remit.model import Finding
+    from remit.model import Artifact, Finding
     from remit.workspace.home import Home
     from remit.workspace.journal import Interrupted
     from remit.workspace.tasks.desk import Desk
@@ -151,14 +152,14 @@ class TaskStore:
         """The plan of a task; None where it has none."""
         task = self.get(number)
         path = self.find_plan(task)
-        data = None if path is None else load_file(f"{self.home.root}/{path}")
+        data = None if path is None else load_file(self.home.root, path)
         if path is None or data is None:
             return None
         plan = parse_plan(decode(data))
         return PlanFacts(path, plan.phases, find_resume_point(plan))
 
     def _load(self, name: str) -> str | None:
-        data = load_file(f"{self.home.root}/{self.folder}/{name}")
+        data = load_file(self.home.root, f"{self.folder}/{name}")
         return None if data is None else decode(data)
 
     # Changing
@@ -217,7 +218,10 @@ class TaskStore:
     def follow_in_plan(self, desk: Desk, fields: dict[str, Any], edit: Callable[[str], str]) -> bool:
         """Change a task's plan together with it; whether it has one."""
         path = self.find_plan(TaskFacts(0, "", None, closed=False, fields=fields))
-        name = None if path is None else os.path.relpath(path, self.folder)
+        root = os.path.realpath(self.home.root)
+        # The folder may be a link to one of another depth, and then so many steps up from it lead elsewhere.
+        folder = os.path.realpath(f"{root}/{self.folder}")
+        name = None if path is None else os.path.relpath(f"{root}/{path}", folder)
         text = None if name is None else desk.load(name)
         if name is None or text is None:
             return False
@@ -236,7 +240,7 @@ class TaskStore:
         real_root = os.path.realpath(self.home.root)
         for base in ("", f"{self.folder}/"):
             real = os.path.realpath(f"{self.home.root}/{base}{named}")
-            if real.startswith(f"{real_root}/") and os.path.isfile(real):
+            if is_own(self.home.root, f"{base}{named}") and os.path.isfile(real):
                 return os.path.relpath(real, real_root)
         return None
 
@@ -250,6 +254,25 @@ class TaskStore:
             if not self.follow_in_plan(desk, entry.value, lambda text: set_phase(text, phase, wanted)):
                 raise UsageError(f"task {number} has no plan", hint="name it as plan_path in state.json")
         return _tell(desk, number, None, wanted)
+
+    def conclude(
+        self, number: int, marker: str | None, *, artifacts: tuple[Artifact, ...] = (), reason: str = ""
+    ) -> Moved:
+        """Put down what came of work on a task: its artifacts, and the marker that follows, where one does."""
+        with self.change("task concluded", number=number) as desk:
+            before = _read_marker(desk, number)
+            now = read_clock()
+            for artifact in artifacts:
+                entry = state_edits.find_task(desk.state, number)
+                if artifact.path not in _list_paths(entry.value):
+                    shown = {"path": artifact.path, "type": artifact.word or artifact.kind, "summary": artifact.summary}
+                    kept = {key: value for key, value in shown.items() if value}
+                    desk.put(STATE, state_edits.append_to_list(desk.state, entry, "artifacts", kept, now=now))
+                if artifact.kind == "plan":
+                    desk.put(STATE, state_edits.set_fields(desk.state, number, {"plan_path": artifact.path}, now=now))
+            if marker is not None:
+                self._put_marker(desk, number, marker, reason=" ".join(reason.split()) if marker in NEED_REASON else "")
+        return _tell(desk, number, before, marker)
 
     def link(self, number: int, entry_id: str) -> Moved:
         """Link a task to an entry of the manifest (R4.9)."""
@@ -322,6 +345,12 @@ def _read_marker(desk: Desk, number: int) -> str | None:
         raise StateError(f"task {number} is over and put away", hint="make a new one with: remit task new TITLE")
     word = entry.value.get("status")
     return word if isinstance(word, str) else None
+
+
+def _list_paths(fields: dict[str, Any]) -> set[object]:
+    """The paths of the artifacts that a task has."""
+    listed = fields.get("artifacts")
+    return {each.get("path") for each in listed if isinstance(each, dict)} if isinstance(listed, list) else set()
 
 
 def _choose_number(desk: Desk) -> int:

@@ -1,0 +1,218 @@
+"""Settling: what has to be true on disk once a delegation is over, and only what is missing of it (C19).
+
+Owns the order: manifest, task, errors, activity, git. Each step looks at what is there first, because the agent itself
+may have done it, or a settlement before this one that was cut short: so there are never two lines and never two
+commits. A step that fails is told and keeps none of the others from being done; it makes nobody's work a failure.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from remit.errors import RemitError
+from remit.workspace.activity import Record as Told
+from remit.workspace.activity import write_activity
+from remit.workspace.error_log.log import record_errors
+from remit.workspace.error_log.records import make_records
+from remit.workspace.git.commits import commit_paths, render_message
+from remit.workspace.ledger.activity import list_acts, mark_told
+from remit.workspace.ledger.events import add_event, read_clock_ms
+from remit.workspace.manifest.append import Appender
+from remit.workspace.manifest.entries import add_number, split_id
+from remit.workspace.manifest.index import Index
+from remit.workspace.tasks.moves import follow_status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from remit.model import Artifact, ArtifactFacts, DialectName, Fault, Finding, Status
+    from remit.workspace.home import Home
+    from remit.workspace.ledger.activity import Act
+    from remit.workspace.tasks.store import TaskStore
+
+State = Literal["done", "there", "nothing", "failed"]
+NO_WORDS: Mapping[str, Status] = {}
+
+
+class Settlement(NamedTuple):
+    """What a delegation leaves behind."""
+
+    session_id: str
+    status: str
+    """completed, partial, failed, blocked or timeout."""
+    dialect: DialectName = "standard"
+    kind: str = ""
+    """What the agent is for: planning, implementation, research, review, utility."""
+    task_number: int | None = None
+    phase: int | None = None
+    summary: str = ""
+    reason: str = ""
+    """Why the task is blocked."""
+    artifacts: tuple[Artifact, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    path: tuple[str, ...] = ()
+    depth: int | None = None
+    entry: Mapping[str, Any] | None = None
+    """The line for the manifest, with its id, where the dialect has one."""
+    commits: bool = True
+
+
+class Step(NamedTuple):
+    """What became of one step."""
+
+    name: str
+    state: State
+    """Done now, there already, nothing to do, or failed."""
+    message: str = ""
+    findings: tuple[Finding, ...] = ()
+    files: tuple[str, ...] = ()
+    """What is true on disk because of it, below the root."""
+
+
+class Places(NamedTuple):
+    """Where a workspace keeps what is settled."""
+
+    tasks: TaskStore | None
+    manifest: str
+    error_log: str
+    look: Callable[[str], ArtifactFacts | None]
+    """Tells of a findings file."""
+    words: Mapping[str, Status] = NO_WORDS
+
+
+def settle(home: Home, settlement: Settlement, places: Places) -> tuple[Step, ...]:
+    """Do what is missing, in order; what became of each step."""
+    acts = {"manifest": _settle_manifest, "task": _settle_task, "errors": _settle_errors, "activity": _settle_activity}
+    steps = [_attempt(name, partial(act, home, settlement, places)) for name, act in acts.items()]
+    files = tuple(dict.fromkeys(file for step in steps for file in step.files))
+    steps.append(_attempt("git", partial(_settle_git, home, settlement, files)))
+    _record(home, settlement, steps)
+    return tuple(steps)
+
+
+def _attempt(name: str, act: Callable[[], Step]) -> Step:
+    try:
+        return act()
+    except RemitError as error:
+        return Step(name, "failed", str(error))
+
+
+def _record(home: Home, settlement: Settlement, steps: list[Step]) -> None:
+    with home.ledger.transaction() as db:
+        db.executemany(
+            "INSERT OR REPLACE INTO settled_steps (session_id, step, at_ms, result) VALUES (?, ?, ?, ?)",
+            [
+                (settlement.session_id, step.name, read_clock_ms(), json.dumps([step.state, step.message]))
+                for step in steps
+            ],
+        )
+        add_event(db, "settlement", {step.name: step.state for step in steps}, session_id=settlement.session_id)
+
+
+def _settle_manifest(home: Home, settlement: Settlement, places: Places) -> Step:
+    """One line for this work. One that has its id, or its id with a number, and its file, is this work's."""
+    entry = settlement.entry
+    if entry is None:
+        return Step("manifest", "nothing")
+    index = Index(home, places.manifest)
+    files = _below(home, places.manifest, *_find_findings_file(home, places, entry))
+    stem, number = split_id(str(entry.get("id") or ""))
+    while os.path.lexists(places.manifest) and (found := index.find(add_number(stem, number))) is not None:
+        if found.fields.get("file") == entry.get("file"):
+            return Step("manifest", "there", f"{found.id} is there already", files=files)
+        number += 1
+    added = Appender(index, look=places.look, words=places.words).add(entry, day=time.strftime("%Y-%m-%d"))
+    if not added.accepted:
+        return Step("manifest", "failed", "the entry is not acceptable", added.findings)
+    return Step("manifest", "done", str(added.fields["id"]), added.findings, files)
+
+
+def _find_findings_file(home: Home, places: Places, entry: Mapping[str, Any]) -> list[str]:
+    file = entry.get("file")
+    if not isinstance(file, str) or "\0" in file:
+        return []
+    bases = (os.path.dirname(places.manifest), home.root)
+    return [full for base in bases if os.path.isfile(full := os.path.join(base, file))][:1]
+
+
+def _settle_task(home: Home, settlement: Settlement, places: Places) -> Step:
+    """The marker that the return moves the task to, and the artifacts, in one change."""
+    del home
+    number = settlement.task_number
+    if number is None or places.tasks is None:
+        return Step("task", "nothing")
+    task = places.tasks.get(number)
+    if task.closed:
+        return Step("task", "there", f"task {number} is over and put away")
+    wanted = follow_status(task.marker or "", settlement.status, settlement.dialect, kind=settlement.kind)
+    reason = settlement.reason or next((fault.message for fault in settlement.faults), settlement.summary)
+    moved = places.tasks.conclude(number, wanted, artifacts=settlement.artifacts, reason=reason)
+    state: State = "done" if moved.files else "there"
+    where = f"task {number} is {wanted or task.marker}"
+    tasks = (f"{places.tasks.folder}/state.json", f"{places.tasks.folder}/TODO.md")
+    return Step("task", state, where, moved.told, (*tasks, *moved.files))
+
+
+def _settle_errors(home: Home, settlement: Settlement, places: Places) -> Step:
+    """The faults of the return; one that is there already is not written twice (R2.17)."""
+    if not settlement.faults:
+        return Step("errors", "nothing")
+    records = make_records(
+        settlement.faults,
+        session_id=settlement.session_id,
+        task_number=settlement.task_number,
+        phase=settlement.phase,
+        path=settlement.path,
+        depth=settlement.depth,
+    )
+    recorded = record_errors(home, places.error_log, records, now_ms=read_clock_ms())
+    state: State = "done" if recorded.added else "there"
+    return Step("errors", state, findings=tuple(recorded.findings), files=_below(home, places.error_log))
+
+
+def _settle_activity(home: Home, settlement: Settlement, places: Places) -> Step:
+    """What the agent did, in the frontmatter of the files that have one (R3.11)."""
+    del places
+    acts = list_acts(home.ledger, settlement.session_id, only_untold=True)
+    if not acts:
+        return Step("activity", "nothing")
+    by_path: dict[str, list[Act]] = {}
+    for act in acts:
+        by_path.setdefault(act.path, []).append(act)
+    noted = {path: write_activity(home.root, path, [_tell(act) for act in these]) for path, these in by_path.items()}
+    with home.ledger.transaction() as db:
+        mark_told(db, acts)
+    findings = tuple(each.finding for each in noted.values() if each.finding is not None)
+    changed = tuple(path for path, each in noted.items() if each.changed)
+    return Step("activity", "done" if changed else "there", "", findings, changed)
+
+
+def _tell(act: Act) -> Told:
+    when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(act.at_ms / 1000))
+    return Told(act.session_id, act.parent_id, act.operation, when)
+
+
+def _settle_git(home: Home, settlement: Settlement, files: tuple[str, ...]) -> Step:
+    """Commit what the agent made and what was settled; what is committed already changes nothing (S6)."""
+    paths = tuple(dict.fromkeys((*(artifact.path for artifact in settlement.artifacts), *files)))
+    if not settlement.commits or not paths:
+        return Step("git", "nothing")
+    text = settlement.summary or settlement.status
+    number = settlement.task_number
+    message = text[:200] if number is None else render_message(number, text, phase=settlement.phase)
+    committed = commit_paths(home.root, paths, message)
+    if committed.commit is not None:
+        return Step("git", "done", committed.commit, committed.findings, committed.paths)
+    failed = any(finding.severity != "note" for finding in committed.findings)
+    return Step("git", "failed" if failed else "there", "", committed.findings)
+
+
+def _below(home: Home, *files: str) -> tuple[str, ...]:
+    """Files as they are called below the root; those that lie elsewhere are left out."""
+    root = f"{os.path.realpath(home.root)}/"
+    real = [os.path.realpath(file) for file in files]
+    return tuple(file.removeprefix(root) for file in real if file.startswith(root))

@@ -1,0 +1,209 @@
+"""Settling: only what is missing is done, wherever it was cut short before."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from remit.model import Artifact, ArtifactFacts, Fault
+from remit.workspace.home import Home
+from remit.workspace.ledger.activity import add_act, list_acts
+from remit.workspace.ledger.events import load_events
+from remit.workspace.settle import Places, Settlement, settle
+from remit.workspace.tasks.store import TaskStore
+from tests.workspace.dying import run_and_die
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OUT = "claudedocs/agent-outputs"
+ENTRY = {
+    "id": "auth-2026-01-19",
+    "file": "2026-01-19_auth.md",
+    "title": "How users sign in",
+    "date": "2026-01-19",
+    "status": "complete",
+    "topics": ["auth"],
+    "key_findings": ["Use one session store.", "Rotate the keys each month.", "Drop the old login page."],
+    "actionable": True,
+    "needs_followup": [],
+    "linked_tasks": ["1"],
+}
+FAULT = Fault("execution", "one test is flaky", "UNKNOWN_ERROR", recoverable=True, recommendation="Run it again.")
+
+
+def git(folder: Path, *args: str) -> str:
+    command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *args]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def make(folder: Path) -> Home:
+    """A workspace in which a task is being researched, and the agent has written its findings."""
+    folder.mkdir(parents=True, exist_ok=True)
+    git(folder, "init", "-q")
+    git(folder, "config", "user.name", "A")
+    git(folder, "config", "user.email", "a@example.invalid")
+    home = Home(str(folder))
+    store = TaskStore(home, "specs")
+    store.add("Sign in")
+    store.move(1, "RESEARCHING")
+    (folder / OUT).mkdir(parents=True)
+    (folder / OUT / "MANIFEST.jsonl").write_text("")
+    (folder / OUT / "2026-01-19_auth.md").write_text("---\ntitle: Auth\n---\n\n# Auth\n")
+    (folder / "other.txt").write_text("not ours\n")
+    with home.ledger.transaction() as db:
+        add_act(db, session_id="s1", path=f"{OUT}/2026-01-19_auth.md", operation="write")
+    return home
+
+
+def places(home: Home) -> Places:
+    def look(path: str) -> ArtifactFacts:
+        return ArtifactFacts(path, "file", 10)
+
+    manifest = f"{home.root}/{OUT}/MANIFEST.jsonl"
+    return Places(TaskStore(home, "specs"), manifest, f"{home.root}/specs/errors.json", look)
+
+
+def describe(**changes: Any) -> Settlement:  # noqa: ANN401 - fields of a settlement
+    settlement = Settlement(
+        "s1",
+        "completed",
+        kind="research",
+        task_number=1,
+        summary="Found out how users sign in.",
+        artifacts=(Artifact("research", f"{OUT}/2026-01-19_auth.md", "How users sign in"),),
+        faults=(FAULT,),
+        entry=ENTRY,
+    )
+    return settlement._replace(**changes)
+
+
+def settle_here(folder: Path) -> None:
+    home = Home(str(folder))
+    settle(home, describe(), places(home))
+
+
+def check_settled(folder: Path) -> None:
+    """Everything is there, and once."""
+    lines = (folder / OUT / "MANIFEST.jsonl").read_text().splitlines()
+    assert [json.loads(line)["id"] for line in lines if line] == ["auth-2026-01-19"]
+    task = json.loads((folder / "specs" / "state.json").read_text())["active_projects"][0]
+    assert task["status"] == "researched"
+    assert [each["path"] for each in task["artifacts"]] == [f"{OUT}/2026-01-19_auth.md"]
+    assert "[RESEARCHED]" in (folder / "specs" / "TODO.md").read_text()
+    errors = json.loads((folder / "specs" / "errors.json").read_text())["errors"]
+    assert [each["message"] for each in errors] == ["one test is flaky"]
+    text = (folder / OUT / "2026-01-19_auth.md").read_text()
+    assert text.count("session: s1") == 1
+    assert text.endswith("---\n\n# Auth\n")
+    assert git(folder, "log", "--format=%s").splitlines() == ["task 1: Found out how users sign in."]
+    assert git(folder, "status", "--porcelain").splitlines() == ["?? other.txt"]
+
+
+def test_a_delegation_is_settled_and_a_second_time_changes_nothing(tmp_path: Path) -> None:
+    home = make(tmp_path)
+    steps = settle(home, describe(), places(home))
+    assert {step.name: step.state for step in steps} == dict.fromkeys(
+        ("manifest", "task", "errors", "activity", "git"), "done"
+    )
+    check_settled(tmp_path)
+    again = settle(home, describe(), places(home))
+    assert {step.name: step.state for step in again} == {
+        "manifest": "there",
+        "task": "there",
+        "errors": "there",
+        "activity": "nothing",
+        "git": "there",
+    }
+    check_settled(tmp_path)
+    assert list_acts(home.ledger, "s1", only_untold=True) == []
+    assert [event.kind for event in load_events(home.ledger, session_id="s1")] == ["settlement", "settlement"]
+
+
+def test_what_the_agent_did_itself_is_not_done_again(tmp_path: Path) -> None:
+    """The agent moved the task, wrote its line and committed, as its file told it to."""
+    home = make(tmp_path)
+    (tmp_path / OUT / "MANIFEST.jsonl").write_text(json.dumps(ENTRY) + "\n")
+    TaskStore(home, "specs").move(1, "RESEARCHED")
+    git(tmp_path, "add", OUT, "specs")
+    git(tmp_path, "commit", "-qm", "task 1: Found out how users sign in.")
+    settlement = describe(artifacts=(), faults=(), session_id="s2")
+    steps = settle(home, settlement, places(home))
+    assert [step.state for step in steps] == ["there", "there", "nothing", "nothing", "there"]
+    assert len((tmp_path / OUT / "MANIFEST.jsonl").read_text().splitlines()) == 1
+    assert len(git(tmp_path, "log", "--format=%s").splitlines()) == 1
+
+
+def test_another_entry_with_the_same_id_gets_the_next_number(tmp_path: Path) -> None:
+    home = make(tmp_path)
+    other = {**ENTRY, "file": "2026-01-19_other.md"}
+    (tmp_path / OUT / "MANIFEST.jsonl").write_text(json.dumps(other) + "\n")
+    for _ in range(2):
+        settle(home, describe(), places(home))
+    lines = (tmp_path / OUT / "MANIFEST.jsonl").read_text().splitlines()
+    assert [json.loads(line)["id"] for line in lines] == ["auth-2026-01-19", "auth-2026-01-19-2"]
+
+
+def test_a_step_that_fails_is_told_and_keeps_nothing_else_back(tmp_path: Path) -> None:
+    home = make(tmp_path)
+    state = tmp_path / "specs" / "state.json"
+    broken = state.read_text()[:-30]
+    state.write_text(broken)
+    shutil.rmtree(tmp_path / ".git")
+    steps = {step.name: step for step in settle(home, describe(), places(home))}
+    assert steps["task"].state == "failed"
+    assert "cut off" in steps["task"].message
+    assert steps["manifest"].state == steps["errors"].state == "done"
+    assert [finding.code for finding in steps["git"].findings] == ["GIT002"]
+    assert state.read_text() == broken
+
+
+def test_an_entry_that_is_not_acceptable_is_not_written(tmp_path: Path) -> None:
+    home = make(tmp_path)
+    steps = settle(home, describe(entry={**ENTRY, "status": "great"}), places(home))
+    assert steps[0].state == "failed"
+    assert steps[0].findings
+    assert (tmp_path / OUT / "MANIFEST.jsonl").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "before", "after"),
+    [
+        ("partial", "implementation", "IMPLEMENTING", "PARTIAL"),
+        ("timeout", "research", "RESEARCHING", "RESEARCHING"),
+        ("blocked", "research", "RESEARCHING", "BLOCKED"),
+        ("completed", "review", "RESEARCHING", "RESEARCHING"),
+        ("completed", "implementation", "IMPLEMENTING", "COMPLETED"),
+    ],
+)
+def test_the_task_goes_where_the_return_takes_it(
+    tmp_path: Path, status: str, kind: str, before: str, after: str
+) -> None:
+    home = make(tmp_path)
+    store = TaskStore(home, "specs")
+    if before != "RESEARCHING":
+        store.move(1, "RESEARCHED")
+        store.move(1, before)
+    settle(home, describe(status=status, kind=kind, entry=None, faults=(), reason="no key"), places(home))
+    assert store.get(1).marker == after
+
+
+@pytest.mark.slow
+def test_wherever_it_is_killed_the_next_one_does_the_rest(tmp_path: Path) -> None:
+    fired = 0
+    for step in range(1, 400):
+        folder = tmp_path / str(step)
+        make(folder).close()
+        killed = run_and_die(partial(settle_here, folder), at=step)
+        fired += killed
+        settle_here(folder)
+        check_settled(folder)
+        shutil.rmtree(folder)
+        if not killed:
+            break
+    assert fired > 20
