@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from remit.app.health.values import Check
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.app.health.values import Patient
+
+_MANIFEST_BYTES = 32 * 1024 * 1024
 
 
 def _look_at_trust(patient: Patient) -> Iterator[Check]:
@@ -57,8 +60,47 @@ def _look_at_tasks(patient: Patient) -> Iterator[Check]:
         yield Check("tasks", "ok", f"{checked.tasks} in {checked.folder}, state.json and TODO.md agree")
 
 
+def _look_at_manifest(patient: Patient) -> Iterator[Check]:
+    from remit.app.setup import place_manifest  # noqa: PLC0415 - only for this
+    from remit.workspace.home import Home  # noqa: PLC0415
+    from remit.workspace.manifest.glance import glance  # noqa: PLC0415
+
+    path = place_manifest(patient.root, patient.settings)
+    if not os.path.lexists(f"{patient.root}/{path}"):
+        yield Check("manifest", "ok", "none yet; it begins with: remit manifest add")
+        return
+    home = Home(patient.root)
+    try:
+        seen = glance(home, f"{patient.root}/{path}", max_bytes=_MANIFEST_BYTES)
+    finally:
+        home.close()
+    part = "" if seen.is_whole else f" in the first {_MANIFEST_BYTES // 1024 // 1024} MB, which is what was looked at"
+    if seen.bad_lines:
+        lines = "1 line is" if seen.bad_lines == 1 else f"{seen.bad_lines:,} lines are"
+        yield Check("manifest", "problem", f"{lines} no entry{part}", "see them with: remit manifest validate")
+    else:
+        yield Check("manifest", "ok", f"{seen.entries:,} {'entry' if seen.entries == 1 else 'entries'} in {path}{part}")
+
+
+def _look_at_errors(patient: Patient) -> Iterator[Check]:
+    from remit.app.error_log import load_errors  # noqa: PLC0415 - only for this
+
+    del patient
+    found = load_errors(only_open=True)
+    if found.findings:
+        hint = "see it with remit errors; the next error that is recorded puts it right, and keeps the original"
+        yield Check("errors", "problem", found.findings[0].message, hint)
+    if found.records:
+        causes = f"{len(found.groups)} {'cause' if len(found.groups) == 1 else 'causes'}"
+        yield Check("errors", "warning", f"{len(found.records)} open, of {causes}", "see them with: remit errors")
+    elif not found.findings:
+        yield Check("errors", "ok", "none open")
+
+
 LOOKS = (
     ("trust", _look_at_trust),
     ("agents", _look_at_agents),
     ("tasks", _look_at_tasks),
+    ("manifest", _look_at_manifest),
+    ("errors", _look_at_errors),
 )

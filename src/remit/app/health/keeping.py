@@ -52,7 +52,7 @@ def _look_at_unfinished(patient: Patient, unfinished: int) -> Iterator[Check]:
 
     if unfinished and find_holder(f"{patient.root}/.remit/locks/{TASKS}.lock") is None:
         told = f"{unfinished} {'change' if unfinished == 1 else 'changes'} of tasks stopped half-way"
-        yield Check("unfinished", "warning", told, "run: remit task list, which finishes it")
+        yield Check("unfinished", "warning", told, "nothing to do: whoever reads the tasks next finishes it")
 
 
 def _look_at_locks(patient: Patient) -> Iterator[Check]:

@@ -20,7 +20,7 @@ _MARKS = {"ok": ("good", "✓"), "warning": ("warning", "!"), "problem": ("error
 @click.command(cls=options.Command, short_help="Look whether everything is there and whole.")
 @options.output_format("full", "json")
 def doctor(*, output_format: str) -> int:
-    """Look at the machine, at what the workspace keeps, at its repository and its files; nothing is changed.
+    """Look at the machine, at what the workspace keeps, at its repository and its files; none of them is changed.
 
     Exit code 0: nothing is wrong, though there may be warnings; 1: there is a problem; 2: could not run.
     """
