@@ -195,7 +195,7 @@ def check_sync() -> CheckedTasks | None:
     finish_if_interrupted(tasks.home)
     folder = f"{tasks.root}/{tasks.store.folder}"
     state_file, todo_file = f"{folder}/{STATE}", f"{folder}/{TODO}"
-    state_data, todo_data = load_file(state_file), load_file(todo_file)
+    state_data, todo_data = (load_file(tasks.root, f"{tasks.store.folder}/{name}") for name in (STATE, TODO))
     state = None if state_data is None else parse_state(state_data.decode("utf-8", "replace"))
     todo = None if todo_data is None else parse_todo(todo_data.decode("utf-8", "replace"))
     drift = check_drift(state, todo)

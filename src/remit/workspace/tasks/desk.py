@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from remit.errors import StateError
+from remit.errors import InputError, StateError
 from remit.workspace.files import load_bytes
 from remit.workspace.home import TASKS
 from remit.workspace.journal import (
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from remit.workspace.journal import Interrupted
 
 STATE, TODO, ARCHIVE = "state.json", "TODO.md", "archive/state.json"
+_NOT_OURS = {".git", ".remit"}
 
 
 class Desk:
@@ -61,7 +62,7 @@ class Desk:
         if name in self._after:
             return self._after[name]
         if name not in self._before:
-            before = self._before[name] = load_file(f"{self.home.root}/{self.folder}/{name}")
+            before = self._before[name] = load_file(self.home.root, f"{self.folder}/{name}")
             self._read[name] = None if before is None else decode(before)
         return self._read[name]
 
@@ -109,14 +110,29 @@ class Desk:
         return self._hashes[name]
 
 
-def load_file(path: str) -> bytes | None:
-    """A file of tasks; None where there is none."""
-    if not os.path.lexists(path):
+def load_file(root: str, path: str) -> bytes | None:
+    """A file of tasks, named from the root; None where there is none."""
+    if not is_own(root, path):  # before anything else: where nothing is yet, something would be written
+        raise StateError(f"'{path}' leads out of the workspace through a link", hint="put the file itself there")
+    file = f"{root}/{path}"
+    if not os.path.lexists(file):
         return None
-    data = load_bytes(path, max_bytes=MAX_BYTES)
+    if os.path.exists(file) and not os.path.isfile(file):
+        raise InputError(f"'{path}' is not a file", hint="move it away, or restore it from git")
+    data = load_bytes(file, max_bytes=MAX_BYTES)
     if len(data) > MAX_BYTES:
         raise StateError(f"'{path}' has more than {MAX_BYTES:,} bytes", hint="archive old tasks")
     return data
+
+
+def is_own(root: str, path: str) -> bool:
+    """Whether a path ends inside the workspace, links followed, and not in what is git's or Remit's own.
+
+    A link comes with a repository, whoever wrote that; what it leads to would be read and written over.
+    """
+    inside = f"{os.path.realpath(root).rstrip('/')}/"
+    real = os.path.realpath(f"{root}/{path}")
+    return real.startswith(inside) and not _NOT_OURS.intersection(real.removeprefix(inside).split("/"))
 
 
 def decode(data: bytes) -> str:

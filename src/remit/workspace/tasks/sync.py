@@ -67,7 +67,7 @@ def repair(store: TaskStore, prefer: Prefer = "newest") -> Synced:
 
 def _recover(store: TaskStore, desk: Desk) -> str | None:
     """Read what can be read of a state.json that is no JSON; where the original is kept."""
-    data = load_file(f"{store.home.root}/{store.folder}/{STATE}")
+    data = load_file(store.home.root, f"{store.folder}/{STATE}")
     if data is None or parse_state(decode(data)).broken is None:
         return None
     kept = f"{store.home.make_folder('recovered')}/{STATE}.{sha256(data).hexdigest()[:12]}"
@@ -87,7 +87,7 @@ def _load_plan_statuses(store: TaskStore, desk: Desk) -> dict[int, str | None]:
     text = desk.load(STATE)
     for task in read_tasks(text) if text is not None else ():
         path = None if task.closed else store.find_plan(task)
-        data = None if path is None else load_file(f"{store.home.root}/{path}")
+        data = None if path is None else load_file(store.home.root, path)
         if data is not None:
             found[task.number] = parse_plan(decode(data)).marker
     return found
