@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 SETTLED = 5
 OPEN = 50
 _MANIFEST_BYTES = 4 * 1024 * 1024
-_RESTING = ("NOT STARTED", "COMPLETED", "ABANDONED", "EXPANDED", "ON HOLD", "BLOCKED")
+_WORKING = ("IN PROGRESS", "IMPLEMENTING", "PLANNING", "RESEARCHING", "REVISING", "PARTIAL")
+_WAITING = ("BLOCKED", "NOT STARTED", "ON HOLD", "EXPANDED", "COMPLETED", "ABANDONED")
 
 
 class TaskOverview(NamedTuple):
@@ -113,15 +114,16 @@ def _look_at_tasks() -> tuple[TaskOverview | None, tuple[str, ...]]:
         tasks.home.close()
     markers = [each.marker or "NO STATUS" for each in facts]
     counts = sorted({marker: markers.count(marker) for marker in markers}.items(), key=lambda row: _rank(row[0]))
-    working = tuple(each for each in facts if not each.closed and each.marker not in (*_RESTING, None))
+    working = tuple(each for each in facts if not each.closed and each.marker in _WORKING)
     blocked = tuple(each for each in facts if not each.closed and each.marker == "BLOCKED")
     return TaskOverview(tasks.store.folder, tuple(counts), working, blocked, focus, differences), ()
 
 
 def _rank(marker: str) -> tuple[int, str]:
-    """Work first, then what waits, then what is over."""
-    order = ("BLOCKED", "NOT STARTED", "ON HOLD", "EXPANDED", "COMPLETED", "ABANDONED")
-    return (order.index(marker) + 1 if marker in order else 0, marker)
+    """Work first, then what is ready for the next step, then what waits, then what is over."""
+    if marker in _WORKING:
+        return 0, marker
+    return (_WAITING.index(marker) + 2 if marker in _WAITING else 1), marker
 
 
 def _look_at_delegations(home: Home) -> tuple[tuple[Delegation, ...], tuple[Delegation, ...]]:

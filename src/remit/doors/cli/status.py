@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from remit.app import Overview, TaskOverview
 
 _MAX_TASKS = 5
+_MAX_COUNT_LINES = 2
 _MAX_RUNNING = 3
 _MAX_COLUMNS = 120
 _NAME = 11
@@ -38,23 +39,12 @@ def status(*, output_format: str) -> int:
     if output_format == "json":
         say_json(_shape(overview))
     else:
-        columns = min(count_columns(), _MAX_COLUMNS)
-        say("\n".join(_Line(columns).fit(name, text, style) for name, text, style in _render(overview)))
+        room = min(count_columns(), _MAX_COLUMNS) - _NAME
+        paint = get_paint()
+        for name, text, style in _render(overview, room):
+            shown = cut(escape(text), room)  # foreign text, so it is escaped before it is cut
+            say(f"{paint('strong', f'{name:<{_NAME}}')}{paint(style, shown) if style else shown}".rstrip())
     return NOT_ACCEPTED if overview.faults else ACCEPTED
-
-
-class _Line:
-    """Lines that fit the screen: a name, and a text that is cut where the screen ends."""
-
-    def __init__(self, columns: int) -> None:
-        self.columns = columns
-        self.paint = get_paint()
-
-    def fit(self, name: str, text: str, style: str) -> str:
-        """One line. The text is foreign, so it is escaped before it is cut."""
-        room = self.columns - _NAME
-        shown = cut(escape(text), room)
-        return f"{self.paint('strong', f'{name:<{_NAME}}')}{self.paint(style, shown) if style else shown}".rstrip()
 
 
 def cut(text: str, columns: int) -> str:
@@ -73,7 +63,7 @@ def cut(text: str, columns: int) -> str:
     return f"{text[:kept]}…"
 
 
-def _render(overview: Overview) -> Iterator[tuple[str, str, str]]:
+def _render(overview: Overview, room: int) -> Iterator[tuple[str, str, str]]:
     """The lines: a name, a text, and a style for the text."""
     branch = f" on {overview.branch}" if overview.branch is not None else ""
     yield "workspace", f"{overview.root}{branch}", ""
@@ -81,26 +71,40 @@ def _render(overview: Overview) -> Iterator[tuple[str, str, str]]:
     if "tasks" in faults:
         yield "tasks", faults["tasks"], "error"
     else:
-        yield from _render_tasks(overview)
+        yield from _render_tasks(overview, room)
     yield from _render_delegations(overview, faults)
     yield from _render_rest(overview, faults)
 
 
-def _render_tasks(overview: Overview) -> Iterator[tuple[str, str, str]]:
+def _render_tasks(overview: Overview, room: int) -> Iterator[tuple[str, str, str]]:
     tasks = overview.tasks
     if tasks is None:
         outside = "kept by an outside system; its commands are in the settings"
         yield "tasks", outside if overview.outside else "none yet; begin with: remit task new TITLE", ""
         return
     total = sum(number for _, number in tasks.counts)
-    counts = ", ".join(f"{number} {marker.lower()}" for marker, number in tasks.counts)
-    yield "tasks", f"{total} in {tasks.folder}: {counts}" if total else f"none in {tasks.folder}", ""
+    lines = _fill(
+        [f"{number} {marker.lower()}" for marker, number in tasks.counts], f"{total} in {tasks.folder}: ", room
+    )
+    yield "tasks", lines[0] if total else f"none in {tasks.folder}", ""
+    for line in lines[1:_MAX_COUNT_LINES]:
+        yield "", line, ""
     yield from _render_working(tasks)
     if tasks.differences:
-        told = f"state.json and TODO.md do not agree: {count(tasks.differences, 'difference')}; see: remit sync --check"
-        yield "drift", told, "error"
+        yield "drift", f"{count(tasks.differences, 'difference')}; see: remit sync --check", "error"
     else:
         yield "drift", "none: state.json and TODO.md agree", ""
+
+
+def _fill(words: list[str], before: str, room: int) -> list[str]:
+    """Words with commas between them, on as many lines as they need."""
+    lines = [before]
+    for place, word in enumerate(words):
+        piece = word if place == len(words) - 1 else f"{word}, "
+        if len(lines[-1]) + len(piece.rstrip()) > room:
+            lines.append("")
+        lines[-1] += piece
+    return [line.rstrip() for line in lines]
 
 
 def _render_working(tasks: TaskOverview) -> Iterator[tuple[str, str, str]]:
