@@ -210,6 +210,63 @@ def test_right_imports_are_left_alone(tmp_path: Path) -> None:
     assert check_directions(imports) == []
 
 
+# Who writes
+
+WRITERS = {"remit.workspace"}
+STORAGE = {"shutil", "sqlite3", "subprocess", "tempfile"}
+CHANGES = {
+    "ftruncate",
+    "link",
+    "makedirs",
+    "mkdir",
+    "open",
+    "remove",
+    "rename",
+    "replace",
+    "rmdir",
+    "symlink",
+    "truncate",
+    "unlink",
+}
+PATH_CHANGES = {"touch", "write_bytes", "write_text"}
+
+
+def find_writes(name: str, tree: ast.AST) -> Iterator[str]:
+    """Where a module opens, changes or removes a file by itself, or reaches for a database or a program."""
+    for node in ast.walk(tree):
+        imported: list[str] = []
+        if isinstance(node, ast.Import):
+            imported = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            imported = [node.module or ""]
+        for module in imported:
+            if module.partition(".")[0] in STORAGE:
+                yield f"{name}:{node.lineno} imports {module}"  # type: ignore[attr-defined] # both kinds have it
+        function = node.func if isinstance(node, ast.Call) else None
+        if isinstance(function, ast.Name) and function.id == "open":
+            yield f"{name}:{function.lineno} opens a file"
+        if isinstance(function, ast.Attribute):
+            owner = function.value.id if isinstance(function.value, ast.Name) else ""
+            if (owner == "os" and function.attr in CHANGES) or (function.attr in PATH_CHANGES and owner != "files"):
+                yield f"{name}:{function.lineno} calls {function.attr}"
+
+
+def test_only_the_workspace_touches_files_databases_and_programs() -> None:
+    found = [
+        where
+        for name, file in modules(PACKAGE)
+        if not any(name == room or name.startswith(f"{room}.") for room in WRITERS)
+        for where in find_writes(name, ast.parse(file.read_text("utf-8")))
+    ]
+    assert not found
+
+
+def test_a_write_elsewhere_is_caught() -> None:
+    text = "import os, sqlite3\nopen('a')\nos.replace('a', 'b')\npath.write_text('x')\n'a'.replace('b', 'c')\n"
+    found = [where.partition(" ")[2] for where in find_writes("m", ast.parse(text))]
+    assert sorted(found) == ["calls replace", "calls write_text", "imports sqlite3", "opens a file"]
+
+
 # What modules are called and say
 
 

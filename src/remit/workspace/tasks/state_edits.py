@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from remit.errors import InputError, UsageError
@@ -156,7 +157,12 @@ def _find_mention(text: str, key: str, value: str = "") -> re.Match[str] | None:
     pattern = rf'"{key}"[ \t\r\n]*+:[ \t\r\n]*+{value}'
     # A search that begins with letters is quick; one that looks behind it for the backslash is not.
     hits = [hit for hit in re.finditer(pattern, text) if text[hit.start() - 1] != "\\"]
-    return hits[0] if len(hits) == 1 and not _CODED_LETTER.search(text) else None
+    return hits[0] if len(hits) == 1 and not _has_coded_letters(text) else None
+
+
+@lru_cache(maxsize=1)
+def _has_coded_letters(text: str) -> bool:
+    return _CODED_LETTER.search(text) is not None
 
 
 def _find_braces(text: str, at: int) -> Iterator[int]:
@@ -224,7 +230,7 @@ def spell_status(text: str, marker: str, word: str = "") -> str:
     """A marker as this state.json spells it: as `word`, the task's present one, then as the other tasks' statuses."""
     value = _load(text)
     others = (item.get(STATUS_KEY) for home in _LISTS for item in _list(value, home) if isinstance(item, dict))
-    return spell_marker(marker, [word, *(each for each in others if isinstance(each, str)), "not_started"])
+    return spell_marker(marker, chain([word], (each for each in others if isinstance(each, str)), ["not_started"]))
 
 
 def append_to_list(text: str, task: int | Entry, key: str, value: object, *, now: str = "") -> str:
@@ -406,12 +412,18 @@ def _read_layout(text: str, start: int, elements: Sequence[int]) -> tuple[str, s
 
 def _render(text: str, value: object, lead: str, unit: str) -> str:
     """A value as the file would have it, where `lead` stands before it."""
-    escaped = text.isascii() and "\\u" in text
+    escaped = _is_escaped(text)
     if "\n" not in lead:
         commas = (", ", ": ") if lead else (",", ":")
         return _dump(value, ensure_ascii=escaped, separators=commas)
     dumped = _dump(value, ensure_ascii=escaped, indent=unit)
     return dumped.replace("\n", ("\r\n" if "\r\n" in lead else "\n") + lead.rpartition("\n")[2])
+
+
+@lru_cache(maxsize=1)
+def _is_escaped(text: str) -> bool:
+    """Whether the file writes letters beyond ASCII as escapes. Asked for each value that an edit renders."""
+    return text.isascii() and "\\u" in text
 
 
 def _dump(value: object, *, ensure_ascii: bool, **layout: Any) -> str:  # noqa: ANN401 - as json has them

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from remit.workspace.journal import Interrupted
     from remit.workspace.tasks.desk import Desk
     from remit.workspace.tasks.plan import Phase
+    from remit.workspace.tasks.state_edits import Entry
 
 FOLDERS = (".opencode/specs", ".claude/specs", "specs")
 DEFAULT_FOLDER = "specs"
@@ -189,17 +190,17 @@ class TaskStore:
     def move(self, number: int, marker: str, *, reason: str = "", command: str | None = None) -> Moved:
         """Give a task another marker, in state.json, TODO.md and its plan, if the move is legal."""
         with self.change("task moved", number=number) as desk:
-            before = _read_marker(desk, number)
+            entry = _find_open(desk, number)
+            before = _get_word(entry)
             refusal = check_move(before, marker, reason=reason, command=command)
             if refusal is not None:
                 raise StateError(f"task {number}: {refusal.message}", hint=_lower(refusal.hint))
             wanted = read_marker(marker.strip("[] \t"))
-            self._put_marker(desk, number, wanted, reason=" ".join(reason.split()))
+            self._put_marker(desk, entry, wanted, reason=" ".join(reason.split()))
         return _tell(desk, number, before, wanted)
 
-    def _put_marker(self, desk: Desk, number: int, marker: str, *, reason: str = "") -> None:
-        now = read_clock()
-        entry = state_edits.find_task(desk.state, number)
+    def _put_marker(self, desk: Desk, entry: Entry, marker: str, *, reason: str = "") -> None:
+        now, number = read_clock(), entry.number
         stamps: dict[str, object] = {}
         if marker in _DONE_KEYS:
             stamps[marker.lower()] = state_edits.render_stamp(entry.value.get("created") or "", now)
@@ -260,7 +261,7 @@ class TaskStore:
     ) -> Moved:
         """Put down what came of work on a task: its artifacts, and the marker that follows, where one does."""
         with self.change("task concluded", number=number) as desk:
-            before = _read_marker(desk, number)
+            before = _get_word(_find_open(desk, number))
             now = read_clock()
             for artifact in artifacts:
                 entry = state_edits.find_task(desk.state, number)
@@ -271,7 +272,8 @@ class TaskStore:
                 if artifact.kind == "plan":
                     desk.put(STATE, state_edits.set_fields(desk.state, number, {"plan_path": artifact.path}, now=now))
             if marker is not None:
-                self._put_marker(desk, number, marker, reason=" ".join(reason.split()) if marker in NEED_REASON else "")
+                entry = state_edits.find_task(desk.state, number)
+                self._put_marker(desk, entry, marker, reason=" ".join(reason.split()) if marker in NEED_REASON else "")
         return _tell(desk, number, before, marker)
 
     def link(self, number: int, entry_id: str) -> Moved:
@@ -339,10 +341,15 @@ def read_tasks(text: str) -> Iterator[TaskFacts]:
                     yield TaskFacts(number, title, marker or None, home in CLOSED_LISTS, item)
 
 
-def _read_marker(desk: Desk, number: int) -> str | None:
+def _find_open(desk: Desk, number: int) -> Entry:
     entry = state_edits.find_task(desk.state, number)
     if entry.closed:
         raise StateError(f"task {number} is over and put away", hint="make a new one with: remit task new TITLE")
+    return entry
+
+
+def _get_word(entry: Entry) -> str | None:
+    """The status of a task, as the file has it."""
     word = entry.value.get("status")
     return word if isinstance(word, str) else None
 
