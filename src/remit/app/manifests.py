@@ -1,25 +1,54 @@
-"""Manifests: found in the workspace, and judged line by line."""
+"""Manifests: found in the workspace, added to, searched, and judged line by line."""
 
 from __future__ import annotations
 
 import os
 from stat import S_ISREG
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.app.messages import MANIFEST_PLACES
-from remit.app.settings import find_root, load_settings
+from remit.app.settings import find_root, find_workspace, is_inside, load_settings
+from remit.errors import InputError, RemitError, UsageError, find_meant
 from remit.model import ArtifactFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from remit.contract.manifest_lines import Told
+    from remit.model import Finding
+    from remit.workspace.home import Home
+    from remit.workspace.manifest.append import Added
+    from remit.workspace.manifest.counts import BadLine, Statistics
+    from remit.workspace.manifest.entries import Entry
+    from remit.workspace.manifest.findings_file import Page as FindingsPage
+    from remit.workspace.manifest.index import Index, Rebuilt
+    from remit.workspace.manifest.search import Page, Query
+
+NAME = "MANIFEST.jsonl"
+CLEO_FOLDER = ".cleo/agent-outputs"
+_MAX_FINDINGS_BYTES = 1024 * 1024
 
 
 def find_manifest() -> str | None:
     """The workspace's manifest; None where there is none."""
+    return next((file for file in _list_places() if os.path.isfile(file)), None)  # noqa: PTH113 - pathlib costs 8 ms
+
+
+def _list_places() -> list[str]:
+    """Where the workspace's manifest can be: where the settings say, else at the usual places."""
     root = find_root()
-    return next((file for place in MANIFEST_PLACES if os.path.isfile(file := f"{root}/{place}")), None)  # noqa: PTH113 - pathlib costs 8 ms
+    settings = load_settings(root).manifest
+    if settings.path is not None:
+        return [f"{root}/{settings.path}"]
+    own = [f"{settings.output_dir}/{NAME}"] if settings.output_dir is not None else []
+    return [f"{root}/{place}" for place in (*own, *MANIFEST_PLACES, f"{CLEO_FOLDER}/{NAME}")]
+
+
+def _place_new() -> str:
+    """Where the workspace's manifest will be with its first entry."""
+    places, root = _list_places(), find_root()
+    is_cleo = len(places) > 1 and os.path.isdir(f"{root}/.cleo")  # noqa: PTH112
+    return places[-1] if is_cleo and load_settings(root).manifest.output_dir is None else places[0]
 
 
 def validate_manifest(file: str) -> Iterator[Told]:
@@ -31,6 +60,228 @@ def validate_manifest(file: str) -> Iterator[Told]:
     root = find_root(folder)
     words = load_settings(root).status_words
     return check_lines(load_lines(file, max_bytes=MAX_LINE_BYTES), look=_make_look(folder, root), words=words)
+
+
+class Shown(NamedTuple):
+    """An entry with what belongs to it."""
+
+    entry: Entry
+    tasks: tuple[int, ...]
+    """The tasks that are linked to it from their side."""
+    lines: tuple[int, ...]
+    """All lines with its id; more than one is one too many."""
+    file: str | None
+    """The findings file, where it is there."""
+    is_pending: bool
+    trouble: str = ""
+    """Why the tasks could not be asked."""
+
+
+class Manifest:
+    """One manifest, as a workspace keeps it: the one that is named, else the workspace's own."""
+
+    def __init__(self, file: str | None = None, *, may_begin: bool = False) -> None:
+        """`may_begin`: where there is none, it will be made; otherwise that is an error."""
+        from remit.workspace.home import Home  # noqa: PLC0415 - only with a manifest
+        from remit.workspace.manifest.index import Index  # noqa: PLC0415
+
+        found = file or find_manifest() or (_place_new() if may_begin else None)
+        if found is None:
+            raise InputError("this workspace has no manifest", hint="remit manifest add makes it with the first entry")
+        self.file = os.path.abspath(found)  # noqa: PTH100
+        self.folder = os.path.dirname(self.file)  # noqa: PTH120
+        self.root = find_root(self.folder)
+        if file is None and not is_inside(self.file, self.root):
+            raise InputError(f"'{self.file}' leads out of the workspace", hint="name it with --manifest if it is meant")
+        self.settings = load_settings(self.root)
+        self.home: Home = Home(find_workspace(self.folder))
+        self.index: Index = Index(self.home, self.file)
+
+    # Adding
+
+    def add(
+        self, given: Mapping[str, Any], *, day: str, slug: str | None = None, page: FindingsPage | None = None
+    ) -> Added:
+        """Add an entry that no rule has an error against; with `page` its findings file, too, where there is none."""
+        from remit.workspace.manifest.append import Appender  # noqa: PLC0415 - only for this
+
+        output = self.settings.manifest.output_dir
+        beside = output is None or os.path.realpath(f"{self.root}/{output}") == os.path.realpath(self.folder)
+        look, words = _make_look(self.folder, self.root), self.settings.status_words
+        appender = Appender(self.index, look=look, words=words, folder="" if beside else f"{output}/")
+        return appender.add(
+            given,
+            day=day,
+            slug=slug,
+            prepare=lambda fields: self._prepare_file(fields["file"], page),
+            makes_file=page is not None,
+        )
+
+    def _prepare_file(self, path: str, page: FindingsPage | None) -> tuple[Finding, ...]:
+        """Look at the findings file of an entry that is about to be written; make it where it shall be made."""
+        from remit.workspace.files import load_bytes, write_text  # noqa: PLC0415 - only for this
+        from remit.workspace.manifest.findings_file import check_findings_file, render_findings_file  # noqa: PLC0415
+
+        file = self.find_findings_file(path)
+        if file is not None:
+            text = load_bytes(file, max_bytes=_MAX_FINDINGS_BYTES).decode("utf-8", "replace")
+        elif page is not None:
+            text = render_findings_file(page)
+        else:
+            return ()
+        findings = check_findings_file(text)
+        if file is None and not any(finding.severity == "error" for finding in findings):
+            target = f"{self.root if '/' in path else self.folder}/{path}"
+            if not (is_inside(target, self.root) or is_inside(target, self.folder)) or os.path.lexists(target):
+                raise InputError(f"'{target}' is no place for a findings file", hint="name another with --file")
+            write_text(target, text, make_folders=True)
+        return findings
+
+    def find_findings_file(self, path: str) -> str | None:
+        """Where the file is that an entry names; None where it is not there, or not a file inside the workspace."""
+        facts = _make_look(self.folder, self.root)(path) if path else None
+        if facts is None or facts.state not in ("file", "empty"):
+            return None
+        return next((file for base in (self.folder, self.root) if os.path.isfile(file := f"{base}/{path}")), None)  # noqa: PTH113
+
+    # Asking
+
+    def get(self, entry_id: str) -> Entry:
+        """The entry that has an id."""
+        entry = self.index.find(entry_id)
+        if entry is None:
+            from remit.workspace.manifest.search import list_ids  # noqa: PLC0415 - only once something is wrong
+
+            meant = find_meant(entry_id, list_ids(self.index, entry_id[:4]))
+            hint = f"did you mean '{meant}'?" if meant else "remit manifest list shows what there is"
+            raise UsageError(f"there is no entry '{entry_id}'", hint=hint)
+        return entry
+
+    def show(self, entry_id: str) -> Shown:
+        """An entry with all that belongs to it."""
+        from remit.workspace.manifest.counts import find_doubles  # noqa: PLC0415 - only for this
+
+        return self._show(self.get(entry_id), find_doubles(self.index, entry_id))
+
+    def show_line(self, line: int) -> Shown:
+        """The entry on a line: for those that have no id, or one that another has."""
+        from remit.workspace.manifest.search import find_line  # noqa: PLC0415 - only for this
+
+        entry = find_line(self.index, line)
+        if entry is None:
+            raise UsageError(f"there is no entry on line {line}", hint="remit manifest validate tells of every line")
+        return self._show(entry, (line,))
+
+    def _show(self, entry: Entry, lines: tuple[int, ...]) -> Shown:
+        from remit.workspace.manifest.entries import is_pending  # noqa: PLC0415 - with an entry
+
+        tasks, trouble = self._find_linked_tasks(entry.id)
+        file = self.find_findings_file(entry.get_text("file"))
+        return Shown(entry, tasks, lines, file, is_pending(entry.fields), trouble)
+
+    def _find_linked_tasks(self, entry_id: str) -> tuple[tuple[int, ...], str]:
+        """The tasks that name the entry; where they cannot be read, the entry can be shown all the same."""
+        from remit.app.tasks import Tasks  # noqa: PLC0415 - only for this
+
+        try:
+            tasks = Tasks(self.root)
+            found = tasks.store.list_tasks() if tasks.is_begun and entry_id else []
+        except RemitError as error:
+            return (), error.message
+        return tuple(task.number for task in found if entry_id in task.links), ""
+
+    def find(self, query: Query, *, limit: int, page: int) -> Page:
+        """One page of the entries that fit, counted from 1."""
+        from remit.workspace.manifest.search import find_entries  # noqa: PLC0415 - only for this
+
+        return find_entries(self.index, query, limit=limit, skip=(page - 1) * limit)
+
+    def walk(self, query: Query) -> Iterator[Entry]:
+        """All entries that fit, one after the other."""
+        from remit.workspace.manifest.search import walk_entries  # noqa: PLC0415 - only for this
+
+        return walk_entries(self.index, query)
+
+    def find_bad_lines(self, *, limit: int) -> tuple[BadLine, ...]:
+        """The first lines that are no entries."""
+        from remit.workspace.manifest.counts import find_bad_lines  # noqa: PLC0415 - only for this
+
+        return find_bad_lines(self.index, limit=limit)
+
+    def count(self) -> Statistics:
+        """The manifest in numbers."""
+        from remit.workspace.manifest.counts import count_entries  # noqa: PLC0415 - only for this
+
+        return count_entries(self.index)
+
+    def rebuild(self) -> Rebuilt:
+        """Make the index anew."""
+        return self.index.rebuild()
+
+    def close(self) -> None:
+        """Close what was opened."""
+        self.index.close()
+        self.home.close()
+
+
+def make_query(*, words: tuple[str, ...] = (), pending: bool = False, **asked: Any) -> Query:  # noqa: ANN401 - its fields
+    """What to look for: topic, task, status, since, until, actionable, each of them or None."""
+    from remit.workspace.manifest.search import Query  # noqa: PLC0415 - only for this
+
+    return Query(words, pending=pending, **asked)
+
+
+def make_page(
+    fields: Mapping[str, Any], *, summary: str, recommendations: Sequence[str], sources: Sequence[str]
+) -> FindingsPage:
+    """The findings file of an entry, as far as the entry and a few words more make it."""
+    from remit.workspace.manifest.entries import read_texts  # noqa: PLC0415 - only for this
+    from remit.workspace.manifest.findings_file import Page  # noqa: PLC0415
+
+    findings, tasks = (read_texts(fields.get(name)) for name in ("key_findings", "linked_tasks"))
+    categories = {"Key findings": findings} if findings else {}
+    return Page(str(fields.get("title") or ""), summary, categories, recommendations, sources, tasks)
+
+
+def check_entry_is_there(entry_id: str) -> None:
+    """Whether the workspace's manifest has an entry; an error that says what was meant where it has not."""
+    Manifest().get(entry_id)
+
+
+def find_entries_of_task(home: Home, number: int) -> tuple[str, ...]:
+    """The ids of the entries that name a task, the newest first; none where there is no manifest."""
+    from remit.workspace.manifest.index import Index  # noqa: PLC0415 - only with a manifest
+    from remit.workspace.manifest.search import find_entries_of_task  # noqa: PLC0415
+
+    file = find_manifest()
+    if file is None or not is_inside(file, find_root()):
+        return ()
+    index = Index(home, file)
+    try:
+        return tuple(entry.id for entry in find_entries_of_task(index, str(number)) if entry.id)
+    finally:
+        index.close()
+
+
+def load_entry(source: str) -> dict[str, Any]:
+    """An entry from a file, or from standard input for "-"."""
+    from jiter import from_json  # noqa: PLC0415 - only for this
+
+    from remit.app.messages import load_message  # noqa: PLC0415
+    from remit.contract.manifest_lines import MAX_LINE_BYTES  # noqa: PLC0415
+
+    data = load_message(source)
+    if len(data) > MAX_LINE_BYTES:
+        raise InputError(
+            f"the entry has more than {MAX_LINE_BYTES:,} bytes", hint="keep the content in a findings file"
+        )
+    try:
+        entry = from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
+    except ValueError as error:
+        raise InputError(f"the entry is not JSON: {error}", hint="give one object") from error
+    if type(entry) is not dict:
+        raise InputError("the entry is not an object", hint="give one JSON object with the entry's fields")
+    return entry
 
 
 def _make_look(folder: str, root: str) -> Callable[[str], ArtifactFacts | None]:
@@ -52,3 +303,10 @@ def _make_look(folder: str, root: str) -> Callable[[str], ArtifactFacts | None]:
         return inspect_artifacts((path,), root=bases[1], bases=bases)[path]
 
     return look
+
+
+def write_export(file: str, texts: Iterable[str]) -> None:
+    """Write an export to a file, whole or not at all."""
+    from remit.workspace.files import write_text  # noqa: PLC0415 - only for this
+
+    write_text(file, "".join(f"{text}\n" for text in texts))

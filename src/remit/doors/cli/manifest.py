@@ -6,15 +6,27 @@ import click
 
 from remit.doors.cli.group import Commands
 
-COMMANDS = {"validate": "remit.doors.cli.manifest_validate"}
+_VIEWS, _UPKEEP = "remit.doors.cli.manifest_views", "remit.doors.cli.manifest_upkeep"
+COMMANDS = {
+    "add": "remit.doors.cli.manifest_add",
+    "show": _VIEWS,
+    "find": _VIEWS,
+    "list": _VIEWS,
+    "pending": _VIEWS,
+    "link": "remit.doors.cli.task_changes",  # a link is kept with the task, and is seen from both
+    "validate": "remit.doors.cli.manifest_validate",
+    "rebuild": _UPKEEP,
+    "stats": _UPKEEP,
+    "export": _UPKEEP,
+}
 
 
 @click.group(
-    cls=Commands, table=COMMANDS, invoke_without_command=True, short_help="Look after MANIFEST.jsonl: validate."
+    cls=Commands, table=COMMANDS, invoke_without_command=True, short_help="Add to MANIFEST.jsonl, search and check it."
 )
 @click.pass_context
 def manifest(ctx: click.Context) -> int:
-    """Look after a manifest, in which every entry is one line."""
+    """Look after a manifest, in which every entry is one line that points to a findings file."""
     if ctx.invoked_subcommand is None:
         from remit.doors.cli.output import say
 

@@ -28,7 +28,7 @@ from remit.workspace.manifest.entries import (
 from remit.workspace.manifest.rows import MANIFEST_SHIFT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from remit.model import Finding, Status
     from remit.workspace.manifest.index import Index, Known
@@ -101,12 +101,14 @@ class Appender:
         *,
         day: str,
         slug: str | None = None,
-        write_file: Callable[[Mapping[str, Any]], None] | None = None,
+        prepare: Callable[[Mapping[str, Any]], Iterable[Finding]] = lambda _: (),
+        makes_file: bool = False,
     ) -> Added:
         """Add an entry, unless the contract's rules have an error against it; then nothing is written.
 
         What it does not say is made: the date from `day`, the id from `slug` or the title, the file from the id.
-        `write_file` is given the entry before its line is written, to make the findings file.
+        `prepare` is given the entry before its line is written, to look at the findings file or to make it: then the
+        file need not be there before. An error that it tells keeps the entry out as well.
         """
         fields = shape_entry({"date": day, **given})
         stem, number = split_id(_choose_stem(fields, slug))
@@ -115,14 +117,12 @@ class Appender:
             file = fields.get("file") or f"{self._folder}{name_findings_file(entry_id, str(fields['date']))}"
             fields = {"id": entry_id, "file": file, **{key: fields[key] for key in fields if key not in ("id", "file")}}
             line = render_entry(fields)
-            look = self._look if write_file is None else _expect_file
-            told = check_lines(((line, True),), look=look, words=self._words)
-            findings = tuple(each.finding._replace(place=None) for each in told)
-            if any(finding.severity == "error" for finding in findings):
-                return Added(fields, findings, None)
-            if write_file is not None:
-                write_file(fields)
-            return Added(fields, findings, self._append(entry_id, line))
+            told = check_lines(((line, True),), look=_expect_file if makes_file else self._look, words=self._words)
+            findings = [each.finding._replace(place=None) for each in told]
+            if not _has_error(findings):
+                findings += prepare(fields)
+            offset = None if _has_error(findings) else self._append(entry_id, line)
+            return Added(fields, tuple(findings), offset)
 
     def _append(self, entry_id: str, line: bytes) -> int:
         file = self.index.file
@@ -220,6 +220,10 @@ def _is_followed(tail: _Tail, found: os.stat_result) -> bool:
 def _is_near(known: Known, found: os.stat_result) -> bool:
     same = (known.device, known.inode) == (found.st_dev, found.st_ino)
     return same and 0 <= found.st_size - known.offset <= _MAX_TAIL_BYTES
+
+
+def _has_error(findings: Iterable[Finding]) -> bool:
+    return any(finding.severity == "error" for finding in findings)
 
 
 def _expect_file(path: str) -> ArtifactFacts:

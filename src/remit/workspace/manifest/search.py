@@ -187,6 +187,17 @@ def find_line(index: Index, line: int) -> Entry | None:
     return index.consult(ask)
 
 
+def list_ids(index: Index, start: str, *, limit: int = 200) -> list[str]:
+    """Ids that begin alike, for whoever has misspelt one."""
+
+    def ask(db: Connection, known: Known) -> list[str]:
+        statement = "SELECT id FROM manifest_entries WHERE id >= ? AND id < ? AND number >= ? AND number < ? LIMIT ?"
+        values = (start, f"{start}\U0010ffff", *known.bounds, limit)
+        return [entry_id for (entry_id,) in db.execute(statement, values)]
+
+    return index.consult(ask)
+
+
 def find_entries_of_task(index: Index, task: str, *, linked: Iterable[str] = ()) -> tuple[Entry, ...]:
     """The entries of a task, the newest first: those that name it, and those whose ids the task itself has."""
     entries = {entry.line: entry for entry in walk_entries(index, Query(task=task))}
