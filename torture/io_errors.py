@@ -26,7 +26,7 @@ from torture.tracing import Fault, HungError, find_obstacle, run_traced
 from torture.workspaces import look_at, tell_difference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from torture.commands import Command
     from torture.stage import Stage
@@ -136,10 +136,12 @@ def _work(job: tuple[str, Fault]) -> Result:
     return fail_at(_STAGES[job[0]], job[1])
 
 
-def torture(commands: Iterable[Command], folder: Path, *, most: int, jobs: int) -> Iterator[tuple[Row, list[Result]]]:
+def torture(
+    commands: Iterable[Command], folder: Path, *, most: int, jobs: int, only: Sequence[str] = ()
+) -> Iterator[tuple[Row, list[Result]]]:
     """Let each command fail at each of its calls."""
     for command in commands:
-        stage = _STAGES[command.name] = prepare(command, folder / command.name)
+        stage = _STAGES[command.name] = prepare(command, folder / command.name, only=only)
         faults = list_faults(stage, most)
         with get_context("fork").Pool(jobs) as pool:
             results = pool.map(_work, [(command.name, fault) for fault in faults], chunksize=4)
@@ -181,10 +183,9 @@ def main() -> int:
     try:
         if options.only:
             bad = replay(options.only, folder)
-        listed = [
-            each for each in COMMANDS if not each.is_program and (not options.command or each.name in options.command)
-        ]
-        for row, results in torture([] if options.only else listed, folder, most=options.most, jobs=options.jobs):
+        commands = [] if options.only else [each for each in COMMANDS if not each.is_program]
+        listed = [each for each in commands if not options.command or each.name in options.command]
+        for row, results in torture(listed, folder, most=options.most, jobs=options.jobs, only=options.syscall or ()):
             rows.append(row)
             bad += [each for each in results if each.complaints and not row.is_control]
             if not options.json:
@@ -199,6 +200,7 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--command", action="append", help="only this command; may be given again")
     parser.add_argument("--most", type=int, default=0, metavar="N", help="at most N calls a command, evenly spread")
     parser.add_argument("--only", metavar="COMMAND:SYSCALL:N:ERROR", help="one point, again")
+    parser.add_argument("--syscall", action="append", help="only calls of this name; may be given again")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", action="store_true", help="the counts as JSON")
     return parser.parse_args()

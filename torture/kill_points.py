@@ -28,7 +28,7 @@ from torture.tracing import Fault, HungError, find_obstacle, run_traced
 from torture.workspaces import copy_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from torture.commands import Command
 
@@ -158,10 +158,12 @@ def make_unfinished(stage: Stage, results: Iterable[Result]) -> Iterator[Path]:
         yield target
 
 
-def torture(commands: Iterable[Command], folder: Path, *, most: int, jobs: int) -> Iterator[tuple[Row, list[Result]]]:
+def torture(
+    commands: Iterable[Command], folder: Path, *, most: int, jobs: int, only: Sequence[str] = ()
+) -> Iterator[tuple[Row, list[Result]]]:
     """Kill each command, then those that recover what the first kind of change left unfinished."""
     for command in commands:
-        stage = prepare(command, folder / command.name, is_program=command.is_program)
+        stage = prepare(command, folder / command.name, only=only)
         wanted = min(most or MOST_AS_PROGRAM, MOST_AS_PROGRAM) if command.is_program else most
         results = kill_at_all(stage, most=wanted, jobs=jobs)
         yield count(stage, results), results
@@ -182,7 +184,7 @@ def replay(point: str, folder: Path) -> list[Result]:
     """One point again."""
     name, syscall, number = point.rsplit(":", 2)
     command = next(each for each in COMMANDS if each.name == name)
-    stage = prepare(command, folder / name, is_program=command.is_program)
+    stage = prepare(command, folder / name)
     return [kill_at(stage, Call(syscall, int(number), ""))]
 
 
@@ -201,7 +203,7 @@ def main() -> int:
         wanted = (
             [] if options.only else [each for each in COMMANDS if not options.command or each.name in options.command]
         )
-        for row, results in torture(wanted, folder, most=options.most, jobs=options.jobs):
+        for row, results in torture(wanted, folder, most=options.most, jobs=options.jobs, only=options.syscall or ()):
             rows.append(row)
             bad += [each for each in results if each.complaints and not row.is_control]
             if not options.json:
@@ -216,6 +218,7 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--command", action="append", help="only this command; may be given again")
     parser.add_argument("--most", type=int, default=0, metavar="N", help="at most N points a command, evenly spread")
     parser.add_argument("--only", metavar="COMMAND:SYSCALL:N", help="one point, again")
+    parser.add_argument("--syscall", action="append", help="only calls of this name; may be given again")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", action="store_true", help="the counts as JSON")
     return parser.parse_args()

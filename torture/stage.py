@@ -62,8 +62,8 @@ def make_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="torture-", dir=home))
 
 
-def prepare(command: Command, folder: Path, *, sample: Path | None = None, is_program: bool = False) -> Stage:
-    """Run a command undisturbed: what it does to the workspace, and by which syscalls."""
+def prepare(command: Command, folder: Path, *, sample: Path | None = None, only: Sequence[str] = ()) -> Stage:
+    """Run a command undisturbed: what it does to the workspace, and by which syscalls, or by those of some names."""
     folder.mkdir(parents=True)
     stage = Stage(command, folder, (), {}, {}, {}, frozenset())
     if sample is None:
@@ -80,9 +80,9 @@ def prepare(command: Command, folder: Path, *, sample: Path | None = None, is_pr
     must_end_well(ending, command.name)
     done = look_at(both)
     must_end_well(run_plainly(lambda: command.follow(both), scratch=folder), f"what follows {command.name}")
-    calls = list_calls(ending.trace, after=str(both) if is_program else "")
+    calls = list_calls(ending.trace, after=str(both) if command.is_program else "")
     return stage._replace(
-        calls=tuple(Call(*call) for call in calls),
+        calls=tuple(Call(*call) for call in calls if not only or call[0] in only),
         done=done,
         without=seen_without,
         after=look_at(both),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -160,3 +161,25 @@ def test_what_belongs_to_a_change_is_recorded_with_it_or_not_at_all(tmp_path: Pa
         write_together(home, CHANGES, kind="test", record=refuse)
     assert read_both(tmp_path) == OLD
     assert not has_unfinished(home)
+
+
+def test_contents_outlive_an_entry_that_may_or_may_not_have_been_written(tmp_path: Path) -> None:
+    """SQLite may find in its log what it could not promise to have written; a refused commit stands for it here."""
+    home = make_home(tmp_path)
+    refused = []
+
+    def refuse_commit(action: int, word: str | None, *_: str | None) -> int:
+        is_commit = action == sqlite3.SQLITE_TRANSACTION and word == "COMMIT"
+        refused.extend([word] * is_commit)
+        return sqlite3.SQLITE_DENY if is_commit else sqlite3.SQLITE_OK
+
+    with pytest.raises(StorageError):
+        write_together(home, CHANGES, kind="test", record=lambda db: db.set_authorizer(refuse_commit))
+    assert refused == ["COMMIT"]
+    assert read_both(tmp_path) == OLD
+    assert len(list_waiting(tmp_path)) == 2
+    home = Home(str(tmp_path))
+    assert finish_interrupted(home) == []
+    write_together(home, CHANGES, kind="test")
+    assert read_both(tmp_path) == NEW
+    assert list_waiting(tmp_path) == []

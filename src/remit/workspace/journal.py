@@ -74,18 +74,23 @@ def write_together(
     """Change files as a whole, under the lock that the caller holds. `record` adds rows that belong to the change.
 
     When this ends, the change is on disk. When it raises before the entry is written, nothing has happened; after that,
-    the change will be finished by the next one who looks.
+    the change will be finished by the next one who looks. Where the disk fails under the entry itself, it is one of
+    the two.
     """
     wanted = [change for change in changes if change.before != change.after]
     steps = [_plan(home, change.path, change.hash_before, change.hash_after) for change in wanted]
+    is_told = False
     try:
         for step, change in zip(steps, wanted, strict=True):
             _set_aside(step, change.after)
         with home.ledger.transaction(durable=True) as db:
             record(db)
             number = _write_intent(db, kind, steps) if steps else None
+            is_told = True
     except BaseException:
-        _discard(steps)
+        # An entry that was not seen on disk may still be found in the ledger's log: then its contents must be there.
+        if not is_told:
+            _discard(steps)
         raise
     if number is not None:
         _put_in_place(steps)
