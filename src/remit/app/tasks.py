@@ -9,12 +9,13 @@ from remit.app.settings import find_workspace, load_settings
 from remit.errors import InputError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from remit.model import Finding
     from remit.workspace.home import Home
     from remit.workspace.tasks.outside import Answer
-    from remit.workspace.tasks.store import Moved, PlanFacts, TaskFacts
+    from remit.workspace.tasks.state import State
+    from remit.workspace.tasks.store import Moved, PlanFacts, TaskFacts, TaskStore
     from remit.workspace.tasks.sync import Synced
 
 How = Literal["take in", "newest", "state", "todo"]
@@ -183,8 +184,9 @@ class CheckedTasks(NamedTuple):
 
 
 def check_sync() -> CheckedTasks | None:
-    """Compare state.json with TODO.md, and edit neither; None where the workspace keeps no tasks."""
-    from remit.workspace.tasks.desk import STATE, TODO, finish_if_interrupted, load_file  # noqa: PLC0415 - only for this
+    """Compare state.json with TODO.md and the plans, and edit none; None where the workspace keeps no tasks."""
+    from remit.workspace.tasks.archived import parse_archive  # noqa: PLC0415 - only for this
+    from remit.workspace.tasks.desk import ARCHIVE, STATE, TODO, decode, finish_if_interrupted, load_file  # noqa: PLC0415
     from remit.workspace.tasks.drift import check_drift  # noqa: PLC0415
     from remit.workspace.tasks.state import parse_state  # noqa: PLC0415
     from remit.workspace.tasks.todo import parse_todo  # noqa: PLC0415
@@ -193,15 +195,27 @@ def check_sync() -> CheckedTasks | None:
     if not tasks.is_begun:
         return None
     finish_if_interrupted(tasks.home)
-    folder = f"{tasks.root}/{tasks.store.folder}"
-    state_file, todo_file = f"{folder}/{STATE}", f"{folder}/{TODO}"
-    state_data, todo_data = (load_file(tasks.root, f"{tasks.store.folder}/{name}") for name in (STATE, TODO))
-    state = None if state_data is None else parse_state(state_data.decode("utf-8", "replace"))
-    todo = None if todo_data is None else parse_todo(todo_data.decode("utf-8", "replace"))
-    drift = check_drift(state, todo)
+    names = (STATE, TODO, ARCHIVE)
+    state_data, todo_data, archive = (load_file(tasks.root, f"{tasks.store.folder}/{name}") for name in names)
+    state = None if state_data is None else parse_state(decode(state_data))
+    todo = None if todo_data is None else parse_todo(decode(todo_data))
+    drift = check_drift(state, todo, parse_archive(None if archive is None else decode(archive)))
+    in_state = (*drift.in_state, *_check_plans(tasks.store, state, state_data))
     numbers = {task.number for each in (state, todo) if each is not None for task in each.tasks}
-    texts = {state_file: state_data or b"", todo_file: todo_data or b""}
-    return CheckedTasks(folder, len(numbers), {state_file: drift.in_state, todo_file: drift.in_todo}, texts)
+    folder = f"{tasks.root}/{tasks.store.folder}"
+    findings = {f"{folder}/{STATE}": in_state, f"{folder}/{TODO}": drift.in_todo}
+    texts = dict(zip(findings, (state_data or b"", todo_data or b""), strict=True))
+    return CheckedTasks(folder, len(numbers), findings, texts)
+
+
+def _check_plans(store: TaskStore, state: State | None, data: bytes | None) -> Iterator[Finding]:
+    """Where the plan of a task has another status than the task."""
+    from remit.workspace.tasks.desk import decode  # noqa: PLC0415 - only for this
+    from remit.workspace.tasks.drift import check_plans  # noqa: PLC0415
+    from remit.workspace.tasks.sync import load_plan_statuses  # noqa: PLC0415
+
+    if state is not None and state.broken is None and data is not None:
+        yield from check_plans(state, load_plan_statuses(store, decode(data)))
 
 
 def _find_entries(home: Home, number: int) -> tuple[str, ...]:

@@ -8,13 +8,16 @@ import click
 
 from remit.doors.cli import options
 from remit.doors.cli.findings import SHOWS
-from remit.doors.cli.output import get_paint, name_file, say, say_json
-from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count, render_line, shape_finding
-from remit.doors.terminal import quote
+from remit.doors.cli.output import name_file, say, say_json
+from remit.doors.cli.task_changes import tell_interrupted
+from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count, shape_finding
+from remit.doors.terminal import escape, quote
 from remit.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from remit.app.tasks import How
+    from remit.doors.cli.findings import Show
+    from remit.model import Finding
     from remit.workspace.tasks.sync import Synced
 
 _SIDES = ("todo", "state")
@@ -55,12 +58,12 @@ def sync(*, checking: bool, repairing: bool, side: str | None, output_format: st
         how = "todo" if side == "todo" else "state"
     elif repairing:
         how = "newest"
-    return _tell(Tasks().sync(how), output_format)
+    tasks = Tasks()
+    return _tell(tasks.sync(how), tasks.root, output_format)
 
 
 def _check(output_format: str) -> int:
     from remit import app
-    from remit.doors.excerpt import Text
 
     show = SHOWS[output_format]()
     checked = app.check_sync()
@@ -68,9 +71,7 @@ def _check(output_format: str) -> int:
         show.close("no tasks found in .opencode/specs, .claude/specs or specs: nothing to compare")
         return ACCEPTED
     for file, findings in checked.findings.items():
-        text = Text(checked.texts[file])
-        for finding in findings:
-            show.add(finding, name_file(file), text)
+        _show(show, findings, name_file(file), checked.texts[file])
     mark = show.paint("good", "✓") if checked.agrees else show.paint("error", "✗")
     verdict = "state.json and TODO.md agree" if checked.agrees else "state.json and TODO.md do not agree"
     told = f" · {show.count()}" if show.count() else ""
@@ -78,35 +79,46 @@ def _check(output_format: str) -> int:
     return ACCEPTED if checked.agrees else NOT_ACCEPTED
 
 
-def _tell(synced: Synced, output_format: str) -> int:
-    code = NOT_ACCEPTED if synced.left else ACCEPTED
+def _show(show: Show, findings: tuple[Finding, ...], filename: str, data: bytes) -> None:
+    from remit.doors.excerpt import Text
+
+    text = Text(data)
+    for finding in findings:
+        show.add(finding, filename, text)
+
+
+def _tell(synced: Synced, root: str, output_format: str) -> int:
+    names = {file: name_file(f"{root}/{file}") for file in synced.findings}
+    code = ACCEPTED if synced.agree else NOT_ACCEPTED
     if output_format == "json":
         say_json(
             {
-                "agree": not synced.left,
+                "agree": synced.agree,
                 "done": list(synced.done),
-                "left": [shape_finding(finding, "") for finding in synced.left],
-                "files": list(synced.files),
-                "recovered": synced.recovered and name_file(synced.recovered),
+                "findings": [shape_finding(each, names[file]) for file in names for each in synced.findings[file]],
+                "files": [name_file(f"{root}/{file}") for file in synced.files],
+                "recovered": synced.recovered and name_file(f"{root}/{synced.recovered}"),
                 "interrupted": [{"kind": each.kind, "finished": each.finished} for each in synced.interrupted],
             }
         )
         return code
-    paint = get_paint()
+    show = SHOWS[output_format]()
     for left in synced.interrupted:
-        how = "was finished" if left.finished else "was given up, because a file had changed meanwhile"
-        say(f"a change that had been interrupted ({left.kind}) {how}")
+        say(tell_interrupted(left))
     for sentence in synced.done:
-        say(f"{paint('good', '✓')} {quote(sentence)}")
-    for finding in synced.left:
-        say(render_line(finding, "TODO.md" if finding.place is None else "tasks"))
+        say(f"{show.paint('good', '✓')} {quote(sentence)}")
+    for file, name in names.items():
+        _show(show, synced.findings[file], name, synced.texts[file])
     if synced.recovered is not None:
-        say(f"the original is kept in {quote(name_file(synced.recovered))}")
-    say(_sum_up(synced))
+        show.flush()
+        say(f"the original state.json is kept in {escape(name_file(f'{root}/{synced.recovered}'))}")
+    show.close(_sum_up(synced, show))
     return code
 
 
-def _sum_up(synced: Synced) -> str:
-    if synced.left:
-        return f"state.json and TODO.md do not agree: {count(len(synced.left), 'place')} left"
-    return "state.json and TODO.md agree" + ("" if synced.files else ": nothing to do")
+def _sum_up(synced: Synced, show: Show) -> str:
+    mark = show.paint("good", "✓") if synced.agree else show.paint("error", "✗")
+    told = f" · {show.count()}" if show.count() else ""
+    if not synced.agree:
+        return f"{mark} state.json and TODO.md do not agree{told}"
+    return f"{mark} state.json and TODO.md agree{told}{'' if synced.files else ': nothing to do'}"

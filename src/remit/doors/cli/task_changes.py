@@ -9,15 +9,17 @@ import click
 from remit.doors.cli import options
 from remit.doors.cli.output import get_paint, name_file, say, say_json
 from remit.doors.render import ACCEPTED, count, render_line, shape_finding
-from remit.doors.terminal import escape
+from remit.doors.terminal import escape, quote
 from remit.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from remit.app.tasks import Tasks
+    from remit.workspace.journal import Interrupted
     from remit.workspace.tasks.store import Moved
 
+_MAX_TOLD = 3
 _reason = click.option("--reason", metavar="TEXT", help="Why; needed for BLOCKED and ABANDONED.")
 
 
@@ -47,8 +49,10 @@ def new(title: tuple[str, ...], *, output_format: str, **asked: str | None) -> i
     The first one makes both files, in specs/ unless remit.toml names another folder.
     """
     given = {name: value for name, value in asked.items() if value is not None}
-    moved = _open().store.add(" ".join(title), **given)
-    return _tell([moved], output_format, lambda each: f"task {each.number} made: {escape(' '.join(title))}")
+    tasks = _open()
+    moved = tasks.store.add(" ".join(title), **given)
+    named = tasks.store.get(moved.number).title
+    return _tell(tasks, [moved], output_format, lambda each: f"task {each.number} made: {escape(named)}")
 
 
 @click.command(cls=options.Command, short_help="Give a task another marker.")
@@ -62,8 +66,10 @@ def move(number: int, marker: tuple[str, ...], *, reason: str | None, phase: str
 
     A move that is not legal is refused, with those that are. Exit code 0: moved, 1: refused, 2: could not run.
     """
-    moved = _open().move(number, " ".join(marker), reason=reason or "", phase=phase)
-    return _tell([moved], output_format, _tell_move if phase is None else lambda each: f"phase {phase}: {each.after}")
+    tasks = _open()
+    moved = tasks.move(number, " ".join(marker), reason=reason or "", phase=phase)
+    told = f"task {number}, phase {escape(phase or '')}"
+    return _tell(tasks, [moved], output_format, _tell_move if phase is None else lambda each: f"{told}: {each.after}")
 
 
 @click.command(cls=options.Command, short_help="Take a task up, or tell which one is.")
@@ -79,7 +85,7 @@ def focus(task_id: str | None, *, output_format: str) -> int:
     number = parse_number(task_id)
     moved = tasks.focus(number)
     if moved is not None:
-        return _tell([moved], output_format, lambda each: f"{_tell_move(each)}, in focus")
+        return _tell(tasks, [moved], output_format, lambda each: f"{_tell_move(each)}, in focus")
     if output_format == "json":
         say_json({"focus": number})
     else:
@@ -95,16 +101,17 @@ def complete(task_id: str, *, output_format: str) -> int:
     tasks = _open()
     if _ask_outside(tasks, "complete", task_id, output_format):
         return ACCEPTED
-    return _tell([tasks.move(parse_number(task_id), "COMPLETED")], output_format, _tell_move)
+    return _tell(tasks, [tasks.move(parse_number(task_id), "COMPLETED")], output_format, _tell_move)
 
 
 @click.command(cls=options.Command, short_help="Say that a task cannot go on.")
 @click.argument("number", metavar="N", type=parse_number)
-@_reason
+@click.option("--reason", metavar="TEXT", required=True, help="Why, in a sentence.")
 @options.output_format("full", "json")
-def block(number: int, *, reason: str | None, output_format: str) -> int:
+def block(number: int, *, reason: str, output_format: str) -> int:
     """Move task N to BLOCKED, with the reason."""
-    return _tell([_open().move(number, "BLOCKED", reason=reason or "")], output_format, _tell_move)
+    tasks = _open()
+    return _tell(tasks, [tasks.move(number, "BLOCKED", reason=reason)], output_format, _tell_move)
 
 
 @click.command(cls=options.Command, short_help="Link a task to an entry of the manifest.")
@@ -117,8 +124,8 @@ def link(task_id: str, entry_id: str, *, output_format: str) -> int:
     if _ask_outside(tasks, "link", task_id, output_format, research=entry_id):
         return ACCEPTED
     moved = tasks.link(parse_number(task_id), entry_id)
-    sentence = f"linked to {escape(entry_id)}"
-    return _tell([moved], output_format, lambda each: f"task {each.number} {'is' if each.files else 'was'} {sentence}")
+    sentence = f"task {moved.number} {'is' if moved.files else 'was already'} linked to {escape(entry_id)}"
+    return _tell(tasks, [moved], output_format, lambda _: sentence)
 
 
 @click.command(cls=options.Command, short_help="Put away tasks that are over.")
@@ -129,11 +136,12 @@ def archive(numbers: tuple[int, ...], *, output_format: str) -> int:
 
     They leave TODO.md and the active ones in state.json. Their text is kept in archive/TODO.md.
     """
-    done = _open().archive(numbers)
+    tasks = _open()
+    done = tasks.archive(numbers)
     if not done and output_format != "json":
         say("no task is over: nothing to put away")
         return ACCEPTED
-    return _tell(done, output_format, lambda each: f"task {each.number} put away", listed=True)
+    return _tell(tasks, done, output_format, lambda each: f"task {each.number} put away", listed=True)
 
 
 def _open() -> Tasks:
@@ -167,36 +175,48 @@ def _tell_move(moved: Moved) -> str:
     return f"task {moved.number}: {moved.before} → {moved.after}"
 
 
-def _tell(moved: list[Moved], output_format: str, sentence: Callable[[Moved], str], *, listed: bool = False) -> int:
+def _tell(
+    tasks: Tasks, moved: list[Moved], output_format: str, sentence: Callable[[Moved], str], *, listed: bool = False
+) -> int:
     """Say what was done, and what there was to tell on the way."""
     if output_format == "json":
-        shaped = [_shape(each) for each in moved]
+        shaped = [_shape(each, tasks.root) for each in moved]
         say_json(shaped if listed else shaped[0])
         return ACCEPTED
     for each in moved:
         say(f"{get_paint()('good', '✓')} {sentence(each)}")
-    tell_asides(moved[-1])
+    _tell_asides(moved[-1], tasks.root)
     return ACCEPTED
 
 
-def tell_asides(moved: Moved) -> None:
+def _tell_asides(moved: Moved, root: str) -> None:
     """Say on standard error what was finished or taken in before, and where the files still disagree."""
     for left in moved.interrupted:
-        how = "was finished" if left.finished else "was given up, because a file had changed meanwhile"
-        say(f"note: a change that had been interrupted ({left.kind}) {how}", stderr=True)
-    for finding in moved.told:
-        say(render_line(finding, "tasks"), stderr=True)
-    wrong = sum(finding.severity == "error" for finding in moved.told)
-    if wrong:
-        say(f"{count(wrong, 'place')} where state.json and TODO.md disagree: see remit sync --check", stderr=True)
+        say(f"note: {tell_interrupted(left)}", stderr=True)
+    for sentence in moved.taken_in:
+        say(f"note: {quote(sentence)}", stderr=True)
+    told = list(zip(moved.told, moved.told_in, strict=True))
+    for finding, file in told[:_MAX_TOLD]:
+        say(render_line(finding, name_file(f"{root}/{file}")), stderr=True)
+    if told:
+        places = count(len(told), "place")
+        say(f"note: state.json and TODO.md disagree in {places}: see remit sync --check", stderr=True)
 
 
-def _shape(moved: Moved) -> dict[str, Any]:
+def tell_interrupted(left: Interrupted) -> str:
+    """What became of a change that a crash had interrupted."""
+    how = "was finished" if left.finished else "was given up, because a file had changed meanwhile"
+    return f"a change that had been interrupted ({left.kind}) {how}"
+
+
+def _shape(moved: Moved, root: str) -> dict[str, Any]:
+    told = zip(moved.told, moved.told_in, strict=True)
     return {
         "number": moved.number,
         "before": moved.before,
         "after": moved.after,
-        "files": [name_file(file) for file in moved.files],
-        "findings": [shape_finding(finding, "") for finding in moved.told],
+        "files": [name_file(f"{root}/{file}") for file in moved.files],
+        "taken_in": list(moved.taken_in),
+        "findings": [shape_finding(finding, name_file(f"{root}/{file}")) for finding, file in told],
         "interrupted": [{"kind": each.kind, "finished": each.finished} for each in moved.interrupted],
     }

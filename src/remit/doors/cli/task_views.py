@@ -10,13 +10,14 @@ from remit.doors.cli import options
 from remit.doors.cli.output import get_paint, say, say_json
 from remit.doors.cli.task_changes import parse_number
 from remit.doors.render import ACCEPTED, count
-from remit.doors.terminal import count_columns, escape
+from remit.doors.terminal import count_columns, escape, measure
 
 if TYPE_CHECKING:
     from remit.app.tasks import ShownTask
     from remit.workspace.tasks.plan import Phase
     from remit.workspace.tasks.store import TaskFacts
 
+_MAX_TITLE = 1_000
 _STYLES = {"COMPLETED": "good", "BLOCKED": "error", "PARTIAL": "warning", "ABANDONED": "frame"}
 
 
@@ -29,14 +30,13 @@ def list_(*, status: str | None, priority: str | None, everything: bool, output_
     """List the tasks of state.json, in its order."""
     from remit.app.tasks import Tasks, parse_marker
 
-    tasks = Tasks()
     marker = None if status is None else parse_marker(status)
+    tasks = Tasks()
+    known = [task for task in tasks.list_tasks() if everything or not task.closed]
     found = [
         task
-        for task in tasks.list_tasks()
-        if (everything or not task.closed)
-        and marker in {None, task.marker}
-        and (priority is None or task.priority.lower() == priority.lower())
+        for task in known
+        if marker in {None, task.marker} and (priority is None or task.priority.lower() == priority.lower())
     ]
     if output_format == "json":
         say_json([_shape(task) for task in found])
@@ -44,19 +44,35 @@ def list_(*, status: str | None, priority: str | None, everything: bool, output_
     focus = tasks.get_focus()
     for task in found:
         say(_render_row(task, focused=task.number == focus))
-    say(count(len(found), "task") if found else "no tasks: remit task new TITLE makes one")
+    say(_sum_up(len(found), len(known), everything=everything))
     return ACCEPTED
+
+
+def _sum_up(found: int, known: int, *, everything: bool) -> str:
+    if found == known and found:
+        return count(found, "task")
+    if known:
+        return f"{found} of {count(known, 'task')}"
+    return "no tasks: remit task new TITLE makes one" if everything else "no open tasks: --all shows what is put away"
 
 
 def _render_row(task: TaskFacts, *, focused: bool) -> str:
     marker = task.marker or "no status"
     paint = get_paint()
     shown = f"[{escape(marker)}]".ljust(15)
-    title = escape(task.title)
-    room = count_columns() - 26
-    title = title if len(title) <= room else f"{title[: room - 1]}…"
     mark = "*" if focused else " "
+    title = _fit(escape(task.title[:_MAX_TITLE]), count_columns() - 26)
     return f"{mark}{task.number:>5}  {paint(_STYLES.get(marker, 'strong'), shown)}  {title}"
+
+
+def _fit(title: str, room: int) -> str:
+    """As much of a title as there is room for, in columns."""
+    used = 0
+    for at, width in enumerate(measure(title)):
+        used += width
+        if used > room or (used == room and at + 1 < len(title)):
+            return f"{title[:at]}…"
+    return title
 
 
 @click.command(cls=options.Command, short_help="Show a task with all that belongs to it.")

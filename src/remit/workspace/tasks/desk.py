@@ -48,6 +48,10 @@ class Desk:
         """What one of the files said and the other follows now, a sentence each."""
         self.told: list[Finding] = []
         """Where they disagree, and a person has to say what is true."""
+        self.told_in: list[str] = []
+        """The file that each of these is about."""
+        self.doubts: dict[int, Finding] = {}
+        """Of these, the tasks whose status was edited by hand and could not be taken in."""
         self.markers: dict[int, str] = {}
         """What both files will say of tasks, as far as that is new."""
         self.agrees = True

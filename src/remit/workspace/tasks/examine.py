@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.errors import StateError, UsageError
-from remit.workspace.tasks.desk import STATE, TODO, load_agreed, load_agreed_markers
+from remit.workspace.tasks.archived import parse_archive
+from remit.workspace.tasks.desk import ARCHIVE, STATE, TODO, load_agreed, load_agreed_markers
+from remit.workspace.tasks.drift import check_drift
 from remit.workspace.tasks.repair import classify_drift, plan_intake
 from remit.workspace.tasks.state import parse_state
 from remit.workspace.tasks.state_edits import render_empty_state
@@ -17,8 +19,13 @@ from remit.workspace.tasks.todo import parse_todo
 from remit.workspace.tasks.todo_edits import render_empty_todo
 
 if TYPE_CHECKING:
+    from remit.model import Finding
     from remit.workspace.tasks.desk import Desk
     from remit.workspace.tasks.repair import Repair
+    from remit.workspace.tasks.state import State
+    from remit.workspace.tasks.todo import Todo
+
+_BY_HAND = {"SYN017", "SYN018"}
 
 
 def examine(desk: Desk, *, may_begin: bool = False) -> None:
@@ -41,10 +48,12 @@ def _check_there(desk: Desk, *, may_begin: bool) -> None:
         desk.put(STATE, render_empty_state())
         desk.put(TODO, render_empty_todo())
     elif len(there) == 1:
-        missing = TODO if there[0] == STATE else STATE
-        raise StateError(
-            f"{missing} is not there, and {there[0]} is", hint="remit sync --repair makes it from the other"
-        )
+        raise tell_missing(TODO if there[0] == STATE else STATE, there[0])
+
+
+def tell_missing(missing: str, other: str) -> StateError:
+    """What to say where only one of the two files is there."""
+    return StateError(f"{missing} is not there, and {other} is", hint="remit sync --repair makes it from the other")
 
 
 def settle(desk: Desk, repair: Repair) -> None:
@@ -52,11 +61,21 @@ def settle(desk: Desk, repair: Repair) -> None:
     desk.put(STATE, repair.state)
     desk.put(TODO, repair.todo)
     desk.taken_in += repair.told
-    desk.told = list(repair.left)
     desk.agrees = not repair.left
-    state = parse_state(repair.state)
-    kinds = classify_drift(state, parse_todo(repair.todo), None)
+    state, todo = parse_state(repair.state), parse_todo(repair.todo)
+    _tell_left(desk, repair.left, state, todo)
+    kinds = classify_drift(state, todo, None)
     # Where they disagree, what they last agreed on is kept: it tells later which of them was edited.
     desk.markers = {
         task.number: task.marker for task in state.tasks if task.marker and kinds.get(task.number) == "same"
     }
+
+
+def _tell_left(desk: Desk, left: tuple[Finding, ...], state: State, todo: Todo) -> None:
+    """Note what is left to a person, which file it is about, and which tasks were edited by hand."""
+    in_state = check_drift(state, todo, parse_archive(desk.load(ARCHIVE))).in_state if left else ()
+    desk.told = list(left)
+    desk.told_in = [STATE if finding in in_state else TODO for finding in left]
+    edited = {finding.place: finding for finding in left if finding.code in _BY_HAND}
+    places = ((task.number, task.marker_place or task.place) for task in todo.tasks)
+    desk.doubts = {number: edited[place] for number, place in places if place in edited}

@@ -25,7 +25,7 @@ from remit.workspace.tasks.desk import (
     load_file,
 )
 from remit.workspace.tasks.drift import check_drift
-from remit.workspace.tasks.examine import examine
+from remit.workspace.tasks.examine import examine, tell_missing
 from remit.workspace.tasks.intake import make_name
 from remit.workspace.tasks.markdown import clean_title
 from remit.workspace.tasks.moves import ENDS, NEED_REASON, OWN_COMMAND, check_move
@@ -92,6 +92,8 @@ class Moved(NamedTuple):
     told: tuple[Finding, ...] = ()
     """Where the files still disagree."""
     interrupted: tuple[Interrupted, ...] = ()
+    told_in: tuple[str, ...] = ()
+    """The file that each of these is about, below the root."""
 
 
 class PlanFacts(NamedTuple):
@@ -123,6 +125,8 @@ class TaskStore:
         """Every task of state.json, in its order."""
         finish_if_interrupted(self.home)
         text = self._load(STATE)
+        if text is None and self._load(TODO) is not None:
+            raise tell_missing(STATE, TODO)
         return [] if text is None else list(read_tasks(text))
 
     def get(self, number: int) -> TaskFacts:
@@ -137,10 +141,13 @@ class TaskStore:
         return chosen
 
     def read_section(self, number: int) -> str:
-        """What TODO.md says of a task, word for word; empty where it says nothing."""
-        text = self._load(TODO)
-        found = () if text is None else todo_edits.find_tasks(text, number)
-        return todo_edits.remove_task(text, found[0])[1] if text is not None and found else ""
+        """What TODO.md says of a task, or said when it was put away, word for word; empty where that is nothing."""
+        for name in (TODO, ARCHIVED_TEXTS):
+            text = self._load(name)
+            found = () if text is None else todo_edits.find_tasks(text, number)
+            if text is not None and found:
+                return todo_edits.remove_task(text, found[0])[1]
+        return ""
 
     def check(self) -> list[Finding]:
         """Where the two files disagree at this moment."""
@@ -192,6 +199,9 @@ class TaskStore:
         with self.change("task moved", number=number) as desk:
             entry = _find_open(desk, number)
             before = _get_word(entry)
+            doubt = desk.doubts.get(number)
+            if doubt is not None:  # what somebody wrote by hand would be written over
+                raise StateError(doubt.message.replace(" here", " in TODO.md", 1), hint=_lower(doubt.hint))
             refusal = check_move(before, marker, reason=reason, command=command)
             if refusal is not None:
                 raise StateError(f"task {number}: {refusal.message}", hint=_lower(refusal.hint))
@@ -378,14 +388,15 @@ def _choose_ended(desk: Desk, numbers: tuple[int, ...]) -> list[tuple[int, str]]
         if task.marker not in ENDS:
             hint = "complete or abandon it first"
             raise StateError(f"task {number} is {task.marker or 'without a status'} and not over", hint=hint)
-    wanted = numbers or tuple(tasks)
+    wanted = tuple(dict.fromkeys(numbers)) or tuple(tasks)
     return [(number, task.marker) for number in wanted if (task := tasks[number]).marker in ENDS and task.marker]
 
 
 def _tell(desk: Desk, number: int, before: str | None, after: str | None) -> Moved:
     files = tuple(change.path for change in desk.list_changes() if change.before != change.after)
     marker = None if before is None else read_marker(before)
-    return Moved(number, marker, after, files, desk.taken_in, tuple(desk.told), tuple(desk.interrupted))
+    told_in = tuple(f"{desk.folder}/{name}" for name in desk.told_in)
+    return Moved(number, marker, after, files, desk.taken_in, tuple(desk.told), tuple(desk.interrupted), told_in)
 
 
 def _lower(sentence: str) -> str:

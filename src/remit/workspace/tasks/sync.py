@@ -6,13 +6,14 @@ before anything of it is written anew.
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.workspace.files import tell_failure, write_bytes
 from remit.workspace.tasks import state_edits
-from remit.workspace.tasks.desk import ARCHIVE, STATE, TODO, at_desk, decode, load_agreed_markers, load_file
+from remit.workspace.tasks.desk import ARCHIVE, STATE, TODO, at_desk, decode, encode, load_agreed_markers, load_file
 from remit.workspace.tasks.examine import settle
 from remit.workspace.tasks.plan import parse_plan, set_plan_status
 from remit.workspace.tasks.recover import recover_state
@@ -32,11 +33,28 @@ class Synced(NamedTuple):
     """What was done to make the two files agree, and what is left."""
 
     done: tuple[str, ...]
-    left: tuple[Finding, ...]
+    findings: dict[str, tuple[Finding, ...]]
+    """What is left to a person, and what a recovery left out, by file below the root."""
+    texts: dict[str, bytes]
+    """What stands in each of these."""
     files: tuple[str, ...]
+    """What was written."""
     recovered: str | None = None
-    """Where a state.json that could not be read is kept as it was."""
+    """Where a state.json that could not be read is kept as it was, below the root."""
     interrupted: tuple[Interrupted, ...] = ()
+
+    @property
+    def agree(self) -> bool:
+        """Whether the two files say the same now."""
+        return not any(each.severity == "error" for found in self.findings.values() for each in found)
+
+
+class _Kept(NamedTuple):
+    """A state.json that could not be read: where it is kept, what stands in it, and what was not saved of it."""
+
+    path: str
+    data: bytes
+    findings: tuple[Finding, ...]
 
 
 def take_in(store: TaskStore) -> Synced:
@@ -56,7 +74,7 @@ def repair(store: TaskStore, prefer: Prefer = "newest") -> Synced:
             archive_text=desk.load(ARCHIVE),
             prefer=prefer,
             baseline=load_agreed_markers(store.home, store.folder),
-            plans=_load_plan_statuses(store, desk),
+            plans=load_plan_statuses(store, desk.load(STATE)),
         )
         settle(desk, repaired)
         for number, marker in repaired.plans.items():
@@ -65,8 +83,8 @@ def repair(store: TaskStore, prefer: Prefer = "newest") -> Synced:
     return _tell(desk, kept)
 
 
-def _recover(store: TaskStore, desk: Desk) -> str | None:
-    """Read what can be read of a state.json that is no JSON; where the original is kept."""
+def _recover(store: TaskStore, desk: Desk) -> _Kept | None:
+    """Read what can be read of a state.json that is no JSON, and keep the original."""
     data = load_file(store.home.root, f"{store.folder}/{STATE}")
     if data is None or parse_state(decode(data)).broken is None:
         return None
@@ -78,13 +96,12 @@ def _recover(store: TaskStore, desk: Desk) -> str | None:
     recovered = recover_state(data, todo=desk.load(TODO))
     desk.put(STATE, recovered.text)
     desk.taken_in += recovered.told
-    return kept
+    return _Kept(os.path.relpath(kept, store.home.root), data, recovered.findings)
 
 
-def _load_plan_statuses(store: TaskStore, desk: Desk) -> dict[int, str | None]:
-    """The status that the plan of each open task has."""
+def load_plan_statuses(store: TaskStore, text: str | None) -> dict[int, str | None]:
+    """The status that the plan of each open task of a state.json has."""
     found: dict[int, str | None] = {}
-    text = desk.load(STATE)
     for task in read_tasks(text) if text is not None else ():
         path = None if task.closed else store.find_plan(task)
         data = None if path is None else load_file(store.home.root, path)
@@ -93,6 +110,13 @@ def _load_plan_statuses(store: TaskStore, desk: Desk) -> dict[int, str | None]:
     return found
 
 
-def _tell(desk: Desk, kept: str | None = None) -> Synced:
+def _tell(desk: Desk, kept: _Kept | None = None) -> Synced:
     files = tuple(change.path for change in desk.list_changes() if change.before != change.after)
-    return Synced(desk.taken_in, tuple(desk.told), files, kept, tuple(desk.interrupted))
+    findings: dict[str, tuple[Finding, ...]] = {} if kept is None else {kept.path: kept.findings}
+    texts = {} if kept is None else {kept.path: kept.data}
+    for name in (STATE, TODO):
+        about = tuple(each for each, where in zip(desk.told, desk.told_in, strict=True) if where == name)
+        if about:
+            findings[f"{desk.folder}/{name}"] = about
+            texts[f"{desk.folder}/{name}"] = encode(desk.load(name) or "")
+    return Synced(desk.taken_in, findings, texts, files, kept and kept.path, tuple(desk.interrupted))
