@@ -193,7 +193,7 @@ def _render_record(record: Record, paint: Paint) -> Iterable[str]:
     yield paint("strong", quote(record.id) or "an error without an id")
     for name, value in _shape_record(record).items():
         text = " → ".join(value) if isinstance(value, list) else str(value)
-        if name != "id" and value not in (None, "", []):
+        if name != "id" and value not in (None, "", [], False):
             yield f"  {name}: {quote(text)}"
 
 

@@ -28,6 +28,7 @@ KEY_CHARS = 8
 
 _PIECE = lazy(
     r"""(?P<quoted>"[^"\n]{1,200}+"|`[^`\n]{1,200}+`|“[^”\n]{1,200}+”|(?<!\w)'[^'\n]{1,200}+'(?!\w))"""
+    r"""|(?P<url>[A-Za-z]{2,12}+://[^\s"'<>]++)|(?P<thousands>[0-9]{1,3}+(?:,[0-9]{3}){1,20}+(?!\w))"""
     r"|(?P<word>[\w./~@:+#%=\\-]++)"
 )
 _TIME = lazy(
@@ -46,6 +47,7 @@ _EXTENSIONS = frozenset({
     "mdx", "ml", "o", "pdf", "php", "png", "proto", "py", "pyi", "rb", "rs", "rst", "sh", "sql", "svelte", "svg",
     "swift", "tar", "tex", "tf", "toml", "ts", "tsx", "txt", "vue", "whl", "xml", "yaml", "yml", "zip",
 })  # fmt: skip
+_STANDS_FOR = {"quoted": "<name>", "url": "<url>", "thousands": "<n>"}
 _LOOSE_ENDS = ".:,;=-"
 _MEANT_NUMBERS = frozenset({"http", "status", "code", "errno", "exit", "signal"})
 """Words behind which a number is what happened, not which one it happened to."""
@@ -122,7 +124,7 @@ def normalise(message: str) -> str:
         word = found["word"]
         if word is None:
             before = ""
-            return "<name>"
+            return _STANDS_FOR[found.lastgroup or ""]
         core = word.rstrip(_LOOSE_ENDS)
         told = word if before in _MEANT_NUMBERS else f"{_tell(core)}{word[len(core) :]}"
         before = core.lower()
@@ -134,8 +136,6 @@ def normalise(message: str) -> str:
 
 def _tell(word: str) -> str:
     """What stands for a word, or the word itself."""
-    if "://" in word:
-        return "<url>"
     if _is_path(word):
         return "<path>"
     if any(char.isdigit() for char in word):

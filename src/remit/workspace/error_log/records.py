@@ -167,8 +167,10 @@ def clean(text: str, limit: int) -> str:
 
 def derive_code(kind: str) -> str:
     """The code of an error that gave only its type (R2.16)."""
-    word = kind.lower().strip()
-    return ERROR_CODES.get(word) or word.upper().replace(" ", "_") or "UNKNOWN_ERROR"
+    word = kind.lower().strip().replace(" ", "_")
+    if word.endswith("_failure"):  # git_commit_failure
+        word = f"{word.removesuffix('_failure')}_failed"
+    return ERROR_CODES.get(word) or word.upper() or "UNKNOWN_ERROR"
 
 
 # From JSON and to it

@@ -34,7 +34,8 @@ _MAX_MENDS = 50
 _MAX_MENDED_CHARS = 20_000
 _MESSAGE = '"message"'
 
-_TOKEN = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\[^\x00-\x1f])*+"|[{}\[\]]')
+_TOKEN = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\[^\x00-\x1f])*+"?+|[{}\[\]]')
+"""A bracket, or a text, which ends with its line where nobody ended it."""
 _MARKS = {"<<<<<<<": "ours", "|||||||": "base", "=======": "theirs", ">>>>>>>": ""}
 
 
