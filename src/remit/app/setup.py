@@ -115,9 +115,9 @@ def place_manifest(root: str, settings: Settings) -> str:
     """Where the manifest is, or will be with its first entry, below the root."""
     if settings.manifest.path is not None:
         return settings.manifest.path
-    here = find_manifest()
-    if here is not None:
-        return here.removeprefix(f"{root.rstrip('/')}/")
+    here, inside = find_manifest(), f"{root.rstrip('/')}/"
+    if here is not None and here.startswith(inside):
+        return here.removeprefix(inside)
     default = f"{_CLEO}/agent-outputs" if os.path.isdir(f"{root}/{_CLEO}") else "claudedocs/agent-outputs"  # noqa: PTH112
     return f"{settings.manifest.output_dir or default}/MANIFEST.jsonl"
 

@@ -25,11 +25,8 @@ def _look_at_trust(patient: Patient) -> Iterator[Check]:
     except ConfigError as error:
         yield Check("trust", "warning", error.message, error.hint)
         return
-    yield Check(
-        "trust",
-        "ok",
-        "the programs of the settings are agreed to" if executing.commands else "no setting runs a program",
-    )
+    told = "you have trusted the programs of the settings" if executing.commands else "no setting runs a program"
+    yield Check("trust", "ok", told)
 
 
 def _look_at_agents(patient: Patient) -> Iterator[Check]:

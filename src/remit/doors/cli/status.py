@@ -65,8 +65,8 @@ def cut(text: str, columns: int) -> str:
 
 def _render(overview: Overview, room: int) -> Iterator[tuple[str, str, str]]:
     """The lines: a name, a text, and a style for the text."""
-    branch = f" on {overview.branch}" if overview.branch is not None else ""
-    yield "workspace", f"{overview.root}{branch}", ""
+    branch = f"on {overview.branch} in " if overview.branch is not None else ""
+    yield "workspace", f"{branch}{overview.root}", ""
     faults = dict(overview.faults)
     if "tasks" in faults:
         yield "tasks", faults["tasks"], "error"
@@ -166,8 +166,9 @@ def _render_rest(overview: Overview, faults: dict[str, str]) -> Iterator[tuple[s
         seen = manifest.seen
         entries = f"{seen.entries:,} {'entry' if seen.entries == 1 else 'entries'}"
         bad = f", {count(seen.bad_lines, 'bad line')}" if seen.bad_lines else ""
-        part = "" if seen.is_whole else " in its beginning; for all of it: remit manifest rebuild"
-        yield "manifest", f"{entries}, {seen.pending:,} pending{bad}{part}", "warning" if seen.bad_lines else ""
+        part = "" if seen.is_whole else " at its beginning; index it with: remit manifest rebuild"
+        pending = f", {seen.pending:,} pending{bad}" if seen.is_whole else ""
+        yield "manifest", f"{entries}{pending}{part}", "warning" if seen.bad_lines else ""
     if "errors" in faults:
         yield "errors", faults["errors"], "error"
     elif overview.open_errors:

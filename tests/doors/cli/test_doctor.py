@@ -1,0 +1,375 @@
+"""`remit doctor`: every row, in a workspace that is well and in ones that are not; nothing hangs and nothing runs."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from remit.app.health import check_health
+from remit.app.health.values import Check, Patient
+from remit.workspace.home import Home
+from remit.workspace.machine import Mount, Room
+from tests.agents.samples import CLAUDE
+from tests.doors.cli.test_init import MANIFEST
+from tests.doors.cli.test_lint import git, put
+from tests.doors.conftest import Ended, Inside
+from tests.workspace.tasks.samples import STATE, TODO
+from tests.workspace.test_locks import end, start_holder
+
+NAMES = (
+    "settings", "python", "sqlite", "disk", "namespaces", "sandbox", "workspace", "ledger", "locks", "git", "merging",
+    "trust", "agents", "tasks", "manifest", "errors", "harness",
+)  # fmt: skip
+
+
+def load(ended: Ended) -> dict[str, list[Any]]:
+    """The rows by their name: state, message, hint."""
+    rows: dict[str, list[Any]] = {}
+    for check in json.loads(ended.out)["checks"]:
+        rows.setdefault(check["name"], []).append((check["state"], check["message"], check["hint"]))
+    return rows
+
+
+def find(inside: Inside, name: str) -> tuple[str, str, str]:
+    """The only row of a name."""
+    (row,) = load(inside("doctor", "--json"))[name]
+    state, message, hint = row
+    return state, message, hint
+
+
+@pytest.fixture
+def programs(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is all there is on the path, with git and what namespaces need."""
+    folder = inside.folder.parent / f"{inside.folder.name}-bin"
+    folder.mkdir()
+    for name in ("git", "true"):
+        found = subprocess.run(["which", name], capture_output=True, text=True, check=True).stdout.strip()
+        (folder / name).symlink_to(found)
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
+    return folder
+
+
+@pytest.fixture
+def workspace(inside: Inside, programs: Path) -> Inside:
+    """A workspace that is set up."""
+    del programs
+    git(inside.folder, "init", "-q", "-b", "main")
+    assert inside("init", "--yes").code == 0
+    return inside
+
+
+def add_program(folder: Path, name: str, script: str) -> None:
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / name).chmod(0o755)
+
+
+# As a whole
+
+
+def test_a_workspace_that_is_set_up_has_no_problem(workspace: Inside) -> None:
+    put(workspace, ".claude/agents/code-reviewer.md", CLAUDE)
+    put(workspace, "specs/state.json", STATE)
+    put(workspace, "specs/TODO.md", TODO)
+    ended = workspace("doctor")
+    assert (ended.code, ended.err) == (0, b"")
+    rows = load(workspace("doctor", "--json"))
+    assert set(rows) == set(NAMES)
+    assert [name for name in rows if rows[name][0][0] == "problem"] == []
+    assert rows["agents"] == [("ok", "1 in .claude/agents", "")]
+    assert rows["tasks"][0][1].startswith("3 in ")
+    assert rows["merging"] == [("ok", f"git keeps both sides of {MANIFEST}", "")]
+    lines = ended.text.split("\n")
+    assert lines[0] == "✓ settings    can be followed"
+    assert all(line[14:22] == "= help: " for line in lines if line.startswith("  "))
+    assert lines[-2].startswith("✓ 17 checks: ")
+
+
+def test_an_empty_folder_is_no_problem_and_stays_empty(inside: Inside, programs: Path) -> None:
+    del programs
+    ended = inside("doctor")
+    assert ended.code == 0
+    assert "is not set up\n" in ended.text
+    assert "= help: run: remit init\n" in ended.text
+    assert list(inside.folder.iterdir()) == []
+
+
+def test_a_problem_is_1(workspace: Inside) -> None:
+    workspace.write("remit.toml", "[retention]\ndays = 0\n")
+    ended = workspace("doctor")
+    assert ended.code == 1
+    assert "✗ settings    " in ended.text
+    assert "retention.days is not a number from 1" in ended.text
+    assert ended.text.split("\n")[-2].startswith("✗ ")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("workspace")
+def test_a_look_that_fails_or_hangs_is_a_row_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    from remit.app.health import machine  # noqa: PLC0415 - only here
+
+    ended = threading.Event()
+
+    def fail(patient: Patient) -> Iterator[Check]:
+        del patient
+        raise ZeroDivisionError("by design")
+
+    def hang(patient: Patient) -> Iterator[Check]:
+        del patient
+        ended.wait(20)
+        return iter(())
+
+    monkeypatch.setattr(machine, "LOOKS", (("first", fail), ("second", hang), *machine.LOOKS))
+    began = time.monotonic()
+    rows = {check.name: check for check in check_health(seconds=1.5).checks}
+    ended.set()
+    assert time.monotonic() - began < 10
+    assert rows["first"].message == "cannot be looked at: ZeroDivisionError: by design"
+    assert rows["second"].message == "gave no answer within 2 s"
+    assert {rows["first"].state, rows["second"].state} == {"problem"}
+    assert rows["agents"].state == "ok"
+
+
+# The machine
+
+
+def test_an_old_sqlite_is_a_warning_and_a_new_one_is_not(workspace: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    for version, state in (((3, 51, 2), "warning"), ((3, 51, 3), "ok"), ((3, 53, 0), "ok")):
+        monkeypatch.setattr(sqlite3, "sqlite_version_info", version)
+        monkeypatch.setattr(sqlite3, "sqlite_version", ".".join(map(str, version)))
+        found, message, _ = find(workspace, "sqlite")
+        assert (found, message.partition(" ")[0].rstrip(",")) == (state, ".".join(map(str, version)))
+
+
+DISKS = {
+    "plenty": (Mount("/", "ext4"), 10**12, "ok", "ext4, 931.3 GB free"),
+    "little": (Mount("/", "ext4"), 10**8, "warning", "only 95.4 MB free"),
+    "hardly any": (Mount("/", "ext4"), 10**7, "problem", "only 9.5 MB free"),
+    "network": (Mount("/", "nfs4"), 10**12, "warning", "is a network file system"),
+    "memory": (Mount("/", "tmpfs"), 10**12, "warning", "is gone when the machine stops"),
+    "container": (Mount("/", "overlay"), 10**12, "ok", "overlay, "),
+    "unknown": (None, 10**12, "ok", "file system not known, "),
+}
+
+
+@pytest.mark.parametrize("name", DISKS)
+def test_the_disk(workspace: Inside, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    from remit.app.health import machine  # noqa: PLC0415 - only here
+
+    mount, free, state, words = DISKS[name]
+    monkeypatch.setattr(machine, "find_mount", lambda _: mount)
+    monkeypatch.setattr(machine, "measure_room", lambda _: Room(free, 10**6))
+    rows = load(workspace("doctor", "--json"))["disk"]
+    assert (rows[0][0], words in rows[0][1]) == (state, True)
+
+
+def test_programs_that_shut_agents_in_are_tried_out(workspace: Inside, programs: Path) -> None:
+    assert find(workspace, "namespaces")[1].startswith("unshare is not installed")
+    add_program(programs, "unshare", 'test "$*" = "-Ur true"')
+    add_program(programs, "bwrap", "echo 'bwrap: no permission' >&2; exit 1")
+    assert find(workspace, "namespaces")[0] == "ok"
+    state, message, hint = find(workspace, "sandbox")
+    assert (state, message.startswith("bwrap says: bwrap: no permission; ")) == ("warning", True)
+    assert hint.startswith("install bubblewrap")
+
+
+def test_harnesses_are_found_with_their_versions(workspace: Inside, programs: Path) -> None:
+    assert find(workspace, "harness")[0] == "warning"
+    add_program(programs, "claude", "echo '2.1.0 (Claude Code)'")
+    add_program(programs, "codex", "echo codex-cli 0.9; exit 0")
+    add_program(programs, "gemini", "exit 3")
+    rows = load(workspace("doctor", "--json"))["harness"]
+    assert [row[0] for row in rows] == ["ok", "ok", "warning"]
+    assert rows[0][1] == f"claude 2.1.0 (Claude Code) at {programs}/claude"
+    assert "it ends with 3" in rows[2][1]
+
+
+def test_a_harness_that_hangs_does_not_hold_up_the_others(
+    workspace: Inside, programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from remit.app.health import machine  # noqa: PLC0415 - only here
+
+    monkeypatch.setattr(machine, "_PROGRAM_SECONDS", 0.5)
+    for name in ("claude", "opencode", "codex", "gemini"):
+        add_program(programs, name, "while :; do :; done")
+    began = time.monotonic()
+    rows = load(workspace("doctor", "--json"))["harness"]
+    assert [("no answer" in row[1]) for row in rows] == [True] * 4
+    assert time.monotonic() - began < 8
+
+
+def test_nothing_of_the_workspace_is_run(workspace: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(workspace, "bin/claude", "")
+    add_program(workspace.folder / "bin", "claude", f": >{workspace.folder}/ran; echo 1.0")
+    for name in ("git", "bwrap", "unshare", "true"):
+        add_program(workspace.folder / "bin", name, f": >{workspace.folder}/ran")
+    assert subprocess.run([workspace.folder / "bin/claude"], check=True, capture_output=True).stdout == b"1.0\n"
+    assert (workspace.folder / "ran").exists()
+    (workspace.folder / "ran").unlink()
+    monkeypatch.setenv("PATH", f"bin:./bin:{os.environ['PATH']}:{workspace.folder}/bin")
+    rows = load(workspace("doctor", "--json"))
+    assert rows["harness"][0][:2] == (
+        "warning",
+        f"claude at {workspace.folder}/bin/claude lies in the workspace, and was not asked for its version",
+    )
+    assert not (workspace.folder / "ran").exists()
+
+
+# What the workspace keeps
+
+
+def test_the_ledger(workspace: Inside) -> None:
+    assert find(workspace, "ledger")[1].startswith("none yet")
+    home = Home(str(workspace.folder))
+    with home.ledger.transaction() as db:
+        db.execute("INSERT INTO intents (kind, created_ms) VALUES ('move', 1)")
+    home.close()
+    rows = load(workspace("doctor", "--json"))
+    assert rows["ledger"][0][:2] == ("ok", f"whole, {os.stat(home.ledger_file).st_size / 1024**2:.1f} MB")  # noqa: PTH116
+    assert rows["unfinished"][0][:2] == ("warning", "1 change of tasks stopped half-way")
+    for file in workspace.folder.glob(".remit/ledger.db*"):
+        file.unlink()
+    (workspace.folder / ".remit/ledger.db").write_bytes(b"nonsense" * 1000)
+    state, message, hint = find(workspace, "ledger")
+    assert (state, "cannot be used: file is not a database" in message) == ("problem", True)
+    assert hint.startswith("move it away")
+
+
+def test_who_holds_a_lock_is_told(workspace: Inside) -> None:
+    assert find(workspace, "locks") == ("ok", "none is held", "")
+    process = start_holder(workspace.folder / ".remit/locks/tasks.lock")
+    try:
+        assert find(workspace, "locks")[1] == f"tasks.lock is held by process {process.pid} now"
+    finally:
+        end(process)
+    assert find(workspace, "locks")[1] == "none is held"
+
+
+def test_a_lock_that_a_dead_process_has_handed_on_is_told(workspace: Inside) -> None:
+    """A lock is held as long as anybody has its file open: a child that inherited it, too."""
+    lock = workspace.folder / ".remit/locks/tasks.lock"
+    script = f"""
+import fcntl, os, sys
+handle = os.open({str(lock)!r}, os.O_RDWR | os.O_CREAT)
+fcntl.flock(handle, fcntl.LOCK_EX)
+os.pwrite(handle, b"%-10d" % os.getpid(), 0)
+child = os.fork()
+if child:
+    print(os.getpid(), child, flush=True)
+    os._exit(0)
+os.close(1)
+os.close(2)
+import time
+time.sleep(60)
+"""
+    started = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    parent, child = map(int, started.stdout.split())
+    try:
+        state, message, hint = find(workspace, "locks")
+    finally:
+        os.kill(child, signal.SIGKILL)
+    assert (state, message) == ("warning", f"tasks.lock is held by a process that {parent} has started and left behind")
+    assert hint == f"find it with: fuser {lock}"
+
+
+def test_files_that_crashes_left_are_told(workspace: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("remit.workspace.leftovers.QUIET_SECONDS", 0.0)
+    process = subprocess.Popen(["true"])
+    process.wait()
+    put(workspace, f".remit/.x.{process.pid}.0123abcd", "half")
+    time.sleep(0.02)
+    assert find(workspace, "leftovers") == ("warning", "1 file that a killed process has left", "run: remit gc")
+
+
+# The repository
+
+
+def test_a_lock_that_git_left_is_a_problem_once_it_is_old(workspace: Inside) -> None:
+    lock = workspace.folder / ".git/index.lock"
+    lock.touch()
+    assert "git lock" not in load(workspace("doctor", "--json"))
+    then = time.time() - 3600
+    os.utime(lock, (then, then))
+    state, message, _ = find(workspace, "git lock")
+    assert (state, "is 60 minutes old" in message) == ("problem", True)
+
+
+def test_a_machine_without_git_is_a_warning(workspace: Inside, programs: Path) -> None:
+    (programs / "git").unlink()
+    state, message, hint = find(workspace, "git")
+    assert (state, message) == ("warning", "git cannot be started: it is not on the path")
+    assert hint == "install git, or commit later"
+
+
+def test_how_the_manifest_is_merged(workspace: Inside) -> None:
+    put(workspace, ".gitattributes", "*.jsonl merge=ours\n")
+    state, message, _ = find(workspace, "merging")
+    assert (state, f"git merges {MANIFEST} as 'ours'" in message) == ("warning", True)
+    (workspace.folder / ".gitattributes").unlink()
+    assert find(workspace, "merging")[2] == "remit init adds merge=union to .gitattributes"
+
+
+# What people and agents wrote
+
+
+def test_tasks_that_differ_are_a_problem(workspace: Inside) -> None:
+    put(workspace, "specs/state.json", STATE)
+    put(workspace, "specs/TODO.md", TODO.replace("[PLANNED]", "[COMPLETED]"))
+    state, message, hint = find(workspace, "tasks")
+    assert (state, message) == ("problem", "state.json and TODO.md do not agree: 1 difference")
+    assert "remit sync --check" in hint
+
+
+@pytest.mark.parametrize("is_made", [True, False])
+def test_lines_that_are_no_entries_are_a_problem(workspace: Inside, is_made: bool) -> None:  # noqa: FBT001 - a table
+    if is_made:
+        home = Home(str(workspace.folder))
+        assert home.ledger.file
+        home.close()
+    put(workspace, MANIFEST, '{"id":"a"}\n')
+    assert find(workspace, "manifest")[:2] == ("ok", f"1 entry in {MANIFEST}")
+    put(workspace, MANIFEST, '{"id":"a"}\nnonsense\n[1]\n')
+    assert find(workspace, "manifest")[:2] == ("problem", "2 lines are no entry")
+    assert (workspace.folder / ".remit/ledger.db").exists() is is_made
+
+
+def test_a_manifest_that_is_too_long_is_looked_at_in_part(workspace: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("remit.app.health.contents._MANIFEST_BYTES", 1024 * 1024)
+    put(workspace, MANIFEST, '{"id":"a"}\n' * 200_000)
+    state, message, _ = find(workspace, "manifest")
+    assert (state, message.partition(" in ")[2]) == (
+        "ok",
+        f"{MANIFEST} in the first 1 MB, which is what was looked at",
+    )
+
+
+def test_a_pipe_as_manifest_hangs_nobody(workspace: Inside) -> None:
+    (workspace.folder / MANIFEST).parent.mkdir(parents=True)
+    os.mkfifo(workspace.folder / MANIFEST)
+    state, message, _ = find(workspace, "manifest")
+    assert (state, "is not a file" in message) == ("problem", True)
+
+
+def test_open_errors_are_a_warning_and_a_broken_log_is_a_problem(workspace: Inside) -> None:
+    entry = {"id": "err_1_a", "timestamp": "2026-01-19T00:00:00Z", "type": "timeout", "message": "it took too long"}
+    put(workspace, "specs/errors.json", json.dumps({"errors": [entry]}))
+    assert find(workspace, "errors") == ("warning", "1 open, of 1 cause", "see them with: remit errors")
+    put(workspace, "specs/errors.json", json.dumps({"errors": [entry]})[:-2])
+    assert load(workspace("doctor", "--json"))["errors"][0][0] == "problem"
+
+
+def test_settings_that_run_something_are_told_until_they_are_trusted(workspace: Inside) -> None:
+    workspace.write("remit.toml", '[tasks]\nshow = "tool {id}"\n')
+    state, message, hint = find(workspace, "trust")
+    assert (state, "you have not trusted them" in message, "remit trust" in hint) == ("warning", True, True)
+    assert workspace("trust", "--yes").code == 0
+    assert find(workspace, "trust")[:2] == ("ok", "you have trusted the programs of the settings")

@@ -1,0 +1,159 @@
+"""`remit gc`: what is old goes, what is open or young stays, and what people keep is never touched."""
+
+import json
+import os
+import subprocess
+import time
+from typing import Any
+
+import pytest
+
+from remit.workspace.git.worktrees import add_worktree
+from remit.workspace.home import Home
+from remit.workspace.ledger.delegations import Delegation, add_delegation, advance, load_delegation
+from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.spills import write_spill
+from tests.doors.cli.test_init import MANIFEST
+from tests.doors.cli.test_lint import git, put
+from tests.doors.cli.test_make import list_files
+from tests.doors.conftest import Ended, Inside
+from tests.workspace.tasks.samples import STATE, TODO
+
+DAY_MS = 86_400_000
+
+
+def load(ended: Ended) -> Any:  # noqa: ANN401 - any JSON value
+    return json.loads(ended.out)
+
+
+def delegate(inside: Inside, name: str, *, days_ago: int, settled: bool = True) -> None:
+    home = Home(str(inside.folder))
+    created = read_clock_ms() - days_ago * DAY_MS
+    add_delegation(home.ledger, Delegation(name, "planner", 1, ("orchestrator", "planner"), created_ms=created))
+    if settled:
+        with home.ledger.transaction() as db:
+            advance(db, name, "settled", ended_ms=created + 1000)
+    home.close()
+
+
+def is_known(inside: Inside, name: str) -> bool:
+    home = Home(str(inside.folder))
+    try:
+        return load_delegation(home.ledger, name) is not None
+    finally:
+        home.close()
+
+
+@pytest.fixture
+def workspace(inside: Inside) -> Inside:
+    """A repository with everything that people keep."""
+    git(inside.folder, "init", "-q", "-b", "main")
+    put(inside, "specs/state.json", STATE)
+    put(inside, "specs/TODO.md", TODO)
+    put(inside, "specs/errors.json", '{"errors": []}')
+    put(inside, MANIFEST, "{}\n")
+    git(inside.folder, "add", "-A")
+    git(inside.folder, "commit", "-qm", "one")
+    return inside
+
+
+@pytest.fixture
+def gone() -> int:
+    """The number of a process that has ended."""
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return process.pid
+
+
+def test_an_empty_folder_has_nothing_and_gets_nothing(inside: Inside) -> None:
+    assert inside("gc").text == "✓ nothing to remove\n"
+    assert load(inside("gc", "--json"))["delegations"] == 0
+    assert list(inside.folder.iterdir()) == []
+
+
+def test_old_delegations_go_and_everything_else_stays(workspace: Inside) -> None:
+    delegate(workspace, "old", days_ago=91)
+    delegate(workspace, "open", days_ago=91, settled=False)
+    delegate(workspace, "young", days_ago=89)
+    home = Home(str(workspace.folder))
+    write_spill(home, b"x" * 100_000, session_id="old", kind="answer")
+    home.close()
+    before = list_files(workspace.folder)
+    planned = load(workspace("gc", "--dry-run", "--json"))
+    assert (planned["delegations"], planned["spills"], planned["dry_run"]) == (1, 1, True)
+    assert is_known(workspace, "old")
+    ended = workspace("gc")
+    assert ended.code == 0
+    assert ended.text.startswith("✓ removed: 1 delegation, 2 events, 1 spill (")
+    assert [is_known(workspace, name) for name in ("old", "open", "young")] == [False, True, True]
+    assert list_files(workspace.folder) == before
+    assert workspace("gc").text == "✓ nothing to remove\n"
+
+
+def test_the_settings_say_how_long(workspace: Inside) -> None:
+    delegate(workspace, "old", days_ago=5)
+    assert load(workspace("gc", "--json"))["delegations"] == 0
+    workspace.write("remit.toml", "[retention]\ndays = 4\n")
+    assert load(workspace("gc", "--json"))["delegations"] == 1
+
+
+def test_files_that_crashes_left_go(workspace: Inside, gone: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("remit.workspace.leftovers.QUIET_SECONDS", 0.0)
+    put(workspace, ".remit/recovered/state.json.abc", "broken")
+    put(workspace, ".remit/recovered/young", "broken")
+    then = time.time() - 91 * 86_400
+    os.utime(workspace.folder / ".remit/recovered/state.json.abc", (then, then))
+    places = ("specs/.state.json", ".remit.toml", "claudedocs/agent-outputs/.x")
+    left = [f"{place}.{gone}.0123abcd" for place in places]
+    for name in left:
+        put(workspace, name, "half")
+    kept = put(workspace, f"src/.mine.{gone}.0123abcd", "not where Remit writes")
+    time.sleep(0.02)
+    planned = load(workspace("gc", "--dry-run", "--json"))
+    assert (workspace.folder / left[0]).exists()
+    done = load(workspace("gc", "--json"))
+    assert sorted(planned["half_written"]) == sorted(done["half_written"]) == sorted(left)
+    assert done["recovered"] == [".remit/recovered/state.json.abc"]
+    assert done["freed_bytes"] == 4 * len(left) + 6
+    assert not any((workspace.folder / name).exists() for name in left)
+    assert (workspace.folder / ".remit/recovered/young").exists()
+    assert (workspace.folder / kept).exists()
+
+
+def test_worktrees_of_old_delegations_go_and_those_with_young_ones_stay(workspace: Inside) -> None:
+    for name, days_ago, settled in (("old", 91, True), ("open", 91, False), ("young", 1, True)):
+        delegate(workspace, name, days_ago=days_ago, settled=settled)
+        add_worktree(str(workspace.folder), name)
+    add_worktree(str(workspace.folder), "unknown")
+    assert load(workspace("gc", "--dry-run", "--json"))["worktrees"] == ["old"]
+    assert (workspace.folder / ".remit/worktrees/old").exists()
+    ended = workspace("gc")
+    assert "1 worktree" in ended.text
+    assert "  .remit/worktrees/old\n" in ended.text
+    assert sorted(path.name for path in (workspace.folder / ".remit/worktrees").iterdir()) == [
+        "open",
+        "unknown",
+        "young",
+    ]
+    listed = git(workspace.folder, "worktree", "list", "--porcelain")
+    assert "/old\n" not in listed
+    assert "/young\n" in listed
+
+
+def test_what_cannot_be_removed_is_told(workspace: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    delegate(workspace, "old", days_ago=91)
+    add_worktree(str(workspace.folder), "old")
+    monkeypatch.setenv("PATH", "/nonexistent")
+    ended = workspace("gc")
+    assert ended.code == 1
+    assert ended.text.startswith("✗ git cannot be started")
+    assert (workspace.folder / ".remit/worktrees/old").exists()
+    assert not is_known(workspace, "old"), "the rest is done all the same"
+
+
+def test_settings_that_cannot_be_followed_stop_it(workspace: Inside) -> None:
+    delegate(workspace, "old", days_ago=91)
+    workspace.write("remit.toml", "[retention]\ndays = 0\n")
+    ended = workspace("gc")
+    assert (ended.code, "is not a number from 1" in ended.complaint) == (2, True)
+    assert is_known(workspace, "old")
