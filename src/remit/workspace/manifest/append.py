@@ -179,10 +179,10 @@ class Appender:
             self._tail = tail if found.st_size == tail.until else self._read_on(tail, found)
 
     def _read_on(self, tail: _Tail, found: os.stat_result) -> _Tail:
-        """Take in the ids of what others have written. A line that nobody has ended is looked at when somebody has."""
+        """Take in the ids of what others have written, also of a line that nobody has ended: we are about to."""
         data = self.index.read_bytes(tail.until, found.st_size - tail.until)
         whole = data.rfind(b"\n") + 1
-        for line in data[:whole].split(b"\n"):
+        for line in data.split(b"\n"):
             try:
                 entry = from_json(line, allow_inf_nan=False)
             except ValueError:

@@ -1,0 +1,54 @@
+"""A workspace with a manifest, for the tests of this folder."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from remit.model import ArtifactFacts
+from remit.workspace.home import Home
+from remit.workspace.manifest.append import Appender
+from remit.workspace.manifest.index import Index
+from tests.workspace.manifests import make_line
+
+
+class Desk:
+    """A manifest that tests write to by hand, and its index."""
+
+    def __init__(self, root: Path) -> None:
+        self.home = Home(str(root))
+        self.file = root / "MANIFEST.jsonl"
+        self.index = Index(self.home, str(self.file))
+        self.appender = self.make_appender()
+
+    def make_appender(self, look: Callable[[str], ArtifactFacts | None] | None = None) -> Appender:
+        """Somebody who adds entries; every findings file is there, unless told otherwise."""
+        return Appender(self.index, look=look or (lambda path: ArtifactFacts(path, "file", 1)), words={})
+
+    def write(self, *lines: str | bytes) -> None:
+        """Append lines as other programs do."""
+        with self.file.open("ab") as file:
+            for line in lines:
+                file.write(line if isinstance(line, bytes) else line.encode())
+
+    def put(self, *entry_ids: str, **fields: Any) -> None:  # noqa: ANN401 - any JSON value
+        """Append good entries."""
+        self.write(*(make_line(id=entry_id, **fields) for entry_id in entry_ids))
+
+    def other(self) -> "Desk":
+        """The same manifest, as another process would have it."""
+        return Desk(self.file.parent)
+
+    def close(self) -> None:
+        """Close everything."""
+        self.index.close()
+        self.home.close()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    """An empty workspace."""
+    desk = Desk(tmp_path)
+    yield desk
+    desk.close()
