@@ -67,5 +67,5 @@ def _read_beginning(file: str, max_bytes: int) -> Glance:
         raise InputError(f"'{file}' is not a file", hint="name the manifest's file")
     data = load_bytes(file, max_bytes=max_bytes)
     is_whole = len(data) <= max_bytes
-    rows = read_block(data[: data.rfind(b"\n") + 1], manifest=0, line=0, offset=0)
+    rows = read_block(data[: data.rfind(b"\n", 0, max_bytes) + 1], manifest=0, line=0, offset=0)
     return Glance(len(rows.entries), sum(row[4] for row in rows.entries), len(rows.bad_lines), is_whole)
