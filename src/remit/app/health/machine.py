@@ -36,16 +36,15 @@ def _look_at_python(patient: Patient) -> Iterator[Check]:
 
 
 def _look_at_sqlite(patient: Patient) -> Iterator[Check]:
-    import sqlite3  # noqa: PLC0415 - 4 ms
-
-    from remit.workspace.ledger.condition import has_full_text  # noqa: PLC0415 - with it
+    from remit.workspace.ledger.condition import has_full_text, read_version  # noqa: PLC0415 - SQLite costs 4 ms
 
     del patient
-    version = sqlite3.sqlite_version
+    numbers = read_version()
+    version = ".".join(map(str, numbers))
     if not has_full_text():
         hint = "use a Python whose SQLite has FTS5"
         yield Check("sqlite", "problem", f"{version} cannot search in texts: FTS5 is missing", hint)
-    if sqlite3.sqlite_version_info < _SOUND_SQLITE:
+    if numbers < _SOUND_SQLITE:
         # One process at a time makes checkpoints, so that the two of them that it takes do not meet.
         told = f"{version} can, very rarely, spoil a file that several write to; Remit avoids the usual cause"
         yield Check("sqlite", "warning", told, "use a Python with SQLite 3.51.3 or newer, when you can")

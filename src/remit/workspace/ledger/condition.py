@@ -73,6 +73,11 @@ def _look(db: sqlite3.Connection, deadline: float) -> Condition:
     return Condition("" if said == "ok" else str(said), unfinished=unfinished)
 
 
+def read_version() -> tuple[int, ...]:
+    """Which SQLite this is."""
+    return sqlite3.sqlite_version_info
+
+
 def has_full_text() -> bool:
     """Whether this SQLite can search in texts."""
     db = sqlite3.connect(":memory:")
