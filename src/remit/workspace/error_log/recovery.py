@@ -36,6 +36,8 @@ _MESSAGE = '"message"'
 
 _TOKEN = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\[^\x00-\x1f])*+"?+|[{}\[\]]')
 """A bracket, or a text, which ends with its line where nobody ended it."""
+_SLIPS = frozenset({"comment", "trailing_comma", "extra_comma", "missing_comma", "single_quotes", "unquoted_key"})
+"""The repairs after which an entry says what its writer meant, without a doubt."""
 _MARKS = {"<<<<<<<": "ours", "|||||||": "base", "=======": "theirs", ">>>>>>>": ""}
 
 
@@ -173,7 +175,7 @@ def _mend(source: str) -> dict[str, Any] | None:
         parsed = parse_object(source, 0, held=True)
     except UnreadableError:
         return None
-    return None if parsed.flaws else parsed.value
+    return None if parsed.flaws or not _SLIPS.issuperset(parsed.repairs) else parsed.value
 
 
 def _is_entry(value: object) -> bool:
