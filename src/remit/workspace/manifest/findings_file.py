@@ -248,7 +248,7 @@ def _divide(text: str) -> tuple[list[_Section], list[tuple[str, Place]]]:
             heading = _HEADING.match(line)
             level = len(heading[1]) if heading else 0
             if heading and level <= _SECTION:
-                sections.append(_Section(level, line[heading.end() :].strip().rstrip("#:").strip(), number, []))
+                sections.append(_Section(level, line[heading.end() :].strip().rstrip("#: \t"), number, []))
                 continue
             if sections and level == _CATEGORY:
                 sections[-1] = sections[-1]._replace(categories=sections[-1].categories + 1)
