@@ -11,8 +11,8 @@ import pytest
 
 from remit.workspace.home import Home
 from remit.workspace.journal import Change, write_together
-from remit.workspace.ledger.spills import find_spill, write_spill
-from remit.workspace.leftovers import clear, find_half_written, find_recovered, find_stray_spills
+from remit.workspace.ledger.spills import find_spill, load_spill, write_spill
+from remit.workspace.leftovers import clear, clear_spills, find_half_written, find_recovered, find_stray_spills
 from tests.workspace.dying import run_and_die
 
 if TYPE_CHECKING:
@@ -155,8 +155,22 @@ def test_spills_that_no_row_names_are_found(home: Home, tmp_path: Path) -> None:
     (tmp_path / ".remit/spills/aa").mkdir()
     os.mkfifo(tmp_path / ".remit/spills/aa/aaaa")
     time.sleep(0.02)
-    assert [each.file for each in find_stray_spills(home)] == [stray]
-    assert os.path.exists(kept)  # noqa: PTH110 - as the room names it
+    found = find_stray_spills(home)
+    assert [each.file for each in found] == [stray]
+    assert clear_spills(home, [*found, found[0]._replace(file=kept)]) == found
+    assert (os.path.exists(stray), os.path.exists(kept)) == (False, True)  # noqa: PTH110 - as the room names them
+
+
+def test_a_spill_that_is_named_again_meanwhile_stays(home: Home) -> None:
+    stray = find_spill(home, write_spill(home, b"stray", session_id="t", kind="answer"))
+    with home.ledger.transaction() as db:
+        db.execute("DELETE FROM spills")
+    time.sleep(0.02)
+    found = find_stray_spills(home)
+    write_spill(home, b"stray", session_id="u", kind="answer")
+    assert [each.file for each in found] == [stray]
+    assert clear_spills(home, found) == []
+    assert load_spill(home, os.path.basename(stray)) == b"stray"  # noqa: PTH119 - as the room names it
 
 
 def test_what_is_cleared_is_gone_and_the_rest_is_told(home: Home, tmp_path: Path, gone: int) -> None:

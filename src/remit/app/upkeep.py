@@ -55,12 +55,13 @@ def clear_up(*, dry_run: bool = False) -> Cleared:
             finish_if_interrupted(home)  # what waits to be put in its place is no leftover
         worktrees, failures = _clear_worktrees(home, settings, dry_run=dry_run)
         forgotten, strays = _forget(home, settings, dry_run=dry_run)
-        from remit.workspace.leftovers import find_recovered  # noqa: PLC0415
+        from remit.workspace.leftovers import clear, clear_spills, find_recovered  # noqa: PLC0415
 
         recovered = find_recovered(home, days=settings.retention.days)
         half = find_half_written(root, settings)
         if not dry_run:
-            strays, recovered, half = (_remove(each) for each in (strays, recovered, half))
+            strays = clear_spills(home, strays)
+            recovered, half = clear(recovered), clear(half)
         return Cleared(
             root,
             forgotten.delegations,
@@ -99,12 +100,6 @@ def find_half_written(root: str, settings: Settings) -> list[Leftover]:
     manifest = os.path.dirname(f"{root}/{place_manifest(root, settings)}")  # noqa: PTH120
     tasks = [f"{root}/{folder}" for folder in ((settings.tasks.folder,) if settings.tasks.folder else FOLDERS)]
     return find_half_written(Home(root), folders=(root, manifest, *agents), trees=tasks)
-
-
-def _remove(leftovers: list[Leftover]) -> list[Leftover]:
-    from remit.workspace.leftovers import clear  # noqa: PLC0415 - only where there is something
-
-    return clear(leftovers) if leftovers else []
 
 
 def _name(home: Home, leftovers: Iterable[Leftover]) -> list[str]:

@@ -20,6 +20,7 @@ from remit.workspace.machine import is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from sqlite3 import Connection
 
     from remit.workspace.home import Home
 
@@ -103,42 +104,50 @@ def _measure_if_quiet(file: str, now: float) -> int | None:
 def find_recovered(home: Home, *, days: int) -> list[Leftover]:
     """Originals of files that were corrupt, kept beside what was recovered from them, once they are old."""
     folder = f"{home.folder}/{RECOVERED}"
-    horizon = time.time() - days * _DAY_SECONDS
-    found = []
-    if not os.path.islink(folder):
-        with suppress(OSError), os.scandir(folder) as entries:
-            for entry in entries:
-                facts = entry.stat(follow_symlinks=False)
-                if stat.S_ISREG(facts.st_mode) and facts.st_mtime < horizon:
-                    found.append(Leftover(entry.path, facts.st_size))
-    return sorted(found)
+    age_seconds = days * _DAY_SECONDS
+    return list(_find_plain([f"{folder}/{name}" for name in _list_names(folder)], age_seconds))
 
 
 def find_stray_spills(home: Home) -> list[Leftover]:
     """Spills that no row of the ledger names: whoever removed the rows was killed before the files."""
-    now, found = time.time(), []
+    found = _find_plain(list(_list_spills(f"{home.folder}/spills")), QUIET_SECONDS)
     with home.ledger.reading() as db:
-        for file in _list_spills(f"{home.folder}/spills"):
+        return [each for each in found if not _is_named(db, each)]
+
+
+def clear_spills(home: Home, strays: list[Leftover]) -> list[Leftover]:
+    """Remove spills that no row names; those that are gone now. While one is looked up, nobody else can name it."""
+    gone = []
+    for each in strays:
+        with home.ledger.transaction() as db:
+            gone += [] if _is_named(db, each) else clear([each])
+    return gone
+
+
+def _is_named(db: Connection, spill: Leftover) -> bool:
+    name = os.path.basename(spill.file)
+    return db.execute("SELECT 1 FROM spills WHERE hash = ? LIMIT 1", (name,)).fetchone() is not None
+
+
+def _find_plain(files: list[str], age_seconds: float) -> Iterator[Leftover]:
+    """Those that are plain files and were written so long ago."""
+    now = time.time()
+    for file in sorted(files):
+        with suppress(OSError):
             facts = os.lstat(file)
-            if not stat.S_ISREG(facts.st_mode) or now - facts.st_mtime < QUIET_SECONDS:
-                continue
-            known = db.execute("SELECT 1 FROM spills WHERE hash = ? LIMIT 1", (os.path.basename(file),)).fetchone()
-            if known is None:
-                found.append(Leftover(file, facts.st_size))
-    return sorted(found)
+            if stat.S_ISREG(facts.st_mode) and now - facts.st_mtime > age_seconds:
+                yield Leftover(file, facts.st_size)
 
 
 def _list_spills(folder: str) -> Iterator[str]:
-    if os.path.islink(folder):
-        return
     for shelf in _list_names(folder):
-        if not os.path.islink(f"{folder}/{shelf}"):
-            yield from (f"{folder}/{shelf}/{name}" for name in _list_names(f"{folder}/{shelf}") if name.isalnum())
+        yield from (f"{folder}/{shelf}/{name}" for name in _list_names(f"{folder}/{shelf}") if name.isalnum())
 
 
 def _list_names(folder: str) -> list[str]:
+    """The names in a folder of our own; none where it is a link, which could lead anywhere."""
     with suppress(OSError):
-        return os.listdir(folder)
+        return [] if os.path.islink(folder) else os.listdir(folder)
     return []
 
 

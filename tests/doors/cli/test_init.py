@@ -2,17 +2,21 @@
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from remit.app.setup import plan_setup, write_setup
 from remit.config import Settings, parse_settings
+from remit.errors import InputError
 from tests.doors.cli.test_lint import git, put
 from tests.doors.cli.test_make import CODEX, OPENCODE, list_files
 from tests.doors.conftest import Ended, Inside, Remit
 from tests.doors.terminals import talk
+from tests.workspace.dying import run_and_die
 from tests.workspace.tasks.samples import STATE, TODO
 
 MANIFEST = "claudedocs/agent-outputs/MANIFEST.jsonl"
@@ -203,14 +207,33 @@ def test_settings_that_are_there_are_never_written_over(repository: Inside) -> N
 
 
 def test_what_changed_after_the_plan_is_not_written_over(repository: Inside) -> None:
-    from remit.app.setup import plan_setup, write_setup  # noqa: PLC0415 - only here
-    from remit.errors import InputError  # noqa: PLC0415
-
     setup = plan_setup()
     put(repository, "remit.toml", "[retention]\ndays = 1\n")
     with pytest.raises(InputError, match="changed meanwhile"):
         write_setup(setup)
     assert (repository.folder / "remit.toml").read_text() == "[retention]\ndays = 1\n"
+
+
+@pytest.mark.slow
+def test_killed_at_any_step_it_leaves_whole_files_and_the_next_run_finishes_it(repository: Inside) -> None:
+    root = repository.folder
+    put(repository, ".gitattributes", "*.png binary\n")
+    setup = plan_setup()
+    wanted = {each.path: each.after for each in setup.writes}
+    killed = 0
+    for step in range(1, 200):
+        if not run_and_die(lambda: write_setup(setup), at=step):
+            break
+        killed += 1
+        for path, before in {".gitattributes": b"*.png binary\n", "remit.toml": None}.items():
+            now = (root / path).read_bytes() if (root / path).exists() else None
+            assert now in (before, wanted[path]), (step, path)
+        write_setup(plan_setup())
+        assert {path: (root / path).read_bytes() for path in wanted} == wanted, step
+        shutil.rmtree(root / ".remit")
+        (root / "remit.toml").unlink()
+        put(repository, ".gitattributes", "*.png binary\n")
+    assert killed > 10
 
 
 # On a terminal
