@@ -75,9 +75,10 @@ class Tasks:
     # The workspace's own
 
     def list_tasks(self) -> list[TaskFacts]:
-        """Every task."""
+        """Every task, by the title that people gave it."""
         self._check_begun()
-        return self.store.list_tasks()
+        titles = self.store.read_titles()
+        return [_name(task, titles.get(task.number)) for task in self.store.list_tasks()]
 
     def show(self, number: int) -> ShownTask:
         """A task with all that belongs to it."""
@@ -85,6 +86,7 @@ class Tasks:
 
         self._check_begun()
         facts = self.store.get(number)
+        facts = _name(facts, self.store.read_titles().get(number))
         entries = dict.fromkeys((*facts.links, *_find_entries(self.home, number)))
         return ShownTask(
             facts,
@@ -158,6 +160,10 @@ class Tasks:
             raise UsageError("this workspace keeps no tasks", hint="remit task new TITLE makes the first")
 
 
+def _name(task: TaskFacts, listed: str | None) -> TaskFacts:
+    return task._replace(title=listed) if listed and not task.closed and not task.fields.get("title") else task
+
+
 def parse_marker(word: str) -> str:
     """A marker in any spelling."""
     from remit.workspace.tasks.values import MARKERS, read_marker  # noqa: PLC0415 - only for this
@@ -188,6 +194,7 @@ def check_sync() -> CheckedTasks | None:
     from remit.workspace.tasks.archived import parse_archive  # noqa: PLC0415 - only for this
     from remit.workspace.tasks.desk import ARCHIVE, STATE, TODO, decode, finish_if_interrupted, load_file  # noqa: PLC0415
     from remit.workspace.tasks.drift import check_drift  # noqa: PLC0415
+    from remit.workspace.tasks.sides import check_merged  # noqa: PLC0415
     from remit.workspace.tasks.state import parse_state  # noqa: PLC0415
     from remit.workspace.tasks.todo import parse_todo  # noqa: PLC0415
 
@@ -199,7 +206,11 @@ def check_sync() -> CheckedTasks | None:
     state_data, todo_data, archive = (load_file(tasks.root, f"{tasks.store.folder}/{name}") for name in names)
     state = None if state_data is None else parse_state(decode(state_data))
     todo = None if todo_data is None else parse_todo(decode(todo_data))
-    drift = check_drift(state, todo, parse_archive(None if archive is None else decode(archive)))
+    unmerged = None if todo_data is None else check_merged(decode(todo_data))
+    if unmerged is None:
+        drift = check_drift(state, todo, parse_archive(None if archive is None else decode(archive)))
+    else:  # what stands between the marks belongs to two files
+        drift = check_drift(state, None)._replace(in_todo=(unmerged,))
     in_state = (*drift.in_state, *_check_plans(tasks.store, state, state_data))
     numbers = {task.number for each in (state, todo) if each is not None for task in each.tasks}
     folder = f"{tasks.root}/{tasks.store.folder}"

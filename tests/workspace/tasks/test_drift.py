@@ -9,6 +9,7 @@ from remit.workspace.tasks.archived import highest_number, parse_archive
 from remit.workspace.tasks.drift import TOLD, check_drift, check_plans
 from remit.workspace.tasks.recover import recover_state
 from remit.workspace.tasks.repair import plan_repair
+from remit.workspace.tasks.sides import check_merged
 from remit.workspace.tasks.state import parse_state
 from remit.workspace.tasks.todo import parse_todo
 from tests.workspace.tasks.samples import COMPLETED, PROJECTS, STATE, TODO, make_state
@@ -63,6 +64,7 @@ OTHERS: dict[str, Callable[[], Iterable[Finding]]] = {
     "SYN016": lambda: recover_state((STATE + STATE.replace("planned", "blocked")).encode(), todo=None).findings,
     "SYN017": lambda: plan_repair(STATE, CHANGED, baseline={12: "RESEARCHED"}).left,
     "SYN018": lambda: plan_repair(STATE, CHANGED, baseline={12: "PLANNED"}).left,
+    "SYN019": lambda: filter(None, [check_merged(f"{TODO}<<<<<<< HEAD\n=======\n>>>>>>> left\n")]),
 }
 
 

@@ -97,7 +97,7 @@ def _tell(synced: Synced, root: str, output_format: str) -> int:
                 "done": list(synced.done),
                 "findings": [shape_finding(each, names[file]) for file in names for each in synced.findings[file]],
                 "files": [name_file(f"{root}/{file}") for file in synced.files],
-                "recovered": synced.recovered and name_file(f"{root}/{synced.recovered}"),
+                "recovered": [name_file(f"{root}/{file}") for file in synced.recovered],
                 "interrupted": [{"kind": each.kind, "finished": each.finished} for each in synced.interrupted],
             }
         )
@@ -109,9 +109,9 @@ def _tell(synced: Synced, root: str, output_format: str) -> int:
         say(f"{show.paint('good', '✓')} {quote(sentence)}")
     for file, name in names.items():
         _show(show, synced.findings[file], name, synced.texts[file])
-    if synced.recovered is not None:
-        show.flush()
-        say(f"the original state.json is kept in {escape(name_file(f'{root}/{synced.recovered}'))}")
+    show.flush()
+    for file in synced.recovered:
+        say(f"the original is kept in {escape(name_file(f'{root}/{file}'))}")
     show.close(_sum_up(synced, show))
     return code
 

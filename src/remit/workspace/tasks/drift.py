@@ -379,6 +379,19 @@ def move_not_legal(todo: Task, state: Task, refusal: str) -> Finding:
     )
 
 
+def todo_unmerged(place: Place) -> Finding:
+    """TODO.md holds the marks of a merge that was not finished.
+
+    Why: between the marks the file says two things at once. Whoever edits it there takes one for the other.
+
+    Bad: `<<<<<<< HEAD`, `=======` and `>>>>>>> branch` among the tasks.
+
+    Good: the tasks of both branches, each with a number of its own.
+    """
+    hint = "Finish the merge; or join both sides, with the original kept, with: remit sync --repair."
+    return Finding("SYN019", "error", "TODO.md holds the marks of an unfinished merge", hint, "S9", place=place)
+
+
 TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "SYN001": (state_broken, "error", "S1 S9"),
     "SYN002": (only_in_state, "error", "S1 S5 S9"),
@@ -398,6 +411,7 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "SYN016": (version_left_out, "warning", "S9"),
     "SYN017": (changed_in_both, "error", "S5 S9"),
     "SYN018": (move_not_legal, "error", "S3 S5"),
+    "SYN019": (todo_unmerged, "error", "S9"),
 }
 
 

@@ -13,6 +13,7 @@ from remit.workspace.tasks.archived import parse_archive
 from remit.workspace.tasks.desk import ARCHIVE, STATE, TODO, load_agreed, load_agreed_markers
 from remit.workspace.tasks.drift import check_drift
 from remit.workspace.tasks.repair import classify_drift, plan_intake
+from remit.workspace.tasks.sides import check_merged
 from remit.workspace.tasks.state import parse_state
 from remit.workspace.tasks.state_edits import render_empty_state
 from remit.workspace.tasks.todo import parse_todo
@@ -36,6 +37,9 @@ def examine(desk: Desk, *, may_begin: bool = False) -> None:
     broken = parse_state(desk.state).broken
     if broken is not None:
         raise StateError(broken.message, hint="remit sync --repair recovers what can be read and keeps the original")
+    unmerged = check_merged(desk.todo)
+    if unmerged is not None:
+        raise StateError(unmerged.message, hint=f"{unmerged.hint[:1].lower()}{unmerged.hint[1:].rstrip('.')}")
     baseline = load_agreed_markers(desk.home, desk.folder)
     settle(desk, plan_intake(desk.state, desk.todo, baseline))
 
@@ -69,6 +73,15 @@ def settle(desk: Desk, repair: Repair) -> None:
     desk.markers = {
         task.number: task.marker for task in state.tasks if task.marker and kinds.get(task.number) == "same"
     }
+
+
+def review(desk: Desk) -> None:
+    """After a change, look again at what was left: the change may have put it right, and has moved its place."""
+    if desk.told:
+        baseline = load_agreed_markers(desk.home, desk.folder) | desk.markers
+        again = plan_intake(desk.state, desk.todo, baseline)
+        _tell_left(desk, again.left, parse_state(desk.state), parse_todo(desk.todo))
+        desk.agrees = not again.left and (again.state, again.todo) == (desk.state, desk.todo)
 
 
 def _tell_left(desk: Desk, left: tuple[Finding, ...], state: State, todo: Todo) -> None:

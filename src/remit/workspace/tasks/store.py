@@ -25,7 +25,7 @@ from remit.workspace.tasks.desk import (
     load_file,
 )
 from remit.workspace.tasks.drift import check_drift
-from remit.workspace.tasks.examine import examine, tell_missing
+from remit.workspace.tasks.examine import examine, review, tell_missing
 from remit.workspace.tasks.intake import make_name
 from remit.workspace.tasks.markdown import clean_title
 from remit.workspace.tasks.moves import ENDS, NEED_REASON, OWN_COMMAND, check_move
@@ -148,6 +148,12 @@ class TaskStore:
             if text is not None and found:
                 return todo_edits.remove_task(text, found[0])[1]
         return ""
+
+    def read_titles(self) -> dict[int, str]:
+        """What TODO.md calls each task: state.json may know it by a short name only."""
+        text = self._load(TODO)
+        tasks = () if text is None else parse_todo(text).tasks
+        return {task.number: task.title for task in reversed(tasks) if task.title}
 
     def check(self) -> list[Finding]:
         """Where the two files disagree at this moment."""
@@ -330,6 +336,7 @@ def _examined(coming: AbstractContextManager[Desk], *, may_begin: bool) -> Itera
     with coming as desk:
         examine(desk, may_begin=may_begin)
         yield desk
+        review(desk)
 
 
 def read_tasks(text: str) -> Iterator[TaskFacts]:

@@ -18,10 +18,13 @@ from remit.workspace.tasks.examine import settle
 from remit.workspace.tasks.plan import parse_plan, set_plan_status
 from remit.workspace.tasks.recover import recover_state
 from remit.workspace.tasks.repair import plan_repair
+from remit.workspace.tasks.sides import check_merged, join_sides
 from remit.workspace.tasks.state import parse_state
 from remit.workspace.tasks.store import read_tasks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from remit.model import Finding
     from remit.workspace.journal import Interrupted
     from remit.workspace.tasks.desk import Desk
@@ -39,8 +42,8 @@ class Synced(NamedTuple):
     """What stands in each of these."""
     files: tuple[str, ...]
     """What was written."""
-    recovered: str | None = None
-    """Where a state.json that could not be read is kept as it was, below the root."""
+    recovered: tuple[str, ...] = ()
+    """Where files that could not be read are kept as they were, below the root."""
     interrupted: tuple[Interrupted, ...] = ()
 
     @property
@@ -50,11 +53,11 @@ class Synced(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    """A state.json that could not be read: where it is kept, what stands in it, and what was not saved of it."""
+    """A file that could not be read: where it is kept, what stands in it, and what was not saved of it."""
 
     path: str
     data: bytes
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...] = ()
 
 
 def take_in(store: TaskStore) -> Synced:
@@ -67,7 +70,7 @@ def take_in(store: TaskStore) -> Synced:
 def repair(store: TaskStore, prefer: Prefer = "newest") -> Synced:
     """Make the two files say the same; where that needs a person, it is told."""
     with at_desk(store.home, store.folder, kind="tasks repaired") as desk:
-        kept = _recover(store, desk)
+        kept = [each for each in (_join_sides(desk), _recover(desk)) if each is not None]
         repaired = plan_repair(
             desk.load(STATE),
             desk.load(TODO),
@@ -83,20 +86,36 @@ def repair(store: TaskStore, prefer: Prefer = "newest") -> Synced:
     return _tell(desk, kept)
 
 
-def _recover(store: TaskStore, desk: Desk) -> _Kept | None:
-    """Read what can be read of a state.json that is no JSON, and keep the original."""
-    data = load_file(store.home.root, f"{store.folder}/{STATE}")
-    if data is None or parse_state(decode(data)).broken is None:
+def _join_sides(desk: Desk) -> _Kept | None:
+    """Join the sides of a TODO.md that a merge left unfinished, and keep the original."""
+    if check_merged(desk.todo) is None:
         return None
-    kept = f"{store.home.make_folder('recovered')}/{STATE}.{sha256(data).hexdigest()[:12]}"
+    kept = _keep(desk, TODO, encode(desk.todo))
+    joined = join_sides(desk.todo)
+    desk.put(TODO, joined.text)
+    desk.taken_in += joined.told
+    return kept
+
+
+def _recover(desk: Desk) -> _Kept | None:
+    """Read what can be read of a state.json that is no JSON, and keep the original."""
+    text = desk.load(STATE)
+    if text is None or parse_state(text).broken is None:
+        return None
+    kept = _keep(desk, STATE, encode(text))
+    recovered = recover_state(kept.data, todo=desk.load(TODO))
+    desk.put(STATE, recovered.text)
+    desk.taken_in += recovered.told
+    return kept._replace(findings=recovered.findings)
+
+
+def _keep(desk: Desk, name: str, data: bytes) -> _Kept:
+    kept = f"{desk.home.make_folder('recovered')}/{name}.{sha256(data).hexdigest()[:12]}"
     try:
         write_bytes(kept, data)
     except OSError as error:
         raise tell_failure(kept, error) from error
-    recovered = recover_state(data, todo=desk.load(TODO))
-    desk.put(STATE, recovered.text)
-    desk.taken_in += recovered.told
-    return _Kept(os.path.relpath(kept, store.home.root), data, recovered.findings)
+    return _Kept(os.path.relpath(kept, desk.home.root), data)
 
 
 def load_plan_statuses(store: TaskStore, text: str | None) -> dict[int, str | None]:
@@ -110,13 +129,14 @@ def load_plan_statuses(store: TaskStore, text: str | None) -> dict[int, str | No
     return found
 
 
-def _tell(desk: Desk, kept: _Kept | None = None) -> Synced:
+def _tell(desk: Desk, kept: Iterable[_Kept] = ()) -> Synced:
     files = tuple(change.path for change in desk.list_changes() if change.before != change.after)
-    findings: dict[str, tuple[Finding, ...]] = {} if kept is None else {kept.path: kept.findings}
-    texts = {} if kept is None else {kept.path: kept.data}
+    findings = {each.path: each.findings for each in kept}
+    texts = {each.path: each.data for each in kept}
+    recovered = tuple(findings)
     for name in (STATE, TODO):
         about = tuple(each for each, where in zip(desk.told, desk.told_in, strict=True) if where == name)
         if about:
             findings[f"{desk.folder}/{name}"] = about
             texts[f"{desk.folder}/{name}"] = encode(desk.load(name) or "")
-    return Synced(desk.taken_in, findings, texts, files, kept and kept.path, tuple(desk.interrupted))
+    return Synced(desk.taken_in, findings, texts, files, recovered, tuple(desk.interrupted))

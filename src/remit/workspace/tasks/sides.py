@@ -1,0 +1,150 @@
+"""The two sides of a TODO.md that a merge left unfinished: found, and joined into one.
+
+Owns the marks that git leaves in that file. Both sides are read as whole files, so a task that both branches have
+added is whole in each of them, wherever git has drawn the line. Pure: a text comes in, a text and sentences go out.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.errors import StateError
+from remit.model import Place
+from remit.workspace.tasks.drift import todo_unmerged
+from remit.workspace.tasks.markdown import find_content_end, find_fences, read_line_break
+from remit.workspace.tasks.todo import parse_todo, walk_sections
+from remit.workspace.tasks.todo_edits import find_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.model import Finding
+    from remit.workspace.tasks.markdown import Span
+
+_MARK = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?:[ \t][^\n]*+)?+\r?$", re.MULTILINE)
+_NEXT = {"both": {"<": "ours"}, "ours": {"|": "base", "=": "theirs"}, "base": {"=": "theirs"}, "theirs": {">": "both"}}
+_TASK = re.compile(r"###[ \t]")
+_MAX_MISSING = 200
+_COUNTER = re.compile(r"next_project_number[ \t]*:")
+
+
+class Joined(NamedTuple):
+    """Both sides as one text, and what was done."""
+
+    text: str
+    told: tuple[str, ...]
+
+
+class _Section(NamedTuple):
+    """A task of one side: the heading above it, its number and its text."""
+
+    above: str
+    number: int
+    text: str
+
+
+def check_merged(text: str) -> Finding | None:
+    """Say where the first conflict of an unfinished merge begins; None where there is none."""
+    found = next(_walk_conflicts(text), None)
+    if found is None:
+        return None
+    start, end = found[0].span()
+    line = text.count("\n", 0, start) + 1
+    return todo_unmerged(Place(line, 1, line, end - start + 1))
+
+
+def join_sides(text: str) -> Joined:
+    """Take one side, and every task of the other that it has not, word for word."""
+    ours, theirs = _split(text)
+    known = {_read_words(section.text) for section in _walk_tasks(ours)}
+    missing = [section for section in _walk_tasks(theirs) if _read_words(section.text) not in known]
+    if len(missing) > _MAX_MISSING:
+        raise StateError(f"the two sides of TODO.md differ in {len(missing)} tasks", hint="finish the merge with git")
+    told = ["TODO.md held the marks of an unfinished merge, and its two sides were joined"]
+    for section in missing:
+        ours = _insert(ours, section)
+        told.append(f"task {section.number} of TODO.md came from the side that was merged in")
+    lost = _count_left_out(ours, theirs)
+    if lost:
+        told.append(f"{lost} {'line' if lost == 1 else 'lines'} outside of tasks, of the side merged in, were left out")
+    return Joined(ours, tuple(told))
+
+
+def _walk_conflicts(text: str) -> Iterator[list[re.Match[str]]]:
+    """The marks of each conflict that has an end. One that stands in a fence as a whole is an example."""
+    fences = find_fences(text)
+    now, marks = "both", []
+    for mark in _MARK.finditer(text):
+        then = _NEXT[now].get(mark[0][0])
+        if then is None:
+            continue
+        marks.append(mark)
+        now = then
+        if now == "both":
+            if not _is_example(marks, fences):
+                yield marks
+            marks = []
+
+
+def _is_example(marks: list[re.Match[str]], fences: list[Span]) -> bool:
+    first, last = (bisect_right(fences, mark.start(), key=lambda span: span[0]) for mark in (marks[0], marks[-1]))
+    return first == last > 0 and marks[-1].start() < fences[first - 1][1]
+
+
+def _split(text: str) -> tuple[str, str]:
+    """The file as each side has it."""
+    sides: tuple[list[str], list[str]] = ([], [])
+    at = 0
+    for marks in _walk_conflicts(text):
+        middle = next(mark for mark in marks if mark[0].startswith("="))
+        before, ours, theirs = text[at : marks[0].start()], (marks[0], marks[1]), (middle, marks[-1])
+        for side, (opened, closed) in zip(sides, (ours, theirs), strict=True):
+            side.append(before + text[opened.end() + 1 : closed.start()])
+        at = marks[-1].end() + 1
+    return "".join((*sides[0], text[at:])), "".join((*sides[1], text[at:]))
+
+
+def _walk_tasks(text: str) -> Iterator[_Section]:
+    above, line, counted = "", 1, 0
+    places = {task.place.line: task.number for task in parse_todo(text).tasks}
+    for start, end in walk_sections(text, find_fences(text)):
+        line, counted = line + text.count("\n", counted, start), start
+        if line in places:
+            yield _Section(above, places[line], text[start : find_content_end(text, start, end)])
+        elif not _TASK.match(text, start):
+            above = text[start:end].split("\n", 1)[0].strip()
+
+
+def _read_words(text: str) -> tuple[str, ...]:
+    """A text without what a merge may change of its looks: spaces, empty lines, a rule at its end."""
+    return tuple(" ".join(line.split()) for line in text.rstrip("- \t\r\n").split("\n") if line.strip())
+
+
+def _insert(text: str, section: _Section) -> str:
+    """Put a task behind those of its number, else at the end of the part of the file that it stands in."""
+    same = find_tasks(text, section.number)
+    if same:
+        return _put(text, section.text, find_content_end(text, same[-1].start, same[-1].end))
+    inside, end = False, len(text)
+    for start, stop in walk_sections(text, find_fences(text)):
+        if not _TASK.match(text, start):
+            if inside:
+                break
+            inside = bool(section.above) and text[start:stop].split("\n", 1)[0].strip() == section.above
+        end = stop if inside else end
+    return _put(text, section.text, find_content_end(text, 0, end))
+
+
+def _put(text: str, section: str, at: int) -> str:
+    end = read_line_break(text)
+    before = text[:at] if text[:at].endswith("\n") or not text[:at] else text[:at] + end
+    return f"{before}{end}{section.rstrip()}{end}{text[at:]}"
+
+
+def _count_left_out(ours: str, theirs: str) -> int:
+    """How many lines only the other side has. The next number is worked out anew."""
+    known = {" ".join(line.split()) for line in ours.split("\n")}
+    lines = {" ".join(line.split()) for line in theirs.split("\n")} - known - {""}
+    return sum(_COUNTER.match(line) is None for line in lines)
