@@ -125,6 +125,9 @@ def normalise(message: str) -> str:
         if word is None:
             before = ""
             return _STANDS_FOR[found.lastgroup or ""]
+        if word.isalpha():  # most are
+            before = word.lower()
+            return word
         core = word.rstrip(_LOOSE_ENDS)
         told = word if before in _MEANT_NUMBERS else f"{_tell(core)}{word[len(core) :]}"
         before = core.lower()

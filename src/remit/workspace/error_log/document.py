@@ -153,7 +153,7 @@ def parse_document(text: str) -> Document:
 
 def _read_object(text: str, start: int, lines: Lines) -> Document:
     document = Document(text)
-    for member in walk_object(text, start):
+    for member in walk_object(text, start, apart=LIST_KEY):
         document = document._replace(last_end=member.end)
         if member.key == UPDATED_KEY:
             document = document._replace(updated=(member.start, member.end))
@@ -163,8 +163,8 @@ def _read_object(text: str, start: int, lines: Lines) -> Document:
         findings, items = list(document.findings), document.items
         if document.span is not None:
             findings.append(list_twice(place))
-        if isinstance(member.value, list):
-            items += tuple(walk_list(text, member.start))
+        if isinstance(member.value, tuple):
+            items += member.value
         elif member.value is not None:
             findings.append(no_list("errors is not a list", place))
         document = document._replace(items=items, span=(member.start, member.end), findings=tuple(findings))
@@ -199,13 +199,17 @@ def _explain(error: Exception, text: str) -> Finding:
     return log_broken(f"errors.json is not JSON: {reason[:1].lower()}{reason[1:]}", restore, place)
 
 
-def walk_object(text: str, at: int) -> Iterator[Member]:
-    """The members of an object that is known to be JSON."""
+def walk_object(text: str, at: int, *, apart: str | None = None) -> Iterator[Member]:
+    """The members of an object that is known to be JSON. A list under the key `apart` comes as a tuple of items."""
     at = _skip(text, at + 1)
     while text[at] != "}":
         key, end = DECODER.raw_decode(text, at)
         start = _skip(text, _skip(text, end) + 1)
-        value, end = DECODER.raw_decode(text, start)
+        if key == apart and text[start] == "[":
+            value = tuple(walk_list(text, start))
+            end = _skip(text, value[-1].end if value else start + 1) + 1
+        else:
+            value, end = DECODER.raw_decode(text, start)
         yield Member(key, value, at, start, end)
         at = _skip_comma(text, end)
 
@@ -272,7 +276,12 @@ class _Style(NamedTuple):
 
 def _find_style(text: str) -> _Style:
     found = _FIRST_INDENT.search(text)
-    return _Style("\r\n" if "\r\n" in text else "\n", found[1] if found else "  ")
+    return _Style(_find_newline(text, text.find("\n")), found[1] if found else "  ")
+
+
+def _find_newline(text: str, at: int) -> str:
+    """How the line ends whose end is at a place."""
+    return "\r\n" if at > 0 and text[at - 1] == "\r" else "\n"
 
 
 def _find_indent(text: str, at: int) -> str | None:
@@ -321,7 +330,8 @@ def set_members(text: str, item: Item, values: Mapping[str, Any]) -> list[Edit]:
     missing = [(key, value) for key, value in values.items() if key not in members and value is not None]
     if missing and members:
         last = max(members.values(), key=lambda member: member.end)
-        line = _find_style(text).begin(_find_indent(text, last.key_start))
+        newline = _find_newline(text, text.rfind("\n", 0, last.key_start))
+        line = _Style(newline, "").begin(_find_indent(text, last.key_start))
         told = "".join(f",{line}{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in missing)
         edits.append(Edit(last.end, last.end, told))
     return edits

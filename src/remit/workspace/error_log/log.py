@@ -123,7 +123,10 @@ def record_errors(home: Home, file: str, records: Iterable[Record], *, now_ms: i
         if not added:
             return Recorded(file, known=len(wanted), findings=log.findings)
         edit = add_items(log.document, [shape_record(record) for record in added])
-        text, moved = _shorten(apply(log.document.text, [edit, *_set_date(log.document, now_ms)]))
+        text = apply(log.document.text, [edit, *_set_date(log.document, now_ms)])
+        moved: list[str] = []
+        if len(log.document.items) + len(added) > MAX_KEPT:
+            text, moved = _shorten(text)
         original = _keep_original(home, log)
         _archive(file, moved)
         _write(home, file, text)
@@ -190,12 +193,9 @@ def _find_values(record: Record, status: FixStatus, note: str | None, now_ms: in
 
 
 def _shorten(text: str) -> tuple[str, list[str]]:
-    """A file with no more entries than are kept, and the entries that leave it, each on one line."""
+    """A file with as many entries as stay, and the entries that leave it, each on one line."""
     document = parse_document(text)
-    count = len(document.items)
-    if count <= MAX_KEPT:
-        return text, []
-    leaving = _choose_old(document, count - KEPT_AFTER)
+    leaving = _choose_old(document, len(document.items) - KEPT_AFTER)
     lines = [_join_lines(text[item.start : item.end]) for place, item in enumerate(document.items) if place in leaving]
     return apply(text, remove_items(document, leaving)), lines
 
