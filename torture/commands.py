@@ -8,23 +8,30 @@ must be what it would be had the first command never run, or run undisturbed.
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.doors.cli import run
 from remit.doors.cli.output import complain
 from remit.doors.render import get_exit_code
-from remit.errors import RemitError, StateError
+from remit.errors import RemitError, StateError, StorageError
+from remit.model import Artifact, ArtifactFacts, Fault
 from remit.workspace.home import Home
+from remit.workspace.ledger.activity import add_act
 from remit.workspace.ledger.delegations import Attempt, Delegation, add_delegation, advance, record_attempt
 from remit.workspace.ledger.retention import forget_old
 from remit.workspace.ledger.spills import load_spill, write_spill
+from remit.workspace.settle import Places, Settlement, settle
+from remit.workspace.tasks.store import TaskStore
+from torture.workspaces import MANIFEST, STATE, TODO, make_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 SESSION = "sess_1735460684_a1b2c3"
+FINDINGS_FILE = "claudedocs/agent-outputs/2026-01-05_topic-7.md"
 
 
 class Command(NamedTuple):
@@ -37,6 +44,8 @@ class Command(NamedTuple):
     """What was done in the workspace before."""
     is_program: bool = False
     """Whether it is run as a program of its own."""
+    is_followed: bool = False
+    """Whether the processes that it starts are killed, too, each at its N-th call."""
     is_recovered: bool = False
     """Whether what its kills leave unfinished is to be recovered under torture, too."""
     is_control: bool = False
@@ -136,12 +145,101 @@ def make_ledger(root: Path) -> None:
     home.close()
 
 
+def research(root: Path) -> int:
+    """What an agent leaves: its findings, and what Remit wrote down while it worked."""
+    (root / FINDINGS_FILE).write_text("---\ntitle: Auth\n---\n\n# Auth\n\n## Summary\n\nIt works.\n", encoding="utf-8")
+    home = Home(str(root))
+    with home.ledger.transaction() as db:
+        add_act(db, session_id=SESSION, path=FINDINGS_FILE, operation="write")
+    home.close()
+    return run_remit(root, "task", "move", "13", "researching")
+
+
+@as_door
+def settle_all(root: Path) -> None:
+    """Settle a delegation: manifest, task, errors, activity and a commit."""
+    os.chdir(root)
+    home = Home(str(root))
+    fault = Fault("execution", "one test is flaky", "UNKNOWN_ERROR", recoverable=True, recommendation="Run it again.")
+    settlement = Settlement(
+        SESSION,
+        "completed",
+        kind="research",
+        task_number=13,
+        summary="Found out how users sign in.",
+        artifacts=(Artifact("research", FINDINGS_FILE, "How users sign in"),),
+        faults=(fault,),
+        entry=make_entry(7, file=Path(FINDINGS_FILE).name, linked_tasks=["13"]),
+    )
+    places = Places(TaskStore(home, "specs"), f"{root}/{MANIFEST}", f"{root}/specs/errors.json", _look)
+    steps = settle(home, settlement, places)
+    home.close()
+    failed = [step for step in steps if step.state == "failed"]
+    if failed:
+        told = [each.message for step in failed for each in step.findings] or [step.message for step in failed]
+        raise StorageError(f"{failed[0].name} failed: {told[0]}", hint="see what is in the way, and settle again")
+
+
+def settle_by_fork(root: Path) -> int:
+    """The same, without vfork: strace loses sight of one now and then."""
+    subprocess._USE_VFORK = False  # type: ignore[misc]  # noqa: SLF001 - in a child of our own
+    return settle_all(root)
+
+
+def _look(path: str) -> ArtifactFacts:
+    return ArtifactFacts(path, "file", 10)
+
+
+def edit_by_hand(root: Path) -> int:
+    """Somebody takes a task up in TODO.md."""
+    file = root / TODO
+    file.write_text(file.read_text(encoding="utf-8").replace("[NOT STARTED]", "[IN PROGRESS]", 1), encoding="utf-8")
+    return 0
+
+
+def add_by_hand(root: Path) -> int:
+    """Somebody writes a task into TODO.md."""
+    with (root / TODO).open("a", encoding="utf-8") as file:
+        file.write("\n---\n\n### 14. By hand\n- **Status**: [NOT STARTED]\n")
+    return 0
+
+
+def cut_off(root: Path) -> int:
+    """state.json ends in the middle."""
+    file = root / STATE
+    file.write_bytes(file.read_bytes()[:-120])
+    return 0
+
+
+def tear(root: Path) -> int:
+    """Somebody died while the manifest's last line was written."""
+    file = root / MANIFEST
+    file.write_bytes(file.read_bytes()[:-40])
+    return 0
+
+
+def unset(root: Path) -> int:
+    """Nobody has set the workspace up."""
+    (root / "remit.toml").unlink()
+    return 0
+
+
+def _add(number: int, *more: str) -> tuple[str, ...]:
+    findings = ("Use one button.", "Keep the menu short.", "Name files by their date.")
+    words = [word for finding in findings for word in ("--finding", finding)]
+    return ("manifest", "add", "--title", f"Added {number}", "--topic", "export", "--date", "2026-01-06", *words, *more)
+
+
 _KNOWN = line("sync")
 """Remit has been in the workspace before."""
 _AND_NEW = in_turn(line("sync", "--check"), line("task", "new", "What comes next"))
 """The two files agree, and the next number is right."""
+_REPAIR = in_turn(line("sync", "--repair"), line("task", "new", "What comes next"))
 _MOVE = ("task", "move", "12", "implementing")
 _NEW = ("task", "new", "Another", "one", "--priority", "high", "--description", "To be done.")
+_FILE = ("--write-file", "--summary", "It works. It is small.", "--recommendation", "Do it.", "--source", "A book.")
+_AND_ADD = in_turn(line("manifest", "list"), line(*_add(2)), line("manifest", "show", "added-2-2026-01-06"))
+"""Every earlier line is there, and one more can be added and found."""
 
 COMMANDS: tuple[Command, ...] = (
     Command("naive", write_naively, make_ledger, is_control=True),
@@ -152,12 +250,28 @@ COMMANDS: tuple[Command, ...] = (
     Command("task move", line(*_MOVE), _AND_NEW, begin=_KNOWN, is_recovered=True),
     Command("task move, first of all", line(*_MOVE), _AND_NEW),
     Command("task move of a phase", line("task", "move", "12", "in progress", "--phase", "2"), _AND_NEW, begin=_KNOWN),
-    Command("task new", line(*_NEW), _AND_NEW, begin=_KNOWN, is_recovered=True),
+    Command("task new", line(*_NEW), _AND_NEW, begin=_KNOWN),
     Command("task block", line("task", "block", "13", "--reason", "No key"), _AND_NEW, begin=_KNOWN),
     Command("task focus", line("task", "focus", "13"), line("task", "focus", "13"), begin=_KNOWN),
     Command("task archive", line("task", "archive"), _AND_NEW, begin=_KNOWN),
+    Command("task link", line("task", "link", "13", "topic-1-2026-01-05"), _AND_NEW, begin=_KNOWN),
+    Command("sync", line("sync"), _REPAIR, begin=in_turn(_KNOWN, edit_by_hand)),
+    Command("sync --repair", line("sync", "--repair"), _REPAIR, begin=in_turn(_KNOWN, add_by_hand)),
+    Command("sync --repair, cut off", line("sync", "--repair"), _REPAIR, begin=in_turn(_KNOWN, cut_off)),
+    Command("manifest add", line(*_add(1)), _AND_ADD, begin=line("manifest", "list")),
+    Command("manifest add, first of all", line(*_add(1)), _AND_ADD),
+    Command("manifest add to a torn line", line(*_add(1)), _AND_ADD, begin=in_turn(line("manifest", "list"), tear)),
+    Command("manifest add --write-file", line(*_add(1, *_FILE)), line(*_add(1, *_FILE))),
+    Command("manifest link", line("manifest", "link", "12", "topic-0-2026-01-05"), _AND_NEW, begin=_KNOWN),
+    Command("manifest rebuild", line("manifest", "rebuild"), _AND_ADD, begin=line("manifest", "list")),
+    Command("errors mark", line("errors", "mark", "err_1", "--fixed"), line("errors", "mark", "err_1", "--fixed")),
+    Command("init", line("init", "--yes"), line("init", "--yes"), begin=unset),
+    Command("settle", settle_all, settle_all, begin=research),
+    Command("settle with git's processes", settle_by_fork, settle_all, begin=research, is_followed=True),
     Command("task move, as a program", program(*_MOVE), _AND_NEW, begin=_KNOWN, is_program=True),
     Command("task new, as a program", program(*_NEW), _AND_NEW, begin=_KNOWN, is_program=True),
+    Command("task link, as a program", program("task", "link", "13", "topic-1-2026-01-05"), _AND_NEW, is_program=True),
+    Command("manifest add, as a program", program(*_add(1)), _AND_ADD, is_program=True),
 )
 
 

@@ -183,7 +183,7 @@ def main() -> int:
     try:
         if options.only:
             bad = replay(options.only, folder)
-        commands = [] if options.only else [each for each in COMMANDS if not each.is_program]
+        commands = [] if options.only else [each for each in COMMANDS if not (each.is_program or each.is_followed)]
         listed = [each for each in commands if not options.command or each.name in options.command]
         for row, results in torture(listed, folder, most=options.most, jobs=options.jobs, only=options.syscall or ()):
             rows.append(row)

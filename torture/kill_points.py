@@ -76,7 +76,8 @@ def kill_at(stage: Stage, call: Call, *, rivals: int = 0) -> Result:
     for _ in range(TRIES if rivals else 1):
         copy_workspace(stage.sample, place)
         try:
-            ending = run_traced(act, scratch=stage.folder, fault=fault, beside=[act] * rivals)
+            in_children = stage.command.is_followed
+            ending = run_traced(act, scratch=stage.folder, fault=fault, beside=[act] * rivals, in_children=in_children)
             if not ending.was_killed:
                 continue
             way = find_way(stage, place)

@@ -76,7 +76,7 @@ def prepare(command: Command, folder: Path, *, sample: Path | None = None, only:
     must_end_well(run_plainly(lambda: command.follow(without), scratch=folder), f"what follows {command.name}")
     seen_without = look_at(without)
     copy_workspace(stage.sample, both)
-    ending = run_traced(lambda: command.act(both), scratch=folder, fault=None)
+    ending = run_traced(lambda: command.act(both), scratch=folder, fault=None, in_children=command.is_followed)
     must_end_well(ending, command.name)
     done = look_at(both)
     must_end_well(run_plainly(lambda: command.follow(both), scratch=folder), f"what follows {command.name}")

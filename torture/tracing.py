@@ -28,7 +28,7 @@ PATIENCE_SECONDS = 100
 _SET_PTRACER, _ANY_PROCESS = 0x59616D61, ctypes.c_ulong(-1)
 _SET_CHILD_SUBREAPER = 36
 _LIBC = ctypes.CDLL(None, use_errno=True)
-_CALL = re.compile(r"(?P<name>\w+)\((?P<rest>.*)")
+_CALL = re.compile(r"(?:(?P<pid>\d+) +)?(?P<name>[a-z]\w*)\((?P<rest>.*)")
 
 # They change nothing outside the process and open nothing: to be killed at one of them is to be killed at the next
 # syscall that does.
@@ -67,8 +67,8 @@ class Ending(NamedTuple):
 
     @property
     def was_killed(self) -> bool:
-        """Whether the fault was the end of it."""
-        return self.code == -signal.SIGKILL
+        """Whether the fault was the end of it, or of one of its children."""
+        return any(line.endswith("+++ killed by SIGKILL +++") for line in self.trace)
 
     @property
     def was_injected(self) -> bool:
@@ -96,11 +96,17 @@ def find_obstacle() -> str | None:
 
 
 def run_traced(
-    action: Callable[[], int], *, scratch: Path, fault: Fault | None, beside: Sequence[Callable[[], int]] = ()
+    action: Callable[[], int],
+    *,
+    scratch: Path,
+    fault: Fault | None,
+    beside: Sequence[Callable[[], int]] = (),
+    in_children: bool = False,
 ) -> Ending:
     """Run an action in a child under strace; others `beside` it in children of their own, untraced, from the same go.
 
-    What any of them leaves running is waited for, too: a process that outlives its parent still writes.
+    `in_children`: what the action starts is traced as well. What any of them leaves running is waited for, too: a
+    process that outlives its parent still writes.
     """
     _LIBC.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     log, out, err = (_name_scratch(scratch, kind) for kind in ("trace", "out", "err"))
@@ -109,7 +115,7 @@ def run_traced(
     tracer = 0
     try:
         with _limit_time():
-            tracer = _attach(child, log, fault)
+            tracer = _attach(child, log, fault, in_children=in_children)
             for pid in (child, *others):
                 os.kill(pid, signal.SIGUSR1)
             codes = dict(_reap_all())
@@ -139,21 +145,21 @@ def run_plainly(action: Callable[[], int], *, scratch: Path) -> Ending:
 def list_calls(trace: Sequence[str], *, after: str = "") -> list[tuple[str, int, str]]:
     """The calls of a trace that can be told apart from outside: name, number among those of its name, arguments.
 
-    With `after`, those from the first on that mentions a path.
+    With `after`, those from the first on that mentions a path. Of several processes, the n-th calls are one.
     """
-    counts: dict[str, int] = {}
-    found: list[tuple[str, int, str]] = []
+    counts: dict[tuple[str, str], int] = {}
+    found: dict[tuple[str, int], str] = {}
     begun = not after
     for line in trace:
         match = _CALL.match(line)
         if match is None:
             continue
-        name = match["name"]
-        counts[name] = counts.get(name, 0) + 1
+        name, key = match["name"], (match["pid"] or "", match["name"])
+        counts[key] = counts.get(key, 0) + 1
         begun = begun or after in line
         if begun and name not in INWARD:
-            found.append((name, counts[name], match["rest"]))
-    return found
+            found.setdefault((name, counts[key]), match["rest"])
+    return [(name, number, rest) for (name, number), rest in found.items()]
 
 
 def _name_scratch(scratch: Path, kind: str) -> str:
@@ -198,7 +204,7 @@ def _fork_waiting(action: Callable[[], int], out: str, err: str) -> int:
         os._exit(70)
 
 
-def _attach(child: int, log: str, fault: Fault | None) -> int:
+def _attach(child: int, log: str, fault: Fault | None, *, in_children: bool) -> int:
     """Set strace on a child that waits; back when strace has it in hand."""
     program = shutil.which("strace")
     if program is None:
@@ -206,7 +212,8 @@ def _attach(child: int, log: str, fault: Fault | None) -> int:
     options = ["-e", "trace=all"] if fault is None else ["-e", f"trace={fault.syscall}", "-e", fault.option]
     hear, tell = os.pipe()
     actions = [(os.POSIX_SPAWN_DUP2, tell, 2), (os.POSIX_SPAWN_CLOSE, hear), (os.POSIX_SPAWN_CLOSE, tell)]
-    arguments = [program, "-o", log, "-s", "400", *options, "-p", str(child)]
+    follow = ["-f"] if in_children else []
+    arguments = [program, *follow, "-o", log, "-s", "400", *options, "-p", str(child)]
     tracer = os.posix_spawn(program, arguments, os.environ, file_actions=actions)
     os.close(tell)
     said = b""

@@ -23,8 +23,11 @@ PLAN: Final = "specs/12_export_button/plans/implementation-001.md"
 MANIFEST: Final = "claudedocs/agent-outputs/MANIFEST.jsonl"
 ERRORS: Final = "specs/errors.json"
 
-_TIMES = re.compile(rb"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?|\b1[78]\d{8}(?:\d{3})?\b")
-_TABLES = ("delegations", "attempts", "events", "spills", "activity", "settled_steps", "notes")
+_TIMES = re.compile(
+    rb"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?|(?<!\d)1[78]\d{8}(?:\d{3})?(?!\d)"
+)
+_CHANCE = re.compile(rb"(err_\(time\))_[0-9a-f]{6}")
+_TABLES = ("delegations", "attempts", "events", "spills", "activity", "notes")
 _LASTING = re.compile(r"\.remit(/\.gitignore|/ledger\.db(-wal|-shm|\.lock|\.checkpoint)?|/locks/\w+\.lock|/lint/.*)?")
 
 _TASKS = [
@@ -40,6 +43,14 @@ _TASKS = [
     {"project_number": 13, "project_name": "login_page", "status": "not_started", "priority": "low", "own": [1, {}]},
     {"project_number": 9, "project_name": "old_parser", "status": "completed", "priority": "low"},
 ]
+_ERROR = {
+    "id": "err_1",
+    "timestamp": "2026-01-05T10:00:00Z",
+    "type": "execution",
+    "severity": "high",
+    "message": "the build failed",
+    "fix_status": "not_addressed",
+}
 _TODO_TEXT = """\
 ---
 next_project_number: 14
@@ -81,6 +92,31 @@ _PLAN_TEXT = """\
 ### Phase 2: Wire it up [NOT STARTED]
 - Do that, too.
 """
+_FINDINGS_TEXT = """\
+# A topic
+
+## Summary
+
+It works. It is small.
+
+## Findings
+
+### All
+
+- Use one button.
+
+## Recommendations
+
+- Do it.
+
+## Sources
+
+- A book.
+
+## Linked Tasks
+
+- 12
+"""
 
 
 def make_entry(number: int, **changes: object) -> dict[str, object]:
@@ -109,7 +145,10 @@ def make_workspace(root: Path) -> None:
         TODO: _TODO_TEXT,
         PLAN: _PLAN_TEXT,
         MANIFEST: "".join(f"{line}\n" for line in entries),
-        "claudedocs/agent-outputs/2026-01-05_topic-0.md": "# Topic 0\n\n## Summary\n\nIt works. It is small.\n",
+        ERRORS: json.dumps({"_schema_version": "1.0.0", "errors": [_ERROR]}, indent=2) + "\n",
+        "claudedocs/agent-outputs/2026-01-05_topic-0.md": _FINDINGS_TEXT,
+        "claudedocs/agent-outputs/2026-01-06_added-1.md": _FINDINGS_TEXT,
+        "claudedocs/agent-outputs/2026-01-06_added-2.md": _FINDINGS_TEXT,
         "remit.toml": "",
     }
     for name, text in contents.items():
@@ -150,7 +189,8 @@ def look_at(root: Path) -> dict[str, bytes]:
         if file.is_file() and not _is_own(file.relative_to(root))
     }
     seen["(ledger)"] = _make_equal(_read_ledger(root / ".remit" / "ledger.db"), root)
-    seen["(git)"] = run_git(root, "log", "--format=%s", "--name-status").encode()
+    seen["(commits)"] = run_git(root, "log", "--format=%s", "--name-status").encode()
+    seen["(staged)"] = run_git(root, "diff", "--cached", "--name-status").encode()
     return seen
 
 
@@ -165,7 +205,7 @@ def is_litter(name: str) -> bool:
 
 
 def _make_equal(data: bytes, root: Path) -> bytes:
-    return _TIMES.sub(b"(time)", data.replace(bytes(root), b"(root)"))
+    return _CHANCE.sub(rb"\1", _TIMES.sub(b"(time)", data.replace(bytes(root), b"(root)")))
 
 
 def _read_ledger(file: Path) -> bytes:
@@ -177,7 +217,9 @@ def _read_ledger(file: Path) -> bytes:
         rows = [(table, db.execute(f"SELECT * FROM {table}").fetchall()) for table in _TABLES if table in there]  # noqa: S608 - names from this file
     finally:
         db.close()
-    return "\n".join(f"{table}: {row}" for table, found in rows for row in found).encode()
+    # Which steps a settlement did and which it found done differs where an earlier one was cut short.
+    shown = [f"{table}: {row}" for table, found in rows for row in found if "settlement" not in row]
+    return "\n".join(shown).encode()
 
 
 def find_damage(root: Path) -> list[str]:
@@ -210,11 +252,15 @@ def list_litter(root: Path) -> list[str]:
 def tell_difference(seen: dict[str, bytes], wanted: dict[str, bytes]) -> list[str]:
     """What differs between two looks, the first difference of each file."""
     return [
-        f"{name}: {_show(seen.get(name))} instead of {_show(wanted.get(name))}"
+        f"{name}: {_show(seen.get(name), wanted.get(name))} instead of {_show(wanted.get(name), seen.get(name))}"
         for name in sorted(seen.keys() | wanted.keys())
         if seen.get(name) != wanted.get(name)
     ]
 
 
-def _show(data: bytes | None) -> str:
-    return "nothing" if data is None else repr(data[-160:])
+def _show(data: bytes | None, other: bytes | None) -> str:
+    """The part of a file where it begins to differ from another."""
+    if data is None:
+        return "nothing"
+    same = next((place for place, (a, b) in enumerate(zip(data, other or b"", strict=False)) if a != b), len(data))
+    return repr(data[max(0, same - 40) : same + 120])
