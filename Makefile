@@ -12,7 +12,7 @@ COVERED := */remit/model.py,*/remit/errors.py,*/remit/config.py,*/remit/contract
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast check lint types cover bench torture fuzz lock build clean
+.PHONY: help setup demo test test-fast check lint types cover bench torture kills io-errors writers fuzz lock build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,7 +48,16 @@ bench: .venv-bench/.ready ## measure accuracy and speed against other libraries 
 	@PYTHONPATH=src .venv-bench/bin/python bench/lint.py
 
 torture: FUZZ_SECONDS = 600
-torture: fuzz ## fuzz for ten minutes
+torture: kills io-errors writers fuzz ## kills, errors and crowds of writers, each printed with its counts; fuzz for ten minutes
+
+kills: setup ## kill every command at every syscall and look what is left (needs strace)
+	@$(BIN)/python torture/kill_points.py --jobs $(JOBS)
+
+io-errors: setup ## let the disk fail under every call of every command (needs strace)
+	@$(BIN)/python torture/io_errors.py --jobs $(JOBS)
+
+writers: setup ## 32 processes that write 500 times each
+	@$(BIN)/python torture/writers.py
 
 fuzz: .venv-fuzz/.ready ## fuzz for FUZZ_SECONDS (20)
 	@mkdir -p .fuzz

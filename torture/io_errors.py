@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
 from torture.commands import COMMANDS
-from torture.stage import judge, make_folder, prepare, spread, take_workplace
+from torture.stage import clean_environment, judge, make_folder, prepare, spread, take_workplace
 from torture.tracing import Fault, HungError, find_obstacle, run_traced
 from torture.workspaces import look_at, tell_difference
 
@@ -174,6 +174,7 @@ def replay(point: str, folder: Path) -> list[Result]:
 def main() -> int:
     """Torture, print a row for each command and every point that was bad; 1 if there was one."""
     options = _read_options()
+    clean_environment()
     obstacle = find_obstacle()
     if obstacle:
         print(f"nothing failed: {obstacle}")

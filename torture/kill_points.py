@@ -23,7 +23,18 @@ from typing import TYPE_CHECKING, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
 from torture.commands import COMMANDS, recovering
-from torture.stage import Call, Stage, clear_away, judge, list_leavings, make_folder, prepare, spread, take_workplace
+from torture.stage import (
+    Call,
+    Stage,
+    clean_environment,
+    clear_away,
+    judge,
+    list_leavings,
+    make_folder,
+    prepare,
+    spread,
+    take_workplace,
+)
 from torture.tracing import Fault, HungError, find_obstacle, run_traced
 from torture.workspaces import copy_workspace
 
@@ -192,6 +203,7 @@ def replay(point: str, folder: Path) -> list[Result]:
 def main() -> int:
     """Torture, print a row for each command and every point that was bad; 1 if there was one."""
     options = _read_options()
+    clean_environment()
     obstacle = find_obstacle()
     if obstacle:
         print(f"nothing was killed: {obstacle}")

@@ -62,6 +62,19 @@ def make_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="torture-", dir=home))
 
 
+def clean_environment() -> None:
+    """Whoever runs this may have settings of their own."""
+    for name in list(os.environ):
+        if name.startswith(("REMIT_", "GIT_", "XDG_")) or name in {"FORCE_COLOR", "CLICOLOR_FORCE"}:
+            del os.environ[name]
+    os.environ |= {
+        "LC_ALL": "C.UTF-8",
+        "NO_COLOR": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_SYSTEM": os.devnull,
+    }
+
+
 def prepare(command: Command, folder: Path, *, sample: Path | None = None, only: Sequence[str] = ()) -> Stage:
     """Run a command undisturbed: what it does to the workspace, and by which syscalls, or by those of some names."""
     folder.mkdir(parents=True)

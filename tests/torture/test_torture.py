@@ -1,0 +1,114 @@
+"""The torture's short form: some kills, errors and writers of each kind. `make torture` runs the whole."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from torture.stage import Call, spread
+from torture.tracing import list_calls
+
+ROOT = Path(__file__).resolve().parents[2]
+NO_TRACING = 2
+"""How a torture ends that strace is missing for, or may not be used here."""
+
+
+def torture(script: str, *options: str) -> Any:  # noqa: ANN401 - what the script says, as JSON
+    command = [sys.executable, str(ROOT / "torture" / script), "--json", *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode == NO_TRACING and not done.stderr:
+        pytest.skip(done.stdout.strip())
+    assert done.stdout, done.stderr
+    return json.loads(done.stdout)
+
+
+def choose(*commands: str) -> list[str]:
+    return [word for command in commands for word in ("--command", command)]
+
+
+def check_kills(told: Any, *, at_least: int) -> None:  # noqa: ANN401
+    assert told["bad"] == []
+    certain = [row for row in told["rows"] if not row["command"].startswith("two ")]
+    assert [row["command"] for row in certain if row["fired"] != row["points"]] == []
+    assert sum(row["fired"] for row in told["rows"]) >= at_least
+
+
+@pytest.mark.slow
+def test_who_writes_one_file_after_the_other_is_found_out() -> None:
+    """If it were not, the other tests would prove nothing."""
+    for script in ("kill_points.py", "io_errors.py"):
+        (row,) = torture(script, *choose("naive"))["rows"]
+        assert row["fired"] == row["points"] > 8
+        assert row["bad"] > 4
+
+
+@pytest.mark.slow
+def test_a_move_that_is_killed_happened_or_did_not_and_so_did_its_recovery() -> None:
+    told = torture("kill_points.py", *choose("task move"), "--syscall", "rename", "--syscall", "fsync", "--most", "12")
+    check_kills(told, at_least=60)
+    names = [row["command"] for row in told["rows"]]
+    assert len([name for name in names if name.startswith("recovery of")]) >= 3
+    assert sum(row["fired"] for row in told["rows"] if row["command"].startswith("two ")) > 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "commands",
+    [
+        ("task new", "task link", "task archive", "sync --repair, cut off"),
+        ("manifest add", "manifest add to a torn line", "manifest add --write-file", "errors mark"),
+        ("settle", "settle with git's processes", "first ledger", "forget"),
+        ("task move, as a program", "manifest add, as a program"),
+    ],
+)
+def test_a_command_that_is_killed_happened_or_did_not(commands: tuple[str, ...]) -> None:
+    told = torture("kill_points.py", *choose(*commands), "--most", "12")
+    assert [row["command"] for row in told["rows"]] == list(commands)
+    check_kills(told, at_least=12 * len(commands))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["task move", "task new", "manifest add", "settle"])
+def test_an_error_of_the_disk_is_told_and_harms_nothing(command: str) -> None:
+    told = torture("io_errors.py", *choose(command), "--most", "16")
+    assert told["bad"] == []
+    (row,) = told["rows"]
+    assert row["fired"] == row["points"] >= 16
+    assert row["refused"] > 4
+
+
+@pytest.mark.slow
+def test_a_change_that_the_disk_failed_under_is_whole_or_not_there() -> None:
+    """SQLite finds in its log what it could not promise to have written."""
+    told = torture("io_errors.py", *choose("task move"), "--syscall", "fdatasync", "--syscall", "fsync")
+    assert told["bad"] == []
+    (row,) = told["rows"]
+    assert row["fired"] == row["points"] >= 8
+    assert row["errors"]["EIO"] >= 4
+
+
+@pytest.mark.slow
+def test_many_writers_lose_nothing_and_tear_nothing() -> None:
+    reports = torture("writers.py", "--writers", "8", "--each", "20")
+    assert [report["what"] for report in reports] == ["manifest", "tasks", "ledger"]
+    for report in reports:
+        assert report["complaints"] == []
+        assert report["found"] == report["wanted"] >= 160
+        assert report["lost"] == report["torn"] == 0
+
+
+def test_calls_are_numbered_by_name_and_by_process() -> None:
+    trace = ["10 openat(A) = 3", "10 write(3) = 1", "11 write(3) = 1", "10 write(3) = 1", "10 brk(0) = 1", "+++ killed"]
+    assert list_calls(trace) == [("openat", 1, "A) = 3"), ("write", 1, "3) = 1"), ("write", 2, "3) = 1")]
+    assert list_calls(["write(1) = 1", "write(/here) = 1"], after="/here") == [("write", 2, "/here) = 1")]
+
+
+def test_a_sample_is_spread_over_the_whole() -> None:
+    calls = [Call("write", number, "") for number in range(100)]
+    assert [call.number for call in spread(calls, 4)] == [0, 25, 50, 75]
+    assert spread(calls, 0) == calls
