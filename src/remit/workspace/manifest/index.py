@@ -79,9 +79,10 @@ _BY_ID = f"""
     SELECT m.device, m.inode, m.size_bytes, m.changed_ns, e.number, e.offset, e.length
     FROM manifests AS m LEFT JOIN manifest_entries AS e
     ON e.id = ?2 AND e.number >= m.number << {MANIFEST_SHIFT} AND e.number < (m.number + 1) << {MANIFEST_SHIFT}
-    WHERE m.path = ?1 ORDER BY e.number & {LINE_MASK} LIMIT 1
-"""  # noqa: S608 - two constants
-"""Of entries with one id the first in the file has it."""
+    WHERE m.path = ?1 LIMIT 2
+"""  # noqa: S608 - a constant
+_FIRST_BY_ID = _BY_ID.replace("LIMIT 2", f"ORDER BY e.number & {LINE_MASK} LIMIT 1")
+"""Of entries with one id the first in the file has it. To sort takes time, and most ids are there once."""
 
 
 class Index:
@@ -117,7 +118,13 @@ class Index:
 
     def look_if_there(self) -> os.stat_result | None:
         """What the file is now; None where there is none."""
-        return self.look() if os.path.lexists(self.file) else None
+        try:
+            found = os.stat(self.file)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError):
+            return self.look()
+        return found if stat.S_ISREG(found.st_mode) else self.look()
 
     def _tell_unreadable(self, error: OSError) -> InputError:
         reason = (error.strerror or str(error)).lower()
@@ -220,38 +227,40 @@ class Index:
     def find(self, entry_id: str) -> Entry | None:
         """The entry that has an id, read from its place in the file; None where there is none."""
         found = self.look()
-        row = self.ask(_BY_ID, (self.key, entry_id))
-        if row is None or row[:4] != (found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns):
-            self.catch_up()
-            found, row = self.look(), self.ask(_BY_ID, (self.key, entry_id))
-        if row is None or row[4] is None:
-            return None
-        try:
-            entry = self._load(self.open(found), *row[4:])
-        except ChangedError:
-            entry = None
-        if entry is not None and entry.id == entry_id:
-            return entry
-        return self.consult(lambda db, known: self._find_again(db, known, entry_id))
+        rows = self._ask(_BY_ID, (self.key, entry_id))
+        fresh = (found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns)
+        if len(rows) == 1 and rows[0][:4] == fresh:
+            number, offset, length = rows[0][4:]
+            if number is None:
+                return None
+            try:
+                entry = self._load(self.open(found), number, offset, length)
+            except ChangedError:
+                entry = None
+            if entry is not None and entry.fields.get("id") == entry_id:
+                return entry
+        return self.consult(lambda db, _: self._find_carefully(db, entry_id))
 
-    def ask(self, statement: str, values: tuple[object, ...]) -> tuple[Any, ...] | None:
-        """The first row of an answer, out of the index as it is."""
-        try:
-            row: tuple[Any, ...] | None = self.home.ledger.db.execute(statement, values).fetchone()
-        except sqlite3.Error:  # to be told well, which costs a little
-            with self.home.ledger.reading() as db:
-                row = db.execute(statement, values).fetchone()
-        return row
-
-    def _find_again(self, db: sqlite3.Connection, known: Known, entry_id: str) -> Entry | None:
-        del known
-        row = db.execute(_BY_ID, (self.key, entry_id)).fetchone()
+    def _find_carefully(self, db: sqlite3.Connection, entry_id: str) -> Entry | None:
+        row = db.execute(_FIRST_BY_ID, (self.key, entry_id)).fetchone()
         if row is None or row[4] is None:
             return None
         (entry,) = self.load_entries((row[4:],))
         if entry.id != entry_id:
             raise ChangedError
         return entry
+
+    def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+        try:
+            return self.home.ledger.db.execute(statement, values).fetchall()
+        except sqlite3.Error:  # asked again where it is told in a sentence, which costs a little
+            with self.home.ledger.reading() as db:
+                return db.execute(statement, values).fetchall()
+
+    def ask(self, statement: str, values: tuple[object, ...]) -> tuple[Any, ...] | None:
+        """The first row of an answer, out of the index as it is."""
+        rows = self._ask(statement, values)
+        return rows[0] if rows else None
 
     def consult(self, ask: Callable[[sqlite3.Connection, Known], T]) -> T:
         """Ask the index once it is up to date; where the file turns out to be another one, make it anew and ask again.
@@ -285,7 +294,7 @@ class Index:
         except OSError as error:
             raise self._tell_unreadable(error) from error
         try:
-            fields = from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
+            fields = from_json(data)  # it was read strictly when it was indexed
         except ValueError:
             raise ChangedError from None
         if type(fields) is not dict:
