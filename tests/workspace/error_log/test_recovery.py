@@ -104,6 +104,7 @@ def test_a_merge_keeps_what_stands_around_the_list() -> None:
         ),
         ('{"a": 1, "errors": "none yet", "b": 2}', []),
         ('{"errors": 3, "a": 1, "b": 2}', []),
+        ('{"errors": [{"id": "p"}], "a": 1, "errors": [{"id": "q"}], "b": 2}', ["p", "q"]),
     ],
 )
 def test_a_list_that_is_none_becomes_one_and_the_rest_stays(text: str, ids: list[str]) -> None:

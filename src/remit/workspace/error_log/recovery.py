@@ -21,13 +21,14 @@ from remit.workspace.error_log.document import (
     parse_document,
     render_new,
     replace_list,
+    walk_list,
     walk_object,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from remit.workspace.error_log.document import Document
+    from remit.workspace.error_log.document import Document, Item, Member
 
 _MAX_DEPTH = 6
 _MAX_MENDS = 50
@@ -61,9 +62,8 @@ def _recover_one(text: str, now: str) -> str:
     return render_new(now, [*_keep_last(_find_entries(text))])
 
 
-def _slice(document: Document, item: Any) -> str:  # noqa: ANN401 - an item
-    text: str = document.text[item.start : item.end]
-    return text
+def _slice(document: Document, item: Item) -> str:
+    return document.text[item.start : item.end]
 
 
 def _name(value: object, text: str) -> str:
@@ -95,10 +95,19 @@ def _join_lists(text: str) -> str:
     """One list with the entries of all values that the file gives for it."""
     members = [*walk_object(text, text.index("{"))]
     places = [place for place, member in enumerate(members) if member.key == LIST_KEY]
-    entries = [entry for place in places for entry in _find_entries(text[members[place].start : members[place].end])]
+    entries = [entry for place in places for entry in _take_entries(text, members[place])]
     edits = [Edit(members[place].key_start, members[place + 1].key_start, "") for place in places[:-1]]
     last = members[places[-1]]
     return apply(text, [*edits, replace_list(text, (last.start, last.end), [*_keep_last(entries)])])
+
+
+def _take_entries(text: str, member: Member) -> list[tuple[str, str]]:
+    """The entries of a list, whatever they are, or those in another value."""
+    if not isinstance(member.value, list):
+        return _find_entries(text[member.start : member.end])
+    return [
+        (_name(item.value, source := text[item.start : item.end]), source) for item in walk_list(text, member.start)
+    ]
 
 
 # Entries in a text that is no JSON
