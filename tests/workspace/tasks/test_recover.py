@@ -280,9 +280,9 @@ def test_no_text_takes_more_than_linear_time(bomb: str) -> None:
     assert MAX_PIECES <= 1_000_000
     took = []
     for size in (20_000, 160_000):
-        start = time.perf_counter()
+        start = time.process_time()
         recover(bomb * (size // len(bomb)))
-        took.append(time.perf_counter() - start)
+        took.append(time.process_time() - start)
     assert took[1] < max(0.25, 30 * took[0])
 
 

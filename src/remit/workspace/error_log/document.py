@@ -12,45 +12,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.model import Edit, Finding
 from remit.places import Lines
+from remit.workspace.json_text import DECODER, explain_breakage, skip_space, walk_items, walk_members
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from remit.model import Place, Severity
+    from remit.workspace.json_text import Member
 
 LIST_KEY, UPDATED_KEY = "errors", "_last_updated"
 SCHEMA_VERSION = "2.0.0"
 MAX_FLAWS = 20
-_MAX_INT_DIGITS = 400
 
-_SPACE = re.compile(r"[ \t\r\n]*+")
 _FIRST_INDENT = re.compile(r'\n([ \t]{1,16}+)["{\[]')
-_CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7})(?: |\r?$)", re.MULTILINE)
-
-
-class Item(NamedTuple):
-    """A value of the list and where it stands."""
-
-    value: Any
-    start: int
-    end: int
-
-
-class Member(NamedTuple):
-    """A member of an object: its key, its value, and where both stand."""
-
-    key: str
-    value: Any
-    key_start: int
-    start: int
-    end: int
 
 
 class Document(NamedTuple):
     """What errors.json holds. `broken` is one that has to be written anew before anything can be added to it."""
 
     text: str
-    items: tuple[Item, ...] = ()
+    items: tuple[Member, ...] = ()
     span: tuple[int, int] | None = None
     """Where the list stands; None where there is none yet."""
     updated: tuple[int, int] | None = None
@@ -124,26 +105,19 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
 # Reading
 
 
-def _read_int(digits: str) -> int | str:
-    return int(digits) if len(digits) <= _MAX_INT_DIGITS else digits  # Python refuses to read very long ones
-
-
-DECODER = json.JSONDecoder(parse_int=_read_int)
-
-
 def parse_document(text: str) -> Document:
     """Read errors.json."""
     start = 1 if text.startswith("\ufeff") else 0
     try:
-        value, end = DECODER.raw_decode(text, _skip(text, start))
-        if (rest := _skip(text, end)) < len(text):
+        value, end = DECODER.raw_decode(text, skip_space(text, start))
+        if (rest := skip_space(text, end)) < len(text):
             raise json.JSONDecodeError("Extra data", text, rest)
     except (ValueError, RecursionError) as error:
-        return Document(text, findings=(_explain(error, text),), broken=True)
+        return Document(text, findings=(_tell_broken(error, text),), broken=True)
     lines = Lines(text)
-    start = _skip(text, start)
+    start = skip_space(text, start)
     if isinstance(value, list):
-        items = tuple(walk_list(text, start))
+        items = tuple(walk_items(text, start))
         return Document(text, items, (start, end), findings=_check_items(items, lines))
     if isinstance(value, dict):
         return _read_object(text, start, lines)
@@ -151,9 +125,14 @@ def parse_document(text: str) -> Document:
     return Document(text, findings=(told,), broken=True)
 
 
+def _tell_broken(error: Exception, text: str) -> Finding:
+    told = explain_breakage(error, text, "errors.json")
+    return log_broken(told.message, told.hint, told.span and Lines(text).locate(*told.span))
+
+
 def _read_object(text: str, start: int, lines: Lines) -> Document:
     document = Document(text)
-    for member in walk_object(text, start, apart=LIST_KEY):
+    for member in walk_members(text, start, apart=LIST_KEY):
         document = document._replace(last_end=member.end)
         if member.key == UPDATED_KEY:
             document = document._replace(updated=(member.start, member.end))
@@ -172,64 +151,9 @@ def _read_object(text: str, start: int, lines: Lines) -> Document:
     return document._replace(broken=bool(document.findings), findings=tuple(findings))
 
 
-def _check_items(items: Sequence[Item], lines: Lines) -> tuple[Finding, ...]:
+def _check_items(items: Sequence[Member], lines: Lines) -> tuple[Finding, ...]:
     wrong = [item for item in items if not isinstance(item.value, dict)]
     return tuple(no_entry(lines.locate(item.start, item.end)) for item in wrong[:MAX_FLAWS])
-
-
-def _explain(error: Exception, text: str) -> Finding:
-    """Say where a text stops being JSON, and why."""
-    lines = Lines(text)
-    restore = "Correct it, or restore it from git."
-    if isinstance(error, RecursionError):
-        return log_broken("errors.json is nested too deeply to be read", restore, None)
-    if conflict := _CONFLICT.search(text):
-        place = lines.locate(*conflict.span())
-        return log_broken("errors.json holds the marks of an unfinished merge", "Finish the merge.", place)
-    end = len(text.rstrip())
-    if not text.strip("\ufeff \t\r\n"):
-        return log_broken("errors.json is empty", "Remove it, or restore it from git.", None)
-    at, reason = min(getattr(error, "pos", 0), end - 1), getattr(error, "msg", str(error))
-    if getattr(error, "pos", 0) >= end or reason.startswith("Unterminated string"):
-        return log_broken("errors.json was cut off: it ends in the middle", restore, lines.locate(end - 1, end))
-    place = lines.locate(at, at + 1)
-    if reason == "Extra data" and text[at] in "{[":
-        told = "errors.json holds more than one object: a second one begins here"
-        return log_broken(told, "Join them into one object.", place)
-    return log_broken(f"errors.json is not JSON: {reason[:1].lower()}{reason[1:]}", restore, place)
-
-
-def walk_object(text: str, at: int, *, apart: str | None = None) -> Iterator[Member]:
-    """The members of an object that is known to be JSON. A list under the key `apart` comes as a tuple of items."""
-    at = _skip(text, at + 1)
-    while text[at] != "}":
-        key, end = DECODER.raw_decode(text, at)
-        start = _skip(text, _skip(text, end) + 1)
-        if key == apart and text[start] == "[":
-            value = tuple(walk_list(text, start))
-            end = _skip(text, value[-1].end if value else start + 1) + 1
-        else:
-            value, end = DECODER.raw_decode(text, start)
-        yield Member(key, value, at, start, end)
-        at = _skip_comma(text, end)
-
-
-def walk_list(text: str, at: int) -> Iterator[Item]:
-    """The items of a list that is known to be JSON."""
-    at = _skip(text, at + 1)
-    while text[at] != "]":
-        value, end = DECODER.raw_decode(text, at)
-        yield Item(value, at, end)
-        at = _skip_comma(text, end)
-
-
-def _skip(text: str, at: int) -> int:
-    return _SPACE.match(text, at).end()  # type: ignore[union-attr] # it matches nothing, too
-
-
-def _skip_comma(text: str, at: int) -> int:
-    at = _skip(text, at)
-    return _skip(text, at + 1) if text[at] == "," else at
 
 
 # Editing
@@ -319,9 +243,9 @@ def replace_list(text: str, span: tuple[int, int], entries: Sequence[Entry]) -> 
     return Edit(*span, _find_style(text).render_list(entries, _find_outer(text, span[0])))
 
 
-def set_members(text: str, item: Item, values: Mapping[str, Any]) -> list[Edit]:
+def set_members(text: str, item: Member, values: Mapping[str, Any]) -> list[Edit]:
     """The edits that give an entry these values; a key that is None is only set where it stands already."""
-    members = {member.key: member for member in walk_object(text, item.start)}
+    members = {member.key: member for member in walk_members(text, item.start)}
     edits = []
     for key, value in values.items():
         found = members.get(key)

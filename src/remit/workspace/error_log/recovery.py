@@ -14,21 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 from remit.model import Edit
 from remit.workspace.error_log.document import (
-    DECODER,
     LIST_KEY,
     add_items,
     apply,
     parse_document,
     render_new,
     replace_list,
-    walk_list,
-    walk_object,
 )
+from remit.workspace.json_text import DECODER, walk_items, walk_members
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from remit.workspace.error_log.document import Document, Item, Member
+    from remit.workspace.error_log.document import Document
+    from remit.workspace.json_text import Member
 
 _MAX_DEPTH = 6
 _MAX_MENDS = 50
@@ -62,7 +61,7 @@ def _recover_one(text: str, now: str) -> str:
     return render_new(now, [*_keep_last(_find_entries(text))])
 
 
-def _slice(document: Document, item: Item) -> str:
+def _slice(document: Document, item: Member) -> str:
     return document.text[item.start : item.end]
 
 
@@ -93,7 +92,7 @@ def _take_sides(text: str) -> tuple[str, str] | None:
 
 def _join_lists(text: str) -> str:
     """One list with the entries of all values that the file gives for it."""
-    members = [*walk_object(text, text.index("{"))]
+    members = [*walk_members(text, text.index("{"))]
     places = [place for place, member in enumerate(members) if member.key == LIST_KEY]
     entries = [entry for place in places for entry in _take_entries(text, members[place])]
     edits = [Edit(members[place].key_start, members[place + 1].key_start, "") for place in places[:-1]]
@@ -106,7 +105,7 @@ def _take_entries(text: str, member: Member) -> list[tuple[str, str]]:
     if not isinstance(member.value, list):
         return _find_entries(text[member.start : member.end])
     return [
-        (_name(item.value, source := text[item.start : item.end]), source) for item in walk_list(text, member.start)
+        (_name(item.value, source := text[item.start : item.end]), source) for item in walk_items(text, member.start)
     ]
 
 

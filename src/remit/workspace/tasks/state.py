@@ -7,26 +7,19 @@ JSON is told with the place where it breaks and, where that can be seen, with wh
 from __future__ import annotations
 
 import json
-import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from jiter import from_json
 
 from remit.model import Place
+from remit.workspace.json_text import DECODER, Member, explain_breakage, skip_space, walk_items, walk_members
 from remit.workspace.tasks.values import MAX_NUMBER_DIGITS, Counter, Flaw, Task, read_marker
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 OPEN_LISTS = ("active_projects", "pending_tasks")
 CLOSED_LISTS = ("completed_projects",)
 NEXT_KEY = "next_project_number"
 NUMBER_KEY = "project_number"
 STATUS_KEY = "status"
-
-_SPACE = re.compile(r"[ \t\r\n]*+")
-_CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7})(?: |$)", re.MULTILINE)
-_DECODER = json.JSONDecoder()
 
 
 class State(NamedTuple):
@@ -38,16 +31,6 @@ class State(NamedTuple):
     """Numbers start again at 0 after the last one, so the next need not be the highest."""
     flaws: tuple[Flaw, ...] = ()
     broken: Flaw | None = None
-
-
-class Member(NamedTuple):
-    """One member of an object, or one item of a list, which has no key: its value, and where both stand."""
-
-    key: str
-    value: Any
-    key_start: int
-    start: int
-    end: int
 
 
 class _Lines:
@@ -76,7 +59,8 @@ def parse_state(text: str) -> State:
     try:
         value = load_json(text)
     except (ValueError, RecursionError) as error:
-        return State(broken=_explain(error, text, lines, start))
+        told = explain_breakage(error, text, "state.json", offset=start)
+        return State(broken=Flaw(told.message, told.hint, told.span and lines.locate(*told.span)))
     if not isinstance(value, dict):
         flaw = Flaw("state.json is not an object", "Make it an object with active_projects.", lines.locate(0, 1))
         return State(broken=flaw)
@@ -90,61 +74,6 @@ def load_json(text: str) -> object:
         return from_json(text.encode(), cache_mode="keys")
     except ValueError:  # it is the quicker one, but refuses half of a surrogate pair and tells no offset
         return json.loads(text)
-
-
-def _explain(error: Exception, text: str, lines: _Lines, start: int) -> Flaw:
-    """Say where a text stops being JSON, and why."""
-    if isinstance(error, RecursionError):
-        return Flaw("state.json is nested too deeply to be read", "Restore it from git.", None)
-    at = start + getattr(error, "pos", 0)
-    conflict = _CONFLICT.search(text)
-    if conflict is not None:
-        place = lines.locate(*conflict.span())
-        return Flaw("state.json holds the marks of an unfinished merge", "Finish the merge.", place)
-    if not text.strip("\ufeff \t\r\n"):
-        return Flaw("state.json is empty", "Restore it from git.", None)
-    reason = getattr(error, "msg", str(error))
-    if at >= len(text.rstrip()) or reason.startswith("Unterminated string"):
-        end = len(text.rstrip())
-        place = lines.locate(end - 1, end)
-        return Flaw("state.json was cut off: it ends in the middle", "Restore its end, or the whole from git.", place)
-    place = lines.locate(at, at + 1)
-    if reason == "Extra data" and text[at] in "{[":
-        return Flaw(
-            "state.json holds more than one object: a second one begins here", "Join them into one object.", place
-        )
-    return Flaw(f"state.json is not JSON: {reason[:1].lower()}{reason[1:]}", "Correct it, or restore it.", place)
-
-
-def walk_members(text: str, at: int) -> Iterator[Member]:
-    """The members of an object that is known to be JSON."""
-    at = skip_space(text, at + 1)
-    while text[at] != "}":
-        key_start = at
-        key, at = _DECODER.raw_decode(text, at)
-        start = skip_space(text, skip_space(text, at) + 1)
-        value, end = _DECODER.raw_decode(text, start)
-        yield Member(key, value, key_start, start, end)
-        at = _skip_comma(text, end)
-
-
-def walk_items(text: str, at: int) -> Iterator[Member]:
-    """The items of a list that is known to be JSON."""
-    at = skip_space(text, at + 1)
-    while text[at] != "]":
-        value, end = _DECODER.raw_decode(text, at)
-        yield Member("", value, at, at, end)
-        at = _skip_comma(text, end)
-
-
-def skip_space(text: str, at: int) -> int:
-    """The next place that is no space."""
-    return _SPACE.match(text, at).end()  # type: ignore[union-attr] # it matches nothing, too
-
-
-def _skip_comma(text: str, at: int) -> int:
-    at = skip_space(text, at)
-    return skip_space(text, at + 1) if text[at] == "," else at
 
 
 def _read(text: str, lines: _Lines, start: int) -> State:
@@ -222,6 +151,6 @@ def find_member(text: str, item: Member, key: str) -> Member | None:
         colon = skip_space(text, at + len(name))
         if text[colon] == ":":
             start = skip_space(text, colon + 1)
-            value, end = _DECODER.raw_decode(text, start)
+            value, end = DECODER.raw_decode(text, start)
             return Member(key, value, at, start, end)
     return {each.key: each for each in walk_members(text, item.start)}[key]

@@ -17,19 +17,16 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from remit.errors import InputError, UsageError
+from remit.workspace.json_text import DECODER, Member, skip_space, walk_items, walk_members
 from remit.workspace.tasks.state import (
     CLOSED_LISTS,
     NEXT_KEY,
     NUMBER_KEY,
     OPEN_LISTS,
     STATUS_KEY,
-    Member,
     load_json,
     parse_state,
     read_number,
-    skip_space,
-    walk_items,
-    walk_members,
 )
 from remit.workspace.tasks.values import read_marker, spell_marker
 
@@ -44,7 +41,6 @@ _UNIT = "  "
 _INDENT = re.compile(r"[ \t]*+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CODED_LETTER = re.compile(r"\\u00[5-7]")  # a key with one would be missed by a search for its letters
-_DECODER = json.JSONDecoder()
 
 
 class _Remove:
@@ -146,7 +142,7 @@ def _find_quickly(text: str, number: int, home: str) -> Entry | None:
         return None
     at = hit.start()
     for start in _find_braces(text, at):
-        value, end = _DECODER.raw_decode(text, start)
+        value, end = DECODER.raw_decode(text, start)
         if end > at and _number(value) == number:
             return Entry(number, value, home, start, end)
     return None
@@ -335,7 +331,7 @@ def _find_top_member(text: str, key: str) -> Member | None:
     hit = _find_mention(text, key)
     if hit is None or key not in _load(text):
         return None
-    value, end = _DECODER.raw_decode(text, hit.end())
+    value, end = DECODER.raw_decode(text, hit.end())
     return Member(key, value, hit.start(), hit.end(), end)
 
 
