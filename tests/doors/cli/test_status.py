@@ -2,9 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
-import time
 from typing import Any
 
 import pytest
@@ -16,7 +13,7 @@ from remit.workspace.ledger.delegations import Delegation, add_delegation, advan
 from remit.workspace.ledger.events import read_clock_ms
 from tests.doors.cli.test_init import MANIFEST
 from tests.doors.cli.test_lint import git, put
-from tests.doors.conftest import Ended, Inside, Remit
+from tests.doors.conftest import Ended, Inside
 from tests.workspace.tasks.samples import STATE, TODO
 
 LONG = "日本語の長い題名" * 20
@@ -198,23 +195,3 @@ CUT = [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("日本語", 6, "日本語"), (
 @pytest.mark.parametrize(("text", "columns", "shown"), CUT)
 def test_a_text_is_cut_by_the_columns_that_it_takes(text: str, columns: int, shown: str) -> None:
     assert cut(text, columns) == shown
-
-
-@pytest.mark.slow
-def test_it_costs_no_more_than_ten_bare_starts(remit: Remit) -> None:
-    put(remit, "specs/state.json", make_tasks(*["planned", "in_progress", "completed"] * 30))
-    put(remit, MANIFEST, '{"id":"a"}\n' * 100)
-    folder = remit.folder.parent / f"{remit.folder.name}-compiled"
-    env = {"PYTHONPYCACHEPREFIX": str(folder), "PYTHONDONTWRITEBYTECODE": ""}
-    assert remit("status", env=env).code == 0, "compiles what the others run"
-
-    def measure_best(*command: str) -> float:
-        times = []
-        for _ in range(7):
-            began = time.perf_counter()
-            subprocess.run([sys.executable, *command], cwd=remit.folder, env=remit.env | env, check=True,
-                           stdout=subprocess.DEVNULL)  # fmt: skip
-            times.append(time.perf_counter() - began)
-        return min(times)
-
-    assert measure_best("-m", "remit", "status") <= 10 * measure_best("-I", "-c", "pass")
