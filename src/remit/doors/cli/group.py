@@ -17,28 +17,37 @@ from remit.errors import UsageError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-COMMANDS = {
-    "init": "remit.doors.cli.init",
-    "check": "remit.doors.cli.check",
-    "lint": "remit.doors.cli.lint",
-    "fix": "remit.doors.cli.lint",
-    "graph": "remit.doors.cli.graph",
-    "new": "remit.doors.cli.make",
-    "migrate": "remit.doors.cli.make",
-    "compile": "remit.doors.cli.make",
-    "task": "remit.doors.cli.task",
-    "manifest": "remit.doors.cli.manifest",
-    "sync": "remit.doors.cli.sync",
-    "errors": "remit.doors.cli.errors",
-    "status": "remit.doors.cli.status",
-    "doctor": "remit.doors.cli.doctor",
-    "gc": "remit.doors.cli.gc",
-    "trust": "remit.doors.cli.trust",
-    "convert": "remit.doors.cli.convert",
-    "instructions": "remit.doors.cli.describe",
-    "schema": "remit.doors.cli.describe",
-    "explain": "remit.doors.cli.describe",
+SECTIONS = {
+    "Returns": {
+        "check": "remit.doors.cli.check",
+        "convert": "remit.doors.cli.convert",
+        "instructions": "remit.doors.cli.describe",
+        "schema": "remit.doors.cli.describe",
+    },
+    "Agent files": {
+        "lint": "remit.doors.cli.lint",
+        "fix": "remit.doors.cli.lint",
+        "graph": "remit.doors.cli.graph",
+        "new": "remit.doors.cli.make",
+        "migrate": "remit.doors.cli.make",
+        "compile": "remit.doors.cli.make",
+    },
+    "Workspace": {
+        "init": "remit.doors.cli.init",
+        "status": "remit.doors.cli.status",
+        "task": "remit.doors.cli.task",
+        "sync": "remit.doors.cli.sync",
+        "manifest": "remit.doors.cli.manifest",
+        "errors": "remit.doors.cli.errors",
+    },
+    "Upkeep": {
+        "doctor": "remit.doors.cli.doctor",
+        "explain": "remit.doors.cli.describe",
+        "gc": "remit.doors.cli.gc",
+        "trust": "remit.doors.cli.trust",
+    },
 }
+COMMANDS = {name: module for section in SECTIONS.values() for name, module in section.items()}
 
 
 class Commands(Command, click.Group):
@@ -67,11 +76,24 @@ class Commands(Command, click.Group):
         raise UsageError(f"there is no command '{name}'", hint=did_you_mean(cmd_name, tuple(self.table)))
 
 
+class Program(Commands):
+    """The whole program: its commands are many, so its help has sections."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections, the commands of all of them in one column."""
+        width = max(map(len, self.table))
+        for title, names in SECTIONS.items():
+            found = {name: self.get_command(ctx, name) for name in names}
+            rows = [(name.ljust(width), each.get_short_help_str(80)) for name, each in found.items() if each]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
 @click.group(
-    cls=Commands,
+    cls=Program,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Start with: remit check MESSAGE.md. Each command has a --help of its own.",
+    epilog="Start with: remit check MESSAGE.md, or remit init. Each command has a --help of its own.",
 )
 @click.option("--version", is_flag=True, help="Show the version and exit.")
 @click.pass_context
