@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from remit.workspace.tasks.sync import Synced
 
 _SIDES = ("todo", "state")
+_MAX_DONE = 50
 
 
 def _parse_side(value: str) -> str:
@@ -105,8 +106,11 @@ def _tell(synced: Synced, root: str, output_format: str) -> int:
     show = SHOWS[output_format]()
     for left in synced.interrupted:
         say(tell_interrupted(left))
-    for sentence in synced.done:
+    shown = synced.done[:_MAX_DONE] if output_format == "full" else synced.done
+    for sentence in shown:
         say(f"{show.paint('good', '✓')} {quote(sentence)}")
+    if len(shown) < len(synced.done):
+        say(f"… and {len(synced.done) - len(shown)} more")
     for file, name in names.items():
         _show(show, synced.findings[file], name, synced.texts[file])
     show.flush()

@@ -193,8 +193,10 @@ def _tell_asides(moved: Moved, root: str) -> None:
     """Say on standard error what was finished or taken in before, and where the files still disagree."""
     for left in moved.interrupted:
         say(f"note: {tell_interrupted(left)}", stderr=True)
-    for sentence in moved.taken_in:
+    for sentence in moved.taken_in[:_MAX_TOLD]:
         say(f"note: {quote(sentence)}", stderr=True)
+    if len(moved.taken_in) > _MAX_TOLD:
+        say(f"note: {len(moved.taken_in) - _MAX_TOLD} more edits were taken in", stderr=True)
     told = list(zip(moved.told, moved.told_in, strict=True))
     for finding, file in told[:_MAX_TOLD]:
         say(render_line(finding, name_file(f"{root}/{file}")), stderr=True)
