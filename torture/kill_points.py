@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 MOST_AS_PROGRAM = 150
 """A program's start costs a fifth of a second, and most of its syscalls are imports: so many of them, evenly spread."""
 TRIES = 4
-"""How often a point is tried that a rival may have made needless."""
+"""How often a point is tried that was not reached: a rival may have made it needless."""
 
 
 class Result(NamedTuple):
@@ -84,7 +84,7 @@ def kill_at(stage: Stage, call: Call, *, rivals: int = 0) -> Result:
     def act() -> int:
         return stage.command.act(place)
 
-    for _ in range(TRIES if rivals else 1):
+    for _ in range(TRIES):
         copy_workspace(stage.sample, place)
         try:
             in_children = stage.command.is_followed

@@ -21,6 +21,8 @@ STATE: Final = "specs/state.json"
 TODO: Final = "specs/TODO.md"
 PLAN: Final = "specs/12_export_button/plans/implementation-001.md"
 MANIFEST: Final = "claudedocs/agent-outputs/MANIFEST.jsonl"
+COMMITS: Final = "(commits)"
+"""In a look: each commit, with its files."""
 ERRORS: Final = "specs/errors.json"
 
 _TIMES = re.compile(
@@ -154,11 +156,12 @@ def make_workspace(root: Path) -> None:
     for name, text in contents.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
-    run_git(root, "init", "--quiet", "--initial-branch=main")
+    run_git(root, "init", "--quiet", "--initial-branch=main", "--template=")
     run_git(root, "config", "user.name", "A Person")
     run_git(root, "config", "user.email", "person@example.invalid")
     run_git(root, "add", "--all")
     run_git(root, "commit", "--quiet", "--message=Begin")
+    (root / ".git" / "begun").write_bytes(_read_git(root))
 
 
 def run_git(root: Path, *arguments: str) -> str:
@@ -189,9 +192,17 @@ def look_at(root: Path) -> dict[str, bytes]:
         if file.is_file() and not _is_own(file.relative_to(root))
     }
     seen["(ledger)"] = _make_equal(_read_ledger(root / ".remit" / "ledger.db"), root)
-    seen["(commits)"] = run_git(root, "log", "--format=%s", "--name-status").encode()
-    seen["(staged)"] = run_git(root, "diff", "--cached", "--name-status").encode()
+    if _read_git(root) != (root / ".git" / "begun").read_bytes():  # to ask git takes longer than all the rest
+        seen[COMMITS] = run_git(root, "log", "--format=%s", "--name-status").encode()
+        first = run_git(root, "rev-list", "--max-parents=0", "HEAD").strip()
+        seen["(committed)"] = run_git(root, "diff", "--name-status", first, "HEAD").encode()
+        seen["(staged)"] = run_git(root, "diff", "--cached", "--name-status").encode()
     return seen
+
+
+def _read_git(root: Path) -> bytes:
+    """What changes when something is committed or staged."""
+    return (root / ".git/refs/heads/main").read_bytes() + (root / ".git/index").read_bytes()
 
 
 def _is_own(name: Path) -> bool:
@@ -218,7 +229,10 @@ def _read_ledger(file: Path) -> bytes:
     finally:
         db.close()
     # Which steps a settlement did and which it found done differs where an earlier one was cut short.
-    shown = [f"{table}: {row}" for table, found in rows for row in found if "settlement" not in row]
+    # So does the number of an event that comes after one that was not kept.
+    shown = [
+        f"{table}: {row[table == 'events' :]}" for table, found in rows for row in found if "settlement" not in row
+    ]
     return "\n".join(shown).encode()
 
 

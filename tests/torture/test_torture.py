@@ -49,11 +49,11 @@ def test_who_writes_one_file_after_the_other_is_found_out() -> None:
 
 @pytest.mark.slow
 def test_a_move_that_is_killed_happened_or_did_not_and_so_did_its_recovery() -> None:
-    told = torture("kill_points.py", *choose("task move"), "--syscall", "rename", "--syscall", "fsync", "--most", "12")
-    check_kills(told, at_least=60)
+    told = torture("kill_points.py", *choose("task move"), "--syscall", "rename", "--syscall", "fsync", "--most", "8")
+    check_kills(told, at_least=40)
     names = [row["command"] for row in told["rows"]]
     assert len([name for name in names if name.startswith("recovery of")]) >= 3
-    assert sum(row["fired"] for row in told["rows"] if row["command"].startswith("two ")) > 8
+    assert sum(row["fired"] for row in told["rows"] if row["command"].startswith("two ")) > 4
 
 
 @pytest.mark.slow
@@ -67,18 +67,18 @@ def test_a_move_that_is_killed_happened_or_did_not_and_so_did_its_recovery() -> 
     ],
 )
 def test_a_command_that_is_killed_happened_or_did_not(commands: tuple[str, ...]) -> None:
-    told = torture("kill_points.py", *choose(*commands), "--most", "12")
-    assert [row["command"] for row in told["rows"]] == list(commands)
-    check_kills(told, at_least=12 * len(commands))
+    told = torture("kill_points.py", *choose(*commands), "--most", "10")
+    assert {row["command"] for row in told["rows"]} == set(commands)
+    check_kills(told, at_least=10 * len(commands))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["task move", "task new", "manifest add", "settle"])
 def test_an_error_of_the_disk_is_told_and_harms_nothing(command: str) -> None:
-    told = torture("io_errors.py", *choose(command), "--most", "16")
+    told = torture("io_errors.py", *choose(command), "--most", "12")
     assert told["bad"] == []
     (row,) = told["rows"]
-    assert row["fired"] == row["points"] >= 16
+    assert row["fired"] == row["points"] >= 12
     assert row["refused"] > 4
 
 
