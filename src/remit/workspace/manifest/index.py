@@ -17,6 +17,7 @@ from jiter import from_json
 
 from remit.contract.dialects.manifest import read_aliases
 from remit.errors import InputError, StorageError
+from remit.workspace.ledger.migrations import MANIFEST_INDEXES
 from remit.workspace.manifest.entries import Entry
 from remit.workspace.manifest.rows import LINE_MASK, MANIFEST_SHIFT, TOO_LONG, Rows, read_block
 
@@ -30,6 +31,7 @@ _BLOCK_BYTES = 4 * 1024 * 1024
 _LAST_BYTES = 4096
 _SMALL_BYTES = 1024 * 1024
 """A file that was indexed up to here is always compared as a whole."""
+_LARGE_BYTES = 32 * 1024 * 1024
 _MAX_NUMBER = 1 << 16
 _NEVER = -1
 _PATIENCE = 20
@@ -207,15 +209,18 @@ class Index:
                 known = None
             if known is None:
                 known = self._begin(db)
+            if known.offset == 0 and found.st_size > _LARGE_BYTES:
+                _drop_indexes(db)
             block = _read(handle, known.offset, found.st_size)
             rows = _read_rows(block, known)
             if known.lines + rows.lines > LINE_MASK:
                 raise InputError(f"'{self.file}' has more than {LINE_MASK:,} lines", hint="split it")
             _insert(db, rows)
-            known = _mark(db, handle, known._replace(lines=known.lines + rows.lines), block, found)
+            at_end = block.is_last and not _make_index(db)
+            known = _mark(db, handle, known._replace(lines=known.lines + rows.lines), block, found if at_end else None)
         except OSError as error:
             raise self._tell_unreadable(error) from error
-        return known, block.is_last
+        return known, at_end
 
     def _begin(self, db: sqlite3.Connection) -> Known:
         number = db.execute("SELECT coalesce(max(number), 0) + 1 FROM manifests").fetchone()[0]
@@ -344,18 +349,35 @@ def _insert(db: sqlite3.Connection, rows: Rows) -> None:
     db.executemany("INSERT INTO manifest_bad_lines VALUES (?, ?, ?)", rows.bad_lines)
 
 
-def _mark(db: sqlite3.Connection, handle: int, known: Known, block: _Block, found: os.stat_result) -> Known:
-    """Remember how far the index goes now. Only at the end of the file is it what the file is."""
+def _drop_indexes(db: sqlite3.Connection) -> None:
+    """Before a large manifest is read: to sort once is quicker than to keep sorted. Not while others need them."""
+    if db.execute("SELECT 1 FROM manifest_entries LIMIT 1").fetchone() is None:
+        for name in MANIFEST_INDEXES:
+            db.execute(f"DROP INDEX IF EXISTS {name}")
+
+
+def _make_index(db: sqlite3.Connection) -> bool:
+    """Make one of the indexes that are not there, if any is not; each takes a while, and others wait for it."""
+    there = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE tbl_name = 'manifest_entries'")}
+    missing = next((name for name in MANIFEST_INDEXES if name not in there), None)
+    if missing is not None:
+        db.execute(MANIFEST_INDEXES[missing])
+    return missing is not None
+
+
+def _mark(db: sqlite3.Connection, handle: int, known: Known, block: _Block, found: os.stat_result | None) -> Known:
+    """Remember how far the index goes now; at the end also what the file was when it was read."""
     whole = len(block.data) == block.end - known.offset
     checksum = (
         crc32(block.data, known.checksum) if whole else _take_checksum(handle, known.offset, block.end, known.checksum)
     )
+    opened = found or os.fstat(handle)
     known = Known(
         known.number,
-        found.st_dev,
-        found.st_ino,
-        found.st_size if block.is_last else block.end,
-        found.st_ctime_ns if block.is_last else _NEVER,
+        opened.st_dev,
+        opened.st_ino,
+        block.end if found is None else found.st_size,
+        _NEVER if found is None else found.st_ctime_ns,
         block.end,
         known.lines,
         checksum,
