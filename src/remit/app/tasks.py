@@ -80,6 +80,10 @@ class Tasks:
         titles = self.store.read_titles()
         return [_name(task, titles.get(task.number)) for task in self.store.list_tasks()]
 
+    def count_drift(self) -> int:
+        """In how many places state.json and TODO.md disagree."""
+        return sum(finding.severity == "error" for finding in self.store.check())
+
     def show(self, number: int) -> ShownTask:
         """A task with all that belongs to it."""
         from remit.workspace.tasks.moves import list_moves  # noqa: PLC0415

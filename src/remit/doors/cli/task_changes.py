@@ -201,8 +201,12 @@ def _tell_asides(moved: Moved, root: str) -> None:
     for finding, file in told[:_MAX_TOLD]:
         say(render_line(finding, name_file(f"{root}/{file}")), stderr=True)
     if told:
-        places = count(len(told), "place")
-        say(f"note: state.json and TODO.md disagree in {places}: see remit sync --check", stderr=True)
+        say(tell_drift(len(told)), stderr=True)
+
+
+def tell_drift(places: int) -> str:
+    """That the two files disagree, and where that is shown."""
+    return f"note: state.json and TODO.md disagree in {count(places, 'place')}: see remit sync --check"
 
 
 def tell_interrupted(left: Interrupted) -> str:

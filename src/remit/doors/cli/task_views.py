@@ -8,16 +8,16 @@ import click
 
 from remit.doors.cli import options
 from remit.doors.cli.output import get_paint, say, say_json
-from remit.doors.cli.task_changes import parse_number
+from remit.doors.cli.task_changes import parse_number, tell_drift
 from remit.doors.render import ACCEPTED, count
-from remit.doors.terminal import count_columns, escape, measure
+from remit.doors.terminal import count_columns, escape, measure, quote
 
 if TYPE_CHECKING:
     from remit.app.tasks import ShownTask
     from remit.workspace.tasks.plan import Phase
     from remit.workspace.tasks.store import TaskFacts
 
-_MAX_TITLE = 1_000
+_MAX_TITLE, _MAX_MARKER = 1_000, 40
 _STYLES = {"COMPLETED": "good", "BLOCKED": "error", "PARTIAL": "warning", "ABANDONED": "frame"}
 
 
@@ -32,7 +32,8 @@ def list_(*, status: str | None, priority: str | None, everything: bool, output_
 
     marker = None if status is None else parse_marker(status)
     tasks = Tasks()
-    known = [task for task in tasks.list_tasks() if everything or not task.closed]
+    kept = tasks.list_tasks()
+    known = [task for task in kept if everything or not task.closed]
     found = [
         task
         for task in known
@@ -44,25 +45,32 @@ def list_(*, status: str | None, priority: str | None, everything: bool, output_
     focus = tasks.get_focus()
     for task in found:
         say(_render_row(task, focused=task.number == focus))
-    say(_sum_up(len(found), len(known), everything=everything))
+    say(_sum_up(len(found), len(known), len(kept)))
+    differing = tasks.count_drift()
+    if differing:
+        say(tell_drift(differing), stderr=True)
     return ACCEPTED
 
 
-def _sum_up(found: int, known: int, *, everything: bool) -> str:
-    if found == known and found:
-        return count(found, "task")
-    if known:
-        return f"{found} of {count(known, 'task')}"
-    return "no tasks: remit task new TITLE makes one" if everything else "no open tasks: --all shows what is put away"
+def _sum_up(found: int, known: int, kept: int) -> str:
+    if not kept:
+        return "no tasks: remit task new TITLE makes one"
+    if not known:
+        return f"no open tasks, {kept} put away: see --all"
+    return count(found, "task") if found == known else f"{found} of {count(known, 'task')}"
 
 
 def _render_row(task: TaskFacts, *, focused: bool) -> str:
-    marker = task.marker or "no status"
+    marker = _name_marker(task)
     paint = get_paint()
     shown = f"[{escape(marker)}]".ljust(15)
     mark = "*" if focused else " "
     title = _fit(escape(task.title[:_MAX_TITLE]), count_columns() - 26)
     return f"{mark}{task.number:>5}  {paint(_STYLES.get(marker, 'strong'), shown)}  {title}"
+
+
+def _name_marker(task: TaskFacts) -> str:
+    return (task.marker or "no status")[:_MAX_MARKER]
 
 
 def _fit(title: str, room: int) -> str:
@@ -98,7 +106,7 @@ def show(task_id: str, *, output_format: str) -> int:
 
 def _say_shown(shown: ShownTask) -> None:
     paint, facts = get_paint(), shown.facts
-    say(f"{paint('strong', f'{facts.number}. {escape(facts.title)}')}  [{escape(facts.marker or 'no status')}]")
+    say(f"{paint('strong', f'{facts.number}. {quote(facts.title)}')}  [{escape(_name_marker(facts))}]")
     body = shown.section.split("\n", 1)[1] if "\n" in shown.section else ""
     if body.strip("-\n "):
         say(escape(body.strip("\n"), keep="\n\t").removesuffix("---").rstrip())

@@ -344,10 +344,12 @@ def read_tasks(text: str) -> Iterator[TaskFacts]:
     try:
         value = load_json(text)
     except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
         broken = parse_state(text).broken
         message = broken.message if broken is not None else "state.json cannot be read"
-        raise StateError(message, hint="remit sync --repair recovers what can be read and keeps the original") from None
-    for home, items in value.items() if isinstance(value, dict) else ():
+        raise StateError(message, hint="remit sync --repair recovers what can be read and keeps the original")
+    for home, items in value.items():
         if home in OPEN_LISTS or home in CLOSED_LISTS:
             for item in items if isinstance(items, list) else ():
                 number = read_number(item.get("project_number")) if isinstance(item, dict) else None
