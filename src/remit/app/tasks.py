@@ -74,6 +74,11 @@ class Tasks:
 
     # The workspace's own
 
+    def add(self, title: str, **given: str) -> Moved:
+        """Make a task."""
+        self._check_own()
+        return self.store.add(title, **given)
+
     def list_tasks(self) -> list[TaskFacts]:
         """Every task, by the title that people gave it."""
         self._check_begun()
@@ -159,7 +164,14 @@ class Tasks:
             raise InputError(f"task {number} has no plan that is there", hint="name it as plan_path in state.json")
         return plan
 
+    def _check_own(self) -> None:
+        if not self.is_begun and self.outside:
+            told = f"the tasks of this workspace are kept by `{next(iter(self.outside.values())).split()[0]}`"
+            known = ", ".join(self.outside)
+            raise UsageError(told, hint=f"only {known} are passed on to it; ask it for the rest")
+
     def _check_begun(self) -> None:
+        self._check_own()
         if not self.is_begun:
             raise UsageError("this workspace keeps no tasks", hint="remit task new TITLE makes the first")
 

@@ -50,7 +50,7 @@ def new(title: tuple[str, ...], *, output_format: str, **asked: str | None) -> i
     """
     given = {name: value for name, value in asked.items() if value is not None}
     tasks = _open()
-    moved = tasks.store.add(" ".join(title), **given)
+    moved = tasks.add(" ".join(title), **given)
     named = tasks.store.get(moved.number).title
     return _tell(tasks, [moved], output_format, lambda each: f"task {each.number} made: {escape(named)}")
 
@@ -80,7 +80,7 @@ def focus(task_id: str | None, *, output_format: str) -> int:
     tasks = _open()
     if task_id is None:
         return _show_focus(tasks, output_format)
-    if _ask_outside(tasks, "focus", task_id, output_format):
+    if ask_outside(tasks, "focus", task_id, output_format):
         return ACCEPTED
     number = parse_number(task_id)
     moved = tasks.focus(number)
@@ -99,7 +99,7 @@ def focus(task_id: str | None, *, output_format: str) -> int:
 def complete(task_id: str, *, output_format: str) -> int:
     """Move task N to COMPLETED, from IN PROGRESS or IMPLEMENTING."""
     tasks = _open()
-    if _ask_outside(tasks, "complete", task_id, output_format):
+    if ask_outside(tasks, "complete", task_id, output_format):
         return ACCEPTED
     return _tell(tasks, [tasks.move(parse_number(task_id), "COMPLETED")], output_format, _tell_move)
 
@@ -121,7 +121,7 @@ def block(number: int, *, reason: str, output_format: str) -> int:
 def link(task_id: str, entry_id: str, *, output_format: str) -> int:
     """Link task N to an ENTRY of the manifest, by its id. The link is seen from both: task show and manifest show."""
     tasks = _open()
-    if _ask_outside(tasks, "link", task_id, output_format, research=entry_id):
+    if ask_outside(tasks, "link", task_id, output_format, research=entry_id):
         return ACCEPTED
     moved = tasks.link(parse_number(task_id), entry_id)
     sentence = f"task {moved.number} {'is' if moved.files else 'was already'} linked to {escape(entry_id)}"
@@ -159,15 +159,20 @@ def _show_focus(tasks: Tasks, output_format: str) -> int:
     return ACCEPTED
 
 
-def _ask_outside(tasks: Tasks, name: str, task_id: str, output_format: str, *, research: str = "") -> bool:
+def ask_outside(tasks: Tasks, name: str, task_id: str, output_format: str, *, research: str = "") -> bool:
     """Have an outside task system do it; whether there is one."""
     answer = tasks.ask_outside(name, task_id, research=research)
     if answer is None:
         return False
     if output_format == "json":
-        say_json({"command": answer.command, "output": answer.output})
-    else:
+        say_json({"command": answer.command, "output": answer.output, "cut": answer.cut})
+        return True
+    if answer.output.strip():
         say(escape(answer.output.rstrip("\n"), keep="\n\t"))
+    else:
+        say(f"{get_paint()('good', '✓')} {quote(answer.command)}")
+    if answer.cut:
+        say(f"note: {quote(answer.command)} printed more than is shown", stderr=True)
     return True
 
 

@@ -8,7 +8,7 @@ import click
 
 from remit.doors.cli import options
 from remit.doors.cli.output import get_paint, say, say_json
-from remit.doors.cli.task_changes import parse_number, tell_drift
+from remit.doors.cli.task_changes import ask_outside, parse_number, tell_drift
 from remit.doors.render import ACCEPTED, count
 from remit.doors.terminal import count_columns, escape, measure, quote
 
@@ -91,10 +91,7 @@ def show(task_id: str, *, output_format: str) -> int:
     from remit.app.tasks import Tasks
 
     tasks = Tasks()
-    answer = tasks.ask_outside("show", task_id)
-    if answer is not None:
-        text = escape(answer.output.rstrip("\n"), keep="\n\t")
-        say_json({"command": answer.command, "output": answer.output}) if output_format == "json" else say(text)
+    if ask_outside(tasks, "show", task_id, output_format):
         return ACCEPTED
     shown = tasks.show(parse_number(task_id))
     if output_format == "json":
