@@ -170,8 +170,9 @@ def _flatten(value: object) -> str:
 
 
 def _disarm(text: str) -> str:
-    """A text as a spreadsheet shows it, and does not work it out."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    """A text that neither a spreadsheet nor a terminal takes for an order."""
+    plain = escape(text, keep="\n")
+    return f"'{plain}" if plain.startswith(("=", "+", "-", "@")) else plain
 
 
 def _write_markdown(entries: Iterable[Entry]) -> Iterator[str]:
