@@ -13,6 +13,7 @@ from remit.contract.manifest_lines import MAX_LINE_BYTES
 from remit.errors import InputError, StorageError
 from remit.workspace.files import write_bytes
 from remit.workspace.home import Home
+from remit.workspace.ledger.migrations import MANIFEST_INDEXES
 from remit.workspace.manifest import index as module
 from remit.workspace.manifest.counts import find_bad_lines
 from remit.workspace.manifest.index import Index
@@ -207,6 +208,43 @@ def test_a_step_that_stops_in_the_middle_is_taken_up_by_the_next(desk: Desk, mon
     assert list_ids(other) == [f"e{number}" for number in range(10)]
     assert find_line(desk, "e9") == 10
     other.close()
+
+
+def list_indexes(desk: Desk) -> int:
+    """How many of the indexes there are."""
+    rows = desk.home.ledger.db.execute("SELECT name FROM sqlite_master WHERE type = 'index'").fetchall()
+    return len(MANIFEST_INDEXES.keys() & {name for (name,) in rows})
+
+
+def test_a_large_file_is_read_without_indexes_and_has_them_at_its_end(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when whoever began it dies: the next one finishes."""
+    monkeypatch.setattr(module, "_BLOCK_BYTES", 700)
+    monkeypatch.setattr(module, "_LARGE_BYTES", 1000)
+    desk.put(*(f"e{number}" for number in range(10)))
+    with desk.home.ledger.transaction() as db:
+        desk.index._advance(db)  # noqa: SLF001 - one step, as a process that then dies takes it
+    assert list_indexes(desk) == 0
+    other = desk.other()
+    assert find_line(other, "e9") == 10
+    assert list_indexes(desk) == len(MANIFEST_INDEXES)
+    assert list_ids(desk) == [f"e{number}" for number in range(10)]
+    desk.put("f")
+    assert find_line(desk, "f") == 11
+    other.close()
+
+
+def test_a_large_file_beside_another_manifest_takes_no_index_away(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_LARGE_BYTES", 1000)
+    small = desk.file.with_name("small.jsonl")
+    small.write_text(make_line(id="s"))
+    assert Index(desk.home, str(small)).find("s") is not None
+    desk.put(*(f"e{number}" for number in range(10)))
+    with desk.home.ledger.transaction() as db:
+        desk.index._advance(db)  # noqa: SLF001 - one step
+    assert list_indexes(desk) == len(MANIFEST_INDEXES)
+    assert find_line(desk, "e9") == 10
 
 
 def test_several_manifests_share_the_tables_and_nothing_else(tmp_path: Path) -> None:
