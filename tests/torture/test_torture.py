@@ -73,7 +73,7 @@ def test_a_command_that_is_killed_happened_or_did_not(commands: tuple[str, ...])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["task move", "task new", "manifest add", "settle"])
+@pytest.mark.parametrize("command", ["task move", "task new", "manifest add", "task archive"])
 def test_an_error_of_the_disk_is_told_and_harms_nothing(command: str) -> None:
     told = torture("io_errors.py", *choose(command), "--most", "12")
     assert told["bad"] == []
