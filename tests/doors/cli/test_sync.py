@@ -1,13 +1,17 @@
-"""`remit sync --check`, as its users meet it."""
+"""`remit sync`, as its users meet it: hand edits, merges and broken files, in real repositories."""
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from remit.workspace.tasks.drift import TOLD
-from tests.doors.conftest import Inside
-from tests.workspace.tasks.samples import STATE, TODO
+from tests.doors.cli.test_lint import git, put
+from tests.doors.cli.test_make import list_files
+from tests.doors.conftest import Ended, Inside, Remit
+from tests.workspace.tasks.samples import COMPLETED, PROJECTS, STATE, TODO, make_state
 
 
 @pytest.fixture
@@ -39,7 +43,7 @@ def test_a_difference_is_shown_with_both_values(workspace: Inside) -> None:
         "11 | - **Status**: [COMPLETED]\n"
         "   |               ^^^^^^^^^^^\n"
         "   |\n"
-        "   = help: Find out which is true, and say it in both.\n"
+        "   = help: If planned is true: remit sync --from state. If [COMPLETED] is: remit sync --from todo.\n"
         "   = see: remit explain SYN004 (S2 S5 S9)\n"
         "\n"
         "✗ specs: 3 tasks · state.json and TODO.md do not agree · 1 error\n"
@@ -81,13 +85,331 @@ def test_a_file_that_cannot_be_read_is_told(workspace: Inside) -> None:
     assert "is not a file" in ended.complaint
 
 
-def test_more_than_comparing_is_not_there_yet(workspace: Inside) -> None:
-    ended = workspace("sync")
-    assert ended.code == 2
-    assert ended.complaint.endswith("say so with --check")
-
-
 @pytest.mark.parametrize("code", TOLD)
 def test_every_code_is_explained(code: str, inside: Inside) -> None:
     text = inside("explain", code).text
     assert all(f"\n{word}: " in text for word in ("Why", "Bad", "Good"))
+
+
+# In a real repository
+
+
+@pytest.fixture
+def repository(workspace: Inside) -> Inside:
+    """The same with a history, in which both files agreed once."""
+    (workspace.folder / ".git").rmdir()
+    git(workspace.folder, "init", "-q", "-b", "main")
+    assert workspace("sync").text == "✓ state.json and TODO.md agree: nothing to do\n"
+    commit(workspace, "one")
+    return workspace
+
+
+def commit(remit: Remit, message: str) -> None:
+    git(remit.folder, "add", "-A")
+    git(remit.folder, "commit", "-q", "--allow-empty", "-m", message)
+
+
+def edit(remit: Remit, name: str, old: str, new: str) -> None:
+    file = remit.folder / "specs" / name
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+
+
+def read(remit: Remit, name: str) -> str:
+    return (remit.folder / "specs" / name).read_text()
+
+
+def read_words(*texts: str) -> set[str]:
+    """What a person wrote: words, and numbers but for those that are worked out."""
+    return {word for text in texts for word in re.findall(r"[A-Za-z][\w.]+", text)}
+
+
+def list_statuses(remit: Remit) -> dict[int, str]:
+    return {each["number"]: each["marker"] for each in json.loads(remit("task", "list", "--json").out)}
+
+
+def assert_settled(remit: Remit, ended: Ended) -> None:
+    """After a repair the files agree, or it is told what a person has to do; a second one finds nothing more."""
+    assert b"this is a bug" not in ended.err
+    assert remit("sync", "--check").code == ended.code
+    if ended.code:
+        assert "= help: " in ended.text
+    before = list_files(remit.folder / "specs")
+    again = remit("sync", "--repair", "--json")
+    assert json.loads(again.out)["done"] == []
+    assert again.code == ended.code
+    assert list_files(remit.folder / "specs") == before
+
+
+def test_a_status_edited_in_todo_is_taken_in(repository: Inside) -> None:
+    edit(repository, "TODO.md", "[PLANNED]", "[IMPLEMENTING]")
+    todo = read(repository, "TODO.md")
+    assert repository("sync", "--check").code == 1
+    ended = repository("sync")
+    assert (ended.code, ended.err) == (0, b"")
+    assert ended.text == (
+        "✓ task 12 was planned in state.json, and is IMPLEMENTING now, as in TODO.md\n✓ state.json and TODO.md agree\n"
+    )
+    assert read(repository, "TODO.md") == todo
+    assert read(repository, "state.json") == STATE.replace('"planned"', '"implementing"')
+    assert repository("sync").text == "✓ state.json and TODO.md agree: nothing to do\n"
+
+
+def test_a_status_edited_in_state_is_followed(repository: Inside) -> None:
+    edit(repository, "state.json", '"not_started"', '"completed"')
+    assert repository("sync").code == 0
+    assert read(repository, "TODO.md") == TODO.replace("[NOT STARTED]", "[COMPLETED]")
+
+
+def test_a_status_edited_illegally_is_told_with_both_values_and_the_command(repository: Inside) -> None:
+    edit(repository, "TODO.md", "[NOT STARTED]", "[COMPLETED]")
+    before = list_files(repository.folder / "specs")
+    for args in ((), ("--repair",)):
+        ended = repository("sync", *args)
+        assert ended.code == 1
+        assert ended.text == (
+            "error[SYN018]: task 13 is [COMPLETED] here, by hand, and not_started in state.json: "
+            "a task that is NOT STARTED cannot become COMPLETED\n"
+            "  --> specs/TODO.md:20:15\n"
+            "   |\n"
+            "20 | - **Status**: [COMPLETED]\n"
+            "   |               ^^^^^^^^^^^\n"
+            "   |\n"
+            "   = help: If [COMPLETED] is meant: remit sync --from todo. If not: remit sync --from state.\n"
+            "   = see: remit explain SYN018 (S3 S5)\n"
+            "\n"
+            "✗ state.json and TODO.md do not agree · 1 error\n"
+        )
+    assert list_files(repository.folder / "specs") == before
+    assert repository("sync", "--output-format", "concise").text.startswith("specs/TODO.md:20:15: SYN018 error ")
+    assert repository("sync", "--output-format", "github").text.startswith("::error file=specs/TODO.md,line=20,")
+    told = json.loads(repository("sync", "--json").out)
+    assert [(each["code"], each["filename"]) for each in told["findings"]] == [("SYN018", "specs/TODO.md")]
+    assert repository("sync", "--from", "todo").code == 0
+    assert list_statuses(repository)[13] == "COMPLETED"
+
+
+@pytest.mark.parametrize(("side", "marker"), [("todo", "BLOCKED"), ("state", "IMPLEMENTING")])
+def test_a_status_edited_in_both_is_for_a_person(repository: Inside, side: str, marker: str) -> None:
+    edit(repository, "TODO.md", "[PLANNED]", "[BLOCKED]")
+    edit(repository, "state.json", '"planned"', '"implementing"')
+    for args in ((), ("--repair",)):
+        ended = repository("sync", *args)
+        assert ended.code == 1
+        assert "task 12 was PLANNED, is [BLOCKED] here now and implementing in state.json (line 7)\n" in ended.text
+    ended = repository("sync", "--from", side)
+    assert (ended.code, list_statuses(repository)[12]) == (0, marker)
+    assert_settled(repository, ended)
+
+
+def test_the_options_exclude_each_other(repository: Inside) -> None:
+    for args in (("--check", "--repair"), ("--check", "--from", "todo")):
+        assert repository("sync", *args).complaint.startswith("--check changes nothing")
+    assert repository("sync", "--from", "tod").complaint == "'tod' is neither of the two files; did you mean 'todo'?"
+    assert repository("sync", "--from", "").code == 2
+    assert repository("sync", "extra").code == 2
+
+
+def test_a_task_typed_into_todo_is_taken_into_state(repository: Inside) -> None:
+    new = "\n### 14. Write docs\n- **Effort**: 3 days\n- **Status**: [RESEARCHED]\n\nWith *examples*.\n"
+    put(repository, "specs/TODO.md", TODO + new)
+    assert repository("sync").code == 1
+    ended = repository("sync", "--repair")
+    assert "✓ task 14 was only in TODO.md, and was taken into state.json as RESEARCHED\n" in ended.text
+    assert_settled(repository, ended)
+    assert list_statuses(repository)[14] == "RESEARCHED"
+    assert "\n    14  [RESEARCHED]     Write docs\n" in repository("task", "list").text
+    assert read(repository, "TODO.md") == (TODO + new).replace("next_project_number: 14", "next_project_number: 15")
+
+
+def test_a_task_typed_with_a_number_that_is_taken_gets_another(repository: Inside) -> None:
+    put(repository, "specs/TODO.md", f"{TODO}\n### 12. Write docs\n- **Status**: [PLANNED]\n\nWith *examples*.\n")
+    ended = repository("sync", "--repair")
+    assert ended.code == 0
+    assert_settled(repository, ended)
+    assert list_statuses(repository) == {12: "PLANNED", 13: "NOT STARTED", 14: "PLANNED"}
+    assert "### 14. Write docs\n- **Status**: [PLANNED]\n\nWith *examples*.\n" in read(repository, "TODO.md")
+
+
+def test_a_task_taken_out_of_todo_comes_back(repository: Inside) -> None:
+    put(repository, "specs/TODO.md", TODO.partition("### 13.")[0])
+    ended = repository("sync")
+    assert ended.code == 1
+    assert "task 13 is in state.json and not in TODO.md" in ended.text
+    ended = repository("sync", "--repair")
+    assert_settled(repository, ended)
+    assert "### 13. Login page\n- **Status**: [NOT STARTED]\n" in read(repository, "TODO.md")
+
+
+@pytest.mark.parametrize("missing", ["state.json", "TODO.md"])
+def test_a_file_that_is_gone_is_made_from_the_other(repository: Inside, missing: str) -> None:
+    (repository.folder / "specs" / missing).unlink()
+    for args in (("sync",), ("task", "new", "x"), ("task", "focus", "13")):
+        ended = repository(*args)
+        assert ended.code == 1
+        assert ended.complaint.startswith(f"{missing} is not there, and ")
+    ended = repository("sync", "--repair")
+    assert ended.code == 0
+    assert_settled(repository, ended)
+    assert list_statuses(repository) == {12: "PLANNED", 13: "NOT STARTED"}
+
+
+def branch(remit: Remit, name: str, title: str) -> None:
+    """A branch off the first commit that has made a task."""
+    git(remit.folder, "checkout", "-q", "-b", name, "main")
+    assert remit("task", "new", title, "--description", f"Words of {name}.").text == f"✓ task 14 made: {title}\n"
+    assert remit("task", "move", "12", "IMPLEMENTING" if name == "left" else "REVISING").code == 0
+    commit(remit, name)
+
+
+def merge(remit: Remit, *options: str) -> str:
+    """Merge `left` into `right`; what git complains about."""
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    with remit.start(
+        *identity, "merge", *options, "left", prelude=("-c", "import os, sys; os.execvp('git', sys.argv)")
+    ) as git_:
+        return git_.communicate()[0].decode()
+
+
+def test_two_branches_that_took_one_number_are_parted_after_a_merge(repository: Inside) -> None:
+    branch(repository, "left", "Cache images")
+    words = read_words(read(repository, "TODO.md"), read(repository, "state.json"))
+    branch(repository, "right", "Send letters")
+    words |= read_words(read(repository, "TODO.md"), read(repository, "state.json"))
+    assert "CONFLICT" in merge(repository)
+    for name in ("TODO.md", "state.json"):
+        assert "<<<<<<< HEAD\n" in read(repository, name)
+    original = {name: read(repository, name) for name in ("TODO.md", "state.json")}
+    for args in (("task", "list"), ("task", "new", "x"), ("sync",)):
+        assert "marks of an unfinished merge" in repository(*args).complaint
+    assert {name: read(repository, name) for name in original} == original
+    checked = json.loads(repository("sync", "--check", "--json").out)
+    assert [(each["code"], each["filename"]) for each in checked] == [
+        ("SYN001", "specs/state.json"), ("SYN019", "specs/TODO.md")
+    ]  # fmt: skip
+    ended = repository("sync", "--repair")
+    kept = {
+        path.name.rpartition(".")[0]: path.read_text() for path in (repository.folder / ".remit/recovered").iterdir()
+    }
+    assert kept == original
+    assert ended.text.count("the original is kept in .remit/recovered/") == 2
+    tasks = json.loads(repository("task", "list", "--json").out)
+    assert sorted((each["number"], each["title"]) for each in tasks if each["number"] > 13) == [
+        (14, "Send letters"), (15, "Cache images")
+    ]  # fmt: skip
+    assert re.search(
+        r"### 15\. Cache images\n(?:- .*\n)+\n\*\*Description\*\*: Words of left\.\n", read(repository, "TODO.md")
+    )
+    left = words - read_words(read(repository, "TODO.md"), read(repository, "state.json"))
+    assert left <= {"REVISING", "IMPLEMENTING", "revising", "implementing"}
+    assert not any(mark in read(repository, name) for mark in ("<<<", ">>>", "\n===") for name in original)
+    assert_settled(repository, ended)
+    assert repository("task", "new", "Next").text == "✓ task 16 made: Next\n"
+
+
+def test_a_merge_as_a_union_is_parted_as_well(repository: Inside) -> None:
+    put(repository, ".gitattributes", "specs/TODO.md merge=union\n")
+    commit(repository, "two")
+    for name, title in (("left", "Cache images"), ("right", "Send letters")):
+        branch(repository, name, title)
+    assert "CONFLICT" in merge(repository)
+    git(repository.folder, "checkout", "-q", "--ours", "specs/state.json")
+    ended = repository("sync", "--repair")
+    assert_settled(repository, ended)
+    todo = read(repository, "TODO.md")
+    assert all(words in todo for words in ("Cache images", "Send letters", "Words of left.", "Words of right."))
+
+
+def test_a_merge_by_hand_that_kept_both_is_parted(repository: Inside) -> None:
+    branch(repository, "left", "Cache images")
+    left = json.loads(read(repository, "state.json"))["active_projects"]
+    section = read(repository, "TODO.md").partition("### 14.")[2].partition("\n## ")[0].rstrip()
+    branch(repository, "right", "Send letters")
+    state = json.loads(read(repository, "state.json"))
+    state["active_projects"] += [each for each in left if each["project_number"] == 14]
+    put(repository, "specs/state.json", json.dumps(state, indent=2))
+    put(repository, "specs/TODO.md", f"{read(repository, 'TODO.md').rstrip()}\n\n### 14.{section}\n")
+    assert repository("sync").code == 1
+    ended = repository("sync", "--repair")
+    assert ended.code == 0
+    assert_settled(repository, ended)
+    titles = {each["number"]: each["title"] for each in json.loads(repository("task", "list", "--json").out)}
+    assert sorted(titles) == [12, 13, 14, 15]
+    assert {titles[14], titles[15]} == {"Cache images", "Send letters"}
+    for number, title in titles.items():
+        assert f"### {number}. {title}\n" in read(repository, "TODO.md")
+
+
+# A state.json that is broken
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda text: text[:-30], "cut off"),
+        (lambda text: text + text, "more than one object"),
+        (lambda text: text.replace('"planned",', '"planned"'), "not JSON"),
+        (lambda _: "", "empty"),
+        (lambda text: text.replace("{", "", 1), "more than one object|not JSON"),
+        (lambda text: text + "\0" * 4096, "not JSON"),
+    ],
+    ids=["cut off", "twice", "no comma", "empty", "no brace", "zeros"],
+)  # fmt: skip
+def test_a_broken_state_is_recovered_and_the_original_kept(
+    repository: Inside, spoil: Callable[[str], str], said: str
+) -> None:
+    broken = spoil(STATE)
+    put(repository, "specs/state.json", broken)
+    for args in (("task", "list"), ("task", "focus", "12"), ("task", "new", "x"), ("sync",)):
+        ended = repository(*args)
+        assert ended.code == 1
+        assert re.search(said, ended.complaint)
+        assert ended.complaint.endswith("remit sync --repair recovers what can be read and keeps the original")
+    assert read(repository, "state.json") == broken
+    ended = repository("sync", "--repair")
+    assert ended.code == 0
+    (kept,) = (repository.folder / ".remit/recovered").iterdir()
+    assert kept.read_text() == broken
+    assert f"the original is kept in .remit/recovered/{kept.name}\n" in ended.text
+    assert_settled(repository, ended)
+    assert list_statuses(repository) == {12: "PLANNED", 13: "NOT STARTED"}
+    assert read(repository, "TODO.md") == TODO
+
+
+def test_what_a_recovery_leaves_out_is_shown_in_the_original(repository: Inside) -> None:
+    put(repository, "specs/state.json", STATE.replace('"priority": "high"', '"priority": high!'))
+    ended = repository("sync", "--repair")
+    assert ended.code == 0
+    assert re.search(r"warning\[SYN01[35]\]: .*\n +--> \.remit/recovered/state\.json\.\w+:\d+:\d+\n", ended.text)
+    assert "priority" in ended.text
+    assert_settled(repository, ended)
+
+
+def test_a_plan_follows_its_task(repository: Inside) -> None:
+    put(repository, "specs/012_x/plan.md", "# Plan\n\n- **Status**: [COMPLETED]\n")
+    state = make_state(active_projects=[{**PROJECTS[0], "plan_path": "specs/012_x/plan.md"}, PROJECTS[1]])
+    put(repository, "specs/state.json", state)
+    checked = repository("sync", "--check", "--output-format", "concise")
+    assert checked.code == 0
+    assert "SYN012 warning task 12 is planned here and its plan is [COMPLETED]\n" in checked.text
+    assert "✓ the plan of task 12 is [PLANNED] now, as in state.json\n" in repository("sync", "--repair").text
+    assert read(repository, "012_x/plan.md") == "# Plan\n\n- **Status**: [PLANNED]\n"
+
+
+def test_numbers_of_the_archive_count(repository: Inside) -> None:
+    put(repository, "specs/archive/state.json", json.dumps({"archived_projects": [*COMPLETED, {**PROJECTS[1]}]}))
+    for args in (("--check",), ("--repair",)):
+        ended = repository("sync", *args, "--output-format", "concise")
+        assert ended.code == 1
+        assert "SYN011 error task 13 is not_started here and in archive/state.json too\n" in ended.text
+
+
+def test_many_changes_are_shown_in_part(repository: Inside) -> None:
+    numbers = range(20, 100)
+    tasks = "".join(f"\n### {number}. Task {number}\n- **Status**: [PLANNED]\n" for number in numbers)
+    put(repository, "specs/TODO.md", TODO + tasks)
+    ended = repository("sync", "--repair")
+    assert ended.text.count("✓ task ") == 50
+    assert "… and 31 more\n" in ended.text
+    assert len(list_statuses(repository)) == 82
