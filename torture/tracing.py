@@ -178,14 +178,19 @@ def _take(file: str) -> str:
 
 
 def _fork_waiting(action: Callable[[], int], out: str, err: str) -> int:
-    """A child that begins when it gets SIGUSR1."""
+    """A child that has nothing left to do but to wait for SIGUSR1 and to begin."""
     sys.stdout.flush()
     sys.stderr.flush()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+    hear, tell = os.pipe()
     child = os.fork()
     if child:
+        os.close(tell)
+        os.read(hear, 1)
+        os.close(hear)
         return child
     try:
+        os.close(hear)
         _LIBC.prctl(_SET_PTRACER, _ANY_PROCESS, 0, 0, 0)
         for number, file in ((1, out), (2, err)):
             handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -193,6 +198,7 @@ def _fork_waiting(action: Callable[[], int], out: str, err: str) -> int:
             os.close(handle)
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - descriptors, for good
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
+        os.close(tell)  # ready: what follows is counted
         signal.sigwait({signal.SIGUSR1})
         code = action()
         sys.stdout.flush()
