@@ -115,7 +115,7 @@ class Appender:
         with self.index.home.lock(MANIFEST):
             entry_id = self._find_free(stem, number)
             file = fields.get("file") or f"{self._folder}{name_findings_file(entry_id, str(fields['date']))}"
-            fields = {"id": entry_id, "file": file, **{key: fields[key] for key in fields if key not in ("id", "file")}}
+            fields = {"id": entry_id, "file": file} | fields | {"id": entry_id, "file": file}
             line = render_entry(fields)
             told = check_lines(((line, True),), look=_expect_file if makes_file else self._look, words=self._words)
             findings = [each.finding._replace(place=None) for each in told]
