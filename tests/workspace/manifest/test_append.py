@@ -136,6 +136,12 @@ def test_an_entry_with_an_error_is_refused_with_all_findings_and_nothing_is_writ
     assert not desk.file.exists()
 
 
+def test_an_entry_without_a_title_is_refused_by_the_rules(desk: Desk) -> None:
+    added = desk.appender.add(make_entry(without=("id", "file", "title")), day=DAY)
+    assert not added.accepted
+    assert any("title" in finding.message for finding in added.findings)
+
+
 def test_blocked_without_a_reason_is_refused_and_with_one_it_is_marked(desk: Desk) -> None:
     """R4.12, R4.13, C21."""
     refused = desk.appender.add(make_given(status="blocked", needs_followup=[""]), day=DAY)

@@ -44,6 +44,16 @@ def test_an_entry_is_found_by_its_id_and_read_from_the_file(desk: Desk) -> None:
     assert desk.index.find("c") is None
 
 
+def test_entries_are_found_inside_of_a_transaction_too(desk: Desk) -> None:
+    """A settlement looks for an entry while it records what it does."""
+    desk.put("a")
+    with desk.home.ledger.transaction():
+        assert list_ids(desk) == ["a"]
+        desk.put("b")
+        assert find_line(desk, "b") == 2
+    assert list_ids(desk) == ["a", "b"]
+
+
 def test_what_others_append_is_found_at_once(desk: Desk) -> None:
     desk.put("a")
     assert find_line(desk, "a") == 1

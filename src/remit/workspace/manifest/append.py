@@ -37,6 +37,8 @@ _MAX_TAIL_BYTES = 256 * 1024
 """Lines behind the index that are looked through for their ids; beyond that, to index them is quicker."""
 _MAX_TAIL_IDS = 50_000
 _PATIENCE = 20
+_NO_TITLE = "entry"
+"""What an entry is called until the rules have told that it has no title."""
 _TAKEN = f"""
     SELECT m.number, m.offset, e.number FROM manifests AS m LEFT JOIN manifest_entries AS e
     ON e.id = ?2 AND e.number >= m.number << {MANIFEST_SHIFT} AND e.number < (m.number + 1) << {MANIFEST_SHIFT}
@@ -236,8 +238,9 @@ def _choose_stem(fields: Mapping[str, Any], slug: str | None) -> str:
     given, day = fields.get("id"), fields.get("date")
     if isinstance(given, str) and given.strip():
         return given
+    title = fields.get("title")
     if slug is None:
-        slug = _read_slug(fields.get("file"), day) or make_slug(str(fields.get("title") or ""))
+        slug = _read_slug(fields.get("file"), day) or make_slug(title if isinstance(title, str) else _NO_TITLE)
     if not slug:
         raise UsageError("the title gives no id: there is no letter from a to z in it", hint="give a slug")
     return f"{slug}-{day}"

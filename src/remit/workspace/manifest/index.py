@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from zlib import crc32
 
@@ -22,7 +23,7 @@ from remit.workspace.manifest.entries import Entry
 from remit.workspace.manifest.rows import LINE_MASK, MANIFEST_SHIFT, TOO_LONG, Rows, read_block
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from remit.workspace.home import Home
 
@@ -274,17 +275,14 @@ class Index:
         """
         for _ in range(_PATIENCE):
             self.catch_up()
-            with self.home.ledger.reading() as db:
-                db.execute("BEGIN")
-                try:
-                    known = self.load_known(db)
-                    if known is not None and known.changed_ns != _NEVER:  # nobody has begun anew meanwhile
-                        return ask(db, known)
+            with self.home.ledger.reading() as db, _snapshot(db):
+                known = self.load_known(db)
+                if known is None or known.changed_ns == _NEVER:  # somebody has begun anew meanwhile
                     continue
+                try:
+                    return ask(db, known)
                 except ChangedError:
                     pass
-                finally:
-                    db.execute("ROLLBACK")
             self.rebuild()
         raise StorageError(f"'{self.file}' changes all the time", hint="end whatever rewrites it, and try again")
 
@@ -305,6 +303,19 @@ class Index:
         if type(fields) is not dict:
             raise ChangedError
         return Entry(number & LINE_MASK, read_aliases(fields)[0])
+
+
+@contextmanager
+def _snapshot(db: sqlite3.Connection) -> Iterator[None]:
+    """See one state of the ledger, whatever others write meanwhile."""
+    if db.in_transaction:  # which does
+        yield
+        return
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        db.execute("ROLLBACK")
 
 
 # --- one step along the file ------------------------------------------------------------------------------------------
