@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from threading import enumerate as enumerate_threads
 from typing import TYPE_CHECKING
 
 import pytest
@@ -34,10 +35,26 @@ for _ in range(50):
         with open(counter, "w") as file:
             file.write(str(number + 1))
 """
+GREEDY = """
+import sys, time
+from remit.workspace.locks import hold
+while True:
+    with hold(sys.argv[1]):
+        print("held", flush=True)
+        time.sleep(0.02)
+    time.sleep(0.0005)
+"""
 
 
 def start_holder(lock: Path) -> subprocess.Popen[str]:
     process = subprocess.Popen([sys.executable, "-c", HOLDING, str(lock)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def start_greedy(lock: Path) -> subprocess.Popen[str]:
+    process = subprocess.Popen([sys.executable, "-c", GREEDY, str(lock)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
     return process
@@ -58,7 +75,8 @@ def test_a_lock_that_is_held_is_waited_for_and_then_given_up(tmp_path: Path) -> 
         with pytest.raises(BusyError) as caught, hold(str(tmp_path / "a.lock"), seconds=0.2):
             pass
         assert time.monotonic() - began >= 0.2
-        assert f"process {process.pid} has held a.lock" in caught.value.message
+        assert f"process {process.pid} has it" in caught.value.message
+        assert caught.value.message.startswith("a.lock could not be had")
         with try_hold(str(tmp_path / "a.lock")) as held:
             assert not held
     finally:
@@ -82,6 +100,33 @@ def test_a_lock_is_not_taken_through_a_link(tmp_path: Path) -> None:
     with pytest.raises(StorageError), hold(str(tmp_path / "a.lock")):
         pass
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_who_gave_up_waiting_does_not_get_the_lock_later(tmp_path: Path) -> None:
+    lock = str(tmp_path / "a.lock")
+    with hold(lock):
+        with pytest.raises(BusyError), hold(lock, seconds=0.05):
+            pass
+        waiting = [each for each in enumerate_threads() if each.daemon]
+        assert waiting, "nobody was left waiting"
+    for each in waiting:
+        each.join(10)
+    assert find_holder(lock) is None
+    with try_hold(lock) as held:
+        assert held
+
+
+@pytest.mark.slow
+def test_everybody_gets_a_turn(tmp_path: Path) -> None:
+    """Others that take the lock again as soon as they have let it go keep nobody out."""
+    processes = [start_greedy(tmp_path / "a.lock") for _ in range(4)]
+    try:
+        for _ in range(5):
+            with hold(str(tmp_path / "a.lock")):
+                pass
+    finally:
+        for process in processes:
+            end(process)
 
 
 def test_a_full_disk_keeps_nobody_from_a_lock() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PATIENCE_SECONDS = 30.0
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.02
 
 
 @contextmanager
@@ -88,15 +86,27 @@ def _let_go(handle: int) -> None:
 
 
 def _wait(handle: int, file: str, seconds: float) -> None:
-    """Ask again and again: a blocking flock could not be given up."""
-    deadline = time.monotonic() + seconds
-    pause = _FIRST_PAUSE
-    while not _take(handle, file):
-        if time.monotonic() >= deadline:
-            holder = os.pread(handle, 20, 0).strip(b"\0\n ").decode("ascii", "replace")
-            raise BusyError(
-                f"process {holder or 'unknown'} has held {os.path.basename(file)} for more than {seconds:.0f} s",
-                hint="wait for it, or end it, and try again",
-            )
-        time.sleep(pause)
-        pause = min(pause * 1.5, _LONGEST_PAUSE)
+    """Queue up in the kernel: who only asks now and then finds that another was quicker, again and again.
+
+    A flock that waits cannot be given up, so a thread of its own waits, with a descriptor of its own for the same lock:
+    should it come too late, it closes the last one, and the lock is free again.
+    """
+    if _take(handle, file):
+        return
+    from threading import Thread  # noqa: PLC0415 - only where there is a queue
+
+    waiter = Thread(target=_queue_up, args=(os.dup(handle),), daemon=True)
+    waiter.start()
+    waiter.join(seconds)
+    if waiter.is_alive() or not _take(handle, file):
+        holder = os.pread(handle, 20, 0).strip(b"\0\n ").decode("ascii", "replace")
+        raise BusyError(
+            f"{os.path.basename(file)} could not be had for {seconds:.0f} s, and process {holder or 'unknown'} has it",
+            hint="wait for it, or end it, and try again",
+        )
+
+
+def _queue_up(handle: int) -> None:
+    with suppress(OSError):  # whoever waits for this asks once more, and tells what is wrong
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    os.close(handle)
