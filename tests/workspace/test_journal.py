@@ -11,6 +11,7 @@ import pytest
 from remit.errors import StorageError
 from remit.workspace.home import Home
 from remit.workspace.journal import Change, finish_interrupted, has_unfinished, write_together
+from remit.workspace.ledger.events import load_events
 from tests.workspace.dying import run_and_die
 
 if TYPE_CHECKING:
@@ -183,3 +184,36 @@ def test_contents_outlive_an_entry_that_may_or_may_not_have_been_written(tmp_pat
     write_together(home, CHANGES, kind="test")
     assert read_both(tmp_path) == NEW
     assert list_waiting(tmp_path) == []
+
+
+def test_where_not_even_the_first_file_can_be_replaced_nothing_has_happened(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    (tmp_path / "one").unlink()
+    (tmp_path / "one").mkdir()  # a file cannot take a folder's place, whoever asks
+    with pytest.raises(StorageError) as caught:
+        write_together(home, CHANGES, kind="test")
+    assert "will finish it" not in caught.value.hint
+    assert not has_unfinished(home)
+    assert (tmp_path / "two").read_bytes() == OLD[1]
+    assert list_waiting(tmp_path) == []
+    assert [event.kind for event in load_events(home.ledger)] == ["given up"]
+
+
+def test_a_change_that_was_begun_is_left_to_be_finished(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    (tmp_path / "two").unlink()
+    (tmp_path / "two").mkdir()
+    with pytest.raises(StorageError, match="the next remit command will finish it"):
+        write_together(home, [CHANGES[0], Change("two", None, NEW[1])], kind="test")
+    assert has_unfinished(home)
+    (tmp_path / "two").rmdir()
+    assert finish_interrupted(home) == [("test", True, ())]
+    assert read_both(tmp_path) == NEW
+
+
+def test_an_own_folder_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / ".remit").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StorageError, match="is a link"):
+        Home(str(tmp_path)).make_folder()
+    assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from remit.errors import StorageError
 from remit.workspace.files import make_private_folder, tell_failure
 
 if TYPE_CHECKING:
@@ -55,6 +56,11 @@ class Home:
     def make_folder(self, name: str = "") -> str:
         """Make one of the own folders, if it is not there."""
         folder = f"{self.folder}/{name}" if name else self.folder
+        for place in {self.folder, folder}:
+            if os.path.islink(place):  # a repository could lead us anywhere with it
+                raise StorageError(
+                    f"'{place}' is a link, and Remit keeps its own things in a folder", hint="remove the link"
+                )
         try:
             make_private_folder(folder)
         except OSError as error:

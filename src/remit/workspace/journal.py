@@ -9,13 +9,13 @@ first file of a change is the one that is true; the others follow it.
 from __future__ import annotations
 
 import os
-import time
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import RemitError
 from remit.workspace.files import load_bytes, remove, sync_folder, tell_failure, write_beside
+from remit.workspace.ledger.events import add_event, read_clock_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -93,7 +93,7 @@ def write_together(
             _discard(steps)
         raise
     if number is not None:
-        _put_in_place(steps)
+        _put_in_place(home, number, kind, steps)
         _cross_out(home, number, durable=False)  # to finish it a second time changes nothing
 
 
@@ -125,27 +125,40 @@ def _set_aside(step: _Step, data: bytes) -> None:
 
 
 def _write_intent(db: Connection, kind: str, steps: list[_Step]) -> int:
-    now_ms = time.time_ns() // 1_000_000
-    number = db.execute("INSERT INTO intents (kind, created_ms) VALUES (?, ?)", (kind, now_ms)).lastrowid
+    made = db.execute("INSERT INTO intents (kind, created_ms) VALUES (?, ?)", (kind, read_clock_ms()))
+    number = made.lastrowid or 0
     db.executemany(
         "INSERT INTO intended_files (intent, position, path, before, after) VALUES (?, ?, ?, ?, ?)",
         [(number, place, step.path, step.before, step.after) for place, step in enumerate(steps)],
     )
-    return number or 0
+    return number
 
 
-def _put_in_place(steps: list[_Step]) -> None:
+def _put_in_place(home: Home, number: int, kind: str, steps: list[_Step], *, is_begun: bool = False) -> None:
+    """Replace the files. Where not even the first can be replaced, the change is given up: nothing has happened."""
     path = ""
     try:
         for step in steps:
             path = step.path
             os.replace(step.waiting, step.target)
+            is_begun = True
         for path in {os.path.dirname(step.target) for step in steps}:
             sync_folder(path)
     except OSError as error:
         told = tell_failure(path, error)
-        told.hint += "; the next remit command will finish it"
+        if not is_begun and _try_to_give_up(home, number, kind):
+            _discard(steps)
+        else:
+            told.hint = "the next remit command will finish it, once that is put right"
         raise told from error
+
+
+def _try_to_give_up(home: Home, number: int, kind: str) -> bool:
+    try:
+        _cross_out(home, number, durable=True, given_up=kind)
+    except RemitError:
+        return False
+    return True
 
 
 def _discard(steps: Iterable[_Step]) -> None:
@@ -153,8 +166,10 @@ def _discard(steps: Iterable[_Step]) -> None:
         remove(step.waiting)
 
 
-def _cross_out(home: Home, number: int, *, durable: bool) -> None:
+def _cross_out(home: Home, number: int, *, durable: bool, given_up: str = "") -> None:
     with home.ledger.transaction(durable=durable) as db:
+        if given_up:  # what was said of it when it was begun did not come true
+            add_event(db, "given up", {"kind": given_up})
         db.execute("DELETE FROM intended_files WHERE intent = ?", (number,))
         db.execute("DELETE FROM intents WHERE number = ?", (number,))
 
@@ -182,9 +197,9 @@ def _finish(home: Home, number: int, kind: str) -> Interrupted:
     # Where the true file was not replaced yet, the change has not happened: then it does as a whole, or not at all.
     happens = not changed or steps[0] not in rest
     if happens:
-        _put_in_place(ready)
+        _put_in_place(home, number, kind, ready, is_begun=steps[0] not in rest)
+    _cross_out(home, number, durable=True, given_up="" if happens else kind)
     _discard(steps)
-    _cross_out(home, number, durable=True)
     return Interrupted(kind, happens, changed)
 
 
