@@ -207,3 +207,31 @@ def test_wherever_it_is_killed_the_next_one_does_the_rest(tmp_path: Path) -> Non
         if not killed:
             break
     assert fired > 20
+
+
+def test_a_blocked_task_always_has_a_reason(tmp_path: Path) -> None:
+    home = make(tmp_path)
+    settle(home, describe(status="blocked", summary="", faults=(), entry=None), places(home))
+    assert TaskStore(home, "specs").get(1).fields["blocked_reason"] == "the agent gave no reason"
+
+
+def test_activity_that_could_not_be_written_is_tried_again(tmp_path: Path) -> None:
+    home = make(tmp_path)
+    notes = tmp_path / "notes.md"
+    notes.mkdir()
+    with home.ledger.transaction() as db:
+        add_act(db, session_id="s1", path="notes.md", operation="edit")
+    steps = {step.name: step for step in settle(home, describe(), places(home))}
+    assert steps["activity"].state == "failed"
+    assert [act.path for act in list_acts(home.ledger, "s1", only_untold=True)] == ["notes.md"]
+    notes.rmdir()
+    notes.write_text("---\ntitle: Notes\n---\nText.\n")
+    steps = {step.name: step for step in settle(home, describe(), places(home))}
+    assert steps["activity"].state == "done"
+    assert "operation: edit" in notes.read_text()
+
+
+def test_without_a_repository_there_is_nothing_to_commit(tmp_path: Path) -> None:
+    home = make(tmp_path)
+    shutil.rmtree(tmp_path / ".git")
+    assert settle(home, describe(), places(home))[-1].state == "nothing"

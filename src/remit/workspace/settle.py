@@ -21,6 +21,7 @@ from remit.workspace.error_log.records import make_records
 from remit.workspace.git.commits import commit_paths, render_message
 from remit.workspace.ledger.activity import list_acts, mark_told
 from remit.workspace.ledger.events import add_event, read_clock_ms
+from remit.workspace.ledger.retention import forget_if_due
 from remit.workspace.manifest.append import Appender
 from remit.workspace.manifest.entries import add_number, split_id
 from remit.workspace.manifest.index import Index
@@ -56,6 +57,8 @@ class Settlement(NamedTuple):
     faults: tuple[Fault, ...] = ()
     path: tuple[str, ...] = ()
     depth: int | None = None
+    command: str = ""
+    """What the person or the orchestrator had called."""
     entry: Mapping[str, Any] | None = None
     """The line for the manifest, with its id, where the dialect has one."""
     commits: bool = True
@@ -82,6 +85,8 @@ class Places(NamedTuple):
     look: Callable[[str], ArtifactFacts | None]
     """Tells of a findings file."""
     words: Mapping[str, Status] = NO_WORDS
+    keep_days: int = 90
+    keep_megabytes: int = 1024
 
 
 def settle(home: Home, settlement: Settlement, places: Places) -> tuple[Step, ...]:
@@ -91,6 +96,7 @@ def settle(home: Home, settlement: Settlement, places: Places) -> tuple[Step, ..
     files = tuple(dict.fromkeys(file for step in steps for file in step.files))
     steps.append(_attempt("git", partial(_settle_git, home, settlement, files)))
     _record(home, settlement, steps)
+    forget_if_due(home, days=places.keep_days, megabytes=places.keep_megabytes)
     return tuple(steps)
 
 
@@ -149,7 +155,8 @@ def _settle_task(home: Home, settlement: Settlement, places: Places) -> Step:
     if task.closed:
         return Step("task", "there", f"task {number} is over and put away")
     wanted = follow_status(task.marker or "", settlement.status, settlement.dialect, kind=settlement.kind)
-    reason = settlement.reason or next((fault.message for fault in settlement.faults), settlement.summary)
+    told = (settlement.reason, *(fault.message for fault in settlement.faults), settlement.summary)
+    reason = next((each for each in told if each.strip()), "the agent gave no reason")
     moved = places.tasks.conclude(number, wanted, artifacts=settlement.artifacts, reason=reason)
     state: State = "done" if moved.files else "there"
     where = f"task {number} is {wanted or task.marker}"
@@ -164,6 +171,7 @@ def _settle_errors(home: Home, settlement: Settlement, places: Places) -> Step:
     records = make_records(
         settlement.faults,
         session_id=settlement.session_id,
+        command=settlement.command,
         task_number=settlement.task_number,
         phase=settlement.phase,
         path=settlement.path,
@@ -184,11 +192,12 @@ def _settle_activity(home: Home, settlement: Settlement, places: Places) -> Step
     for act in acts:
         by_path.setdefault(act.path, []).append(act)
     noted = {path: write_activity(home.root, path, [_tell(act) for act in these]) for path, these in by_path.items()}
-    with home.ledger.transaction() as db:
-        mark_told(db, acts)
+    failed = {path for path, each in noted.items() if each.finding is not None and each.finding.code == "ACT003"}
+    with home.ledger.transaction() as db:  # what could not be written is tried again by the next settlement
+        mark_told(db, [act for act in acts if act.path not in failed])
     findings = tuple(each.finding for each in noted.values() if each.finding is not None)
     changed = tuple(path for path, each in noted.items() if each.changed)
-    return Step("activity", "done" if changed else "there", "", findings, changed)
+    return Step("activity", "failed" if failed else "done" if changed else "there", "", findings, changed)
 
 
 def _tell(act: Act) -> Told:
@@ -208,7 +217,8 @@ def _settle_git(home: Home, settlement: Settlement, files: tuple[str, ...]) -> S
     if committed.commit is not None:
         return Step("git", "done", committed.commit, committed.findings, committed.paths)
     failed = any(finding.severity != "note" for finding in committed.findings)
-    return Step("git", "failed" if failed else "there", "", committed.findings)
+    is_none = any(finding.code == "GIT002" for finding in committed.findings)
+    return Step("git", "failed" if failed else "nothing" if is_none else "there", "", committed.findings)
 
 
 def _below(home: Home, *files: str) -> tuple[str, ...]:

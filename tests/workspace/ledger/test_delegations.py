@@ -8,6 +8,8 @@ import pytest
 
 from remit.errors import InputError, StateError, StorageError
 from remit.workspace.home import Home
+from remit.workspace.ledger import retention
+from remit.workspace.ledger.activity import add_act, list_acts
 from remit.workspace.ledger.delegations import (
     Attempt,
     Delegation,
@@ -18,8 +20,9 @@ from remit.workspace.ledger.delegations import (
     load_delegation,
     record_attempt,
 )
-from remit.workspace.ledger.events import load_events, read_clock_ms
-from remit.workspace.ledger.retention import forget_old, measure_bytes
+from remit.workspace.ledger.events import add_event, load_events, read_clock_ms
+from remit.workspace.ledger.notes import set_note
+from remit.workspace.ledger.retention import forget_if_due, forget_old, measure_bytes
 from remit.workspace.ledger.spills import find_spill, load_spill, write_spill
 
 if TYPE_CHECKING:
@@ -139,12 +142,57 @@ def test_while_it_is_too_large_the_oldest_are_forgotten(tmp_path: Path) -> None:
             write_spill(home, b"%d" % number * 1_000_000, session_id=f"s{number:03}", kind="answer")
     make(home, "open", days_ago=50)
     before = measure_bytes(home)
+    limit = 3 * 1024 * 1024
+    planned = forget_old(home, days=90, megabytes=3, dry_run=True)
+    assert measure_bytes(home) == before > limit
     result = forget_old(home, days=90, megabytes=3)
-    assert result.delegations == 200
-    assert result.freed_bytes == before - measure_bytes(home) > 900_000
+    assert result == planned
+    assert result.freed_bytes == before - measure_bytes(home)
+    assert limit - 2000 < measure_bytes(home) <= limit, "no more than it takes"
     kept = {each.session_id for each in list_delegations(home.ledger, limit=1000)}
-    assert "open" in kept
-    assert "s399" in kept
-    assert "s000" not in kept
+    assert kept == {"open", *(f"s{number:03}" for number in range(result.delegations, 400))}
     assert len(list((tmp_path / ".remit" / "spills").rglob("?" * 64))) == 1
     assert find_spill(home, "ab" * 32).endswith(f"spills/ab/{'ab' * 32}")
+
+
+def test_what_belongs_to_no_delegation_goes_when_it_is_old(tmp_path: Path) -> None:
+    home = Home(str(tmp_path))
+    make(home, "open", days_ago=100)
+    for session in (None, "nobody", "open"):
+        with home.ledger.transaction() as db:
+            add_event(db, "test", {}, session_id=session)
+            add_act(db, session_id=session or "x", path="a.md", operation="write")
+            db.execute("UPDATE events SET at_ms = at_ms - ?", (100 * DAY_MS,))
+            db.execute("UPDATE activity SET at_ms = at_ms - ?", (100 * DAY_MS,))
+    lost = write_spill(home, b"lost", session_id="nobody", kind="answer")
+    with home.ledger.transaction() as db:
+        db.execute("UPDATE spills SET created_ms = created_ms - ?", (100 * DAY_MS,))
+    assert forget_old(home, days=90, megabytes=1, dry_run=True)[:3] == (0, 2, 1)
+    assert forget_old(home, days=90, megabytes=1)[:3] == (0, 2, 1)
+    assert {event.session_id for event in load_events(home.ledger)} == {"open"}
+    assert list_acts(home.ledger, "nobody") == []
+    assert len(list_acts(home.ledger, "open")) == 1
+    with pytest.raises(InputError):
+        load_spill(home, lost)
+
+
+def test_events_of_nobody_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retention, "MAX_LOOSE_EVENTS", 10)
+    home = Home(str(tmp_path))
+    with home.ledger.transaction() as db:
+        for _ in range(25):
+            add_event(db, "test", {})
+    assert forget_old(home, days=90, megabytes=1).events == 15
+    assert [event.number for event in load_events(home.ledger)] == list(range(16, 26))
+
+
+def test_it_is_done_by_itself_once_a_day(tmp_path: Path) -> None:
+    home = Home(str(tmp_path))
+    make(home, "old", days_ago=100)
+    settle(home, "old")
+    assert forget_if_due(home, days=90, megabytes=1).delegations == 1
+    make(home, "older", days_ago=100)
+    settle(home, "older")
+    assert forget_if_due(home, days=90, megabytes=1).delegations == 0
+    set_note(home.ledger, "last gc", str(read_clock_ms() - 2 * DAY_MS))
+    assert forget_if_due(home, days=90, megabytes=1).delegations == 1

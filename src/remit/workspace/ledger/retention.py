@@ -1,8 +1,8 @@
 """Retention: nothing grows without bound.
 
-Owns what is forgotten, and when: settled delegations with all that belongs to them once they are old, and the oldest
-of them while the whole is too large. What is open is never touched, nor anything that people keep: tasks, manifest and
-errors are not in the ledger.
+Owns what is forgotten, and when: settled delegations with all that belongs to them once they are old, and then the
+oldest of them, no more than it takes, while the whole is too large. What is open is never touched, nor anything that
+people keep: tasks, manifest and errors are not in the ledger.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.workspace.files import remove
 from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.notes import get_note, set_note
 from remit.workspace.ledger.spills import find_spill
 
 if TYPE_CHECKING:
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
 
     from remit.workspace.home import Home
 
-_DAY_MS = 24 * 60 * 60 * 1000
+DAY_MS = 24 * 60 * 60 * 1000
+MAX_LOOSE_EVENTS = 100_000
+"""Events that belong to no delegation; beyond that the oldest go."""
 _BATCH = 200
+_LAST_RUN = "last gc"
 _ROW_BYTES = 100
 _TEXTS = {
     "delegations": "length(details) + length(path)",
@@ -28,10 +32,18 @@ _TEXTS = {
     "activity": "length(path)",
 }
 """What makes a row long, by table."""
+_DATED = {"events": "at_ms", "activity": "at_ms", "settled_steps": "at_ms", "spills": "created_ms"}
+"""What a session leaves that may have no delegation of its own, and when."""
+_SETTLED = """
+    SELECT session_id, created_ms FROM delegations AS old
+    WHERE state = 'settled'
+      AND NOT EXISTS (SELECT 1 FROM delegations WHERE root_id = old.root_id AND state <> 'settled')
+    ORDER BY created_ms, session_id
+"""
 
 
 class Forgotten(NamedTuple):
-    """What was removed."""
+    """What was removed, or would be."""
 
     delegations: int = 0
     events: int = 0
@@ -42,82 +54,122 @@ class Forgotten(NamedTuple):
 def forget_old(home: Home, *, days: int, megabytes: int, dry_run: bool = False) -> Forgotten:
     """Remove settled delegations that are too old, then the oldest while more is kept than may be.
 
-    A dry run tells what is too old, and removes nothing.
+    A dry run removes nothing, and tells the same.
     """
-    before = measure_bytes(home)
-    horizon = read_clock_ms() - days * _DAY_MS
-    total = Forgotten()
-    while batch := _find_settled(home, horizon, skip=total.delegations if dry_run else 0):
-        total = _add(total, _forget(home, batch, dry_run=dry_run))
-    total = _add(total, _forget_events(home, horizon, dry_run=dry_run))
-    if dry_run:
-        return total
-    while measure_bytes(home) > megabytes * 1024 * 1024 and (batch := _find_settled(home, None)):
-        total = _add(total, _forget(home, batch, dry_run=False))
-    with home.ledger.transaction() as db:
-        db.execute("PRAGMA incremental_vacuum").fetchall()
-    home.ledger.checkpoint()
-    return total._replace(freed_bytes=max(0, before - measure_bytes(home)))
+    horizon = read_clock_ms() - days * DAY_MS
+    chosen, freed = _choose(home, horizon, megabytes * 1024 * 1024)
+    total = Forgotten(delegations=len(chosen), freed_bytes=freed)
+    for start in range(0, len(chosen), _BATCH):
+        total = _add(total, _forget(home, chosen[start : start + _BATCH], dry_run=dry_run))
+    total = _add(total, _forget_loose(home, horizon, dry_run=dry_run))
+    if not dry_run:
+        with home.ledger.transaction() as db:
+            db.execute("PRAGMA incremental_vacuum").fetchall()
+        home.ledger.checkpoint()
+        set_note(home.ledger, _LAST_RUN, str(read_clock_ms()))
+    return total
+
+
+def forget_if_due(home: Home, *, days: int, megabytes: int) -> Forgotten:
+    """Do so if it was not done for a day: nobody has to think of it."""
+    last = get_note(home.ledger, _LAST_RUN) or ""
+    if last.isdigit() and read_clock_ms() - int(last) < DAY_MS:
+        return Forgotten()
+    return forget_old(home, days=days, megabytes=megabytes)
 
 
 def measure_bytes(home: Home) -> int:
     """How much past delegations take, in rows and in spills. The manifest's index is not theirs."""
-    sizes = [f"SELECT {_ROW_BYTES} + {text} AS size FROM {table}" for table, text in _TEXTS.items()]  # noqa: S608 - ours
-    rows = " UNION ALL ".join(sizes)
-    once = "SELECT DISTINCT hash, size_bytes FROM spills"
+    sizes, spills = _load_sizes(home), _load_spills(home)
+    return sum(sizes.values()) + sum({name: size for each in spills.values() for name, size in each.items()}.values())
+
+
+def _load_sizes(home: Home) -> dict[str, int]:
+    """How many bytes the rows of each session take, about."""
+    parts = [f"SELECT session_id, {_ROW_BYTES} + {text} AS size FROM {name}" for name, text in _TEXTS.items()]  # noqa: S608 - ours
+    query = f"SELECT session_id, sum(size) FROM ({' UNION ALL '.join(parts)}) WHERE session_id IS NOT NULL GROUP BY 1"  # noqa: S608
     with home.ledger.reading() as db:
-        kept = db.execute(f"SELECT coalesce(sum(size), 0) FROM ({rows})").fetchone()[0]  # noqa: S608 - names from above
-        spilled = db.execute(f"SELECT coalesce(sum(size_bytes), 0) FROM ({once})").fetchone()[0]  # noqa: S608
-    return int(kept + spilled)
+        return dict(db.execute(query))
+
+
+def _load_spills(home: Home) -> dict[str, dict[str, int]]:
+    """The spills of each session, and their sizes."""
+    found: dict[str, dict[str, int]] = {}
+    with home.ledger.reading() as db:
+        for session, name, size in db.execute("SELECT session_id, hash, size_bytes FROM spills"):
+            found.setdefault(session, {})[name] = size
+    return found
+
+
+def _choose(home: Home, horizon: int, limit: int) -> tuple[list[str], int]:
+    """The sessions to forget, oldest first, and what they take: those that are too old, then as many as it takes."""
+    sizes, spills = _load_sizes(home), _load_spills(home)
+    uses: dict[str, int] = {}
+    for name in (name for each in spills.values() for name in each):
+        uses[name] = uses.get(name, 0) + 1
+    kept = measure_bytes(home)
+    chosen: list[str] = []
+    freed = 0
+    with home.ledger.reading() as db:
+        rows = db.execute(_SETTLED).fetchall()
+    for session, created in rows:
+        if created >= horizon and kept - freed <= limit:
+            break
+        chosen.append(session)
+        freed += sizes.get(session, 0)
+        for name, size in spills.get(session, {}).items():
+            uses[name] -= 1
+            freed += 0 if uses[name] else size
+    return chosen, freed
 
 
 def _add(one: Forgotten, other: Forgotten) -> Forgotten:
     return Forgotten(*(a + b for a, b in zip(one, other, strict=True)))
 
 
-def _find_settled(home: Home, horizon: int | None, *, skip: int = 0) -> list[str]:
-    """The oldest settled sessions whose whole tree is settled: a parent is not forgotten before its children."""
-    query = """
-        SELECT session_id FROM delegations AS old
-        WHERE state = 'settled' AND (:horizon IS NULL OR created_ms < :horizon)
-          AND NOT EXISTS (SELECT 1 FROM delegations WHERE root_id = old.root_id
-                          AND (state <> 'settled' OR (:horizon IS NOT NULL AND created_ms >= :horizon)))
-        ORDER BY created_ms, session_id LIMIT :batch OFFSET :skip
-    """
-    with home.ledger.reading() as db:
-        return [row[0] for row in db.execute(query, {"horizon": horizon, "batch": _BATCH, "skip": skip})]
-
-
 def _forget(home: Home, sessions: list[str], *, dry_run: bool) -> Forgotten:
+    """Remove what belongs to settled sessions."""
+    marks = ", ".join("?" * len(sessions))
     with home.ledger.transaction() as db:
-        marks = ", ".join("?" * len(sessions))
         query = f"SELECT DISTINCT hash FROM spills WHERE session_id IN ({marks})"  # noqa: S608 - marks only
         spills = [row[0] for row in db.execute(query, sessions)]
-        query = f"SELECT count(*) FROM events WHERE session_id IN ({marks})"  # noqa: S608
-        events = db.execute(query, sessions).fetchone()[0]
+        events = db.execute(f"SELECT count(*) FROM events WHERE session_id IN ({marks})", sessions).fetchone()[0]  # noqa: S608
+        inside = f"(SELECT 1 FROM spills WHERE hash = ? AND session_id NOT IN ({marks}))"  # noqa: S608
+        spills = [name for name in spills if not db.execute(f"SELECT EXISTS {inside}", (name, *sessions)).fetchone()[0]]
         if not dry_run:
-            _delete(db, sessions, marks)
-            spills = [name for name in spills if not _is_kept(db, name)]
-            for name in spills:  # while the transaction keeps others from naming it again
-                remove(find_spill(home, name))
-    return Forgotten(len(sessions), events, len(spills))
+            for table in ("attempts", *_DATED, "delegations"):
+                db.execute(f"DELETE FROM {table} WHERE session_id IN ({marks})", sessions)  # noqa: S608 - names from above
+            _remove_files(home, spills)
+    return Forgotten(events=events, spills=len(spills))
 
 
-def _is_kept(db: Connection, name: str) -> bool:
-    return db.execute("SELECT 1 FROM spills WHERE hash = ? LIMIT 1", (name,)).fetchone() is not None
+def _remove_files(home: Home, spills: list[str]) -> None:
+    """Remove the files of spills, while the transaction keeps others from naming them again."""
+    for name in spills:
+        remove(find_spill(home, name))
 
 
-def _delete(db: Connection, sessions: list[str], marks: str) -> None:
-    for table in ("events", "attempts", "activity", "spills", "settled_steps", "delegations"):
-        db.execute(f"DELETE FROM {table} WHERE session_id IN ({marks})", sessions)  # noqa: S608 - names from this line
-
-
-def _forget_events(home: Home, horizon: int, *, dry_run: bool) -> Forgotten:
-    """Old events that belong to no delegation."""
+def _forget_loose(home: Home, horizon: int, *, dry_run: bool) -> Forgotten:
+    """Remove what belongs to no delegation once it is old, and events once there are too many."""
     with home.ledger.transaction() as db:
-        if dry_run:
-            query = "SELECT count(*) FROM events WHERE session_id IS NULL AND at_ms < ?"
-            return Forgotten(events=db.execute(query, (horizon,)).fetchone()[0])
-        return Forgotten(
-            events=db.execute("DELETE FROM events WHERE session_id IS NULL AND at_ms < ?", (horizon,)).rowcount
-        )
+        old = "session_id IS NULL OR session_id NOT IN (SELECT session_id FROM delegations)"
+        query = f"SELECT hash FROM spills WHERE created_ms < ? AND ({old}) EXCEPT SELECT hash FROM spills WHERE created_ms >= ? OR NOT ({old})"  # noqa: E501, S608 - ours
+        spills = [row[0] for row in db.execute(query, (horizon, horizon))]
+        beyond = _find_beyond(db)
+        events = db.execute(
+            f"SELECT count(*) FROM events WHERE ({old}) AND (at_ms < ? OR (session_id IS NULL AND number <= ?))",  # noqa: S608
+            (horizon, beyond),
+        ).fetchone()[0]
+        if not dry_run:
+            for table, when in _DATED.items():
+                db.execute(f"DELETE FROM {table} WHERE {when} < ? AND ({old})", (horizon,))  # noqa: S608
+            db.execute("DELETE FROM events WHERE session_id IS NULL AND number <= ?", (beyond,))
+            _remove_files(home, spills)
+    return Forgotten(events=events, spills=len(spills))
+
+
+def _find_beyond(db: Connection) -> int:
+    """The last of the events that are too many."""
+    query = "SELECT number FROM events WHERE session_id IS NULL ORDER BY number DESC LIMIT 1 OFFSET ?"
+    row = db.execute(query, (MAX_LOOSE_EVENTS,)).fetchone()
+    return 0 if row is None else row[0]
