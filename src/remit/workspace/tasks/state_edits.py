@@ -1,11 +1,11 @@
-"""state.json changed as a text: one task, one field, the next number.
+"""state.json changed as a text: tasks, their fields, the next number.
 
 Owns every edit of that file. An edit changes only what it is about: unknown keys, order, indentation, line ends, the
 spelling of other values and what is given twice stay as they are; an edit that sets what is there already gives the
 same text. Pure: texts come in, texts go out.
 
 A task is named by its number or, where a number is given twice, by the `Entry` that `find_tasks` gives; an entry holds
-for the text it was found in.
+for the text it was found in. Many tasks are changed in one pass (`Edits`, `add_tasks`, `move_tasks`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
-from itertools import chain
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from remit.errors import InputError, UsageError
@@ -37,6 +37,8 @@ _LISTS = (*OPEN_LISTS, *CLOSED_LISTS)
 _HOME = OPEN_LISTS[0]
 _DATE_LENGTH = len("2026-01-02")
 _MAX_BRACES = 16
+_MAX_SPELLINGS = 32
+_HOLE = "\0"
 _UNIT = "  "
 _INDENT = re.compile(r"[ \t]*+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -130,6 +132,12 @@ def _number(item: object) -> int | None:
     return read_number(item.get(NUMBER_KEY)) if isinstance(item, dict) else None
 
 
+def list_tasks(text: str) -> tuple[Entry, ...]:
+    """Every task, in the order of the file."""
+    _load(text)
+    return tuple(_walk_tasks(text))
+
+
 def _find_quickly(text: str, number: int, home: str) -> Entry | None:
     """The one task that has a number, found by its only mention; None where the text does not show it so plainly.
 
@@ -184,16 +192,58 @@ def _skip_back(text: str, at: int, spaces: str = " \t\r\n") -> int:
 
 
 def _walk_tasks(text: str) -> Iterator[Entry]:
+    for home in _walk_lists(text):
+        for item in walk_items(text, home.start):
+            number = _number(item.value)
+            if number is not None:
+                yield Entry(number, item.value, home.key, item.start, item.end)
+
+
+def _walk_lists(text: str) -> Iterator[Member]:
+    """The lists of tasks; one that is given twice comes twice."""
     for member in walk_members(text, _find_top(text)):
         if member.key in _LISTS and isinstance(member.value, list):
-            for item in walk_items(text, member.start):
-                number = _number(item.value)
-                if number is not None:
-                    yield Entry(number, item.value, member.key, item.start, item.end)
+            yield member
 
 
 def _find_top(text: str) -> int:
     return skip_space(text, 1 if text.startswith("\ufeff") else 0)
+
+
+class Edits:
+    """Changes of many tasks: worked out from one reading of the text, and made in one pass."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._changes: list[_Change] = []
+        self._gone: set[int] = set()
+
+    def set_fields(self, entry: Entry, fields: Mapping[str, object]) -> bool:
+        """Set fields of a task; whether that changes it. A field is set once, and all new ones of a task at once."""
+        changes = _change_members(self.text, entry.start, fields)
+        self._changes += changes
+        return bool(changes)
+
+    def set_status(self, entry: Entry, marker: str) -> bool:
+        """Set the status of a task, spelt as the file spells it."""
+        return self.set_fields(entry, _want_status(self.text, entry, marker))
+
+    def remove(self, entry: Entry) -> None:
+        """Take a task out of the file."""
+        self._gone.add(entry.start)
+
+    def apply(self) -> str:
+        """The text with all changes."""
+        if not self._changes and not self._gone:
+            return self.text
+        for home in _walk_lists(self.text) if self._gone else ():
+            items = list(walk_items(self.text, home.start))
+            gone = [index for index, item in enumerate(items) if item.start in self._gone]
+            if items and len(gone) == len(items):
+                self._changes.append(_Change(home.start + 1, home.end - 1, ""))
+            else:
+                self._changes += _change_gone(items, gone)
+        return _apply(self.text, self._changes)
 
 
 def set_fields(text: str, task: int | Entry, fields: Mapping[str, object], *, now: str = "") -> str:
@@ -217,16 +267,26 @@ def set_status(
 ) -> str:
     """Set the status of a task, spelt as the file spells it, and with it other fields."""
     entry = _resolve(text, task)
+    return set_fields(text, entry, {**_want_status(text, entry, marker), **(fields or {})}, now=now)
+
+
+def _want_status(text: str, entry: Entry, marker: str) -> dict[str, object]:
+    """The field that gives a task a marker; none where it has it."""
     word = str(entry.value.get(STATUS_KEY) or "")
-    wanted = {} if read_marker(word) == marker else {STATUS_KEY: spell_status(text, marker, word)}
-    return set_fields(text, entry, {**wanted, **(fields or {})}, now=now)
+    return {} if read_marker(word) == marker else {STATUS_KEY: spell_status(text, marker, word)}
 
 
 def spell_status(text: str, marker: str, word: str = "") -> str:
     """A marker as this state.json spells it: as `word`, the task's present one, then as the other tasks' statuses."""
+    return spell_marker(marker, (word, *_list_spellings(text), "not_started"))
+
+
+@lru_cache(maxsize=1)
+def _list_spellings(text: str) -> tuple[str, ...]:
+    """The statuses of the file, each once. More of them than there are markers, by far, are no way of spelling them."""
     value = _load(text)
-    others = (item.get(STATUS_KEY) for home in _LISTS for item in _list(value, home) if isinstance(item, dict))
-    return spell_marker(marker, chain([word], (each for each in others if isinstance(each, str)), ["not_started"]))
+    words = (item.get(STATUS_KEY) for home in _LISTS for item in _list(value, home) if isinstance(item, dict))
+    return tuple(islice(dict.fromkeys(each for each in words if isinstance(each, str)), _MAX_SPELLINGS))
 
 
 def append_to_list(text: str, task: int | Entry, key: str, value: object, *, now: str = "") -> str:
@@ -272,12 +332,17 @@ def add_task(text: str, fields: Mapping[str, object], *, next_number: int | None
     for key in ("created", "last_updated") if now else ():
         stamps[key] = render_stamp(next((item[key] for item in others if item.get(key)), ""), now)
     wanted = {NEXT_KEY: next_number} if next_number not in (None, read_number(value.get(NEXT_KEY))) else {}
-    return _insert(text, _HOME, {**fields, **{k: v for k, v in stamps.items() if k not in fields}}, wanted, now)
+    return _insert(text, _HOME, [{**fields, **{k: v for k, v in stamps.items() if k not in fields}}], wanted, now)
+
+
+def add_tasks(text: str, tasks: Sequence[Mapping[str, object]]) -> str:
+    """Add open tasks, first or last as the file has the newest. They come in the order of their numbers."""
+    return _insert(text, _HOME, tasks) if tasks else text
 
 
 def insert_task(text: str, object_text: str, *, home: str = CLOSED_LISTS[0], now: str = "") -> str:
     """Put a task that was taken out elsewhere into a list, word for word."""
-    return _insert(text, home, object_text, {}, now)
+    return _insert(text, home, [object_text], now=now)
 
 
 def remove_task(text: str, task: int | Entry, *, now: str = "") -> tuple[str, str]:
@@ -294,6 +359,14 @@ def move_to_completed(text: str, task: int | Entry, *, now: str = "") -> tuple[s
         return text, text[entry.start : entry.end]
     rest, removed = remove_task(text, entry)
     return insert_task(rest, removed, now=now), removed
+
+
+def move_tasks(text: str, entries: Sequence[Entry], *, home: str = CLOSED_LISTS[0]) -> str:
+    """Move tasks to a list, word for word. They come in the order of their numbers."""
+    edits = Edits(text)
+    for entry in entries:
+        edits.remove(entry)
+    return _insert(edits.apply(), home, [text[entry.start : entry.end] for entry in entries]) if entries else text
 
 
 def _resolve(text: str, task: int | Entry) -> Entry:
@@ -362,8 +435,9 @@ def _read_colon(text: str, member: Member) -> str:
 
 
 def _change_gone(members: list[Member], gone: list[int]) -> list[_Change]:
-    """The changes that take members away, each with the comma that is not needed any more."""
-    kept = next((index for index in range(len(members)) if index not in gone), len(members))
+    """The changes that take members or items away, each with the comma that is not needed any more."""
+    # `gone` is in order, so up to the first one that is kept the two count alike.
+    kept = next((index for index, each in enumerate(gone) if each != index), len(gone))
     changes = []
     for index in gone:
         member = members[index]
@@ -395,15 +469,13 @@ def _read_layout(text: str, start: int, elements: Sequence[int]) -> tuple[str, s
 
     `elements` are the places where its elements begin, in order; the first and the last of them are enough.
     """
-    line = text.rfind("\n", 0, start) + 1
-    indent = _INDENT.match(text, line)[0]  # type: ignore[index] # it matches nothing, too
     if not elements:
         return ("", _UNIT)
     lead = text[_skip_back(text, elements[-1]) : elements[-1]]
-    unit = lead.rpartition("\n")[2].removeprefix(indent) if "\n" in lead else ""
-    if len(elements) == 1 and "\n" not in lead:
-        lead = " "  # the first of one line tells nothing of what stands between two
-    return lead, unit or _UNIT
+    if "\n" not in lead:  # the first of one line tells nothing of what stands between two
+        return " " if len(elements) == 1 else lead, _UNIT
+    indent = _INDENT.match(text, text.rfind("\n", 0, start) + 1)[0]  # type: ignore[index] # it matches nothing, too
+    return lead, lead.rpartition("\n")[2].removeprefix(indent) or _UNIT
 
 
 def _render(text: str, value: object, lead: str, unit: str) -> str:
@@ -429,22 +501,40 @@ def _dump(value: object, *, ensure_ascii: bool, **layout: Any) -> str:  # noqa: 
     return dumped
 
 
-def _insert(text: str, home: str, new: Mapping[str, object] | str, top: Mapping[str, object], now: str) -> str:
-    """Put a task into a list, and set members of the whole file."""
+def _insert(
+    text: str,
+    home: str,
+    new: Sequence[Mapping[str, object] | str],
+    top: Mapping[str, object] | None = None,
+    now: str = "",
+) -> str:
+    """Put tasks into a list, those that are texts word for word, and set members of the whole file."""
     listed = _load(text).get(home)
     if listed is not None and not isinstance(listed, list):
-        raise InputError(f"{home} in state.json is not a list", hint="make it a list of tasks")
+        raise InputError(
+            f"{home} in state.json is not a list",
+            hint="make it a list of tasks by hand, such as [], then run the command again",
+        )
     if not listed:
-        items = [json.loads(new) if isinstance(new, str) else dict(new)]
-        return _apply(text, [*_change_top(text, {home: items, **top}), *_change_stamps(text, now)])
+        begun = _begin_list(text, home, new[0], top or {}, now)
+        return _insert(begun, home, new[1:]) if new[1:] else begun
     first, last = _find_first(text, home), _find_last(text, home)
     lead, unit = _read_layout(text, first.start - 1, [last.start])
-    shown = new if isinstance(new, str) else _render_like(text, new, last, lead, unit)
+    shown = [each if isinstance(each, str) else _render_like(text, each, last, lead, unit) for each in new]
     if _newest_first(listed):
-        change = _Change(first.start, first.start, f"{shown},{lead}")
+        change = _Change(first.start, first.start, "".join(f"{each},{lead}" for each in reversed(shown)))
     else:
-        change = _Change(last.end, last.end, f",{lead}{shown}")
-    return _apply(text, [change, *_change_top(text, top), *_change_stamps(text, now)])
+        change = _Change(last.end, last.end, "".join(f",{lead}{each}" for each in shown))
+    return _apply(text, [change, *_change_top(text, top or {}), *_change_stamps(text, now)])
+
+
+def _begin_list(text: str, home: str, new: Mapping[str, object] | str, top: Mapping[str, object], now: str) -> str:
+    """Put the first task into a list, and make the list where it is not there."""
+    item = _HOLE if isinstance(new, str) else dict(new)
+    changes = _change_top(text, {home: [item], **top})
+    if isinstance(new, str):  # decoded and rendered it would lose its layout, and what is given twice
+        changes = [change._replace(new=change.new.replace(json.dumps(_HOLE), new)) for change in changes]
+    return _apply(text, [*changes, *_change_stamps(text, now)])
 
 
 def _render_like(text: str, new: Mapping[str, object], other: Member, lead: str, unit: str) -> str:
