@@ -198,7 +198,10 @@ def _find_skipped(repository: Repository, names: Iterable[str]) -> set[str]:
     gone = [name for name in names if not os.path.lexists(f"{repository.top}/{name}")]
     found: set[str] = set()
     for portion in cut(gone):
-        lines = os.fsdecode(run(repository.top, "ls-files", "-t", "-z", "--", *portion).out).split("\0")
+        answer = run(repository.top, "ls-files", "-t", "-z", "--", *portion)
+        if answer.code:
+            raise Refused(commit_failed(answer.reason))
+        lines = os.fsdecode(answer.out).split("\0")
         found.update(line.removeprefix("S ") for line in lines if line.startswith("S "))
     return found
 
@@ -238,12 +241,23 @@ def _try(scratch: Scratch, names: Sequence[str], message: str) -> tuple[str | No
     answer = _stage(scratch, staged, wanted)
     if answer.code:
         return answer
-    note = f"commit: {message.partition(chr(10))[0]}"
-    answer = run(repository.top, "update-ref", "-m", note, "HEAD", commit, before or repository.zeros)
+    answer = _advance(repository, before, commit, message)
     if answer.code:
         _stage(scratch, wanted, staged)
         return answer
     return commit, changed
+
+
+def _advance(repository: Repository, before: str | None, commit: str, message: str) -> Answer:
+    """Move the branch, if it still is where it was."""
+    note = f"commit: {message.partition(chr(10))[0]}"
+    try:
+        return run(repository.top, "update-ref", "-m", note, "HEAD", commit, before or repository.zeros)
+    except Refused:
+        # It may have done so before it could no longer be heard.
+        if find_commit(repository) != commit:
+            raise
+        return Answer(0, b"", "")
 
 
 def _load_entries(repository: Repository, names: Sequence[str]) -> dict[str, Entry]:

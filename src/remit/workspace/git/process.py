@@ -88,18 +88,24 @@ def run(
             start_new_session=True,  # it has no terminal to ask on, and ends together with whatever it started
         )
     except (OSError, ValueError) as error:
-        raise Refused(git_missing(getattr(error, "strerror", None) or str(error))) from error
+        raise Refused(git_missing(_tell(error), is_there=True)) from error
     try:
         out, told = _converse(process, given)
         return Answer(process.wait(), out, told.decode("utf-8", "replace"))
-    except BaseException:
+    except BaseException as error:
         _end(process)
+        if isinstance(error, OSError):  # a pipe that fails, or none to be had
+            raise Refused(commit_failed(f"git cannot be listened to: {_tell(error)}")) from error
         raise
     finally:
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream is not None:
                 with suppress(OSError):
                     stream.close()
+
+
+def _tell(error: OSError | ValueError) -> str:
+    return (getattr(error, "strerror", None) or str(error)).lower()
 
 
 def _find_git() -> str:

@@ -24,6 +24,8 @@ _CARRIED = (
     "core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode",
     "core.sharedrepository", "core.checkroundtripencoding",
 )  # fmt: skip
+SCRATCH = "remit-git-"
+"""How the name of a scratch folder begins; the number of its process follows, and a part of chance."""
 _ABREAST = 500
 """So many paths fit on one command line."""
 
@@ -138,13 +140,21 @@ class Scratch:
 @contextmanager
 def open_scratch(repository: Repository, *, keeps: bool) -> Iterator[Scratch]:
     """Make a scratch folder and remove it afterwards."""
-    from tempfile import TemporaryDirectory  # noqa: PLC0415 - only where contents are read or written
+    from shutil import rmtree  # noqa: PLC0415 - only where contents are read or written
+    from tempfile import mkdtemp  # noqa: PLC0415
 
+    folder = ""
     try:
-        with TemporaryDirectory(prefix="remit-git-", ignore_cleanup_errors=True) as folder:
-            yield Scratch(repository, os.path.realpath(folder), keeps=keeps)
-    except OSError as error:
-        raise Refused(commit_failed(f"no temporary folder: {error.strerror or error}")) from error
+        try:
+            folder = mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-")
+            scratch = Scratch(repository, os.path.realpath(folder), keeps=keeps)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise Refused(commit_failed(f"no temporary folder: {reason}")) from error
+        yield scratch
+    finally:
+        if folder:
+            rmtree(folder, ignore_errors=True)  # what is left of it does not undo a commit
 
 
 def _write(file: str, text: str) -> None:
@@ -162,10 +172,13 @@ def _render_config(repository: Repository) -> str:
 
 
 def _load_attributes(file: str) -> str:
+    """The repository's own attributes. Without them a file could be committed with other line ends than it should."""
+    if not os.path.isfile(file):
+        return ""
     try:
         data = load_bytes(file, max_bytes=_MAX_ATTRIBUTES_BYTES)
-    except InputError:
-        return ""
+    except InputError as error:
+        raise Refused(commit_failed(error.message)) from error
     return os.fsdecode(data) if len(data) <= _MAX_ATTRIBUTES_BYTES else ""
 
 

@@ -8,14 +8,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from remit.errors import BusyError, StorageError
 from remit.model import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from remit.errors import RemitError
     from remit.model import Severity
 
 _SHOWN = 200
+_NOTHING = "nothing was committed: "
+_TRY_AGAIN = "see what git status says, then try again"
+_NEXT = {
+    "GIT001": "see that git is installed and can be started, then try again",
+    "GIT002": "run git init there, or see what git status says",
+    "GIT008": "wait for the other git to end, or remove its lock if none runs; then try again",
+}
+"""What to do where it was not about a commit."""
 
 
 class Refused(Exception):  # noqa: N818 - it ends the steps of this room, no caller ever sees it
@@ -25,6 +35,12 @@ class Refused(Exception):  # noqa: N818 - it ends the steps of this room, no cal
         super().__init__(finding.message)
         self.finding = finding
 
+    def as_error(self) -> RemitError:
+        """The same for somebody who wanted something else than a commit."""
+        code = self.finding.code
+        kind = BusyError if code == "GIT008" else StorageError
+        return kind(self.finding.message.removeprefix(_NOTHING), hint=_NEXT.get(code, _TRY_AGAIN))
+
 
 def show(name: str) -> str:
     """A name or a line of somebody else's, fit to be printed."""
@@ -32,16 +48,18 @@ def show(name: str) -> str:
     return f"{text[:_SHOWN]}…" if len(text) > _SHOWN else text
 
 
-def git_missing(reason: str) -> Finding:
+def git_missing(reason: str, *, is_there: bool = False) -> Finding:
     """Git cannot be started.
 
     Why: without it nothing is committed. The files are written all the same.
 
-    Bad: a machine without git, or a PATH without it.
+    Bad: a machine without git, a PATH without it, or a process that may open no more files.
 
     Good: `git --version` gives an answer.
     """
-    return Finding("GIT001", "warning", f"git cannot be started: {show(reason)}", "Install git, or commit later.", "S6")
+    hint = "See whether git --version gives an answer, then commit the files."
+    hint = hint if is_there else "Install git, or commit later."
+    return Finding("GIT001", "warning", f"git cannot be started: {show(reason)}", hint, "S6")
 
 
 def no_repository(root: str, reason: str) -> Finding:
@@ -67,7 +85,7 @@ def in_progress(what: str) -> Finding:
     Good: the merge is finished or given up, then the task's files are committed.
     """
     hint = "Finish it or give it up, then commit the files."
-    return Finding("GIT003", "warning", f"nothing was committed: {what}", hint, "S6")
+    return Finding("GIT003", "warning", f"{_NOTHING}{what}", hint, "S6")
 
 
 def no_identity() -> Finding:
@@ -80,7 +98,7 @@ def no_identity() -> Finding:
     Good: `git config user.name "Ada"` and `git config user.email ada@example.org`
     """
     hint = "Set them with git config user.name and git config user.email, then commit the files."
-    return Finding("GIT004", "warning", "nothing was committed: git has no user.name and user.email", hint, "S6")
+    return Finding("GIT004", "warning", f"{_NOTHING}git has no user.name and user.email", hint, "S6")
 
 
 def path_refused(path: str, reason: str) -> Finding:
@@ -93,7 +111,7 @@ def path_refused(path: str, reason: str) -> Finding:
 
     Good: `specs/012_export/plan.md`
     """
-    message = f"nothing was committed: '{show(path)}' {reason}"
+    message = f"{_NOTHING}'{show(path)}' {reason}"
     return Finding("GIT005", "warning", message, "Leave it out, or commit the files yourself.", "S6")
 
 
@@ -120,7 +138,7 @@ def path_filtered(path: str, name: str) -> Finding:
 
     Good: such files are committed by hand.
     """
-    message = f"nothing was committed: '{show(path)}' goes through the filter '{show(name)}', which Remit does not run"
+    message = f"{_NOTHING}'{show(path)}' goes through the filter '{show(name)}', which Remit does not run"
     return Finding("GIT007", "warning", message, "Leave it out, or commit the files yourself.", "S6")
 
 
@@ -134,7 +152,7 @@ def repository_busy(reason: str) -> Finding:
     Good: the other one has ended and its lock is gone.
     """
     hint = "Wait for the other git to end; if none runs, remove the lock. Then commit the files."
-    return Finding("GIT008", "warning", f"nothing was committed: {show(reason)}", hint, "S6")
+    return Finding("GIT008", "warning", f"{_NOTHING}{show(reason)}", hint, "S6")
 
 
 def commit_failed(reason: str) -> Finding:
@@ -147,7 +165,7 @@ def commit_failed(reason: str) -> Finding:
     Good: `git status` and `git fsck` have nothing to complain of.
     """
     hint = "See what git status says, then commit the files."
-    return Finding("GIT009", "warning", f"nothing was committed: {show(reason)}", hint, "S6")
+    return Finding("GIT009", "warning", f"{_NOTHING}{show(reason)}", hint, "S6")
 
 
 TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {

@@ -12,7 +12,7 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from remit.errors import BusyError, StorageError, UsageError
+from remit.errors import StorageError, UsageError
 from remit.lazy import lazy
 from remit.workspace.files import make_private_folder, tell_failure
 from remit.workspace.git.process import run
@@ -20,7 +20,6 @@ from remit.workspace.git.repository import find_commit, find_repository, open_sc
 from remit.workspace.git.told import Refused, show
 
 if TYPE_CHECKING:
-    from remit.errors import RemitError
     from remit.workspace.git.repository import Repository
 
 FOLDER = ".remit/worktrees"
@@ -44,7 +43,7 @@ def add_worktree(root: str, name: str, *, commit: str = "HEAD") -> str:
             _remove(repository, folder)
             raise
     except Refused as refused:
-        raise _tell(refused) from refused
+        raise refused.as_error() from refused
     except OSError as error:
         raise tell_failure(folder, error) from error
     return os.path.join(folder, repository.prefix).rstrip("/")
@@ -57,7 +56,7 @@ def remove_worktree(root: str, name: str) -> bool:
     try:
         _remove(find_repository(root), folder)
     except Refused as refused:
-        raise _tell(refused) from refused
+        raise refused.as_error() from refused
     return was_there
 
 
@@ -72,7 +71,7 @@ def list_worktrees(root: str) -> tuple[str, ...]:
     except Refused as refused:
         if refused.finding.code == "GIT002":  # no repository has no worktrees
             return ()
-        raise _tell(refused) from refused
+        raise refused.as_error() from refused
     for line in os.fsdecode(answer.out).splitlines():
         if line.startswith(f"worktree {home}/"):
             names.add(line.removeprefix(f"worktree {home}/"))
@@ -124,9 +123,3 @@ def _remove_tree(folder: str) -> None:
                     if not os.path.islink(inner):
                         os.chmod(inner, 0o700)
             shutil.rmtree(folder)
-
-
-def _tell(refused: Refused) -> RemitError:
-    finding = refused.finding
-    kind = BusyError if finding.code == "GIT008" else StorageError
-    return kind(finding.message.removeprefix("nothing was committed: "), hint=finding.hint)
