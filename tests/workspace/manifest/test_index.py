@@ -309,6 +309,14 @@ def test_a_workspace_that_was_moved_keeps_its_index(desk: Desk, tmp_path: Path) 
     moved.close()
 
 
+def test_an_inode_that_sqlite_cannot_count_is_cut(desk: Desk) -> None:
+    desk.put("a")
+    parts = list(desk.file.stat())
+    parts[1], parts[2] = (1 << 64) - 1, (1 << 63) + 5
+    stamp = module.take_stamp(os.stat_result(parts))
+    assert stamp[:2] == (5, (1 << 63) - 1)
+
+
 def test_rebuilding_tells_what_there_is(desk: Desk) -> None:
     desk.put("a", "b")
     desk.write("bad\n\n")

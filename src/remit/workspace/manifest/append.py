@@ -25,6 +25,7 @@ from remit.workspace.manifest.entries import (
     shape_entry,
     split_id,
 )
+from remit.workspace.manifest.index import take_stamp
 from remit.workspace.manifest.rows import MANIFEST_SHIFT
 
 if TYPE_CHECKING:
@@ -220,8 +221,7 @@ def _is_followed(tail: _Tail, found: os.stat_result) -> bool:
 
 
 def _is_near(known: Known, found: os.stat_result) -> bool:
-    same = (known.device, known.inode) == (found.st_dev, found.st_ino)
-    return same and 0 <= found.st_size - known.offset <= _MAX_TAIL_BYTES
+    return known[1:3] == take_stamp(found)[:2] and 0 <= found.st_size - known.offset <= _MAX_TAIL_BYTES
 
 
 def _has_error(findings: Iterable[Finding]) -> bool:

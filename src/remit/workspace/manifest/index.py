@@ -35,6 +35,7 @@ _SMALL_BYTES = 1024 * 1024
 _LARGE_BYTES = 32 * 1024 * 1024
 _MAX_NUMBER = 1 << 16
 _NEVER = -1
+_MAX_INTEGER = (1 << 63) - 1
 _PATIENCE = 20
 T = TypeVar("T")
 
@@ -59,7 +60,12 @@ class Known(NamedTuple):
 
     def is_fresh(self, found: os.stat_result) -> bool:
         """Whether nobody has touched the file since."""
-        return self[1:5] == (found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns)
+        return self[1:5] == take_stamp(found)
+
+
+def take_stamp(found: os.stat_result) -> tuple[int, int, int, int]:
+    """What a file is told apart by: device, inode, size and time of change, as far as SQLite can count."""
+    return found.st_dev & _MAX_INTEGER, found.st_ino & _MAX_INTEGER, found.st_size, found.st_ctime_ns
 
 
 class Rebuilt(NamedTuple):
@@ -175,12 +181,11 @@ class Index:
         known = self.recall()
         if known is not None and known.is_fresh(self.look()):
             return known
-        at_end = False
-        while not at_end:
+        while True:
             with self.home.ledger.transaction() as db:
                 known, at_end = self._advance(db)
-        assert known is not None  # noqa: S101 - for mypy: the loop ran
-        return known
+            if at_end:
+                return known
 
     def rebuild(self) -> Rebuilt:
         """Forget what is known of the manifest, and read all of it again."""
@@ -234,8 +239,7 @@ class Index:
         """The entry that has an id, read from its place in the file; None where there is none."""
         found = self.look()
         rows = self._ask(_BY_ID, (self.key, entry_id))
-        fresh = (found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns)
-        if len(rows) == 1 and rows[0][:4] == fresh:
+        if len(rows) == 1 and rows[0][:4] == take_stamp(found):
             number, offset, length = rows[0][4:]
             if number is None:
                 return None
@@ -382,11 +386,11 @@ def _mark(db: sqlite3.Connection, handle: int, known: Known, block: _Block, foun
     checksum = (
         crc32(block.data, known.checksum) if whole else _take_checksum(handle, known.offset, block.end, known.checksum)
     )
-    opened = found or os.fstat(handle)
+    device, inode, _, _ = take_stamp(found or os.fstat(handle))
     known = Known(
         known.number,
-        opened.st_dev,
-        opened.st_ino,
+        device,
+        inode,
         block.end if found is None else found.st_size,
         _NEVER if found is None else found.st_ctime_ns,
         block.end,
@@ -411,7 +415,7 @@ def _is_continued(handle: int, known: Known, found: os.stat_result) -> bool:
     """
     if found.st_size < known.offset:
         return False
-    same = known[1:3] == (found.st_dev, found.st_ino)
+    same = known[1:3] == take_stamp(found)[:2]
     if same and found.st_size > known.size_bytes and known.offset > _SMALL_BYTES:
         return _take_checksum(handle, known.offset - _LAST_BYTES, known.offset) == known.last_checksum
     return _take_checksum(handle, 0, known.offset) == known.checksum
