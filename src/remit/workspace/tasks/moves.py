@@ -46,6 +46,12 @@ _TABLE: dict[str, tuple[str, ...]] = {
 }
 """S3, with what it adds in words: a new version, and IN PROGRESS from every working marker."""
 
+_MEANT = {
+    **dict.fromkeys(("DONE", "FINISHED", "COMPLETE", "CLOSED"), "COMPLETED"),
+    **dict.fromkeys(("TODO", "TO DO", "OPEN", "NEW", "PENDING"), "NOT STARTED"),
+}
+"""What other lists of tasks call a marker, and its letters do not tell."""
+
 _DONE = {
     "RESEARCHING": "RESEARCHED",
     "PLANNING": "PLANNED",
@@ -77,7 +83,7 @@ def check_move(current: str | None, wanted: str, *, reason: str = "", command: s
     """
     source, target = read_marker((current or "").strip("[] \t")), read_marker(wanted.strip("[] \t"))
     if target not in MARKERS:
-        return Refusal(f"'{wanted[:60]}' is not a marker", _sentence(did_you_mean(target, MARKERS)))
+        return Refusal(f"'{wanted[:60]}' is not a marker", _sentence(suggest_marker(target)))
     if source not in MARKERS:
         word = f"the status '{(current or '')[:60]}', which is not a marker" if source else "no status"
         return Refusal(f"the task has {word}", "Give it a marker in TODO.md by hand, then run: remit sync --from todo.")
@@ -86,8 +92,14 @@ def check_move(current: str | None, wanted: str, *, reason: str = "", command: s
     if target not in list_moves(source):
         return Refusal(f"a task that is {source} cannot become {target}", _tell_moves(source))
     if target in NEED_REASON and not reason.strip():
-        return Refusal(f"{target} needs a reason", "Say in one sentence why.")
+        return Refusal(f"{target} needs a reason", "Say why in one sentence, with: --reason TEXT.")
     return None
+
+
+def suggest_marker(word: str) -> str:
+    """Name the marker that a word was probably meant for, as the tail of a sentence, or all of them."""
+    meant = _MEANT.get(read_marker(word))
+    return did_you_mean(word, MARKERS) if meant is None else f"did you mean '{meant}'?"
 
 
 def _check_resume(marker: str, command: str | None) -> Refusal | None:

@@ -4,15 +4,19 @@ Owns every edit of that file. An edit changes only what it is about and writes a
 ends, the newest task first or last, `---` between tasks or not. What users and agents give is data: it comes to stand
 on one line and can make no heading, field or fence of its own. Pure: texts come in, texts go out.
 
+A task is named by its number or, where a number is given twice, by the `Entry` that `find_tasks` gives; an entry holds
+for the text it was found in. Many tasks are changed in one pass (`Edits`, `add_tasks`).
+
 Counts in the header (`task_counts`) belong to whoever writes them: they count what was archived, too, and are left.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.errors import UsageError, did_you_mean
+from remit.errors import UsageError
 from remit.workspace.tasks.markdown import (
     clean_line,
     clean_title,
@@ -28,23 +32,17 @@ from remit.workspace.tasks.markdown import (
     walk_fields,
     walk_lines,
 )
+from remit.workspace.tasks.moves import suggest_marker
+from remit.workspace.tasks.placing import ANY_HEADING, PRIORITIES, ends_with_rule, place_tasks, read_priority
 from remit.workspace.tasks.todo import HEADING, find_counter, walk_sections
 from remit.workspace.tasks.values import MARKERS, read_marker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from remit.workspace.tasks.markdown import Field, Span
 
-PRIORITIES = ("High", "Medium", "Low")
-
-_ANY_HEADING = re.compile(HEADING.replace("{number}", "[0-9]{1,9}"))
 _SECTION_END = re.compile(r"\n#{1,3}[ \t]")
-_PRIORITY = re.compile(r"##[ \t]+(High|Medium|Low)[ \t]+Priority\b", re.IGNORECASE)
-_TASKS = re.compile(r"##[ \t]+Tasks[ \t]*\r?(?:\n|\Z)", re.IGNORECASE)
-_BIG_SECTION = re.compile(r"#{1,2}[ \t]")
-_RULE_BETWEEN = re.compile(r"\n-{3,}[ \t]*\r?\n(?:[ \t]*\r?\n){0,3}###[ \t]")
-_RULE_AT_END = re.compile(r"\n-{3,}[ \t]*\r?\n(?:[ \t]*\r?\n){0,3}##[ \t]")
 _STATUS_STYLE = re.compile(
     r"\n([ \t]{0,8}(?:[-*+][ \t]{1,4})?)\*\*Status(\*\*[ \t]{0,4}:|:\*\*)[ \t]{1,8}"
     r"(\[[^\]\[\n]{1,40}\]|[A-Za-z]{2,20})",
@@ -63,6 +61,24 @@ class Entry(NamedTuple):
     end: int
     bare: bool
     """Without a field, so that it may be no task at all."""
+
+
+class NewTask(NamedTuple):
+    """A task to be written. Its status is NOT STARTED unless a field says otherwise."""
+
+    number: int
+    title: str
+    fields: Mapping[str, str]
+    priority: str = ""
+    description: str = ""
+
+
+class _Change(NamedTuple):
+    """A stretch of the text and what stands there afterwards."""
+
+    start: int
+    end: int
+    new: str
 
 
 class _Style(NamedTuple):
@@ -111,6 +127,19 @@ def find_tasks(text: str, number: int) -> tuple[Entry, ...]:
     return tuple(found)
 
 
+def list_tasks(text: str) -> tuple[Entry, ...]:
+    """Every task, in the order of the file."""
+    fences = find_fences(text)
+    found = []
+    for start, end in walk_sections(text, fences):
+        heading = ANY_HEADING.match(text, start, end)
+        if heading is not None:
+            stop = find_line_end(text, start, end)
+            bare = next(walk_fields(text, stop + 1, end, fences), None) is None
+            found.append(Entry(int(heading[1]), text[heading.end() : stop].strip(), start, end, bare))
+    return tuple(found)
+
+
 def _find_end(text: str, start: int, fences: list[Span]) -> int:
     """Where the next heading begins."""
     for found in _SECTION_END.finditer(text, start):
@@ -123,38 +152,178 @@ def _resolve(text: str, task: int | Entry) -> Entry:
     return task if isinstance(task, Entry) else find_task(text, task)
 
 
-def _list_fields(text: str, entry: Entry) -> list[Field]:
-    below = find_line_end(text, entry.start, entry.end) + 1
-    return list(walk_fields(text, below, entry.end, _find_own_fences(text, entry)))
+class Edits:
+    """Changes of many tasks: worked out from one reading of the text, and made in one pass."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._changes: list[_Change] = []
+        self._gone: list[Entry] = []
+
+    @cached_property
+    def _fences(self) -> list[Span]:
+        return find_fences(self.text)
+
+    @cached_property
+    def _style(self) -> _Style:
+        return _read_style(self.text)
+
+    @cached_property
+    def _line_break(self) -> str:
+        return read_line_break(self.text)
+
+    def _find_fences(self, entry: Entry) -> list[Span]:
+        """The fences, looked for only where the task has some."""
+        marked = any(self.text.find(mark, entry.start, entry.end) >= 0 for mark in ("```", "~~~"))
+        return self._fences if marked else []
+
+    def walk_fields(self, entry: Entry) -> Iterator[Field]:
+        """The fields of a task."""
+        below = find_line_end(self.text, entry.start, entry.end) + 1
+        return walk_fields(self.text, below, entry.end, self._find_fences(entry))
+
+    def find_field(self, entry: Entry, name: str) -> Field | None:
+        """The first field of a task that has a name."""
+        return next((each for each in self.walk_fields(entry) if each.name.lower() == name.lower()), None)
+
+    def set_status(self, entry: Entry, marker: str) -> bool:
+        """Set the status of a task, spelt as it is spelt now. One without a status gets it after its other fields."""
+        wanted = _read_known(marker)
+        field = self.find_field(entry, "status")
+        if field is None:
+            return self._add_field(entry, "Status", render_status(wanted, self._style.status))
+        status = read_status(self.text, field.value_start, field.value_end)
+        if status is None:
+            space = "" if self.text[field.value_start - 1] in " \t" else " "
+            return self._put(field.value_start, field.value_start, f"{space}[{wanted}]")
+        if read_marker(status.word) == wanted:
+            return False
+        return self._put(status.start, status.end, render_status(wanted, self.text[status.start : status.end]))
+
+    def set_field(self, entry: Entry, name: str, value: str | None) -> bool:
+        """Set a field of a task, or take it away (None); whether that changes it."""
+        field = self.find_field(entry, name)
+        if value is None:
+            return field is not None and self._cut_field(entry, field)
+        cleaned = clean_line(value)
+        if field is None:
+            return self._add_field(entry, name, cleaned)
+        if field.value == cleaned:
+            return False
+        start = field.value_start
+        while not cleaned and self.text[start - 1] in " \t":
+            start -= 1
+        space = " " if cleaned and self.text[start - 1] not in " \t" else ""
+        return self._put(start, field.value_end, space + cleaned)
+
+    def set_title(self, entry: Entry, title: str) -> bool:
+        """Give a task another title; whether that changes it."""
+        stop = find_line_end(self.text, entry.start, entry.end)
+        end = entry.start + len(self.text[entry.start : stop].rstrip())
+        start = end - len(entry.title)
+        space = "" if self.text[start - 1] in " \t" else " "
+        cleaned = clean_title(title)
+        return bool(cleaned) and cleaned != entry.title and self._put(start, end, space + cleaned)
+
+    def renumber(self, entry: Entry, new: int) -> bool:
+        """Give a task another number. What else names the old number is not touched: it may mean another task."""
+        found = ANY_HEADING.match(self.text, entry.start)
+        return found is not None and int(found[1]) != new and self._put(*found.span(1), str(new))
+
+    def remove(self, entry: Entry) -> None:
+        """Take a task out of the file, with the `---` that kept it apart."""
+        self._gone.append(entry)
+
+    def apply(self) -> str:
+        """The text with all changes."""
+        changes = [*self._changes, *self._cut_gone()]
+        pieces: list[str] = []
+        at = 0
+        for change in sorted(changes):
+            pieces += self.text[at : change.start], change.new
+            at = change.end
+        return "".join([*pieces, self.text[at:]]) if changes else self.text
+
+    def _put(self, start: int, end: int, new: str) -> bool:
+        self._changes.append(_Change(start, end, new))
+        return True
+
+    def _add_field(self, entry: Entry, name: str, value: str) -> bool:
+        """A field more, after the ones that are there and in their style."""
+        if _NAME.fullmatch(name) is None:
+            raise UsageError(f"'{clean_line(name, 60)}' cannot be the name of a field", hint="use a few plain words")
+        first = next(self.walk_fields(entry), None)
+        style = self._style if first is None else _Style(first.prefix, first.colon)
+        tail = ""
+        if first is not None and not style.prefix.strip():  # two spaces at its end break a line that has no bullet
+            tail = self.text[first.value_end : find_line_end(self.text, first.start, entry.end)].rstrip("\r")
+        at = self._find_fields_end(entry, first)
+        return self._put(at, at, f"{self._line_break}{_render_field(style, name, value)}{tail}")
+
+    def _find_fields_end(self, entry: Entry, field: Field | None) -> int:
+        """Where a new field goes: below the lines that begin with the first field, or below the heading."""
+        text, fences = self.text, self._find_fences(entry)
+        at = first = entry.start if field is None else field.start
+        for start, stop in walk_lines(text, first, entry.end):
+            line = text[start:stop]
+            over = not line.strip() or is_rule(text, start, stop) or not (field or line[0] in " \t")
+            if over and start > first and not is_within(start, fences):
+                break
+            at = stop
+        return at
+
+    def _cut_field(self, entry: Entry, field: Field) -> bool:
+        """Take a field away, with the lines that are indented below it."""
+        text, indent = self.text, len(field.prefix) - len(field.prefix.lstrip())
+        end = field.start
+        for start, stop in walk_lines(text, field.start, entry.end):
+            line = text[start:stop]
+            deeper = line.strip() and len(line) - len(line.lstrip()) > indent
+            if start > field.start and not deeper:
+                break
+            end = stop
+        before = field.start - 1
+        return self._put(before - (text[before - 1] == "\r"), end, "")
+
+    def _cut_gone(self) -> Iterator[_Change]:
+        """The changes that take tasks out. Those that follow each other go as one, up to what stands above them all."""
+        if not self._gone:
+            return
+        above = {stop: start for start, stop in walk_sections(self.text, self._fences)}
+        runs: list[Span] = []
+        for start, end in sorted((entry.start, entry.end) for entry in self._gone):
+            joined = runs and runs[-1][1] == start
+            runs[-1:] = [(runs[-1][0], end)] if joined else [*runs[-1:], (start, end)]
+        for start, end in runs:
+            yield _cut(self.text, start, end, above.get(start))
 
 
-def _find_own_fences(text: str, entry: Entry) -> list[Span]:
-    """The fences of a task, looked for only where it has some."""
-    marked = any(text.find(mark, entry.start, entry.end) >= 0 for mark in ("```", "~~~"))
-    return find_fences(text[: entry.end]) if marked else []
+def _cut(text: str, start: int, end: int, above: int | None) -> _Change:
+    """The change that takes a stretch of tasks out; `above` is where the section above it begins."""
+    if ANY_HEADING.match(text, end) is not None:  # another task follows, and takes its place
+        return _Change(start, end, "")
+    first = above or 0
+    stop, before = find_content_end(text, start, end), find_content_end(text, first, start)
+    ruled = ends_with_rule(text, first, before) and not ends_with_rule(text, start, end)
+    if ruled and above is not None and ANY_HEADING.match(text, above):
+        rule = text.rfind("\n", first, first + len(text[first:before].rstrip())) + 1
+        before = find_content_end(text, first, rule)
+    if stop == len(text) and not text.endswith("\n") and text[before - 1 : before] == "\n":
+        before -= 2 if text[before - 2 : before] == "\r\n" else 1
+    return _Change(before, stop, "")
 
 
 def set_status(text: str, task: int | Entry, marker: str) -> str:
     """Set the status of a task, spelt as it is spelt now. One without a status gets it after its other fields."""
-    wanted = _read_known(marker)
-    entry = _resolve(text, task)
-    field = next((each for each in _list_fields(text, entry) if each.name.lower() == "status"), None)
-    if field is None:
-        return _add_field(text, entry, "Status", render_status(wanted, _read_style(text).status))
-    status = read_status(text, field.value_start, field.value_end)
-    if status is None:
-        space = "" if text[field.value_start - 1] in " \t" else " "
-        return f"{text[: field.value_start]}{space}[{wanted}]{text[field.value_start :]}"
-    if read_marker(status.word) == wanted:
-        return text
-    word = render_status(wanted, text[status.start : status.end])
-    return f"{text[: status.start]}{word}{text[status.end :]}"
+    edits = Edits(text)
+    edits.set_status(_resolve(text, task), marker)
+    return edits.apply()
 
 
 def _read_known(marker: str) -> str:
     wanted = read_marker(marker.strip("[] \t"))
     if wanted not in MARKERS:
-        raise UsageError(f"'{clean_line(marker, 60)}' is not a marker", hint=did_you_mean(wanted, MARKERS))
+        raise UsageError(f"'{clean_line(marker, 60)}' is not a marker", hint=suggest_marker(wanted))
     return wanted
 
 
@@ -163,24 +332,15 @@ def set_field(text: str, task: int | Entry, name: str, value: str | None) -> str
 
     A new field comes after the ones that are there. What stands below a field stays when its line changes.
     """
-    entry = _resolve(text, task)
-    field = next((each for each in _list_fields(text, entry) if each.name.lower() == name.lower()), None)
-    if value is None:
-        return text if field is None else _cut_field(text, entry, field)
-    cleaned = clean_line(value)
-    if field is None:
-        return _add_field(text, entry, name, cleaned)
-    if field.value == cleaned:
-        return text
-    before = text[: field.value_start].rstrip(" \t") if not cleaned else text[: field.value_start]
-    space = " " if cleaned and before[-1] not in " \t" else ""
-    return f"{before}{space}{cleaned}{text[field.value_end :]}"
+    edits = Edits(text)
+    edits.set_field(_resolve(text, task), name, value)
+    return edits.apply()
 
 
 def append_to_field(text: str, task: int | Entry, name: str, value: str) -> str:
     """Add a value to a field that holds several, such as links, unless it is among them."""
     entry = _resolve(text, task)
-    field = next((each for each in _list_fields(text, entry) if each.name.lower() == name.lower()), None)
+    field = Edits(text).find_field(entry, name)
     cleaned = clean_line(value)
     if field is None or not field.value:
         return set_field(text, entry, name, cleaned)
@@ -189,62 +349,21 @@ def append_to_field(text: str, task: int | Entry, name: str, value: str) -> str:
     return f"{text[: field.value_end]}, {cleaned}{text[field.value_end :]}"
 
 
-def _add_field(text: str, entry: Entry, name: str, value: str) -> str:
-    """A field more, after the ones that are there and in their style."""
-    if _NAME.fullmatch(name) is None:
-        raise UsageError(f"'{clean_line(name, 60)}' cannot be the name of a field", hint="use a few plain words")
-    fields = _list_fields(text, entry)
-    style = _Style(fields[0].prefix, fields[0].colon) if fields else _read_style(text)
-    at = _find_fields_end(text, entry, fields)
-    tail = ""
-    if fields and not style.prefix.strip():  # two spaces at the end of a line break it where there is no bullet
-        tail = text[fields[0].value_end : find_line_end(text, fields[0].start, entry.end)].rstrip("\r")
-    return f"{text[:at]}{read_line_break(text)}{_render_field(style, name, value)}{tail}{text[at:]}"
-
-
-def _find_fields_end(text: str, entry: Entry, fields: list[Field]) -> int:
-    """Where a new field goes: below the lines that begin with the first field, or below the heading."""
-    fences = _find_own_fences(text, entry)
-    at = first = fields[0].start if fields else entry.start
-    for start, stop in walk_lines(text, first, entry.end):
-        line = text[start:stop]
-        over = not line.strip() or is_rule(text, start, stop) or not (fields or line[0] in " \t")
-        if over and start > first and not is_within(start, fences):
-            break
-        at = stop
-    return at
-
-
-def _render_field(style: _Style, name: str, value: str) -> str:
-    return f"{style.prefix}**{name}{style.colon} {value}"
-
-
-def _cut_field(text: str, entry: Entry, field: Field) -> str:
-    indent = len(field.prefix) - len(field.prefix.lstrip())
-    end = field.start
-    for start, stop in walk_lines(text, field.start, entry.end):
-        line = text[start:stop]
-        deeper = line.strip() and len(line) - len(line.lstrip()) > indent
-        if start > field.start and not deeper:
-            break
-        end = stop
-    before = field.start - 1
-    return text[: before - (text[before - 1] == "\r")] + text[end:]
-
-
 def _read_style(text: str) -> _Style:
     """How the file writes a status, told from the first."""
     found = _STATUS_STYLE.search(text)
     return _Style(found[1], found[2], found[3]) if found is not None else _Style()
 
 
+def _render_field(style: _Style, name: str, value: str) -> str:
+    return f"{style.prefix}**{name}{style.colon} {value}"
+
+
 def renumber(text: str, task: int | Entry, new: int) -> str:
     """Give a task another number. What else names the old number is not touched: it may mean another task."""
-    entry = _resolve(text, task)
-    found = _ANY_HEADING.match(text, entry.start)
-    if found is None or int(found[1]) == new:
-        return text
-    return f"{text[: found.start(1)]}{new}{text[found.end(1) :]}"
+    edits = Edits(text)
+    edits.renumber(_resolve(text, task), new)
+    return edits.apply()
 
 
 def set_next_number(text: str, number: int) -> str:
@@ -268,119 +387,39 @@ def add_task(
 
     The status is NOT STARTED unless `fields` says otherwise. An empty text becomes a new file.
     """
-    text = text or render_empty_todo(number)
-    named = clean_title(title)
+    return add_tasks(text or render_empty_todo(number), [NewTask(number, title, fields, priority, description)])
+
+
+def add_tasks(text: str, tasks: Iterable[NewTask]) -> str:
+    """Add tasks, each to where its priority belongs. They come in the order of their numbers."""
+    style = _read_style(text)
+    homes: dict[str, list[list[str]]] = {}
+    for task in tasks:
+        homes.setdefault(read_priority(task.priority), []).append(_render_task(task, style))
+    for priority, lines in homes.items():
+        text = place_tasks(text, lines, priority)
+    return text
+
+
+def _render_task(task: NewTask, style: _Style) -> list[str]:
+    """The lines of a task."""
+    named = clean_title(task.title)
     if not named:
         raise UsageError("a task needs a title", hint="say in a few words what is to be done")
-    style, lines = _read_style(text), [f"### {number}. {named}"]
-    status = render_status(_read_known(fields.get("Status", "NOT STARTED")), style.status)
-    for name, value in {**({} if "Status" in fields else {"Status": ""}), **fields}.items():
+    lines = [f"### {task.number}. {named}"]
+    status = render_status(_read_known(task.fields.get("Status", "NOT STARTED")), style.status)
+    for name, value in {**({} if "Status" in task.fields else {"Status": ""}), **task.fields}.items():
         if _NAME.fullmatch(name) is None:
             raise UsageError(f"'{clean_line(name, 60)}' cannot be the name of a field", hint="use a few plain words")
         lines.append(_render_field(style, name, status if name == "Status" else clean_line(value)))
-    if description:
-        lines += ["", f"**Description**: {clean_line(description, _MAX_DESCRIPTION)}"]
-    return _place_task(text, lines, priority)
-
-
-def _place_task(text: str, lines: list[str], priority: str) -> str:
-    """Put the lines of a new task where they belong."""
-    sections = list(walk_sections(text, find_fences(text)))
-    wanted = next((name for name in PRIORITIES if name.lower() == priority.lower()), "Medium")
-    known = _list_priorities(text, sections)
-    home = next((index for name, index in known if name == wanted), None)
-    if home is None:
-        home = next((index for index, (start, _) in enumerate(sections) if _TASKS.match(text, start)), None)
-    if home is not None:
-        return _insert_task(text, lines, sections, home)
-    if known:
-        return _insert_section(text, [f"## {wanted} Priority", "", *lines], sections, known, wanted)
-    if any(_ANY_HEADING.match(text, start) for start, _ in sections):
-        return _insert_task(text, lines, sections, -1)
-    return _insert_after(text, ["## Tasks", "", *lines], find_content_end(text, 0, len(text)))
-
-
-def _list_priorities(text: str, sections: list[Span]) -> list[tuple[str, int]]:
-    """The sections of a priority, by its name, and which of all sections each is."""
-    found = [(_PRIORITY.match(text, start), index) for index, (start, _) in enumerate(sections)]
-    return [(match[1].capitalize(), index) for match, index in found if match is not None]
-
-
-def _insert_section(
-    text: str, lines: list[str], sections: list[Span], known: list[tuple[str, int]], wanted: str
-) -> str:
-    """A section more, before the first one of a lower priority, or after the last one."""
-    lower = PRIORITIES[PRIORITIES.index(wanted) + 1 :]
-    before = next((index for name, index in known if name in lower), None)
-    if before is not None:
-        return _insert_before(text, lines, sections[before][0])
-    return _insert_after(text, lines, _find_tasks_of(text, sections, known[-1][1])[1])
-
-
-def _find_tasks_of(text: str, sections: list[Span], home: int) -> tuple[list[Span], int]:
-    """The tasks of a section (-1 is the whole file), and where its content ends."""
-    tasks = []
-    end = sections[home][1] if home >= 0 else sections[-1][1]
-    for start, stop in sections[home + 1 :]:
-        if home >= 0 and _BIG_SECTION.match(text, start):
-            break
-        end = stop
-        if _ANY_HEADING.match(text, start):
-            tasks.append((start, stop))
-    first = sections[home][0] if home >= 0 else sections[0][0]
-    return tasks, find_content_end(text, first, end)
-
-
-def _insert_task(text: str, lines: list[str], sections: list[Span], home: int) -> str:
-    """A task more in a section: first where the newest come first, else last, with `---` between as the file has it."""
-    tasks, end = _find_tasks_of(text, sections, home)
-    every = tasks if len(tasks) > 1 else [span for span in sections if _ANY_HEADING.match(text, span[0])]
-    numbers = [int(found[1]) for start, _ in every if (found := _ANY_HEADING.match(text, start)) is not None]
-    rules = len(_RULE_BETWEEN.findall(text, find_header_end(text)))
-    between = rules > 0 and 2 * rules >= sum(_ANY_HEADING.match(text, start) is not None for start, _ in sections) - 1
-    if tasks and len(numbers) > 1 and numbers[0] == max(numbers):
-        return _insert_before(text, [*lines, "", "---"] if between else lines, tasks[0][0])
-    if not tasks:
-        closed = between and _RULE_AT_END.search(text, sections[home][0]) is not None
-        return _insert_after(text, [*lines, "", "---"] if closed else lines, end)
-    end = find_content_end(text, *tasks[-1])
-    if _ends_with_rule(text, *tasks[-1]):
-        return _insert_after(text, [*lines, "", "---"], end)
-    return _insert_after(text, ["---", "", *lines] if between else lines, end)
-
-
-def _insert_before(text: str, lines: list[str], at: int) -> str:
-    """Lines, and an empty one, before a heading."""
-    line_break = read_line_break(text)
-    return text[:at] + "".join(f"{line}{line_break}" for line in [*lines, ""]) + text[at:]
-
-
-def _insert_after(text: str, lines: list[str], at: int) -> str:
-    """An empty line, and lines, after the last line of something; the last line of a file may lack its end."""
-    line_break = read_line_break(text)
-    if at and text[at - 1] != "\n":
-        return text[:at] + line_break + line_break + line_break.join(lines) + text[at:]
-    return text[:at] + "".join(f"{line}{line_break}" for line in ["", *lines]) + text[at:]
-
-
-def _ends_with_rule(text: str, start: int, end: int) -> bool:
-    """Whether the last line of a stretch that is not empty is `---`."""
-    stop = start + len(text[start:end].rstrip())
-    return is_rule(text, text.rfind("\n", 0, stop) + 1, stop)
+    if task.description:
+        lines += ["", f"**Description**: {clean_line(task.description, _MAX_DESCRIPTION)}"]
+    return lines
 
 
 def remove_task(text: str, task: int | Entry) -> tuple[str, str]:
     """Take a task out of the file, with the `---` that kept it apart. Gives the text without it, and the task's own."""
     entry = _resolve(text, task)
-    end = find_content_end(text, entry.start, entry.end)
-    removed = text[entry.start : end]
-    if _ANY_HEADING.match(text, entry.end) is not None:  # another task follows, and takes its place
-        return text[: entry.start] + text[entry.end :], removed
-    start = find_content_end(text, 0, entry.start)
-    if not _ends_with_rule(text, entry.start, entry.end) and _ends_with_rule(text, 0, start):
-        above = next((each for each, stop in walk_sections(text, find_fences(text)) if stop == entry.start), None)
-        if above is not None and _ANY_HEADING.match(text, above):
-            start = find_content_end(text, 0, text.rfind("\n", 0, len(text[:start].rstrip())) + 1)
-    if end == len(text) and not text.endswith("\n") and text[start - 1 : start] == "\n":
-        start -= 2 if text[start - 2 : start] == "\r\n" else 1
-    return text[:start] + text[end:], removed
+    edits = Edits(text)
+    edits.remove(entry)
+    return edits.apply(), text[entry.start : find_content_end(text, entry.start, entry.end)]
