@@ -62,7 +62,8 @@ def load_errors(
             and (code is None or code.upper() == record.code.upper())
         )
 
-    log = load_log(find_error_log(find_workspace()))
+    root = find_workspace()
+    log = load_log(find_error_log(root), root=root)
     groups = group_errors(log.errors)
     chosen = tuple(group for group in groups if group.is_open or not only_open)
     chosen = tuple(group for group in chosen if any(map(is_meant, group.records)))
@@ -84,7 +85,8 @@ def show_errors(word: str) -> ShownErrors:
     from remit.workspace.error_log.causes import Chosen, choose, group_errors  # noqa: PLC0415 - only with errors
     from remit.workspace.error_log.log import find_archived, load_log  # noqa: PLC0415
 
-    log = load_log(find_error_log(find_workspace()))
+    root = find_workspace()
+    log = load_log(find_error_log(root), root=root)
     try:
         return ShownErrors(log.file, choose(log.errors, word), archived=False)
     except UsageError:

@@ -144,7 +144,7 @@ class Tasks:
         check_entry_is_there(entry_id)
         return self.store.link(number, entry_id)
 
-    def archive(self, numbers: tuple[int, ...]) -> list[Moved]:
+    def archive(self, numbers: tuple[int, ...]) -> tuple[list[Moved], Moved]:
         """Put away tasks that are over."""
         self._check_begun()
         return self.store.archive(numbers)

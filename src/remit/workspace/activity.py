@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.model import Finding
 from remit.places import Lines
-from remit.workspace.files import write_bytes
+from remit.workspace.inside import find_inside, hold_spot, replace_inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from remit.agents.document import Document
     from remit.agents.frontmatter import Frontmatter
     from remit.model import Severity
+    from remit.workspace.inside import Spot
 
 KEY = "activity"
 MAX_BYTES = 64 * 1024 * 1024
@@ -243,24 +244,26 @@ def write_activity(root: str, path: str, records: Iterable[Record]) -> Noted:
 
 
 def _write(root: str, path: str, records: tuple[Record, ...]) -> Noted:
-    file = os.path.realpath(os.path.join(root, path))
-    if not file.startswith(os.path.join(os.path.realpath(root), "")):
+    below = find_inside(root, path)
+    if below is None:
         return Noted(changed=False, finding=file_left_alone(path, "it lies outside the workspace"))
     for _ in range(_ATTEMPTS):
-        data, stamp = _load(file)
-        edited = add_activity(data.decode("utf-8", "surrogateescape"), records)
-        after = edited.text.encode("utf-8", "surrogateescape")
-        if after == data:
-            return Noted(changed=False, finding=edited.finding)
-        if _take_stamp(os.lstat(file)) == stamp:  # else somebody has written it meanwhile
-            write_bytes(file, after, aside=f"{root}/.remit/pending")  # else a crash leaves it among the agent's files
-            return Noted(changed=True)
+        with hold_spot(root, below) as spot:
+            data, stamp = _load(spot)
+            edited = add_activity(data.decode("utf-8", "surrogateescape"), records)
+            after = edited.text.encode("utf-8", "surrogateescape")
+            if after == data:
+                return Noted(changed=False, finding=edited.finding)
+            if _take_stamp(os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False)) == stamp:
+                replace_inside(root, below, after)
+                return Noted(changed=True)
+        # else somebody has written it meanwhile
     return Noted(changed=False, finding=file_left_alone(path, "it changes all the time"))
 
 
-def _load(file: str) -> tuple[bytes, Stamp]:
+def _load(spot: Spot) -> tuple[bytes, Stamp]:
     """The content of a file that opens with a fence, else its first bytes; and what tells whether it has changed."""
-    handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    handle = os.open(spot.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=spot.folder)
     with os.fdopen(handle, "rb") as stream:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):

@@ -86,18 +86,16 @@ def _is_openable(name: str, mode: int) -> bool:
     return stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and name.startswith(("/dev/fd/", "/dev/stdin", "/proc/self/fd/")))
 
 
-def write_bytes(path: str, data: bytes, *, durable: bool = True, aside: str | None = None) -> None:
+def write_bytes(path: str, data: bytes, *, durable: bool = True) -> None:
     """Replace a file at once: whoever opens it sees the old content or the new one, also after a crash.
 
     What is not `durable` may be lost or torn when the machine itself stops: for what can be made again.
-    A link stays a link: what it leads to is replaced. The file keeps its permissions. Until it is whole, the new
-    content waits in the folder `aside`, if that is there and on the same disk, else beside the file.
+    A link stays a link: what it leads to is replaced. The file keeps its permissions.
     """
     target = os.path.realpath(path)
     folder, name = os.path.split(target)
-    waiting = aside if aside is not None and _share_disk(aside, folder) else folder
-    temporary = os.path.join(waiting, f".{name[:40]}.{os.getpid()}.{os.urandom(4).hex()}")
-    write_beside(temporary, data, target=target, durable=durable)
+    temporary = os.path.join(folder, f".{name[:40]}.{os.getpid()}.{os.urandom(4).hex()}")
+    _write_beside(temporary, data, target=target, durable=durable)
     try:
         os.replace(temporary, target)
     except BaseException:
@@ -107,14 +105,7 @@ def write_bytes(path: str, data: bytes, *, durable: bool = True, aside: str | No
         sync_folder(folder)
 
 
-def _share_disk(one: str, other: str) -> bool:
-    try:
-        return os.stat(one).st_dev == os.stat(other).st_dev
-    except OSError:
-        return False
-
-
-def write_beside(temporary: str, data: bytes, *, target: str, durable: bool = True) -> None:
+def _write_beside(temporary: str, data: bytes, *, target: str, durable: bool = True) -> None:
     """Write the bytes that a file shall have under another name, with the file's permissions; nothing if it fails."""
     try:
         mode = stat.S_IMODE(os.stat(target).st_mode)
@@ -124,7 +115,7 @@ def write_beside(temporary: str, data: bytes, *, target: str, durable: bool = Tr
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666 if mode is None else 0o600)
     try:
         try:
-            _write_all(handle, data)
+            write_all(handle, data)
             if mode is not None:
                 os.fchmod(handle, mode)
             if durable:
@@ -136,7 +127,8 @@ def write_beside(temporary: str, data: bytes, *, target: str, durable: bool = Tr
         raise
 
 
-def _write_all(handle: int, data: bytes) -> None:
+def write_all(handle: int, data: bytes) -> None:
+    """Write all of some bytes, however many writes that takes."""
     view = memoryview(data)
     while view:  # a disk that fills up takes a part first
         view = view[os.write(handle, view) :]

@@ -8,13 +8,25 @@ first file of a change is the one that is true; the others follow it.
 
 from __future__ import annotations
 
+import errno
 import os
+from contextlib import ExitStack
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import RemitError
-from remit.workspace.files import load_bytes, remove, sync_folder, tell_failure, write_beside
+from remit.workspace.files import tell_failure
+from remit.workspace.inside import (
+    PENDING,
+    choose_waiting,
+    find_inside,
+    hold_spot,
+    move_spot,
+    read_spot,
+    remove_spot,
+    write_spot,
+)
 from remit.workspace.ledger.events import add_event, read_clock_ms
 
 if TYPE_CHECKING:
@@ -22,6 +34,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from remit.workspace.home import Home
+    from remit.workspace.inside import Spot
 
 MAX_BYTES = 32 * 1024 * 1024
 
@@ -57,8 +70,8 @@ class _Step(NamedTuple):
     """One file of a change: where its new content waits, what it replaces, and what either is known by."""
 
     path: str
-    waiting: str
-    target: str
+    waiting: Spot
+    target: Spot
     before: bytes | None
     after: bytes
 
@@ -69,57 +82,79 @@ def take_hash(data: bytes | None) -> bytes | None:
 
 
 def write_together(
-    home: Home, changes: Iterable[Change], *, kind: str, record: Callable[[Connection], None] = lambda _: None
+    home: Home,
+    changes: Iterable[Change],
+    *,
+    kind: str,
+    record: Callable[[Connection], None] = lambda _: None,
+    conclude: Callable[[Connection], None] = lambda _: None,
 ) -> None:
-    """Change files as a whole, under the lock that the caller holds. `record` adds rows that belong to the change.
+    """Change files as a whole, under the lock that the caller holds.
+
+    `record` adds rows that belong to the change as it is begun, `conclude` rows that are true once it is done.
 
     When this ends, the change is on disk. When it raises before the entry is written, nothing has happened; after that,
     the change will be finished by the next one who looks. Where the disk fails under the entry itself, it is one of
     the two.
     """
     wanted = [change for change in changes if change.before != change.after]
-    steps = [_plan(home, change.path, change.hash_before, change.hash_after) for change in wanted]
+    if not wanted:
+        with home.ledger.transaction() as db:
+            record(db)
+            conclude(db)
+        return
+    with ExitStack() as held:
+        steps = _plan(home, held, [(change.path, change.hash_before, change.hash_after) for change in wanted])
+        number = _tell(home, steps, wanted, kind=kind, record=record)
+        _put_in_place(home, number, kind, steps)
+        _cross_out(home, number, durable=False, record=conclude)  # to finish it again changes nothing
+
+
+def _tell(
+    home: Home, steps: list[_Step], wanted: list[Change], *, kind: str, record: Callable[[Connection], None]
+) -> int:
+    """Set the contents aside, and tell the ledger of them."""
     is_told = False
     try:
         for step, change in zip(steps, wanted, strict=True):
             _set_aside(step, change.after)
+        for folder in {step.waiting.folder for step in steps}:
+            os.fsync(folder)
         with home.ledger.transaction(durable=True) as db:
             record(db)
-            number = _write_intent(db, kind, steps) if steps else None
+            number = _write_intent(db, kind, steps)
             is_told = True
     except BaseException:
         # An entry that was not seen on disk may still be found in the ledger's log: then its contents must be there.
         if not is_told:
             _discard(steps)
         raise
-    if number is not None:
-        _put_in_place(home, number, kind, steps)
-        _cross_out(home, number, durable=False)  # to finish it a second time changes nothing
+    return number
 
 
-def _plan(home: Home, path: str, before: bytes | None, after: bytes) -> _Step:
-    """Where a file's new content waits: in our own folder, or beside the file where that is another disk.
-
-    One name for each file, so that crashes leave no heap.
-    """
-    target = os.path.realpath(f"{home.root}/{path}")
-    folder, name = os.path.split(target)
-    own = home.make_folder("pending")
+def _plan(home: Home, held: ExitStack, files: list[tuple[str, bytes | None, bytes]]) -> list[_Step]:
+    """Find the files, and where their new contents wait: one name for each, so that crashes leave no heap."""
+    home.make_folder("pending")
+    path, steps = "", []
     try:
-        os.makedirs(folder, exist_ok=True)
-        is_near = os.stat(folder).st_dev == os.stat(own).st_dev
+        own = held.enter_context(hold_spot(home.root, f"{PENDING}/x"))
+        for path, before, after in files:
+            below = find_inside(home.root, path)
+            if below is None:
+                raise PermissionError(errno.EPERM, "it leads out of the workspace")
+            target = held.enter_context(hold_spot(home.root, below, make=True))
+            mark = f".remit-{sha256(path.encode('utf-8', 'surrogateescape')).hexdigest()[:12]}"
+            steps.append(_Step(path, choose_waiting(target, own, mark), target, before, after))
     except OSError as error:
         raise tell_failure(path, error) from error
-    mark = sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:12]
-    waiting = f"{own}/{mark}" if is_near else f"{folder}/.{name[:200]}.remit"
-    return _Step(path, waiting, target, before, after)
+    return steps
 
 
 def _set_aside(step: _Step, data: bytes) -> None:
     """Write the new content: a full disk is met before anything has happened."""
     try:
-        remove(step.waiting)
-        write_beside(step.waiting, data, target=step.target)
+        remove_spot(step.waiting)
+        write_spot(step.waiting, data, like=step.target)
     except OSError as error:
         raise tell_failure(step.path, error) from error
 
@@ -140,10 +175,11 @@ def _put_in_place(home: Home, number: int, kind: str, steps: list[_Step], *, is_
     try:
         for step in steps:
             path = step.path
-            os.replace(step.waiting, step.target)
+            move_spot(step.waiting, step.target)
             is_begun = True
-        for path in {os.path.dirname(step.target) for step in steps}:
-            sync_folder(path)
+        for step in steps:
+            path = step.path
+            os.fsync(step.target.folder)
     except OSError as error:
         told = tell_failure(path, error)
         if not is_begun and _try_to_give_up(home, number, kind):
@@ -163,11 +199,19 @@ def _try_to_give_up(home: Home, number: int, kind: str) -> bool:
 
 def _discard(steps: Iterable[_Step]) -> None:
     for step in steps:
-        remove(step.waiting)
+        remove_spot(step.waiting)
 
 
-def _cross_out(home: Home, number: int, *, durable: bool, given_up: str = "") -> None:
+def _cross_out(
+    home: Home,
+    number: int,
+    *,
+    durable: bool,
+    given_up: str = "",
+    record: Callable[[Connection], None] = lambda _: None,
+) -> None:
     with home.ledger.transaction(durable=durable) as db:
+        record(db)
         if given_up:  # what was said of it when it was begun did not come true
             add_event(db, "given up", {"kind": given_up})
         db.execute("DELETE FROM intended_files WHERE intent = ?", (number,))
@@ -190,21 +234,25 @@ def finish_interrupted(home: Home) -> list[Interrupted]:
 def _finish(home: Home, number: int, kind: str) -> Interrupted:
     with home.ledger.reading() as db:
         query = "SELECT path, before, after FROM intended_files WHERE intent = ? ORDER BY position"
-        steps = [_plan(home, *row) for row in db.execute(query, (number,))]
-    rest = [step for step in steps if _find_hash(step.target) != step.after]
-    ready = [step for step in rest if _find_hash(step.target) == step.before and _find_hash(step.waiting) == step.after]
-    changed = tuple(step.path for step in rest if step not in ready)
-    # Where the true file was not replaced yet, the change has not happened: then it does as a whole, or not at all.
-    happens = not changed or steps[0] not in rest
-    if happens:
-        _put_in_place(home, number, kind, ready, is_begun=steps[0] not in rest)
-    _cross_out(home, number, durable=True, given_up="" if happens else kind)
-    _discard(steps)
+        rows = db.execute(query, (number,)).fetchall()
+    with ExitStack() as held:
+        steps = _plan(home, held, rows)
+        rest = [step for step in steps if _find_hash(step.target) != step.after]
+        ready = [
+            step for step in rest if _find_hash(step.target) == step.before and _find_hash(step.waiting) == step.after
+        ]
+        changed = tuple(step.path for step in rest if step not in ready)
+        # Where the true file was not replaced yet, the change has not happened: it does as a whole, or not at all.
+        happens = not changed or steps[0] not in rest
+        if happens:
+            _put_in_place(home, number, kind, ready, is_begun=steps[0] not in rest)
+        _cross_out(home, number, durable=True, given_up="" if happens else kind)
+        _discard(steps)
     return Interrupted(kind, happens, changed)
 
 
-def _find_hash(path: str) -> bytes | None:
+def _find_hash(spot: Spot) -> bytes | None:
     try:
-        return take_hash(load_bytes(path, max_bytes=MAX_BYTES)) if os.path.lexists(path) else None
-    except RemitError:
+        return take_hash(read_spot(spot, max_bytes=MAX_BYTES))
+    except (OSError, RemitError):
         return b"unreadable"

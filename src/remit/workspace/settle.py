@@ -154,12 +154,15 @@ def _settle_task(home: Home, settlement: Settlement, places: Places) -> Step:
     task = places.tasks.get(number)
     if task.closed:
         return Step("task", "there", f"task {number} is over and put away")
-    wanted = follow_status(task.marker or "", settlement.status, settlement.dialect, kind=settlement.kind)
+
+    def follow(marker: str) -> str | None:
+        return follow_status(marker, settlement.status, settlement.dialect, kind=settlement.kind)
+
     told = (settlement.reason, *(fault.message for fault in settlement.faults), settlement.summary)
     reason = next((each for each in told if each.strip()), "the agent gave no reason")
-    moved = places.tasks.conclude(number, wanted, artifacts=settlement.artifacts, reason=reason)
+    moved = places.tasks.conclude(number, follow, artifacts=settlement.artifacts, reason=reason)
     state: State = "done" if moved.files else "there"
-    where = f"task {number} is {wanted or task.marker}"
+    where = f"task {number} is {moved.after or moved.before}"
     tasks = (f"{places.tasks.folder}/state.json", f"{places.tasks.folder}/TODO.md")
     return Step("task", state, where, moved.told, (*tasks, *moved.files))
 

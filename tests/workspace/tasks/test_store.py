@@ -165,7 +165,7 @@ def test_what_is_over_is_put_away(tmp_path: Path) -> None:
     store.move(1, "COMPLETED")
     with pytest.raises(StateError, match="task 2 is NOT STARTED and not over"):
         store.archive((2,))
-    assert [each.number for each in store.archive()] == [1]
+    assert [each.number for each in store.archive()[0]] == [1]
     assert "### 1." not in (tmp_path / "specs" / "TODO.md").read_text()
     assert "### 1. One" in (tmp_path / "specs" / "archive" / "TODO.md").read_text()
     assert [each["project_number"] for each in load_state(tmp_path)["completed_projects"]] == [1]
@@ -173,7 +173,7 @@ def test_what_is_over_is_put_away(tmp_path: Path) -> None:
     assert store.check() == []
     with pytest.raises(StateError, match="over and put away"):
         store.move(1, "IN PROGRESS")
-    assert store.archive() == []
+    assert store.archive()[0] == []
 
 
 def test_where_there_is_an_archive_they_go_there(tmp_path: Path) -> None:

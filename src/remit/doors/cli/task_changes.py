@@ -137,9 +137,10 @@ def archive(numbers: tuple[int, ...], *, output_format: str) -> int:
     They leave TODO.md and the active ones in state.json. Their text is kept in archive/TODO.md.
     """
     tasks = _open()
-    done = tasks.archive(numbers)
+    done, aside = tasks.archive(numbers)
     if not done and output_format != "json":
         say("no task is over: nothing to put away")
+        _tell_asides(aside, tasks.root)
         return ACCEPTED
     return _tell(tasks, done, output_format, lambda each: f"task {each.number} put away", listed=True)
 

@@ -36,6 +36,7 @@ from remit.workspace.error_log.records import (
 )
 from remit.workspace.files import append_line, load_bytes, load_lines, tell_failure, write_bytes
 from remit.workspace.home import ERRORS
+from remit.workspace.inside import find_inside, replace_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,8 +89,13 @@ class Marked(NamedTuple):
     original: str | None = None
 
 
-def load_log(file: str, *, now_ms: int = 0) -> Log:
-    """Read errors.json, or what can be saved of it; one that is not there is empty. Nothing is written."""
+def load_log(file: str, *, now_ms: int = 0, root: str | None = None) -> Log:
+    """Read errors.json, or what can be saved of it; one that is not there is empty. Nothing is written.
+
+    With the workspace's `root`, a link that leads out of it is not followed.
+    """
+    if root is not None:
+        _check_inside(root, file)
     if not os.path.lexists(file):
         return Log(file, parse_document(render_new(format_time(now_ms))))
     data = load_bytes(file, max_bytes=MAX_BYTES)
@@ -116,7 +122,7 @@ def record_errors(home: Home, file: str, records: Iterable[Record], *, now_ms: i
     wanted = [prepare(record, now_ms=now_ms) for record in records]
     if not wanted:
         return Recorded(file)
-    _check_inside(home, file)
+    _check_inside(home.root, file)
     with home.lock(ERRORS):
         log = load_log(file, now_ms=now_ms)
         added = _choose_new(log, wanted)
@@ -157,7 +163,7 @@ def _choose_new(log: Log, wanted: list[Record]) -> list[Record]:
 
 def mark_errors(home: Home, file: str, word: str, status: FixStatus, *, note: str | None = None, now_ms: int) -> Marked:
     """Say what became of an error, or of all errors of a cause: those that a word names."""
-    _check_inside(home, file)
+    _check_inside(home.root, file)
     with home.lock(ERRORS):
         log = load_log(file, now_ms=now_ms)
         chosen = choose(log.errors, word)
@@ -238,11 +244,10 @@ def find_archived(file: str, word: str) -> Record | None:
 # Writing
 
 
-def _check_inside(home: Home, file: str) -> None:
-    """A link that leads out of the workspace is not followed: somebody else's file would be replaced."""
-    root = f"{os.path.realpath(home.root).rstrip('/')}/"
+def _check_inside(root: str, file: str) -> None:
+    """A link that leads out of the workspace is not followed: somebody else's file would be shown, or replaced."""
     for path in (file, _name_archive(file)):
-        if not os.path.realpath(path).startswith(root):
+        if find_inside(root, path) is None:
             raise InputError(f"'{path}' leads out of the workspace", hint="put a file of its own there")
 
 
@@ -274,9 +279,8 @@ def _archive(file: str, lines: list[str]) -> None:
 
 
 def _write(home: Home, file: str, text: str) -> None:
-    aside = home.make_folder("pending")  # what a crash leaves there is in nobody's way
+    home.make_folder("pending")
     try:
-        os.makedirs(os.path.dirname(file), exist_ok=True)
-        write_bytes(file, text.encode("utf-8", "surrogateescape"), aside=aside)
+        replace_inside(home.root, file, text.encode("utf-8", "surrogateescape"))
     except OSError as error:
         raise tell_failure(file, error) from error

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from remit.errors import InputError, StateError
 from remit.workspace.files import load_bytes
 from remit.workspace.home import TASKS
+from remit.workspace.inside import find_inside
 from remit.workspace.journal import (
     MAX_BYTES,
     Change,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from remit.workspace.journal import Interrupted
 
 STATE, TODO, ARCHIVE = "state.json", "TODO.md", "archive/state.json"
-_NOT_OURS = {".git", ".remit"}
 
 
 class Desk:
@@ -116,7 +116,7 @@ class Desk:
 
 def load_file(root: str, path: str) -> bytes | None:
     """A file of tasks, named from the root; None where there is none."""
-    if not is_own(root, path):  # before anything else: where nothing is yet, something would be written
+    if find_inside(root, path) is None:  # before anything else: where nothing is yet, something would be written
         raise StateError(f"'{path}' leads out of the workspace through a link", hint="put the file itself there")
     file = f"{root}/{path}"
     if not os.path.lexists(file):
@@ -127,16 +127,6 @@ def load_file(root: str, path: str) -> bytes | None:
     if len(data) > MAX_BYTES:
         raise StateError(f"'{path}' has more than {MAX_BYTES:,} bytes", hint="archive old tasks")
     return data
-
-
-def is_own(root: str, path: str) -> bool:
-    """Whether a path ends inside the workspace, links followed, and not in what is git's or Remit's own.
-
-    A link comes with a repository, whoever wrote that; what it leads to would be read and written over.
-    """
-    inside = f"{os.path.realpath(root).rstrip('/')}/"
-    real = os.path.realpath(f"{root}/{path}")
-    return real.startswith(inside) and not _NOT_OURS.intersection(real.removeprefix(inside).split("/"))
 
 
 def decode(data: bytes) -> str:
@@ -159,11 +149,13 @@ def at_desk(home: Home, folder: str, *, kind: str, details: dict[str, Any] | Non
         changes = desk.list_changes()
 
         def record(db: Connection) -> None:
-            save_agreed(db, folder, desk.take_hash() if desk.agrees else b"", desk.markers)
             if any(change.before != change.after for change in changes):
                 add_event(db, kind, details or {})
 
-        write_together(home, changes, kind=kind, record=record)
+        def conclude(db: Connection) -> None:  # only then: whoever finishes it after a crash finds out by looking
+            save_agreed(db, folder, desk.take_hash() if desk.agrees else b"", desk.markers)
+
+        write_together(home, changes, kind=kind, record=record, conclude=conclude)
 
 
 def finish_if_interrupted(home: Home) -> list[Interrupted]:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import StateError, UsageError
+from remit.workspace.inside import find_inside
 from remit.workspace.tasks import state_edits, todo_edits
 from remit.workspace.tasks.archived import find_next_number, list_taken, parse_archive
 from remit.workspace.tasks.desk import (
@@ -21,7 +22,6 @@ from remit.workspace.tasks.desk import (
     at_desk,
     decode,
     finish_if_interrupted,
-    is_own,
     load_file,
 )
 from remit.workspace.tasks.drift import check_drift
@@ -118,12 +118,14 @@ class TaskStore:
     def __init__(self, home: Home, folder: str) -> None:
         self.home = home
         self.folder = folder
+        self.interrupted: list[Interrupted] = []
+        """What a crash had left, and was finished before something was read."""
 
     # Reading
 
     def list_tasks(self) -> list[TaskFacts]:
         """Every task of state.json, in its order."""
-        finish_if_interrupted(self.home)
+        self.interrupted += finish_if_interrupted(self.home)
         text = self._load(STATE)
         if text is None and self._load(TODO) is not None:
             raise tell_missing(STATE, TODO)
@@ -205,9 +207,7 @@ class TaskStore:
         with self.change("task moved", number=number) as desk:
             entry = _find_open(desk, number)
             before = _get_word(entry)
-            doubt = desk.doubts.get(number)
-            if doubt is not None:  # what somebody wrote by hand would be written over
-                raise StateError(doubt.message.replace(" here", " in TODO.md", 1), hint=_lower(doubt.hint))
+            _check_undoubted(desk, number)
             refusal = check_move(before, marker, reason=reason, command=command)
             if refusal is not None:
                 raise StateError(f"task {number}: {refusal.message}", hint=_lower(refusal.hint))
@@ -252,14 +252,15 @@ class TaskStore:
         if not isinstance(named, str) and isinstance(artifacts, list):
             plans = [each.get("path") for each in artifacts if isinstance(each, dict) and each.get("type") == "plan"]
             named = plans[-1] if plans else None
-        if not isinstance(named, str) or not named or "\0" in named:
+        if not isinstance(named, str) or not named:
             return None
-        real_root = os.path.realpath(self.home.root)
-        for base in ("", f"{self.folder}/"):
-            real = os.path.realpath(f"{self.home.root}/{base}{named}")
-            if is_own(self.home.root, f"{base}{named}") and os.path.isfile(real):
-                return os.path.relpath(real, real_root)
-        return None
+        places = (find_inside(self.home.root, f"{base}{named}") for base in ("", f"{self.folder}/"))
+        return next((place for place in places if place is not None and self._is_plan(place)), None)
+
+    def _is_plan(self, path: str) -> bool:
+        """Whether a file can be a plan: a text of its own, and none of those that change with the plan."""
+        own = {find_inside(self.home.root, f"{self.folder}/{name}") for name in (TODO, ARCHIVED_TEXTS)}
+        return path.endswith(".md") and path not in own and os.path.isfile(f"{self.home.root}/{path}")
 
     def move_phase(self, number: int, phase: str, marker: str) -> Moved:
         """Give a phase of a task's plan another marker."""
@@ -273,11 +274,18 @@ class TaskStore:
         return _tell(desk, number, None, wanted)
 
     def conclude(
-        self, number: int, marker: str | None, *, artifacts: tuple[Artifact, ...] = (), reason: str = ""
+        self,
+        number: int,
+        follow: Callable[[str], str | None],
+        *,
+        artifacts: tuple[Artifact, ...] = (),
+        reason: str = "",
     ) -> Moved:
-        """Put down what came of work on a task: its artifacts, and the marker that follows, where one does."""
+        """Put down what came of work on a task: its artifacts, and the marker that follows the one it has, if any."""
         with self.change("task concluded", number=number) as desk:
             before = _get_word(_find_open(desk, number))
+            _check_undoubted(desk, number)
+            marker = follow(before or "")
             now = read_clock()
             for artifact in artifacts:
                 entry = state_edits.find_task(desk.state, number)
@@ -298,13 +306,16 @@ class TaskStore:
             desk.put(STATE, state_edits.append_to_list(desk.state, number, LINKS, entry_id, now=read_clock()))
         return _tell(desk, number, None, None)
 
-    def archive(self, numbers: tuple[int, ...] = ()) -> list[Moved]:
-        """Take tasks that are over out of TODO.md and out of the active ones; all of them where none is named."""
+    def archive(self, numbers: tuple[int, ...] = ()) -> tuple[list[Moved], Moved]:
+        """Take tasks that are over out of TODO.md and out of the active ones; all of them where none is named.
+
+        Gives each of them, and what there was to tell on the way, also where none is over.
+        """
         with self.change("tasks archived", numbers=list(numbers)) as desk:
             chosen = _choose_ended(desk, numbers)
             for number, _ in chosen:
                 self._put_away(desk, number)
-        return [_tell(desk, number, marker, marker) for number, marker in chosen]
+        return [_tell(desk, number, marker, marker) for number, marker in chosen], _tell(desk, 0, None, None)
 
     def _put_away(self, desk: Desk, number: int) -> None:
         now = read_clock()
@@ -365,6 +376,13 @@ def _find_open(desk: Desk, number: int) -> Entry:
     if entry.closed:
         raise StateError(f"task {number} is over and put away", hint="make a new one with: remit task new TITLE")
     return entry
+
+
+def _check_undoubted(desk: Desk, number: int) -> None:
+    """What somebody wrote by hand, and could not be taken in, is not written over."""
+    doubt = desk.doubts.get(number)
+    if doubt is not None:
+        raise StateError(doubt.message.replace(" here", " in TODO.md", 1), hint=_lower(doubt.hint))
 
 
 def _get_word(entry: Entry) -> str | None:
