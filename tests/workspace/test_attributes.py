@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.errors import InputError
+from remit.errors import InputError, StorageError
 from remit.workspace.attributes import MAX_BYTES, add_union, find_merge, load_attributes, render_pattern
+from tests.workspace.scarcity import few_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,7 +78,16 @@ def test_without_a_repository_nobody_can_be_asked(tmp_path: Path) -> None:
 def test_git_is_not_sent_to_a_pipe(root: Path, place: str) -> None:
     (root / place).parent.mkdir(exist_ok=True)
     os.mkfifo(root / place)
-    assert find_merge(str(root), "a/M.jsonl") is None
+    with pytest.raises(InputError, match=r"attributes' is not a file; move it away"):
+        find_merge(str(root), "a/M.jsonl")
+
+
+def test_without_git_to_ask_it_is_told_and_not_guessed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with few_files(1), pytest.raises(StorageError, match="git cannot be started: too many open files"):
+        find_merge(str(root), "M.jsonl")
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(StorageError, match="git cannot be started: it is not on the path; see that git is installed"):
+        find_merge(str(root), "M.jsonl")
 
 
 def test_a_file_that_is_no_text_or_too_long_or_a_link_is_not_edited(root: Path) -> None:

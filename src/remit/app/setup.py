@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from remit.app.manifests import find_manifest
 from remit.app.settings import find_workspace, is_inside, load_settings
 from remit.config import Settings
-from remit.errors import InputError
+from remit.errors import InputError, RemitError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -49,6 +49,8 @@ class Setup(NamedTuple):
     found: Survey
     writes: tuple[PlannedFile, ...]
     notes: tuple[str, ...] = ()
+    undone: tuple[RemitError, ...] = ()
+    """What is missing and cannot be written now."""
 
 
 def plan_setup() -> Setup:
@@ -58,8 +60,9 @@ def plan_setup() -> Setup:
     settings = load_settings(root)
     found = _look_around(root, settings)
     notes: list[str] = []
-    writes = [*_plan_folder(root), *_plan_settings(found), *_plan_attributes(root, found, notes)]
-    return Setup(root, found, tuple(writes), tuple(notes))
+    undone: list[RemitError] = []
+    writes = [*_plan_folder(root), *_plan_settings(found), *_plan_attributes(root, found, notes, undone)]
+    return Setup(root, found, tuple(writes), tuple(notes), tuple(undone))
 
 
 def write_setup(setup: Setup) -> None:
@@ -178,20 +181,33 @@ def render_settings(found: Survey) -> str:
     ])  # fmt: skip
 
 
-def _plan_attributes(root: str, found: Survey, notes: list[str]) -> Iterator[PlannedFile]:
+def _plan_attributes(root: str, found: Survey, notes: list[str], undone: list[RemitError]) -> Iterator[PlannedFile]:
     """Have git keep both sides of the manifest, unless somebody has decided otherwise."""
-    if found.branch is None:
+    if found.branch is None and not _is_below_git(root):
         return
     from remit.workspace.attributes import UNION, UNSPECIFIED, add_union, find_merge, load_attributes  # noqa: PLC0415 - git costs a process
 
     before = load_attributes(root)
-    merge = find_merge(root, found.manifest)
+    try:
+        merge = find_merge(root, found.manifest)
+    except RemitError as error:
+        told = f"{ATTRIBUTES} is not written, for git does not say how it merges {found.manifest}: {error.message}"
+        undone.append(StorageError(told, hint=error.hint))
+        return
     if merge == UNSPECIFIED:
         yield PlannedFile(ATTRIBUTES, before, add_union(before, found.manifest))
     elif merge is None:
-        notes.append(f"git does not say how it merges {found.manifest}: {ATTRIBUTES} stays as it is")
+        if found.branch is not None:  # with neither a branch nor git's word for it, there is no repository
+            told = f"{ATTRIBUTES} is not written, for git knows no checkout here"
+            undone.append(StorageError(told, hint="see what git status says"))
     elif merge != UNION:
         notes.append(f"git merges {found.manifest} as '{merge}', not as 'union': {ATTRIBUTES} stays as it is")
+
+
+def _is_below_git(root: str) -> bool:
+    """Whether there is something for git, though its branch cannot be read."""
+    steps = root.rstrip("/").split("/")
+    return any(os.path.lexists(f"{'/'.join(steps[:depth])}/.git") for depth in range(len(steps), 0, -1))
 
 
 def _load(file: str) -> bytes | None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import stat
 
-from remit.errors import InputError
+from remit.errors import InputError, StorageError
 from remit.workspace.files import load_bytes
 from remit.workspace.git.process import run
 from remit.workspace.git.repository import find_repository
-from remit.workspace.git.told import Refused
+from remit.workspace.git.told import Refused, show
 
 NAME = ".gitattributes"
 UNION = "union"
@@ -24,25 +24,30 @@ _SPECIAL = '#!"'
 
 
 def find_merge(root: str, path: str) -> str | None:
-    """How git merges a path below the root: `union`, another way, `unspecified`; None where there is no git to ask."""
+    """How git merges a path below the root: `union`, another way, or `unspecified`; None where it knows no checkout."""
     try:
         repository = find_repository(root)
-        if not _are_plain(repository.top, f"{repository.prefix}{path}", repository.common):
-            return None
+        _check_places(repository.top, f"{repository.prefix}{path}", repository.common)
         asked = ("check-attr", "-z", "merge", "--", f"{repository.prefix}{path}")
         # What the user has set for all repositories is no help to those who merge elsewhere.
         answer = run(repository.top, "-c", "core.attributesFile=/dev/null", *asked)
-    except Refused:
-        return None
+    except Refused as refused:
+        if refused.finding.code == "GIT002":
+            return None
+        raise refused.as_error() from refused
     parts = answer.out.split(b"\0")
-    return os.fsdecode(parts[2]) if answer.code == 0 and len(parts) > 2 else None  # noqa: PLR2004 - path, name, value
+    if answer.code or len(parts) <= 2:  # noqa: PLR2004 - path, name, value
+        raise StorageError(f"git does not answer: {show(answer.reason)}", hint="see what git status says")
+    return os.fsdecode(parts[2])
 
 
-def _are_plain(top: str, path: str, common: str) -> bool:
-    """Whether every file that git would open for a path is one: at a pipe it would wait for ever."""
+def _check_places(top: str, path: str, common: str) -> None:
+    """Refuse what is no file where git would open one for a path: at a pipe it would wait for ever."""
     folders = path.split("/")[:-1]
     places = [f"{'/'.join([top, *folders[:depth]])}/{NAME}" for depth in range(len(folders) + 1)]
-    return all(_is_plain(place) for place in (*places, f"{common}/info/attributes"))
+    for place in (*places, f"{common}/info/attributes"):
+        if not _is_plain(place):
+            raise InputError(f"'{place}' is not a file", hint="move it away")
 
 
 def _is_plain(file: str) -> bool:

@@ -315,6 +315,11 @@ def test_how_the_manifest_is_merged(workspace: Inside) -> None:
     assert (state, f"git merges {MANIFEST} as 'ours'" in message) == ("warning", True)
     (workspace.folder / ".gitattributes").unlink()
     assert find(workspace, "merging")[2] == "remit init adds merge=union to .gitattributes"
+    (workspace.folder / "claudedocs").mkdir()
+    os.mkfifo(workspace.folder / "claudedocs/.gitattributes")
+    state, message, hint = find(workspace, "merging")
+    assert (state, hint) == ("warning", "move it away")
+    assert message.endswith(f"{MANIFEST}: '{workspace.folder}/claudedocs/.gitattributes' is not a file")
 
 
 # What people and agents wrote

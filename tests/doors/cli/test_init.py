@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from remit.app.setup import plan_setup, write_setup
+from remit.app.setup import Setup, plan_setup, write_setup
 from remit.config import Settings, parse_settings
-from remit.errors import InputError
+from remit.errors import InputError, RemitError
 from tests.doors.cli.test_lint import git, put
 from tests.doors.cli.test_make import CODEX, OPENCODE, list_files
 from tests.doors.conftest import Ended, Inside, Remit
 from tests.doors.terminals import talk
 from tests.workspace.dying import run_and_die
+from tests.workspace.scarcity import few_files
 from tests.workspace.tasks.samples import STATE, TODO
 
 MANIFEST = "claudedocs/agent-outputs/MANIFEST.jsonl"
@@ -309,7 +310,8 @@ def test_a_pipe_in_the_place_of_attributes_stops_nobody(repository: Inside, plac
     if place == ".gitattributes":
         assert "is not a file" in ended.complaint
     else:
-        assert "git does not say how it merges" in ended.text
+        assert ended.code == 1
+        assert f"{place}' is not a file; move it away" in ended.complaint
 
 
 @pytest.mark.parametrize("name", [".remit", "remit.toml"])
@@ -349,10 +351,65 @@ def test_several_at_once_make_one_workspace(remit: Remit) -> None:
     assert (remit.folder / ".gitattributes").read_text() == f"{MANIFEST} merge=union\n"
 
 
-def test_git_without_a_repository_that_it_likes_is_a_note(inside: Inside) -> None:
+# What cannot be written
+
+
+def test_git_without_a_repository_that_it_likes_is_told(inside: Inside) -> None:
     (inside.folder / ".git").mkdir()
     inside.write(".git/HEAD", "ref: refs/heads/main\n")
     assert subprocess.run(["git", "status"], cwd=inside.folder, capture_output=True, check=False).returncode
     ended = inside("init", "--yes")
-    assert (ended.code, "git does not say how it merges" in ended.text) == (0, True)
+    assert (ended.code, ended.text.split("\n")[-2]) == (1, "✗ written, but not everything")
+    assert ended.complaint == ".gitattributes is not written, for git knows no checkout here; see what git status says"
+    assert (inside.folder / "remit.toml").exists()
     assert not (inside.folder / ".gitattributes").exists()
+
+
+def test_something_by_the_name_of_git_is_no_repository(inside: Inside) -> None:
+    (inside.folder / ".git").mkdir()
+    ended = inside("init", "--yes")
+    assert (ended.code, "no repository here" in ended.text, ended.err) == (0, True, b"")
+
+
+def test_without_the_program_git_it_says_what_it_did_not_write(
+    repository: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setenv("PATH", "/nonexistent")
+        planned = repository("init", "--json")
+        first, again = repository("init", "--yes"), repository("init")
+    undone = (
+        f".gitattributes is not written, for git does not say how it merges {MANIFEST}: git cannot be started: "
+        "it is not on the path; see that git is installed and can be started, then try again"
+    )
+    assert (planned.code, load(planned)["undone"]) == (1, [undone])
+    for ended, verdict in ((first, "written, but not everything"), (again, "nothing was written, and something is")):
+        assert (ended.code, ended.complaint) == (1, undone)
+        assert ended.text.split("\n")[-2].startswith(f"✗ {verdict}")
+    assert (repository.folder / "remit.toml").exists()
+    assert not (repository.folder / ".gitattributes").exists()
+    assert repository("init", "--yes").code == 0
+    assert (repository.folder / ".gitattributes").exists()
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_process_that_may_open_no_more_files_never_says_that_all_is_written() -> None:
+    """With more files that may be open it comes further; what it says is true at each point."""
+    plan_setup()  # what is imported late is there now
+    codes = []
+    for number in range(40):
+        with few_files(number):
+            setup = _plan()
+        codes.append("failed" if setup is None else "undone" if setup.undone else "planned")
+        planned = setup is not None and any(each.path == ".gitattributes" for each in setup.writes)
+        assert planned == (codes[-1] == "planned"), number
+    assert "undone" in codes
+    assert codes[-1] == "planned"
+
+
+def _plan() -> Setup | None:
+    try:
+        return plan_setup()
+    except RemitError as error:
+        assert "too many open files" in error.message  # noqa: PT017 - which of the two it is, is what is asked
+        return None

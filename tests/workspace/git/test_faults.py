@@ -2,10 +2,8 @@
 
 import errno
 import os
-import resource
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,19 +15,7 @@ from remit.workspace.git.process import Answer, run
 from remit.workspace.git.told import Refused, commit_failed
 from remit.workspace.git.worktrees import add_worktree, list_worktrees
 from tests.workspace.git.checkout import Checkout
-
-
-@contextmanager
-def few_files(number: int) -> Iterator[None]:
-    """Let the process open no more than so many files beyond those that are open."""
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    lowest = os.dup(0)
-    os.close(lowest)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest + number, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+from tests.workspace.scarcity import few_files
 
 
 @pytest.fixture

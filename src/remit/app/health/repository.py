@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from remit.app.health.values import Check
 from remit.app.setup import place_manifest
+from remit.errors import RemitError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +52,12 @@ def _look_at_merging(patient: Patient) -> Iterator[Check]:
     from remit.workspace.attributes import UNION, UNSPECIFIED, find_merge  # noqa: PLC0415 - only for this
 
     manifest = place_manifest(patient.root, patient.settings)
-    merge = find_merge(patient.root, manifest)
+    try:
+        merge = find_merge(patient.root, manifest)
+    except RemitError as error:
+        told = f"git does not say how it merges {manifest}: {error.message}"
+        yield Check("merging", "warning", told, error.hint)
+        return
     if merge == UNION:
         yield Check("merging", "ok", f"git keeps both sides of {manifest}")
     elif merge in (UNSPECIFIED, None):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.doors.cli import options
-from remit.doors.cli.output import get_paint, say, say_json
+from remit.doors.cli.output import complain, get_paint, say, say_json
 from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count
 from remit.doors.terminal import escape, quote
 
@@ -35,17 +35,31 @@ def init(*, yes: bool, output_format: str) -> int:
         if yes:
             app.write_setup(setup)
         say_json(_shape(setup, written=yes))
-        return ACCEPTED if yes or not setup.writes else NOT_ACCEPTED
+        return ACCEPTED if (yes or not setup.writes) and not setup.undone else _tell_undone(setup)
     _show(setup, at_length=not yes)
     if not setup.writes:
-        say(f"{get_paint()('good', '✓')} nothing to do: everything is there")
-        return ACCEPTED
+        return _end(setup, "nothing to do: everything is there", "nothing was written, and something is missing")
     if not yes and not (can_ask() and ask("\nWrite this?", default=True)):
         say("" if can_ask() else "\nNothing was written; to write it, run: remit init --yes")
-        return NOT_ACCEPTED
+        return _tell_undone(setup)
     app.write_setup(setup)
-    say(f"\n{get_paint()('good', '✓')} written; next: remit doctor, remit lint")
-    return ACCEPTED
+    say("")
+    return _end(setup, "written; next: remit doctor, remit lint", "written, but not everything")
+
+
+def _end(setup: Setup, well: str, badly: str) -> int:
+    """The last line: whether everything is there now."""
+    if not setup.undone:
+        say(f"{get_paint()('good', '✓')} {well}")
+        return ACCEPTED
+    say(f"{get_paint()('error', '✗')} {badly}")
+    return _tell_undone(setup)
+
+
+def _tell_undone(setup: Setup) -> int:
+    for error in setup.undone:
+        complain(error)
+    return NOT_ACCEPTED
 
 
 def _shape(setup: Setup, *, written: bool) -> dict[str, Any]:
@@ -64,6 +78,7 @@ def _shape(setup: Setup, *, written: bool) -> dict[str, Any]:
         "found": found,
         "writes": writes,
         "notes": list(setup.notes),
+        "undone": [str(error) for error in setup.undone],
         "written": written and bool(writes),
     }
 
