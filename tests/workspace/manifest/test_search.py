@@ -67,6 +67,10 @@ def ask(desk: Desk, **query: object) -> list[str]:
         ({"words": ("Mu\u0308ller",)}, ["mid-2"]),
         ({"words": ("mid-2",)}, ["mid-2"]),
         ({"words": ("upl",)}, []),
+        ({"words": ("uploading",)}, ["mid-2", "old"]),
+        ({"words": ("uplo",)}, ["mid-2", "old"]),
+        ({"words": ("uplo",), "until": "2025-12-31"}, ["old"]),
+        ({"words": ("mull",)}, ["mid-2"]),
         ({"words": ("sessions",), "topic": "auth", "task": "8"}, ["mid"]),
         ({"words": ("sessions",), "since": "2026-01-01", "status": "blocked"}, ["new"]),
         ({"topic": "costs", "task": "7", "actionable": True, "pending": True}, ["old"]),
@@ -126,10 +130,10 @@ def test_words_are_data(full: Desk, text: str) -> None:
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(words=st.lists(st.text(max_size=20), max_size=4))
-def test_no_words_are_an_error_of_sql(full: Desk, words: list[str]) -> None:
+@given(words=st.lists(st.text(max_size=20), max_size=4), is_begun=st.booleans())
+def test_no_words_are_an_error_of_sql(full: Desk, words: list[str], *, is_begun: bool) -> None:
     try:
-        match = write_match(words)
+        match = write_match(words, is_begun=is_begun)
     except UsageError:
         return
     full.home.ledger.db.execute("SELECT rowid FROM manifest_words WHERE manifest_words MATCH ?", (match,)).fetchall()
@@ -143,10 +147,21 @@ def test_what_is_no_word_or_too_many_is_told() -> None:
 
 
 def test_only_a_long_enough_last_word_is_a_beginning() -> None:
-    assert write_match(["rate", "limi"]) == '"rate" "limi"*'
-    assert write_match(["rate", "lim"]) == '"rate" "lim"'
-    assert write_match(['"rate limits"']) == '"rate limits"'
+    assert write_match(["rate", "limi"], is_begun=True) == '"rate" "limi"*'
+    assert write_match(["rate", "limi"]) == '"rate" "limi"'
+    assert write_match(["rate", "lim"], is_begun=True) == '"rate" "lim"'
+    assert write_match(['"rate limits"'], is_begun=True) == '"rate limits"'
     assert write_match(['a"b']) == '"a" "b"'
+
+
+def test_a_word_that_is_there_is_no_beginning(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On every page and in every batch: what fits as it is does not change its meaning when it runs out."""
+    monkeypatch.setattr(module, "_BATCH", 2)
+    desk.put("a", "b", title="Cart")
+    desk.put("c", "d", title="Carthage")
+    assert ask(desk, words=("cart",)) == ["b", "a"]
+    assert find_entries(desk.index, Query(words=("cart",)), limit=2, skip=2).entries == ()
+    assert ask(desk, words=("carth",)) == ["d", "c"]
 
 
 @pytest.mark.parametrize(

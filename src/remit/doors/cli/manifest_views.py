@@ -54,8 +54,8 @@ def show(entry_id: str | None, *, line: int | None, manifest: str | None, output
 def find(words: tuple[str, ...], **asked: Any) -> int:  # noqa: ANN401 - the options
     """Find the entries that have every WORD in id, title, topics or key findings, the newest first.
 
-    The last word may be the beginning of a longer one, from 4 letters on. Words between quotation marks of their own
-    ('"rate limit"') must stand together.
+    The endings of English words do not matter. Where nothing fits, the last word may be the beginning of a longer one,
+    from 4 letters on. Words between quotation marks of their own ('"rate limit"') must stand together.
     """
     return _list(asked, words=words)
 

@@ -209,7 +209,8 @@ _MANIFEST = Migration(
         # Only where words stand: the words themselves are in the manifest.
         """
         CREATE VIRTUAL TABLE manifest_words USING fts5 (
-            id, title, topics, key_findings, content = '', columnsize = 0, tokenize = 'unicode61 remove_diacritics 2'
+            id, title, topics, key_findings, content = '', columnsize = 0,
+            tokenize = 'porter unicode61 remove_diacritics 2'
         )
         """,
         # Bytes of words that are kept in memory before they are written out: the default is a quarter of it.

@@ -31,7 +31,10 @@ class Query(NamedTuple):
     """What to look for; what is left out does not matter."""
 
     words: tuple[str, ...] = ()
-    """All of them must be in the id, the title, the topics or the key findings. Quotation marks hold a phrase."""
+    """All of them must be in the id, the title, the topics or the key findings. Quotation marks hold a phrase.
+
+    Where nothing fits, the last one may be the beginning of a longer one.
+    """
     topic: str | None = None
     task: str | None = None
     status: str | None = None
@@ -39,6 +42,8 @@ class Query(NamedTuple):
     until: str | None = None
     actionable: bool | None = None
     pending: bool = False
+    is_begun: bool = False
+    """Whether the last word is a beginning. Worked out."""
 
 
 class Page(NamedTuple):
@@ -52,7 +57,7 @@ def find_entries(index: Index, query: Query, *, limit: int = PAGE, skip: int = 0
     """One page of the entries that fit."""
 
     def ask(db: Connection, known: Known) -> Page:
-        statement, values = _write_select(query, known.bounds)
+        statement, values = _write_select(_settle(db, query, known.bounds), known.bounds)
         rows = db.execute(f"{statement} LIMIT ? OFFSET ?", (*values, limit + 1, skip)).fetchall()
         return Page(tuple(index.load_entries(rows[:limit])), len(rows) > limit)
 
@@ -75,7 +80,8 @@ def _ask_batch(
 ) -> Callable[[Connection, Known], tuple[list[tuple[int, int, int]], list[Entry]]]:
     def ask(db: Connection, known: Known) -> tuple[list[tuple[int, int, int]], list[Entry]]:
         first, end = known.bounds
-        statement, values = _write_select(query, (first, end if below is None else below))
+        settled = _settle(db, query, known.bounds)
+        statement, values = _write_select(settled, (first, end if below is None else below))
         rows = db.execute(f"{statement} LIMIT ?", (*values, _BATCH)).fetchall()
         return rows, index.load_entries(rows)
 
@@ -98,7 +104,7 @@ def _choose_tables(query: Query) -> list[_Table]:
     """The tables that are needed; the first leads, the others are looked at entry by entry."""
     tables = []
     if query.words:
-        match = write_match(query.words)
+        match = write_match(query.words, is_begun=query.is_begun)
         tables.append(_Table("manifest_words", "rowid", "manifest_words MATCH ?", match))
     if query.task is not None:
         tables.append(_Table("manifest_tasks", "entry", "task = ?", name_task(query.task)))
@@ -145,8 +151,20 @@ def _narrow(bounds: tuple[int, int], query: Query) -> tuple[int, int]:
     return first, end
 
 
-def write_match(words: Iterable[str]) -> str:
-    """Words as FTS5 takes them: each quoted, all required, and the last one also as the beginning of a longer one."""
+def _settle(db: Connection, query: Query, bounds: tuple[int, int]) -> Query:
+    """Take the last word for a beginning where nothing fits as it is.
+
+    To look for beginnings takes as long as all that begins so is long; a common word is found at once.
+    """
+    begun = query._replace(is_begun=True)
+    if not query.words or write_match(query.words) == write_match(query.words, is_begun=True):
+        return query
+    statement, values = _write_select(query, bounds)
+    return query if db.execute(f"{statement} LIMIT 1", values).fetchone() else begun
+
+
+def write_match(words: Iterable[str], *, is_begun: bool = False) -> str:
+    """Words as FTS5 takes them: each quoted, all required; the last one also as the beginning of a longer one."""
     phrases = [phrase for text in words for phrase in _split(text)]
     if not phrases:
         raise UsageError("there is no word to look for", hint="give letters or digits")
@@ -154,7 +172,7 @@ def write_match(words: Iterable[str]) -> str:
         raise UsageError(f"{len(phrases)} words are too many to look for", hint=f"give at most {_MAX_WORDS}")
     match = " ".join(f'"{phrase}"' for phrase in phrases)
     last = phrases[-1]
-    return f"{match}*" if last.isalnum() and len(last) >= _MIN_PREFIX_CHARS else match
+    return f"{match}*" if is_begun and last.isalnum() and len(last) >= _MIN_PREFIX_CHARS else match
 
 
 def _split(text: str) -> Iterator[str]:
