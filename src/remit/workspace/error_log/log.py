@@ -98,6 +98,7 @@ def load_log(file: str, *, now_ms: int = 0, root: str | None = None) -> Log:
         _check_inside(root, file)
     if not os.path.lexists(file):
         return Log(file, parse_document(render_new(format_time(now_ms))))
+    _check_file(file)
     data = load_bytes(file, max_bytes=MAX_BYTES)
     if len(data) > MAX_BYTES:
         raise InputError(f"'{file}' has more than {MAX_BYTES:,} bytes", hint="move old errors out of it")
@@ -232,6 +233,7 @@ def find_archived(file: str, word: str) -> Record | None:
     archive, wanted = _name_archive(file), word.encode("utf-8", "replace")
     if not os.path.lexists(archive):
         return None
+    _check_file(archive)
     for line, _ in load_lines(archive, max_bytes=MAX_BYTES):
         if wanted in line and len(line) <= MAX_BYTES:
             for item in parse_document(f"[{line.decode('utf-8', 'surrogateescape')}]").items:
@@ -249,6 +251,13 @@ def _check_inside(root: str, file: str) -> None:
     for path in (file, _name_archive(file)):
         if find_inside(root, path) is None:
             raise InputError(f"'{path}' leads out of the workspace", hint="put a file of its own there")
+
+
+def _check_file(path: str) -> None:
+    """Nobody has named this path, so nobody could name another: what is in its way has to go."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        what = "the folder" if os.path.isdir(path) else "it"
+        raise InputError(f"'{path}' is not a file", hint=f"move {what} away")
 
 
 def _name_archive(file: str) -> str:
