@@ -45,13 +45,17 @@ ERRORS = {
     "link": ("EROFS", "ENOSPC"),
     "linkat": ("EROFS", "ENOSPC"),
     "mkdir": ("ENOSPC", "EROFS"),
+    "mkdirat": ("ENOSPC", "EROFS"),
     "openat": ("EMFILE", "EACCES", "EROFS"),
     "pipe2": ("EMFILE",),
     "pread64": ("EIO",),
     "pwrite64": ("ENOSPC", "EIO", "ENOSPC+"),
     "read": ("EIO",),
     "rename": ("EIO", "EROFS", "ENOSPC"),
+    "renameat2": ("EIO", "EROFS", "ENOSPC"),
+    "renameat": ("EIO", "EROFS", "ENOSPC"),
     "unlink": ("EROFS", "EIO"),
+    "unlinkat": ("EROFS", "EIO"),
     "write": ("ENOSPC", "EIO", "ENOSPC+"),
 }
 

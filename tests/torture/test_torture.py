@@ -49,7 +49,8 @@ def test_who_writes_one_file_after_the_other_is_found_out() -> None:
 
 @pytest.mark.slow
 def test_a_move_that_is_killed_happened_or_did_not_and_so_did_its_recovery() -> None:
-    told = torture("kill_points.py", *choose("task move"), "--syscall", "rename", "--syscall", "fsync", "--most", "8")
+    syscalls = [word for name in ("rename", "renameat", "renameat2", "fsync") for word in ("--syscall", name)]
+    told = torture("kill_points.py", *choose("task move"), *syscalls, "--most", "12")
     check_kills(told, at_least=40)
     names = [row["command"] for row in told["rows"]]
     assert len([name for name in names if name.startswith("recovery of")]) >= 3

@@ -118,8 +118,7 @@ def _tell(
     try:
         for step, change in zip(steps, wanted, strict=True):
             _set_aside(step, change.after)
-        for folder in {step.waiting.folder for step in steps}:
-            os.fsync(folder)
+        _sync_waiting(steps)
         with home.ledger.transaction(durable=True) as db:
             record(db)
             number = _write_intent(db, kind, steps)
@@ -157,6 +156,15 @@ def _set_aside(step: _Step, data: bytes) -> None:
         write_spot(step.waiting, data, like=step.target)
     except OSError as error:
         raise tell_failure(step.path, error) from error
+
+
+def _sync_waiting(steps: list[_Step]) -> None:
+    """See the names of the new contents on disk."""
+    try:
+        for folder in {step.waiting.folder for step in steps}:
+            os.fsync(folder)
+    except OSError as error:
+        raise tell_failure(steps[0].path, error) from error
 
 
 def _write_intent(db: Connection, kind: str, steps: list[_Step]) -> int:
