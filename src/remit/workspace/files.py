@@ -40,6 +40,8 @@ def load_bytes(path: str | Path, *, max_bytes: int = MAX_BYTES) -> bytes:
 
 def load_stdin() -> bytes:
     """Read standard input, up to the same cap."""
+    if sys.stdin is None:
+        raise InputError("standard input is closed", hint="give it something to read, or name a file")
     return sys.stdin.buffer.read(MAX_BYTES + 1)
 
 

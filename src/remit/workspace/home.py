@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from remit.workspace.ledger import Ledger
 
 FOLDER = ".remit"
-TASKS, MANIFEST, ERRORS = "tasks", "manifest", "errors"
+SETTLING, TASKS, MANIFEST, ERRORS = "settling", "tasks", "manifest", "errors"
 """The locks. Whoever needs several takes them in this order."""
 
 

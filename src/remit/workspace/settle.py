@@ -19,6 +19,7 @@ from remit.workspace.activity import write_activity
 from remit.workspace.error_log.log import record_errors
 from remit.workspace.error_log.records import make_records
 from remit.workspace.git.commits import commit_paths, render_message
+from remit.workspace.home import SETTLING
 from remit.workspace.ledger.activity import list_acts, mark_told
 from remit.workspace.ledger.events import add_event, read_clock_ms
 from remit.workspace.ledger.retention import forget_if_due
@@ -90,14 +91,21 @@ class Places(NamedTuple):
 
 
 def settle(home: Home, settlement: Settlement, places: Places) -> tuple[Step, ...]:
-    """Do what is missing, in order; what became of each step."""
+    """Do what is missing, in order; what became of each step. One settles at a time: two would not see each other."""
+    try:
+        with home.lock(SETTLING):
+            return _settle(home, settlement, places)
+    except RemitError as error:  # the lock, or the ledger itself
+        return (Step("ledger", "failed", str(error)),)
+
+
+def _settle(home: Home, settlement: Settlement, places: Places) -> tuple[Step, ...]:
     acts = {"manifest": _settle_manifest, "task": _settle_task, "errors": _settle_errors, "activity": _settle_activity}
     steps = [_attempt(name, partial(act, home, settlement, places)) for name, act in acts.items()]
     files = tuple(dict.fromkeys(file for step in steps for file in step.files))
     steps.append(_attempt("git", partial(_settle_git, home, settlement, files)))
-    _record(home, settlement, steps)
-    forget_if_due(home, days=places.keep_days, megabytes=places.keep_megabytes)
-    return tuple(steps)
+    told = _attempt("ledger", partial(_record, home, settlement, places, steps))
+    return tuple(steps) if told.state == "done" else (*steps, told)
 
 
 def _attempt(name: str, act: Callable[[], Step]) -> Step:
@@ -107,7 +115,8 @@ def _attempt(name: str, act: Callable[[], Step]) -> Step:
         return Step(name, "failed", str(error))
 
 
-def _record(home: Home, settlement: Settlement, steps: list[Step]) -> None:
+def _record(home: Home, settlement: Settlement, places: Places, steps: list[Step]) -> Step:
+    """Write down what was done, and forget what is old."""
     with home.ledger.transaction() as db:
         db.executemany(
             "INSERT OR REPLACE INTO settled_steps (session_id, step, at_ms, result) VALUES (?, ?, ?, ?)",
@@ -117,6 +126,8 @@ def _record(home: Home, settlement: Settlement, steps: list[Step]) -> None:
             ],
         )
         add_event(db, "settlement", {step.name: step.state for step in steps}, session_id=settlement.session_id)
+    forget_if_due(home, days=places.keep_days, megabytes=places.keep_megabytes)
+    return Step("ledger", "done")
 
 
 def _settle_manifest(home: Home, settlement: Settlement, places: Places) -> Step:

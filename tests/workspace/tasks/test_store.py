@@ -263,3 +263,40 @@ def test_many_move_at_once_and_the_files_agree(tmp_path: Path) -> None:
     assert sorted(state) == list(range(1, 15))
     assert {state[number] for number in range(1, 5)} == {"BLOCKED"}
     assert make(tmp_path).check() == []
+
+
+def test_a_plan_where_plans_are_kept_is_found_without_being_named(tmp_path: Path) -> None:
+    store = make(tmp_path, "One", "Two")
+    plans = tmp_path / "specs" / "002_two" / "plans"
+    plans.mkdir(parents=True)
+    (plans / "implementation-001.md").write_text("# Old\n")
+    (plans / "implementation-002.md").write_text(PLAN)
+    facts = store.load_plan(2)
+    assert facts is not None
+    assert facts.path == "specs/002_two/plans/implementation-002.md"
+    assert store.load_plan(1) is None
+    store.move(2, "IMPLEMENTING")
+    assert "- **Status**: [IMPLEMENTING]" in (plans / "implementation-002.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "named", ["specs/TODO.md", "specs/archive/TODO.md", "p\ud83d.md", "specs/state.json", "\0", "x"]
+)
+def test_what_cannot_be_a_plan_is_none(tmp_path: Path, named: str) -> None:
+    store = make(tmp_path, "One", "Two")
+    value = load_state(tmp_path)
+    value["active_projects"][1]["plan_path"] = named
+    (tmp_path / "specs" / "state.json").write_text(json.dumps(value, indent=2))
+    store.move(2, "RESEARCHING")
+    assert store.check() == []
+    assert store.load_plan(2) is None
+
+
+def test_an_edit_that_is_taken_in_is_told_also_where_nothing_is_put_away(tmp_path: Path) -> None:
+    store = make(tmp_path, "One")
+    todo = tmp_path / "specs" / "TODO.md"
+    todo.write_text(todo.read_text().replace("NOT STARTED", "RESEARCHING"))
+    done, aside = store.archive()
+    assert done == []
+    assert len(aside.taken_in) == 1
+    assert aside.files == ("specs/state.json",)

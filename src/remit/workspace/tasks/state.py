@@ -38,18 +38,18 @@ class _Lines:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.at, self.line = 0, 1
+        self.at, self.line, self.start = 0, 1, 0
 
     def locate(self, start: int, end: int) -> Place:
         return Place(*self._find(start), *self._find(end))
 
     def _find(self, at: int) -> tuple[int, int]:
-        if at >= self.at:
-            self.line += self.text.count("\n", self.at, at)
-        else:
-            self.line -= self.text.count("\n", at, self.at)
+        crossed = self.text.count("\n", min(at, self.at), max(at, self.at))
+        if crossed:  # else the line begins where it did: in a file of one line that is far away
+            self.line += crossed if at > self.at else -crossed
+            self.start = self.text.rfind("\n", 0, at) + 1
         self.at = at
-        return self.line, at - self.text.rfind("\n", 0, at)
+        return self.line, at - self.start + 1
 
 
 def parse_state(text: str) -> State:

@@ -35,7 +35,7 @@ from remit.workspace.tasks.todo import parse_todo
 from remit.workspace.tasks.values import MARKERS, read_marker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from remit.model import Artifact, Finding
@@ -167,7 +167,7 @@ class TaskStore:
     def load_plan(self, number: int) -> PlanFacts | None:
         """The plan of a task; None where it has none."""
         task = self.get(number)
-        path = self.find_plan(task)
+        path = self.find_plan(task.number, task.fields)
         data = None if path is None else load_file(self.home.root, path)
         if path is None or data is None:
             return None
@@ -229,12 +229,12 @@ class TaskStore:
         if reason:
             todo = todo_edits.set_field(todo, number, f"{marker.capitalize()} Reason", reason)
         desk.put(TODO, todo)
-        self.follow_in_plan(desk, entry.value, lambda text: set_plan_status(text, marker))
+        self.follow_in_plan(desk, number, entry.value, lambda text: set_plan_status(text, marker))
         desk.markers[number] = marker
 
-    def follow_in_plan(self, desk: Desk, fields: dict[str, Any], edit: Callable[[str], str]) -> bool:
+    def follow_in_plan(self, desk: Desk, number: int, fields: dict[str, Any], edit: Callable[[str], str]) -> bool:
         """Change a task's plan together with it; whether it has one."""
-        path = self.find_plan(TaskFacts(0, "", None, closed=False, fields=fields))
+        path = self.find_plan(number, fields)
         root = os.path.realpath(self.home.root)
         # The folder may be a link to one of another depth, and then so many steps up from it lead elsewhere.
         folder = os.path.realpath(f"{root}/{self.folder}")
@@ -245,17 +245,29 @@ class TaskStore:
         desk.put(name, edit(text))
         return True
 
-    def find_plan(self, task: TaskFacts) -> str | None:
-        """Where a task's plan is, below the root: what state.json names, if it ends inside the workspace."""
-        named = task.fields.get("plan_path")
-        artifacts = task.fields.get("artifacts")
-        if not isinstance(named, str) and isinstance(artifacts, list):
-            plans = [each.get("path") for each in artifacts if isinstance(each, dict) and each.get("type") == "plan"]
-            named = plans[-1] if plans else None
-        if not isinstance(named, str) or not named:
-            return None
-        places = (find_inside(self.home.root, f"{base}{named}") for base in ("", f"{self.folder}/"))
+    def find_plan(self, number: int, fields: dict[str, Any]) -> str | None:
+        """Where a task's plan is, below the root: what state.json names, else the newest where plans are kept."""
+        artifacts = fields.get("artifacts")
+        listed = [each for each in artifacts if isinstance(each, dict)] if isinstance(artifacts, list) else []
+        named = [
+            fields.get("plan_path"),
+            *(each.get("path") for each in reversed(listed) if each.get("type") == "plan"),
+        ]
+        bases = ("", f"{self.folder}/")
+        told = (f"{base}{name}" for name in named if isinstance(name, str) and name for base in bases)
+        return self._find_plan(told) or self._find_plan(self._list_usual_plans(number))
+
+    def _find_plan(self, paths: Iterable[str]) -> str | None:
+        places = (find_inside(self.home.root, path) for path in paths)
         return next((place for place in places if place is not None and self._is_plan(place)), None)
+
+    def _list_usual_plans(self, number: int) -> list[str]:
+        """The plans in the folder of a task, `{number}_{name}/plans`, the newest first."""
+        found = []
+        for folder in _list_names(f"{self.home.root}/{self.folder}", (f"{number}_", f"{number:03}_")):
+            plans = f"{self.folder}/{folder}/plans"
+            found += [f"{plans}/{name}" for name in _list_names(f"{self.home.root}/{plans}", ("implementation-",))]
+        return sorted(found, reverse=True)
 
     def _is_plan(self, path: str) -> bool:
         """Whether a file can be a plan: a text of its own, and none of those that change with the plan."""
@@ -269,7 +281,7 @@ class TaskStore:
             raise UsageError(f"'{marker}' is not a marker", hint=f"known are: {', '.join(MARKERS)}")
         with self.change("phase moved", number=number, phase=phase) as desk:
             entry = state_edits.find_task(desk.state, number)
-            if not self.follow_in_plan(desk, entry.value, lambda text: set_phase(text, phase, wanted)):
+            if not self.follow_in_plan(desk, number, entry.value, lambda text: set_phase(text, phase, wanted)):
                 raise UsageError(f"task {number} has no plan", hint="name it as plan_path in state.json")
         return _tell(desk, number, None, wanted)
 
@@ -389,6 +401,14 @@ def _get_word(entry: Entry) -> str | None:
     """The status of a task, as the file has it."""
     word = entry.value.get("status")
     return word if isinstance(word, str) else None
+
+
+def _list_names(folder: str, starts: tuple[str, ...]) -> list[str]:
+    """The names in a folder that begin so; none where there is no folder."""
+    try:
+        return sorted(name for name in os.listdir(folder) if name.startswith(starts))
+    except (OSError, ValueError):
+        return []
 
 
 def _list_paths(fields: dict[str, Any]) -> set[object]:

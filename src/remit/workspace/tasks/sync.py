@@ -82,7 +82,7 @@ def repair(store: TaskStore, prefer: Prefer = "newest") -> Synced:
         settle(desk, repaired)
         for number, marker in repaired.plans.items():
             fields = state_edits.find_task(desk.state, number).value
-            store.follow_in_plan(desk, fields, partial(set_plan_status, marker=marker))
+            store.follow_in_plan(desk, number, fields, partial(set_plan_status, marker=marker))
     return _tell(desk, kept)
 
 
@@ -122,7 +122,7 @@ def load_plan_statuses(store: TaskStore, text: str | None) -> dict[int, str | No
     """The status that the plan of each open task of a state.json has."""
     found: dict[int, str | None] = {}
     for task in read_tasks(text) if text is not None else ():
-        path = None if task.closed else store.find_plan(task)
+        path = None if task.closed else store.find_plan(task.number, task.fields)
         data = None if path is None else load_file(store.home.root, path)
         if data is not None:
             found[task.number] = parse_plan(decode(data)).marker
