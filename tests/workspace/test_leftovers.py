@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from remit.workspace.git.commits import commit_paths
 from remit.workspace.home import Home
 from remit.workspace.journal import Change, write_together
 from remit.workspace.ledger.spills import find_spill, load_spill, write_spill
-from remit.workspace.leftovers import clear, clear_spills, find_half_written, find_recovered, find_stray_spills
+from remit.workspace.leftovers import (
+    Leftover,
+    clear,
+    clear_scratch,
+    clear_spills,
+    find_half_written,
+    find_recovered,
+    find_scratch,
+    find_stray_spills,
+)
 from tests.workspace.dying import run_and_die
+from tests.workspace.git.checkout import make_checkout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from remit.workspace.leftovers import Leftover
 
 DAY = 86_400
 
@@ -182,3 +192,71 @@ def test_what_is_cleared_is_gone_and_the_rest_is_told(home: Home, tmp_path: Path
     assert clear([*found, folder]) == found
     assert not file.exists()
     assert found[0].size_bytes == 4
+
+
+# Scratch folders of git
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for what is temporary, for this test alone."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def make_scratch(folder: Path, mode: int = 0o700) -> Path:
+    folder.mkdir()
+    (folder / "objects").mkdir()
+    (folder / "HEAD").write_text("ref: x\n")
+    (folder / "objects/one").write_bytes(b"x" * 100)
+    (folder / "index").symlink_to("/nowhere")
+    folder.chmod(mode)
+    return folder
+
+
+def test_the_scratch_folder_of_a_commit_that_was_killed_goes_after_a_day(
+    tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkout = make_checkout(tmp_path / "project")
+    checkout.put("a.md", "two\n")
+    step = 1
+    while not list(temporary.iterdir()):
+        assert run_and_die(lambda: commit_paths(str(checkout.root), ["a.md"], "x"), at=step)
+        step += 1
+    left = [str(folder) for folder in temporary.iterdir()]
+    assert find_scratch() == []
+    monkeypatch.setattr("remit.workspace.leftovers.SCRATCH_SECONDS", 0.0)
+    time.sleep(0.02)
+    found = find_scratch()
+    assert [each.file for each in found] == left
+    assert clear_scratch(found) == found
+    assert list(temporary.iterdir()) == []
+
+
+def test_what_is_no_scratch_folder_of_ours_stays(
+    tmp_path: Path, temporary: Path, gone: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("remit.workspace.leftovers.SCRATCH_SECONDS", 0.0)
+    good = make_scratch(temporary / f"remit-git-{gone}-abcd_123")
+    outside = make_scratch(tmp_path / "outside")
+    (good / "out").symlink_to(outside)
+    make_scratch(temporary / f"remit-git-{os.getpid()}-abcd_123")
+    make_scratch(temporary / f"remit-git-{gone}-abcd_456", mode=0o755)
+    make_scratch(temporary / f"remit-git-{gone}-abcd_1234")
+    make_scratch(temporary / "remit-git-checkout")
+    (temporary / f"remit-git-{gone}-abcd_789").write_text("a file")
+    (temporary / f"remit-git-{gone}-abcd_000").symlink_to(outside)
+    kept = sorted(path.name for path in temporary.iterdir() if path != good)
+    time.sleep(0.02)
+    assert clear_scratch(find_scratch()) == [Leftover(str(good), 7 + 100 + len("/nowhere"))]
+    assert sorted(path.name for path in temporary.iterdir()) == kept
+    assert (outside / "objects/one").exists()
+
+
+def test_without_a_folder_for_what_is_temporary_there_is_no_scratch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    assert find_scratch() == []

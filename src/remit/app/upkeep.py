@@ -29,6 +29,8 @@ class Cleared(NamedTuple):
     recovered: tuple[str, ...] = ()
     half_written: tuple[str, ...] = ()
     worktrees: tuple[str, ...] = ()
+    scratch: tuple[str, ...] = ()
+    """Folders outside of the workspace in which a commit was made."""
     freed_bytes: int = 0
     failures: tuple[str, ...] = ()
     """What could not be done, a sentence each."""
@@ -36,7 +38,7 @@ class Cleared(NamedTuple):
     @property
     def is_empty(self) -> bool:
         """Whether there was nothing to remove."""
-        return not any(self[1:7])
+        return not any(self[1:8])
 
 
 def clear_up(*, dry_run: bool = False) -> Cleared:
@@ -55,13 +57,13 @@ def clear_up(*, dry_run: bool = False) -> Cleared:
             finish_if_interrupted(home)  # what waits to be put in its place is no leftover
         worktrees, failures = _clear_worktrees(home, settings, dry_run=dry_run)
         forgotten, strays = _forget(home, settings, dry_run=dry_run)
-        from remit.workspace.leftovers import clear, clear_spills, find_recovered  # noqa: PLC0415
+        from remit.workspace.leftovers import clear, clear_scratch, clear_spills, find_recovered, find_scratch  # noqa: PLC0415
 
         recovered = find_recovered(home, days=settings.retention.days)
-        half = find_half_written(root, settings)
+        half, scratch = find_half_written(root, settings), find_scratch()
         if not dry_run:
             strays = clear_spills(home, strays)
-            recovered, half = clear(recovered), clear(half)
+            recovered, half, scratch = clear(recovered), clear(half), clear_scratch(scratch)
         return Cleared(
             root,
             forgotten.delegations,
@@ -70,7 +72,8 @@ def clear_up(*, dry_run: bool = False) -> Cleared:
             tuple(_name(home, recovered)),
             tuple(_name(home, half)),
             tuple(worktrees),
-            forgotten.freed_bytes + sum(each.size_bytes for each in (*strays, *recovered, *half)),
+            tuple(each.file for each in scratch),
+            forgotten.freed_bytes + sum(each.size_bytes for each in (*strays, *recovered, *half, *scratch)),
             tuple(failures),
         )
     finally:

@@ -1,7 +1,7 @@
 """Leftovers: what a process that was killed has left beside its files, and what was kept long enough.
 
 Owns finding and removing them. A name alone proves nothing, so what is removed is a plain file of Remit's own naming
-that nobody has touched for an hour and whose process is gone.
+that nobody has touched for an hour and whose process is gone; or a folder like that, of git's, after a day.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.lazy import lazy
 from remit.workspace.files import remove
+from remit.workspace.git.repository import SCRATCH
 from remit.workspace.ledger.condition import examine
 from remit.workspace.machine import is_alive
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from remit.workspace.home import Home
 
 QUIET_SECONDS = 3600.0
+SCRATCH_SECONDS = 86_400.0
 MAX_ENTRIES = 200_000
 RECOVERED = "recovered"
 _DAY_SECONDS = 86_400
@@ -34,12 +36,14 @@ _WAITING = lazy(r"\..{1,200}\.remit\Z", re.DOTALL)
 """What the journal calls the content that a file shall have, where it cannot wait in a folder of its own."""
 _PENDING = "pending"
 """That folder."""
+_SCRATCH = lazy(re.escape(SCRATCH) + r"([1-9][0-9]{0,9})-[a-z0-9_]{8}\Z")
+"""What the folder is called in which a commit is made."""
 _NOT_OURS = ("worktrees",)
 """Below `.remit`, but an agent's."""
 
 
 class Leftover(NamedTuple):
-    """A file that nobody needs."""
+    """A file that nobody needs, or a folder."""
 
     file: str
     size_bytes: int
@@ -106,6 +110,50 @@ def find_recovered(home: Home, *, days: int) -> list[Leftover]:
     folder = f"{home.folder}/{RECOVERED}"
     age_seconds = days * _DAY_SECONDS
     return list(_find_plain([f"{folder}/{name}" for name in _list_names(folder)], age_seconds))
+
+
+def find_scratch() -> list[Leftover]:
+    """Folders in which a commit was made, or looked for, by a process that was killed."""
+    from tempfile import gettempdir  # noqa: PLC0415 - only for this
+
+    found, now = [], time.time()
+    with suppress(OSError), os.scandir(gettempdir()) as entries:
+        for entry in entries:
+            name = _SCRATCH.match(entry.name)
+            if name is not None and not is_alive(int(name[1])) and _is_old_scratch(entry, now):
+                found.append(Leftover(entry.path, _measure_tree(entry.path)))
+    return sorted(found)
+
+
+def _is_old_scratch(entry: os.DirEntry[str], now: float) -> bool:
+    """Whether it is a folder that only we may enter. Others write into the folder above, too."""
+    try:
+        facts = entry.stat(follow_symlinks=False)
+    except OSError:
+        return False
+    is_ours = facts.st_uid == os.geteuid() and facts.st_mode == stat.S_IFDIR | 0o700
+    return is_ours and now - max(facts.st_mtime, facts.st_ctime) > SCRATCH_SECONDS
+
+
+def _measure_tree(folder: str) -> int:
+    size = 0
+    for here, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                size += os.lstat(os.path.join(here, name)).st_size
+    return size
+
+
+def clear_scratch(leftovers: Iterable[Leftover]) -> list[Leftover]:
+    """Remove folders with all that is in them; those that are gone now. No link is followed."""
+    from shutil import rmtree  # noqa: PLC0415 - only for this
+
+    gone = []
+    for each in leftovers:
+        rmtree(each.file, ignore_errors=True)
+        if not os.path.lexists(each.file):
+            gone.append(each)
+    return gone
 
 
 def find_stray_spills(home: Home) -> list[Leftover]:

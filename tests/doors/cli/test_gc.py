@@ -3,7 +3,9 @@
 import json
 import os
 import subprocess
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,6 +44,12 @@ def is_known(inside: Inside, name: str) -> bool:
         return load_delegation(home.ledger, name) is not None
     finally:
         home.close()
+
+
+@pytest.fixture(autouse=True)
+def _temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What others have left on this machine is not looked at."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("temporary")))
 
 
 @pytest.fixture
@@ -118,6 +126,19 @@ def test_files_that_crashes_left_go(workspace: Inside, gone: int, monkeypatch: p
     assert not any((workspace.folder / name).exists() for name in left)
     assert (workspace.folder / ".remit/recovered/young").exists()
     assert (workspace.folder / kept).exists()
+
+
+def test_scratch_folders_that_crashes_left_go(workspace: Inside, gone: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("remit.workspace.leftovers.SCRATCH_SECONDS", 0.0)
+    (workspace.folder / ".remit").mkdir()
+    folder = Path(tempfile.gettempdir(), f"remit-git-{gone}-0123abcd")
+    folder.mkdir(0o700)
+    (folder / "HEAD").write_text("ref: x\n")
+    time.sleep(0.02)
+    planned = load(workspace("gc", "--dry-run", "--json"))
+    assert (planned["scratch"], planned["freed_bytes"], folder.exists()) == ([str(folder)], 7, True)
+    assert workspace("gc").text == f"✓ removed: 1 scratch folder (7 B)\n  {folder}\n"
+    assert not folder.exists()
 
 
 def test_worktrees_of_old_delegations_go_and_those_with_young_ones_stay(workspace: Inside) -> None:

@@ -52,7 +52,8 @@ def _show(cleared: Cleared, *, dry_run: bool) -> None:
         return
     verb = "would be removed" if dry_run else "removed"
     say(f"{paint('good', '✓')} {verb}: {', '.join(_describe(cleared))}{_show_freed(cleared.freed_bytes)}")
-    names = [*cleared.half_written, *cleared.recovered, *(f".remit/worktrees/{name}" for name in cleared.worktrees)]
+    worktrees = [f".remit/worktrees/{name}" for name in cleared.worktrees]
+    names = [*cleared.half_written, *cleared.recovered, *worktrees, *cleared.scratch]
     for name in names[:_MAX_SHOWN]:
         say(f"  {escape(name)}")
     if len(names) > _MAX_SHOWN:
@@ -67,6 +68,7 @@ def _describe(cleared: Cleared) -> list[str]:
         (len(cleared.worktrees), "worktree"),
         (len(cleared.recovered), "recovered original"),
         (len(cleared.half_written), "half-written file"),
+        (len(cleared.scratch), "scratch folder"),
     ]
     return [count(total, noun) for total, noun in totals if total]
 
