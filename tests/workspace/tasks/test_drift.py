@@ -45,6 +45,8 @@ BAD: dict[str, tuple[str | None, str | None]] = {
     "SYN008": (STATE, None),
     "SYN009": (make_state(next_project_number=15), TODO),
     "SYN010": (make_state(completed_projects=[{"project_name": "x"}]), TODO),
+    "SYN020": (make_state(active_projects=[{**PROJECTS[0], "project_name": "delete_backups"}, PROJECTS[1]]), TODO),
+    "SYN021": (make_state(active_projects=[{**PROJECTS[0], "title": "Export buttons"}, PROJECTS[1]]), TODO),
 }  # fmt: skip
 
 

@@ -283,7 +283,7 @@ def test_no_text_takes_more_than_linear_time(bomb: str) -> None:
         start = time.process_time()
         recover(bomb * (size // len(bomb)))
         took.append(time.process_time() - start)
-    assert took[1] < max(0.25, 30 * took[0])
+    assert took[1] < max(1, 30 * took[0])
 
 
 @given(st.text(alphabet="{}[],:\"'\\/#*<>=| \n\0ab12", max_size=80), st.integers(0, len(RICH)), st.integers(0, 40))

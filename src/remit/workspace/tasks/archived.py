@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.workspace.tasks.state import NUMBER_KEY, load_json, read_number
+from remit.workspace.tasks.state import NUMBER_KEY, load_json, read_number, read_title
 from remit.workspace.tasks.values import MAX_NUMBER_DIGITS
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def parse_archive(text: str | None) -> Mapping[int, str]:
         for item in each if isinstance(each, list) else ():
             number = read_number(item.get(NUMBER_KEY)) if isinstance(item, dict) else None
             if number is not None:
-                found.setdefault(number, str(item.get("project_name") or item.get("title") or ""))
+                found.setdefault(number, read_title(item))
     return found
 
 

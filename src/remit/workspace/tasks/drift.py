@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from remit.workspace.tasks.values import Counter, Flaw, Task
 
 _SHOWN = 60
+_WORD_LENGTH = 3
 _ENDS = ("COMPLETED", "ABANDONED")
 _PAUSED = ("BLOCKED", "ON HOLD", "EXPANDED")
 _STAGES = {
@@ -392,6 +393,38 @@ def todo_unmerged(place: Place) -> Finding:
     return Finding("SYN019", "error", "TODO.md holds the marks of an unfinished merge", hint, "S9", place=place)
 
 
+def another_task(todo: Task, state: Task) -> Finding:
+    """A number stands for one task in TODO.md and, it seems, for another in state.json: their titles share no word.
+
+    Why: two branches each gave the number to a task of theirs, and of the merge one file was kept from each side. A
+    move of one would then be a move of the other.
+
+    Bad: `### 2. Pay invoices` and `"project_number": 2, "project_name": "delete_backups"`
+
+    Good: each of them with a number of its own, in both files.
+    """
+    both = f"{todo.title[:_SHOWN]!r} here and {state.title[:_SHOWN]!r} in state.json (line {state.place.line})"
+    hint = (
+        "If it is one task, say which title holds: remit sync --from todo or --from state. If they are two, give this "
+        f"one a free number instead of {todo.number} in TODO.md, then run: remit sync --repair."
+    )
+    return Finding("SYN020", "error", f"task {todo.number} is {both}", hint, "S9 C13", place=todo.place)
+
+
+def title_differs(todo: Task, state: Task) -> Finding:
+    """A task is called one thing in TODO.md and another in state.json.
+
+    Why: somebody has changed the title in one of them; whoever reads the other looks for the old one.
+
+    Bad: `### 2. Pay all invoices` and `"title": "Pay invoices"`
+
+    Good: one title in both.
+    """
+    both = f"{todo.title[:_SHOWN]!r} here and {state.title[:_SHOWN]!r} in state.json (line {state.place.line})"
+    hint = "Say which holds: remit sync --from todo or --from state."
+    return Finding("SYN021", "warning", f"task {todo.number} is called {both}", hint, "S1 S5", place=todo.place)
+
+
 TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "SYN001": (state_broken, "error", "S1 S9"),
     "SYN002": (only_in_state, "error", "S1 S5 S9"),
@@ -412,6 +445,8 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "SYN017": (changed_in_both, "error", "S5 S9"),
     "SYN018": (move_not_legal, "error", "S3 S5"),
     "SYN019": (todo_unmerged, "error", "S9"),
+    "SYN020": (another_task, "error", "S9 C13"),
+    "SYN021": (title_differs, "warning", "S1 S5"),
 }
 
 
@@ -482,8 +517,26 @@ def _check_todo(todo: Todo, state: State | None, archive: Mapping[int, str]) -> 
         if task.number not in known:
             archived = is_archived(task, archive, wraps=state.wraps)
             yield also_archived(task, "TODO.md") if archived else only_in_todo(task)
-        elif not agrees(task, known[task.number]):
+            continue
+        if not agrees(task, known[task.number]):
             yield status_differs(task, known[task.number])
+        yield from _check_title(task, known[task.number])
+
+
+def _check_title(todo: Task, state: Task) -> Iterator[Finding]:
+    """Compare titles as far as that tells anything: a project's name is often a shorter form of its title."""
+    here, there = _list_words(todo.title), _list_words(state.title)
+    if here and there and not state.closed:
+        if not here & there:
+            yield another_task(todo, state)
+        elif state.titled and here != there:
+            yield title_differs(todo, state)
+
+
+def _list_words(title: str) -> set[str]:
+    """The words of a title that say something, however it is spelt."""
+    words = "".join(char if char.isalnum() else " " for char in title[:400].casefold()).split()
+    return {word for word in words if len(word) >= _WORD_LENGTH or word.isdigit()}
 
 
 def _check_tasks(tasks: Iterable[Task]) -> Iterator[Finding]:

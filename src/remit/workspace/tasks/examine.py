@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from remit.workspace.tasks.state import State
     from remit.workspace.tasks.todo import Todo
 
-_BY_HAND = {"SYN017", "SYN018"}
+_BY_HAND = {"SYN017", "SYN018", "SYN020"}
 
 
 def examine(desk: Desk, *, may_begin: bool = False) -> None:
@@ -90,5 +90,5 @@ def _tell_left(desk: Desk, left: tuple[Finding, ...], state: State, todo: Todo) 
     desk.told = list(left)
     desk.told_in = [STATE if finding in in_state else TODO for finding in left]
     edited = {finding.place: finding for finding in left if finding.code in _BY_HAND}
-    places = ((task.number, task.marker_place or task.place) for task in todo.tasks)
+    places = [(task.number, place) for task in todo.tasks for place in (task.marker_place, task.place)]
     desk.doubts = {number: edited[place] for number, place in places if place in edited}

@@ -128,13 +128,14 @@ def _read_task(item: Member, text: str, lines: _Lines, tasks: list[Task], flaws:
             lines.locate(given.start, given.end),
             lines.locate(status.start, status.end) if status is not None else None,
             closed=closed,
+            titled=bool(value.get("title")),
         )
     )
 
 
 def read_title(value: dict[str, Any]) -> str:
-    """What a task of state.json is called."""
-    return next((str(value[key]) for key in ("project_name", "title") if key in value), "")
+    """What a task of state.json is called: its title, else the name of its project."""
+    return next((str(value[key]) for key in ("title", "project_name") if value.get(key)), "")
 
 
 def find_member(text: str, item: Member, key: str) -> Member | None:

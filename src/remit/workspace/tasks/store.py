@@ -379,7 +379,7 @@ def read_tasks(text: str) -> Iterator[TaskFacts]:
                 if number is not None:
                     word = item.get("status")
                     marker = read_marker(word) if isinstance(word, str) else None
-                    title = str(item.get("title") or read_title(item))
+                    title = read_title(item)
                     yield TaskFacts(number, title, marker or None, home in CLOSED_LISTS, item)
 
 

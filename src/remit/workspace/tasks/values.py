@@ -34,6 +34,8 @@ class Task(NamedTuple):
     """Kept among the completed ones: it need not be in TODO.md any more."""
     bare: bool = False
     """A heading of TODO.md without a field below it, which may be no task at all."""
+    titled: bool = False
+    """Its title is one, and not only the name of its project."""
 
 
 class Counter(NamedTuple):
