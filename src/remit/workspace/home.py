@@ -29,6 +29,7 @@ class Home:
         self.root = root
         self.folder = f"{root}/{FOLDER}"
         self._ledger: Ledger | None = None
+        self._lock_folder = ""
 
     def __repr__(self) -> str:
         return f"Home({self.root!r})"
@@ -71,7 +72,9 @@ class Home:
         """Hold one of the locks."""
         from remit.workspace.locks import hold  # noqa: PLC0415 - only where something is written
 
-        return hold(f"{self.make_folder('locks')}/{name}.lock")
+        if not self._lock_folder or not os.path.isdir(self._lock_folder):  # to make it again costs as much as the lock
+            self._lock_folder = self.make_folder("locks")
+        return hold(f"{self._lock_folder}/{name}.lock")
 
     def close(self) -> None:
         """Close the ledger, if it was opened."""
