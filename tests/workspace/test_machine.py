@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
+import selectors
 import subprocess
 import sys
 import time
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.workspace.machine import ask_program, find_mount, find_program, is_alive, measure_room
+from tests.workspace.scarcity import few_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,6 +139,28 @@ def test_only_the_beginning_of_an_answer_is_kept(tmp_path: Path) -> None:
     program = make_program(tmp_path / "tool", "head -c 20000 /dev/zero")
     told = ask_program([str(program)], seconds=5)
     assert (told.code, 4096 <= len(told.text) <= 8192) == (0, True)
+
+
+def test_a_machine_that_has_no_more_files_to_open_is_an_answer() -> None:
+    told = []
+    for number in range(12):
+        with few_files(number):
+            told.append(ask_program(["/bin/true"], seconds=5.0))
+    assert told[0] == (127, "too many open files")
+    assert told[-1] == (0, "")
+    assert {answer for answer in told if answer.code == 127} == {told[0]}
+
+
+def test_a_pipe_that_cannot_be_listened_to_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = []
+
+    def fail() -> None:
+        failed.append(True)
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(selectors, "DefaultSelector", fail)
+    assert ask_program(["/bin/true"], seconds=5.0) == (127, "too many open files")
+    assert failed
 
 
 def test_processes_are_alive_or_not() -> None:

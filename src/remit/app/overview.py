@@ -105,7 +105,7 @@ def _look_at_tasks() -> tuple[TaskOverview | None, tuple[str, ...]]:
     if not tasks.is_begun:
         return None, tuple(tasks.outside.values())
     try:
-        checked = check_sync()
+        checked = check_sync(tasks)
         found = [checked.findings] if checked is not None else []
         differences = sum(each.severity == "error" for by_file in found for told in by_file.values() for each in told)
         facts = [each for each in tasks.list_tasks() if not each.closed or each.marker]

@@ -205,8 +205,11 @@ class CheckedTasks(NamedTuple):
         return not any(each.severity == "error" for found in self.findings.values() for each in found)
 
 
-def check_sync() -> CheckedTasks | None:
-    """Compare state.json with TODO.md and the plans, and edit none; None where the workspace keeps no tasks."""
+def check_sync(tasks: Tasks | None = None) -> CheckedTasks | None:
+    """Compare state.json with TODO.md and the plans, and edit none; None where the workspace keeps no tasks.
+
+    A change that a crash interrupted is finished first. Whoever goes on afterwards gives the tasks, and closes them.
+    """
     from remit.workspace.tasks.archived import parse_archive  # noqa: PLC0415 - only for this
     from remit.workspace.tasks.desk import ARCHIVE, STATE, TODO, decode, finish_if_interrupted, load_file  # noqa: PLC0415
     from remit.workspace.tasks.drift import check_drift  # noqa: PLC0415
@@ -214,7 +217,7 @@ def check_sync() -> CheckedTasks | None:
     from remit.workspace.tasks.state import parse_state  # noqa: PLC0415
     from remit.workspace.tasks.todo import parse_todo  # noqa: PLC0415
 
-    tasks = Tasks()
+    tasks = tasks or Tasks()
     if not tasks.is_begun:
         return None
     finish_if_interrupted(tasks.home)

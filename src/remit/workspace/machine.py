@@ -138,6 +138,8 @@ def ask_program(command: list[str], *, seconds: float) -> Told:
         process.wait()
         if isinstance(error, subprocess.TimeoutExpired):
             return Told(None, "")
+        if isinstance(error, OSError):  # a pipe that fails, or none to be had
+            return Told(127, (error.strerror or str(error)).lower())
         raise
     finally:
         if process.stdout is not None:

@@ -1,5 +1,6 @@
 """`remit doctor`: every row, in a workspace that is well and in ones that are not; nothing hangs and nothing runs."""
 
+import errno
 import json
 import os
 import signal
@@ -16,12 +17,15 @@ import pytest
 
 from remit.app.health import check_health
 from remit.app.health.values import Check, Patient
+from remit.app.tasks import Tasks
 from remit.workspace.home import Home
+from remit.workspace.ledger import Ledger
 from remit.workspace.machine import Mount, Room
 from tests.agents.samples import CLAUDE
 from tests.doors.cli.test_init import MANIFEST
 from tests.doors.cli.test_lint import git, put
 from tests.doors.conftest import Ended, Inside
+from tests.workspace.dying import run_and_die
 from tests.workspace.tasks.samples import STATE, TODO
 from tests.workspace.test_locks import end, start_holder
 
@@ -128,15 +132,69 @@ def test_a_look_that_fails_or_hangs_is_a_row_and_the_others_go_on(monkeypatch: p
         ended.wait(20)
         return iter(())
 
-    monkeypatch.setattr(machine, "LOOKS", (("first", fail), ("second", hang), *machine.LOOKS))
+    def meet_a_bad_disk(patient: Patient) -> Iterator[Check]:
+        yield Check("third", "ok", patient.root)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    looks = (("first", fail), ("second", hang), ("third", meet_a_bad_disk), *machine.LOOKS)
+    monkeypatch.setattr(machine, "LOOKS", looks)
     began = time.monotonic()
     rows = {check.name: check for check in check_health(seconds=1.5).checks}
     ended.set()
     assert time.monotonic() - began < 10
     assert rows["first"].message == "cannot be looked at: ZeroDivisionError: by design"
     assert rows["second"].message == "gave no answer within 2 s"
-    assert {rows["first"].state, rows["second"].state} == {"problem"}
+    assert rows["third"].message == "cannot be looked at: input/output error"
+    assert {rows[name].state for name in ("first", "second", "third")} == {"problem"}
     assert rows["agents"].state == "ok"
+
+
+@pytest.mark.parametrize("command", ["doctor", "status"])
+def test_every_ledger_is_closed_by_the_thread_that_opened_it(
+    workspace: Inside, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """One that is closed by its end makes a checkpoint without the lock for it."""
+    put(workspace, "specs/state.json", STATE)
+    put(workspace, "specs/TODO.md", TODO)
+    put(workspace, MANIFEST, '{"id":"a"}\n')
+    assert workspace("task", "move", "12", "implementing").code == 0
+    opened: list[tuple[int, int]] = []
+    closed: list[tuple[int, int]] = []
+    begin, close = Ledger.__init__, Ledger.close
+
+    def note_begin(ledger: Ledger, *arguments: Any) -> None:  # noqa: ANN401 - handed on
+        begin(ledger, *arguments)
+        opened.append((id(ledger), threading.get_ident()))
+
+    def note_close(ledger: Ledger) -> None:
+        close(ledger)
+        closed.append((id(ledger), threading.get_ident()))
+
+    monkeypatch.setattr(Ledger, "__init__", note_begin)
+    monkeypatch.setattr(Ledger, "close", note_close)
+    workspace(command)
+    assert opened
+    assert closed == opened
+
+
+def test_a_change_that_a_crash_interrupted_is_told_and_finished(workspace: Inside) -> None:
+    put(workspace, "specs/state.json", STATE)
+    put(workspace, "specs/TODO.md", TODO)
+    before = {path: path.read_bytes() for path in (workspace.folder / "specs").iterdir()}
+
+    def move() -> None:
+        Tasks(str(workspace.folder)).move(12, "implementing")
+
+    for step in range(1, 100):
+        assert run_and_die(move, at=step)
+        if [path for path, data in before.items() if path.read_bytes() != data]:
+            break
+    assert len([path for path, data in before.items() if path.read_bytes() != data]) == 1, "one of the two"
+    rows = load(workspace("doctor", "--json"))
+    assert rows["unfinished"][0][:2] == ("warning", "1 change of tasks stopped half-way")
+    assert rows["tasks"][0][1].endswith("state.json and TODO.md agree")
+    assert [path for path, data in before.items() if path.read_bytes() == data] == []
+    assert "unfinished" not in load(workspace("doctor", "--json"))
 
 
 # The machine
@@ -348,7 +406,7 @@ def test_lines_that_are_no_entries_are_a_problem(workspace: Inside, is_made: boo
 
 def test_a_manifest_that_is_too_long_is_looked_at_in_part(workspace: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("remit.app.health.contents._MANIFEST_BYTES", 1024 * 1024)
-    put(workspace, MANIFEST, '{"id":"a"}\n' * 200_000)
+    put(workspace, MANIFEST, "".join(f'{{"id":"{number}"}}\n' for number in range(200_000)))
     state, message, _ = find(workspace, "manifest")
     assert (state, message.partition(" in ")[2]) == (
         "ok",

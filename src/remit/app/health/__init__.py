@@ -61,6 +61,9 @@ class _Run:
             self.rows = list(look(patient))
         except RemitError as error:
             self.rows = [Check(self.name, "problem", error.message, error.hint)]
+        except OSError as error:
+            told = f"cannot be looked at: {(error.strerror or str(error)).lower()}"
+            self.rows = [Check(self.name, "problem", told, "check the disk, and how many files may be open")]
         except Exception as error:  # noqa: BLE001 - one look that fails is a row, and the others go on
             told = f"cannot be looked at: {type(error).__name__}: {error}"
             self.rows = [Check(self.name, "problem", told, "this is a bug of Remit's; the other rows hold")]

@@ -22,6 +22,8 @@ _MARKS = {"ok": ("good", "✓"), "warning": ("warning", "!"), "problem": ("error
 def doctor(*, output_format: str) -> int:
     """Look at the machine, at what the workspace keeps, at its repository and its files; none of them is changed.
 
+    Only a change of tasks that a crash interrupted is finished first, as by every command that reads the tasks.
+
     Exit code 0: nothing is wrong, though there may be warnings; 1: there is a problem; 2: could not run.
     """
     from remit import app

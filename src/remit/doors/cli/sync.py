@@ -31,7 +31,12 @@ def _parse_side(value: str) -> str:
 
 
 @click.command(cls=options.Command, short_help="Make state.json and TODO.md say the same.")
-@click.option("--check", "checking", is_flag=True, help="Compare only; neither of the two is edited.")
+@click.option(
+    "--check",
+    "checking",
+    is_flag=True,
+    help="Compare only: neither of the two is edited, but a change that a crash interrupted is finished first.",
+)
 @click.option(
     "--repair", "repairing", is_flag=True, help="Also what is not clear, a number given twice, a broken file."
 )
