@@ -41,9 +41,14 @@ def test_a_manifest_in_numbers(workspace: Inside) -> None:
     assert (told["entries"], told["statuses"], told["doubled_ids"]) == (3, {"complete": 3}, {"auth-2026-01-19": 2})
 
 
-def test_a_last_line_that_is_not_ended_is_told(workspace: Inside) -> None:
+def test_a_last_line_that_is_cut_off_is_told(workspace: Inside) -> None:
     workspace.write("MANIFEST.jsonl", make_line() + make_line(id="x")[:-1])
-    assert workspace("manifest", "stats").text.endswith("last line    not ended, and therefore not read\n")
+    assert workspace("manifest", "stats").text.startswith("entries      2 on 2 lines\n")
+    workspace.write("MANIFEST.jsonl", make_line() + make_line(id="x")[:-9])
+    ended = workspace("manifest", "stats")
+    assert ended.text.startswith("entries      1 on 1 lines\n")
+    assert ended.text.endswith("last line    cut off; remit manifest validate tells where\n")
+    assert b"line 2 is no entry" in workspace("manifest", "export").err
 
 
 def test_entries_are_exported_as_json(workspace: Inside) -> None:

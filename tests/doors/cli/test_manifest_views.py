@@ -182,3 +182,37 @@ def test_hostile_entries_reach_the_screen_escaped(workspace: Inside) -> None:
         assert ended.code == 0
         assert not {"\x1b", "\u202e"} & set(ended.text)
         assert "U+001B" in ended.text
+
+
+def test_an_entry_on_a_last_line_that_is_not_ended_is_there_for_everybody(workspace: Inside) -> None:
+    workspace.write("MANIFEST.jsonl", LINES + make_line(id="last-2026-04-01", date="2026-04-01", title="Unended")[:-1])
+    assert json.loads(workspace("manifest", "show", "last-2026-04-01", "--json").text)["line"] == 4
+    assert list_ids(workspace, "list") == ["last", "new", "auth", "old"]
+    assert list_ids(workspace, "find", "unended") == ["last"]
+    assert '"last-2026-04-01"' in workspace("manifest", "export").text
+    assert "\nmanifest   4 entries, 2 pending\n" in workspace("status").text
+    assert "MAN003" in workspace("manifest", "validate").text
+
+
+@pytest.mark.parametrize("with_ledger", [False, True])
+def test_a_last_line_that_is_cut_off_is_told_everywhere(workspace: Inside, *, with_ledger: bool) -> None:
+    if with_ledger:
+        assert workspace("manifest", "list").code == 0
+    workspace.write("MANIFEST.jsonl", LINES + make_line(id="torn-2026-04-01")[:40])
+    assert "\nmanifest   3 entries, 1 pending, 1 bad line\n" in workspace("status").text
+    assert "1 line is no entry" in workspace("doctor").text
+    for command in (("list",), ("list", "--json"), ("find", "keys"), ("pending",), ("show", "auth-2026-01-19")):
+        ended = workspace("manifest", *command)
+        assert (ended.code, ended.err) == (0, b"note: line 4 is no entry; remit manifest validate tells why\n")
+    ended = workspace("manifest", "show", "torn-2026-04-01")
+    assert (ended.code, b"line 4 is no entry" in ended.err) == (2, True)
+    assert "error[MAN002]" in workspace("manifest", "validate").text
+
+
+@pytest.mark.parametrize("with_ledger", [False, True])
+def test_ids_that_a_merge_has_doubled_are_told(workspace: Inside, *, with_ledger: bool) -> None:
+    if with_ledger:
+        assert workspace("manifest", "list").code == 0
+    workspace.write("MANIFEST.jsonl", LINES + make_line(id="auth-2026-01-19", title="The other side"))
+    assert ", 1 doubled id\n" in workspace("status").text
+    assert "1 id is on several lines, and only the first is found by it" in workspace("doctor").text

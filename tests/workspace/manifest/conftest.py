@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from remit.model import ArtifactFacts
+from remit.workspace.files import write_bytes
 from remit.workspace.home import Home
 from remit.workspace.manifest.append import Appender
 from remit.workspace.manifest.index import Index
@@ -44,6 +45,22 @@ class Desk:
         """Close everything."""
         self.index.close()
         self.home.close()
+
+
+def rewrite_in_place(file: Path, data: bytes) -> None:
+    """The same file with other bytes in it, as some editors do."""
+    before = file.stat().st_ino
+    with file.open("r+b") as handle:
+        handle.write(data)
+        handle.truncate()
+    assert file.stat().st_ino == before
+
+
+def replace(file: Path, data: bytes) -> None:
+    """Another file of that name, as git and most editors do."""
+    before = file.stat().st_ino
+    write_bytes(str(file), data)
+    assert file.stat().st_ino != before
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from remit.workspace.home import MANIFEST, Home
 from remit.workspace.manifest import append as module
 from remit.workspace.manifest.entries import FIELDS
 from tests.workspace.dying import run_and_die
-from tests.workspace.manifest.conftest import Desk
+from tests.workspace.manifest.conftest import Desk, replace, rewrite_in_place
 from tests.workspace.manifests import ENTRY, make_entry, make_line
 
 DAY = "2026-01-20"
@@ -83,6 +83,56 @@ def test_ids_that_others_wrote_are_taken_wherever_they_stand(desk: Desk) -> None
     desk.file.rename(desk.file.with_suffix(".old"))
     desk.put("fresh", "fresh-2", "fresh-3")
     assert desk.appender.add(make_entry(id="fresh"), day=DAY).fields["id"] == "fresh-4"
+
+
+@pytest.mark.parametrize("change", [rewrite_in_place, replace])
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_file_that_is_another_one_is_looked_at_before_an_id_is_called_free(
+    desk: Desk, change: Callable[[Path, bytes], None], *, is_known: bool
+) -> None:
+    """As git, or an editor that writes in place, leaves it: the same length, also the same inode, other ids."""
+    desk.put("bb", "same")
+    desk.index.catch_up()
+    if is_known:
+        desk.appender.add(make_entry(id="cc"), day=DAY)
+    size = desk.file.stat().st_size
+    change(desk.file, desk.file.read_bytes().replace(b'"bb"', b'"qq"'))
+    assert desk.file.stat().st_size == size
+    added = desk.appender.add(make_entry(id="qq"), day=DAY)
+    assert added.fields["id"] == "qq-2"
+    assert desk.other().appender.add(make_entry(id="bb"), day=DAY).fields["id"] == "bb"
+
+
+def test_a_file_that_is_exchanged_while_it_is_looked_at_is_looked_at_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.put("a")
+    real = desk.index.catch_up
+    changes: list[str] = []
+
+    def catch_up() -> Any:  # noqa: ANN401 - as the real one
+        known = real()
+        if not changes:
+            changes.append("own")
+            desk.put("own")
+        return known
+
+    monkeypatch.setattr(desk.index, "catch_up", catch_up)
+    assert desk.appender.add(make_entry(id="own"), day=DAY).fields["id"] == "own-2"
+    assert changes
+
+
+def test_an_index_that_several_add_behind_is_not_read_for_each(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.put("a")
+    other = desk.other()
+    for each in (desk, other):
+        each.appender.add(make_entry(id="first"), day=DAY)
+    for each in (desk, other):
+        monkeypatch.setattr(each.index, "catch_up", lambda: pytest.fail("the index was asked to catch up"))
+    ids = [each.appender.add(make_entry(id="own"), day=DAY).fields["id"] for each in (desk, other) * 3]
+    assert ids == ["own", *(f"own-{number}" for number in range(2, 7))]
+    assert desk.other().index.catch_up().lines == 9
+    other.close()
 
 
 def test_ids_are_known_also_when_the_index_was_made_anew_meanwhile(desk: Desk) -> None:

@@ -11,7 +11,6 @@ from jiter import from_json
 
 from remit.contract.manifest_lines import MAX_LINE_BYTES
 from remit.errors import InputError, StorageError
-from remit.workspace.files import write_bytes
 from remit.workspace.home import Home
 from remit.workspace.ledger.migrations import MANIFEST_INDEXES
 from remit.workspace.manifest import index as module
@@ -19,8 +18,8 @@ from remit.workspace.manifest.counts import find_bad_lines
 from remit.workspace.manifest.index import Index
 from remit.workspace.manifest.rows import LINE_MASK, TOO_LONG
 from remit.workspace.manifest.search import Query, walk_entries
-from tests.workspace.manifest.conftest import Desk
-from tests.workspace.manifests import make_line
+from tests.workspace.manifest.conftest import Desk, replace, rewrite_in_place
+from tests.workspace.manifests import make_entry, make_line
 
 
 def list_ids(desk: Desk) -> list[str]:
@@ -63,16 +62,45 @@ def test_what_others_append_is_found_at_once(desk: Desk) -> None:
     assert desk.other().index.catch_up().lines == 5
 
 
-def test_a_line_that_is_not_ended_waits_until_it_is(desk: Desk) -> None:
+def test_a_last_line_counts_once_it_is_an_entry_ended_or_not(desk: Desk) -> None:
     line = make_line(id="b")
     desk.put("a")
     desk.write(line[:40])
     assert list_ids(desk) == ["a"]
+    assert [each.line for each in find_bad_lines(desk.index)] == [2]
     desk.write(line[40:-1])
-    assert list_ids(desk) == ["a"]
-    desk.write("\n")
-    assert list_ids(desk) == ["a", "b"]
+    assert (list_ids(desk), find_line(desk, "b")) == (["a", "b"], 2)
+    known = desk.index.catch_up()
+    assert (known.lines, known.offset) == (2, desk.file.stat().st_size)
+    desk.write(" \r\n", make_line(id="c"))
+    assert list_ids(desk) == ["a", "b", "c"]
+    assert find_line(desk, "c") == 3
+    assert desk.index.catch_up().number == known.number
     assert find_bad_lines(desk.index) == ()
+
+
+@pytest.mark.parametrize("rest", ["x\n", '{"id":"c"}\n', '{"id":"c"}', "\x0c\n", " " * 5000 + "x\n"])
+def test_an_entry_that_was_written_on_behind_is_none_any_more(desk: Desk, rest: str) -> None:
+    desk.put("a")
+    desk.write(make_line(id="b")[:-1])
+    assert list_ids(desk) == ["a", "b"]
+    desk.write(rest)
+    assert list_ids(desk) == ["a"]
+    assert find_line(desk, "b") is None
+    assert [each.line for each in find_bad_lines(desk.index)] == [2]
+
+
+def test_a_single_entry_behind_a_mark_of_the_encoding_need_not_be_ended(desk: Desk) -> None:
+    desk.write(b"\xef\xbb\xbf", make_line(id="a")[:-1])
+    assert find_line(desk, "a") == 1
+
+
+def test_a_remaining_blank_is_nothing_to_tell(desk: Desk) -> None:
+    desk.put("a")
+    desk.write("  ")
+    assert (list_ids(desk), find_bad_lines(desk.index)) == (["a"], ())
+    desk.write(make_line(id="b"))
+    assert find_line(desk, "b") == 2
 
 
 def test_a_torn_line_that_was_ended_is_a_bad_line_and_hides_nothing(desk: Desk) -> None:
@@ -91,22 +119,6 @@ def test_of_two_entries_with_one_id_the_first_keeps_it(desk: Desk) -> None:
     entry = desk.index.find("x")
     assert entry is not None
     assert (entry.line, entry.fields["title"]) == (1, "first")
-
-
-def rewrite_in_place(file: Path, data: bytes) -> None:
-    """The same file with other bytes in it, as some editors do."""
-    before = file.stat().st_ino
-    with file.open("r+b") as handle:
-        handle.write(data)
-        handle.truncate()
-    assert file.stat().st_ino == before
-
-
-def replace(file: Path, data: bytes) -> None:
-    """Another file of that name, as git and most editors do."""
-    before = file.stat().st_ino
-    write_bytes(str(file), data)
-    assert file.stat().st_ino != before
 
 
 @pytest.mark.parametrize("change", [rewrite_in_place, replace])
@@ -141,10 +153,8 @@ def test_a_replaced_file_that_only_grew_keeps_its_index(desk: Desk) -> None:
     assert list_ids(desk) == ["a", "b", "c"]
 
 
-def test_a_large_file_that_grew_is_compared_at_its_end_only(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk.put("a", "b")
-    desk.index.catch_up()
-    monkeypatch.setattr(module, "_SMALL_BYTES", 10)
+def watch_checksums(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Every file counts as large; from where on it was compared."""
     compared: list[int] = []
     take = module._take_checksum  # noqa: SLF001 - how much is read is the point
 
@@ -152,18 +162,88 @@ def test_a_large_file_that_grew_is_compared_at_its_end_only(desk: Desk, monkeypa
         compared.append(start)
         return take(handle, start, end, value)
 
+    monkeypatch.setattr(module, "_SMALL_BYTES", 10)
     monkeypatch.setattr(module, "_LAST_BYTES", 20)
     monkeypatch.setattr(module, "_take_checksum", watch)
-    desk.put("c")
-    assert list_ids(desk) == ["a", "b", "c"]  # the end that was kept had another length: all was read again
+    return compared
+
+
+def test_a_large_file_that_remit_added_to_is_compared_at_its_end_only(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if several did so, each of which found it as the one before had left it."""
+    compared = watch_checksums(monkeypatch)
+    desk.put("a", "b")
+    assert list_ids(desk) == ["a", "b"]
+    other = desk.other()
+    for number, appender in enumerate((desk.appender, other.appender, desk.appender, other.appender)):
+        appender.add(make_entry(id=f"c{number}"), day="2026-01-19")
     compared.clear()
-    desk.put("d")
-    assert list_ids(desk) == ["a", "b", "c", "d"]
+    assert list_ids(desk) == ["a", "b", "c0", "c1", "c2", "c3"]
     assert compared
     assert 0 not in compared
+    assert [entry.id for entry in walk_entries(desk.index, Query(task="99"))] == []
     data = desk.file.read_bytes()
-    rewrite_in_place(desk.file, data.replace(b'"id":"d"', b'"id":"dd"') + make_line(id="e").encode())
-    assert list_ids(desk) == ["a", "b", "c", "dd", "e"]
+    assert data.endswith(b'"T11"]}\n')
+    rewrite_in_place(desk.file, data[: -len(b'11"]}\n')] + b'99"]}\n')
+    with desk.home.ledger.transaction() as db:  # a clock that stood still
+        db.execute("UPDATE manifests SET changed_ns = ?, size_bytes = ?", stamp_of(desk.file))
+    desk.appender.add(make_entry(id="d"), day="2026-01-19")
+    assert [entry.id for entry in walk_entries(desk.index, Query(task="99"))] == ["c3"]
+    other.close()
+
+
+def stamp_of(file: Path) -> tuple[int, int]:
+    """When a file was changed, and its size."""
+    found = file.stat()
+    return found.st_ctime_ns, found.st_size
+
+
+@pytest.mark.parametrize("how", ["edit", "edit and add", "add and edit"])
+def test_a_large_file_that_others_touched_is_compared_as_a_whole(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """A line in its middle is another, of the same length, and the file has grown, too."""
+    compared = watch_checksums(monkeypatch)
+    desk.put("a", "b", "c")
+    assert list_ids(desk) == ["a", "b", "c"]
+    if how == "add and edit":
+        desk.appender.add(make_entry(id="d"), day="2026-01-19")
+    rewrite_in_place(desk.file, desk.file.read_bytes().replace(b'"id":"b"', b'"id":"B"'))
+    if how == "edit and add":
+        desk.appender.add(make_entry(id="d"), day="2026-01-19")
+    desk.put("e")
+    assert list_ids(desk) == ["a", "B", "c", *(["d"] if "add" in how else []), "e"]
+    assert 0 in compared
+
+
+def test_a_file_that_is_read_in_blocks_is_not_compared_after_each(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = watch_checksums(monkeypatch)
+    monkeypatch.setattr(module, "_BLOCK_BYTES", 700)
+    desk.put(*(f"e{number}" for number in range(10)))
+    assert desk.index.catch_up().lines == 10
+    assert len(compared) > 5
+    assert 0 not in compared
+
+
+def test_a_ledger_that_cannot_take_note_costs_a_comparison_and_nothing_else(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.put("a", "b")
+    desk.index.catch_up()
+    refused: list[str] = []
+
+    def refuse(**_: bool) -> None:
+        refused.append("")
+        raise StorageError("no", hint="none")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(desk.home.ledger, "transaction", refuse)
+        assert desk.appender.add(make_entry(id="c"), day="2026-01-19").accepted
+    assert refused
+    compared = watch_checksums(monkeypatch)
+    assert list_ids(desk) == ["a", "b", "c"]
+    assert 0 in compared
 
 
 def test_an_entry_that_is_not_where_the_index_says_is_noticed(desk: Desk) -> None:
@@ -190,7 +270,8 @@ def test_a_file_is_indexed_in_blocks_and_lines_longer_than_a_block_are_passed(
     desk.put(*(f"b{number}" for number in range(20)))
     desk.write("y" * 3000)
     assert list_ids(desk) == ["a", *(f"b{number}" for number in range(20))]
-    assert find_bad_lines(desk.index) == ((2, TOO_LONG),)
+    assert [line for line, _ in find_bad_lines(desk.index)] == [2, 23]
+    assert find_bad_lines(desk.index)[0] == (2, TOO_LONG)
     desk.write("\n", make_line(id="c"))
     assert find_line(desk, "c") == 24
     assert [line for line, _ in find_bad_lines(desk.index)] == [2, 23]
@@ -404,7 +485,7 @@ def test_however_a_file_grows_the_index_is_that_of_the_whole(
 def read_plainly(data: bytes) -> list[int]:
     """The lines that are entries, by a plain scan."""
     found = []
-    for number, line in enumerate(data.split(b"\n")[:-1], 1):
+    for number, line in enumerate(data.split(b"\n"), 1):
         try:
             entry = from_json(line, allow_inf_nan=False, catch_duplicate_keys=True)
         except ValueError:

@@ -1,4 +1,4 @@
-"""Options of the commands around a manifest: which one, and which of its entries."""
+"""What the commands around a manifest share: which one, which of its entries, and what none of them can show."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 import click
 
 from remit.doors.cli import options
+from remit.doors.cli.output import say
 from remit.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from remit.app.manifests import Manifest
+
 MAX_LIMIT = 1000
+_BAD_LINES_SHOWN = 3
 FILTERS = ("topic", "task", "status", "since", "until", "actionable")
 """What the options that choose entries are called."""
 
@@ -62,3 +66,13 @@ def pages(function: Callable[..., int]) -> Callable[..., int]:
 def count_entries(number: int) -> str:
     """How many entries: `1 entry`, `3 entries`."""
     return f"{number:,} {'entry' if number == 1 else 'entries'}"
+
+
+def tell_bad_lines(opened: Manifest) -> None:
+    """Say on standard error that there are lines which nobody can find."""
+    bad = opened.find_bad_lines(limit=_BAD_LINES_SHOWN + 1)
+    if bad:
+        lines = ", ".join(str(each.line) for each in bad[:_BAD_LINES_SHOWN])
+        more = ", …" if len(bad) > _BAD_LINES_SHOWN else ""
+        where = f"line {lines} is no entry" if len(bad) == 1 else f"lines {lines}{more} are no entries"
+        say(f"note: {where}; remit manifest validate tells why", stderr=True)

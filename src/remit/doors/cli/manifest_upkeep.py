@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.doors.cli import options
-from remit.doors.cli.manifest_options import FILTERS, count_entries, filters, manifest_file
+from remit.doors.cli.manifest_options import FILTERS, count_entries, filters, manifest_file, tell_bad_lines
 from remit.doors.cli.output import get_paint, hand_over, name_file, say, say_json
 from remit.doors.render import ACCEPTED, count, escape_json
 from remit.doors.terminal import escape, quote
@@ -32,7 +32,9 @@ _DOUBLES_SHOWN = 5
 def rebuild(*, manifest: str | None, output_format: str) -> int:
     """Make the index of the manifest anew, from its file. Entries can be added and read meanwhile.
 
-    Nothing needs this: the index follows the file by itself, and notices when it was changed.
+    Nothing needs this: the index follows the file by itself. Whenever anything but Remit has touched it, what was
+    indexed is compared with it, and where that has changed the index is made anew. Only a change within one tick of the
+    system's clock after an entry was added could go unnoticed.
     """
     from remit.app.manifests import Manifest
 
@@ -90,7 +92,7 @@ def _tell(counted: Statistics) -> Iterator[tuple[str, str]]:
     if counted.bad_lines:
         yield "bad lines", f"{counted.bad_lines:,}; remit manifest validate tells why"
     if counted.is_torn:
-        yield "last line", "not ended, and therefore not read"
+        yield "last line", "cut off; remit manifest validate tells where"
 
 
 @click.command(cls=options.Command, short_help="Write entries as JSON, CSV or Markdown.")
@@ -115,9 +117,10 @@ def export(*, form: str, output: str | None, as_json: bool, manifest: str | None
     if output is None:
         for text in texts:
             hand_over(text)
-        return ACCEPTED
-    write_export(output, texts)
-    say(f"{get_paint()('good', '✓')} {escape(name_file(output))} written")
+    else:
+        write_export(output, texts)
+        say(f"{get_paint()('good', '✓')} {escape(name_file(output))} written")
+    tell_bad_lines(opened)
     return ACCEPTED
 
 

@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.doors.cli import options
-from remit.doors.cli.manifest_options import FILTERS, count_entries, filters, manifest_file, pages, parse_count
+from remit.doors.cli.manifest_options import (
+    FILTERS,
+    count_entries,
+    filters,
+    manifest_file,
+    pages,
+    parse_count,
+    tell_bad_lines,
+)
 from remit.doors.cli.output import get_paint, name_file, say, say_json
 from remit.doors.render import ACCEPTED
 from remit.doors.terminal import count_columns, escape, quote
 from remit.errors import UsageError
 
 if TYPE_CHECKING:
-    from remit.app.manifests import Manifest, Shown
+    from remit.app.manifests import Shown
     from remit.doors.terminal import Paint
     from remit.workspace.manifest.entries import Entry
     from remit.workspace.manifest.search import Page
@@ -22,7 +30,6 @@ if TYPE_CHECKING:
 _STYLES = {"complete": "good", "completed": "good", "partial": "warning", "blocked": "error"}
 _STATUS_WIDTH = len("complete")
 _ID_WIDTH = 40
-_BAD_LINES_SHOWN = 3
 
 
 @click.command(cls=options.Command, short_help="Show an entry with all that belongs to it.")
@@ -37,6 +44,7 @@ def show(entry_id: str | None, *, line: int | None, manifest: str | None, output
     opened = Manifest(manifest)
     if (entry_id is None) == (line is None):
         raise UsageError("an entry is shown by its id or by its line", hint="give ID or --line N")
+    tell_bad_lines(opened)
     shown = opened.show(entry_id) if entry_id is not None else opened.show_line(line or 0)
     if output_format == "json":
         say_json(_shape_shown(shown))
@@ -96,13 +104,13 @@ def _list(asked: dict[str, Any], *, words: tuple[str, ...] = (), pending: bool =
         say_json(
             {"manifest": name_file(opened.file), "entries": entries, "page": asked["page"], "more": found.has_more}
         )
-        return ACCEPTED
-    paint, columns = get_paint(), count_columns()
-    width = max((len(_name(entry)) for entry in found.entries), default=0)
-    for entry in found.entries:
-        say(_render_row(entry, min(width, _ID_WIDTH), paint, columns, followups=pending))
-    say(_sum_up(found, asked["page"]))
-    _tell_bad_lines(opened)
+    else:
+        paint, columns = get_paint(), count_columns()
+        width = max((len(_name(entry)) for entry in found.entries), default=0)
+        for entry in found.entries:
+            say(_render_row(entry, min(width, _ID_WIDTH), paint, columns, followups=pending))
+        say(_sum_up(found, asked["page"]))
+    tell_bad_lines(opened)
     return ACCEPTED
 
 
@@ -111,16 +119,6 @@ def _sum_up(found: Page, page: int) -> str:
         return "no entries" if page == 1 else f"no entries on page {page}"
     more = f", more with --page {page + 1}" if found.has_more else ""
     return f"{count_entries(len(found.entries))}{more}"
-
-
-def _tell_bad_lines(opened: Manifest) -> None:
-    """Say on standard error that there are lines which nobody can find."""
-    bad = opened.find_bad_lines(limit=_BAD_LINES_SHOWN + 1)
-    if bad:
-        lines = ", ".join(str(each.line) for each in bad[:_BAD_LINES_SHOWN])
-        more = ", …" if len(bad) > _BAD_LINES_SHOWN else ""
-        where = f"line {lines} is no entry" if len(bad) == 1 else f"lines {lines}{more} are no entries"
-        say(f"note: {where}; remit manifest validate tells why", stderr=True)
 
 
 def _name(entry: Entry) -> str:

@@ -167,8 +167,9 @@ def _render_rest(overview: Overview, faults: dict[str, str]) -> Iterator[tuple[s
         entries = f"{seen.entries:,} {'entry' if seen.entries == 1 else 'entries'}"
         bad = f", {count(seen.bad_lines, 'bad line')}" if seen.bad_lines else ""
         part = "" if seen.is_whole else " at its beginning; index it with: remit manifest rebuild"
-        pending = f", {seen.pending:,} pending{bad}" if seen.is_whole else ""
-        yield "manifest", f"{entries}{pending}{part}", "warning" if seen.bad_lines else ""
+        doubled = f", {count(seen.doubled_ids, 'doubled id')}" if seen.doubled_ids else ""
+        pending = f", {seen.pending:,} pending{bad}{doubled}" if seen.is_whole else ""
+        yield "manifest", f"{entries}{pending}{part}", "warning" if bad or doubled else ""
     if "errors" in faults:
         yield "errors", faults["errors"], "error"
     elif overview.open_errors:

@@ -67,8 +67,8 @@ class _Tail(NamedTuple):
 
     number: int
     since: int
-    device: int
-    inode: int
+    stamp: tuple[int, int, int, int]
+    """What the file was when it was looked at."""
     until: int
     ids: set[str]
 
@@ -128,7 +128,7 @@ class Appender:
             return Added(fields, tuple(findings), offset)
 
     def _append(self, entry_id: str, line: bytes) -> int:
-        file = self.index.file
+        file, before = self.index.file, self.index.look_if_there()
         try:
             try:
                 start = append_line(file, line)
@@ -137,20 +137,27 @@ class Appender:
                 start = append_line(file, line)
         except OSError as error:
             raise tell_failure(file, error) from error
-        tail = self._tail
-        if tail is not None:
-            tail.ids.add(entry_id)
-            if start == tail.until:
-                self._tail = tail._replace(until=start + len(line) + 1)
+        if before is not None:
+            self._follow(entry_id, before, start + len(line) + 1)
         return start
+
+    def _follow(self, entry_id: str, before: os.stat_result, end: int) -> None:
+        """Keep in mind that the file grew by a line of ours, up to `end`, and by nothing else."""
+        after, tail = self.index.look_if_there(), self._tail
+        if after is None or after.st_size != end:
+            return
+        self.index.follow(before, after)
+        if tail is not None and tail.stamp == take_stamp(before):
+            tail.ids.add(entry_id)
+            self._tail = tail._replace(stamp=take_stamp(after), until=end)
 
     # -- ids
 
     def _find_free(self, stem: str, number: int) -> str:
         """The first id of a stem that is free."""
         for _ in range(_PATIENCE):
-            self._look_at_tail()
             try:
+                self._look_at_tail()
                 return add_number(stem, _find_first(lambda n: self._is_taken(add_number(stem, n)), number))
             except _MovedError:
                 self._tail = None
@@ -170,16 +177,27 @@ class Appender:
     def _look_at_tail(self) -> None:
         """See to it that every id in the file is either in the index or in mind; nothing is where there is no file."""
         found, tail = self.index.look_if_there(), self._tail
-        if found is not None and not (tail and _is_followed(tail, found)):
+        if found is None:
+            self._tail = None
+            return
+        if tail is None or not self._is_followed(tail, found):
             known = self.index.recall()
             if known is None or not _is_near(known, found):
                 known = self.index.catch_up()
                 found = self.index.look()
-            tail = _Tail(known.number, known.offset, found.st_dev, found.st_ino, known.offset, set())
-        if found is None or tail is None:
-            self._tail = None
-        else:
-            self._tail = tail if found.st_size == tail.until else self._read_on(tail, found)
+                if not known.is_untouched(found):
+                    raise _MovedError
+            tail = _Tail(known.number, known.offset, take_stamp(found), known.offset, set())
+        self._tail = tail if found.st_size == tail.until else self._read_on(tail, found)
+
+    def _is_followed(self, tail: _Tail, found: os.stat_result) -> bool:
+        """Whether what is in mind is of this file, not too far behind, and nobody but Remit has touched it since."""
+        if len(tail.ids) >= _MAX_TAIL_IDS or not 0 <= found.st_size - tail.until <= _MAX_TAIL_BYTES:
+            return False
+        if tail.stamp == take_stamp(found):
+            return True
+        known = self.index.recall()
+        return known is not None and known.number == tail.number and known.is_untouched(found)
 
     def _read_on(self, tail: _Tail, found: os.stat_result) -> _Tail:
         """Take in the ids of what others have written, also of a line that nobody has ended: we are about to."""
@@ -193,7 +211,7 @@ class Appender:
             entry_id = entry.get("id") if isinstance(entry, dict) else None
             if isinstance(entry_id, str):
                 tail.ids.add(entry_id)
-        return tail._replace(until=tail.until + whole)
+        return tail._replace(stamp=take_stamp(found), until=tail.until + whole)
 
 
 def _find_first(is_taken: Callable[[int], bool], number: int) -> int:
@@ -210,18 +228,9 @@ def _find_first(is_taken: Callable[[int], bool], number: int) -> int:
     return high
 
 
-def _is_followed(tail: _Tail, found: os.stat_result) -> bool:
-    """Whether what is in mind is of the same file, and not too far behind."""
-    return (
-        tail.inode == found.st_ino
-        and tail.device == found.st_dev
-        and 0 <= found.st_size - tail.until <= _MAX_TAIL_BYTES
-        and len(tail.ids) < _MAX_TAIL_IDS
-    )
-
-
 def _is_near(known: Known, found: os.stat_result) -> bool:
-    return known[1:3] == take_stamp(found)[:2] and 0 <= found.st_size - known.offset <= _MAX_TAIL_BYTES
+    """Whether nobody but Remit has touched the file since it was indexed, and that was not long ago."""
+    return known.is_untouched(found) and found.st_size - known.offset <= _MAX_TAIL_BYTES
 
 
 def _has_error(findings: Iterable[Finding]) -> bool:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from remit.contract.manifest_lines import MAX_LINE_BYTES
 from remit.workspace.manifest.entries import MAX_DAY, write_day
-from remit.workspace.manifest.rows import LINE_BITS, LINE_MASK
+from remit.workspace.manifest.rows import LINE_BITS, LINE_MASK, explain_bad_line
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -44,7 +45,7 @@ class Statistics(NamedTuple):
     topics: tuple[tuple[str, int], ...]
     """The most frequent ones."""
     is_torn: bool
-    """Whether the last line is not ended, and was therefore not read."""
+    """Whether the last line is cut off: no entry, and not ended."""
 
 
 def find_doubles(index: Index, entry_id: str) -> tuple[int, ...]:
@@ -58,13 +59,25 @@ def find_doubles(index: Index, entry_id: str) -> tuple[int, ...]:
 
 
 def find_bad_lines(index: Index, *, limit: int = 100) -> tuple[BadLine, ...]:
-    """The first lines that are no entries, with the reason."""
+    """The first lines that are no entries, with the reason; one that is cut off is the last of them."""
 
     def ask(db: Connection, known: Known) -> tuple[BadLine, ...]:
         statement = "SELECT line, reason FROM manifest_bad_lines WHERE manifest = ? ORDER BY line LIMIT ?"
-        return tuple(BadLine(*row) for row in db.execute(statement, (known.number, limit)))
+        found = [BadLine(*row) for row in db.execute(statement, (known.number, limit))]
+        torn = find_torn_line(index, known) if len(found) < limit else None
+        return (*found, torn) if torn is not None else tuple(found)
 
     return index.consult(ask)
+
+
+def find_torn_line(index: Index, known: Known) -> BadLine | None:
+    """The line behind what was indexed, where it is cut off; None where nothing is there that nobody has ended."""
+    if known.offset >= known.size_bytes:
+        return None
+    text = index.read_bytes(known.offset, min(known.size_bytes - known.offset, MAX_LINE_BYTES + 1))
+    if b"\n" in text or not text.strip():  # a moment ago somebody has added to it, or there is nothing to lose
+        return None
+    return BadLine(known.lines + 1, f"{explain_bad_line(text)}, and no line feed ends it")
 
 
 def count_entries(index: Index) -> Statistics:
@@ -102,7 +115,7 @@ def count_entries(index: Index) -> Statistics:
             None if first is None else _write_day(last),
             tuple(db.execute(statuses, bounds).fetchall()),
             tuple(db.execute(topics, bounds).fetchall()),
-            known.offset < known.size_bytes,
+            find_torn_line(index, known) is not None,
         )
 
     return index.consult(ask)

@@ -7,12 +7,14 @@ and says that it saw only a part.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import InputError
 from remit.workspace.files import load_bytes
+from remit.workspace.manifest.counts import find_torn_line
 from remit.workspace.manifest.index import Index
-from remit.workspace.manifest.rows import read_block
+from remit.workspace.manifest.rows import is_entry, read_block
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -22,6 +24,12 @@ if TYPE_CHECKING:
 
 MAX_COUNTED = 200_000
 """From here on an entry is a line that is not bad: to count a million takes a while, and blank lines are rare."""
+_DOUBLED = """
+    SELECT count(*) FROM (
+        SELECT 1 FROM manifest_entries WHERE id IS NOT NULL AND number >= ? AND number < ?
+        GROUP BY id HAVING count(*) > 1
+    )
+"""
 
 
 class Glance(NamedTuple):
@@ -30,6 +38,9 @@ class Glance(NamedTuple):
     entries: int
     pending: int
     bad_lines: int
+    """Lines that are no entries; one that is cut off is among them."""
+    doubled_ids: int
+    """How many ids are not one entry's alone."""
     is_whole: bool
     """False where only its beginning was read."""
 
@@ -43,13 +54,13 @@ def glance(home: Home, file: str, *, max_bytes: int) -> Glance:
             with home.ledger.reading() as db:
                 known = index.load_known(db)
             if size - (known.offset if known else 0) <= max_bytes:
-                return index.consult(_count)
+                return index.consult(lambda db, known: _count(index, db, known))
         finally:
             index.close()
     return _read_beginning(file, max_bytes)
 
 
-def _count(db: Connection, known: Known) -> Glance:
+def _count(index: Index, db: Connection, known: Known) -> Glance:
     pending = db.execute(
         "SELECT count(*) FROM manifest_entries WHERE pending AND number >= ? AND number < ?", known.bounds
     ).fetchone()[0]
@@ -59,7 +70,9 @@ def _count(db: Connection, known: Known) -> Glance:
         entries = db.execute(
             "SELECT count(*) FROM manifest_entries WHERE number >= ? AND number < ?", known.bounds
         ).fetchone()[0]
-    return Glance(entries, pending, bad, is_whole=True)
+    doubled = db.execute(_DOUBLED, known.bounds).fetchone()[0]
+    bad += find_torn_line(index, known) is not None
+    return Glance(entries, pending, bad, doubled, is_whole=True)
 
 
 def _read_beginning(file: str, max_bytes: int) -> Glance:
@@ -67,5 +80,10 @@ def _read_beginning(file: str, max_bytes: int) -> Glance:
         raise InputError(f"'{file}' is not a file", hint="name the manifest's file")
     data = load_bytes(file, max_bytes=max_bytes)
     is_whole = len(data) <= max_bytes
-    rows = read_block(data[: data.rfind(b"\n", 0, max_bytes) + 1], manifest=0, line=0, offset=0)
-    return Glance(len(rows.entries), sum(row[4] for row in rows.entries), len(rows.bad_lines), is_whole)
+    end = data.rfind(b"\n", 0, max_bytes) + 1
+    is_torn = is_whole and bool(data[end:].strip()) and not is_entry(data[end:], is_first=end == 0)
+    rows = read_block(data[:end] if is_torn or not is_whole else data, manifest=0, line=0, offset=0)
+    ids = Counter(row[1] for row in rows.entries if row[1] is not None)
+    doubled = sum(number > 1 for number in ids.values())
+    pending = sum(row[4] for row in rows.entries)
+    return Glance(len(rows.entries), pending, len(rows.bad_lines) + is_torn, doubled, is_whole)

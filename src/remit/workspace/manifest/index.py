@@ -1,8 +1,9 @@
 """The index: which entry stands where in a manifest, so that none has to be searched for.
 
 Owns the tables of the ledger that are made from a manifest. They follow the file: whoever reads first brings them up to
-its end, in short transactions, so that several can do so at once. What was indexed is known by a checksum; where the
-file is no longer what it was, the tables are made anew. A line that nobody has ended is left until somebody has.
+its end, in short transactions, so that several can do so at once. What was indexed is known by a checksum, which is
+compared whenever anybody but Remit has touched the file; where it is no longer what it was, the tables are made anew.
+An entry on a last line that nobody has ended counts; what is cut off there is left until somebody ends it.
 """
 
 from __future__ import annotations
@@ -10,17 +11,17 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from zlib import crc32
 
 from jiter import from_json
 
 from remit.contract.dialects.manifest import read_aliases
-from remit.errors import InputError, StorageError
+from remit.errors import BusyError, InputError, StorageError
 from remit.workspace.ledger.migrations import MANIFEST_INDEXES
 from remit.workspace.manifest.entries import Entry
-from remit.workspace.manifest.rows import LINE_MASK, MANIFEST_SHIFT, TOO_LONG, Rows, read_block
+from remit.workspace.manifest.rows import LINE_MASK, MANIFEST_SHIFT, TOO_LONG, Rows, is_entry, read_block
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -34,7 +35,6 @@ _SMALL_BYTES = 1024 * 1024
 """A file that was indexed up to here is always compared as a whole."""
 _LARGE_BYTES = 32 * 1024 * 1024
 _MAX_NUMBER = 1 << 16
-_NEVER = -1
 _MAX_INTEGER = (1 << 63) - 1
 _PATIENCE = 20
 T = TypeVar("T")
@@ -48,6 +48,7 @@ class Known(NamedTuple):
     inode: int
     size_bytes: int
     changed_ns: int
+    """When it was last changed; with a minus while not all of it is indexed."""
     offset: int
     lines: int
     checksum: int
@@ -59,8 +60,12 @@ class Known(NamedTuple):
         return self.number << MANIFEST_SHIFT, (self.number + 1) << MANIFEST_SHIFT
 
     def is_fresh(self, found: os.stat_result) -> bool:
-        """Whether nobody has touched the file since."""
+        """Whether all of the file is indexed."""
         return self[1:5] == take_stamp(found)
+
+    def is_untouched(self, found: os.stat_result) -> bool:
+        """Whether nobody but Remit has touched the file since."""
+        return (*self[1:4], abs(self.changed_ns)) == take_stamp(found)
 
 
 def take_stamp(found: os.stat_result) -> tuple[int, int, int, int]:
@@ -90,6 +95,10 @@ _BY_ID = f"""
     ON e.id = ?2 AND e.number >= m.number << {MANIFEST_SHIFT} AND e.number < (m.number + 1) << {MANIFEST_SHIFT}
     WHERE m.path = ?1 LIMIT 2
 """  # noqa: S608 - a constant
+_FOLLOW = """
+    UPDATE manifests SET size_bytes = ?, changed_ns = -? WHERE path = ? AND device = ? AND inode = ?
+    AND size_bytes = ? AND abs(changed_ns) = ?
+"""
 _FIRST_BY_ID = _BY_ID.replace("LIMIT 2", f"ORDER BY e.number & {LINE_MASK} LIMIT 1")
 """Of entries with one id the first in the file has it. To sort takes time, and most ids are there once."""
 
@@ -187,6 +196,16 @@ class Index:
             if at_end:
                 return known
 
+    def follow(self, before: os.stat_result, after: os.stat_result) -> None:
+        """Remember that what made the file of before the file of after was an entry of ours: the rest is as it was.
+
+        Where the ledger cannot be written to, the next who reads compares the file as a whole.
+        """
+        device, inode, size, changed_ns = take_stamp(after)
+        values = (size, changed_ns, self.key, device, inode, *take_stamp(before)[2:])
+        with suppress(BusyError, StorageError), self.home.ledger.transaction() as db:
+            db.execute(_FOLLOW, values)
+
     def rebuild(self) -> Rebuilt:
         """Forget what is known of the manifest, and read all of it again."""
         self.look()
@@ -223,7 +242,8 @@ class Index:
                 raise InputError(f"'{self.file}' has more than {LINE_MASK:,} lines", hint="split it")
             _insert(db, rows)
             at_end = block.is_last and not _make_index(db)
-            known = _mark(db, handle, known._replace(lines=known.lines + rows.lines), block, found if at_end else None)
+            known = known._replace(lines=known.lines + rows.lines)
+            known = _mark(db, handle, known, block, found, at_end=at_end)
         except OSError as error:
             raise self._tell_unreadable(error) from error
         return known, at_end
@@ -278,11 +298,11 @@ class Index:
         All questions that are asked at once are answered out of one state of the index.
         """
         for _ in range(_PATIENCE):
-            self.catch_up()
+            reached = self.catch_up()
             with self.home.ledger.reading() as db, _snapshot(db):
                 known = self.load_known(db)
-                if known is None or known.changed_ns == _NEVER:  # somebody has begun anew meanwhile
-                    continue
+                if known is None or known.number != reached.number or known.offset < reached.offset:
+                    continue  # somebody has begun anew meanwhile
                 try:
                     return ask(db, known)
                 except ChangedError:
@@ -329,30 +349,51 @@ class _Block(NamedTuple):
     """The next part of a file: whole lines, or one that is longer than any block."""
 
     data: bytes
+    start: int
+    """Where its first line begins in the file."""
     end: int
-    """Where it ends in the file."""
     is_last: bool
     """Whether nothing follows that could be read now."""
 
 
 def _read(handle: int, offset: int, size: int) -> _Block:
-    data = os.pread(handle, min(_BLOCK_BYTES, size - offset), offset)
+    """The next lines after what was indexed; at the end of the file also an entry that nobody has ended."""
+    start = _find_line(handle, offset)
+    assert start is not None  # noqa: S101 - for mypy: the file is continued
+    data = os.pread(handle, min(_BLOCK_BYTES, max(0, size - start)), start)
+    is_last = start + len(data) >= size or not data
     whole = data.rfind(b"\n") + 1
-    if whole or offset + len(data) >= size or not data:
-        return _Block(data[:whole], offset + whole, is_last=offset + len(data) >= size or not data)
-    at = offset + len(data)
+    if is_last and is_entry(data[whole:], is_first=start + whole == 0):
+        whole = len(data)
+    if whole or is_last:
+        return _Block(data[:whole], start, start + whole, is_last)
+    at = start + len(data)
     while at < size and (more := os.pread(handle, min(_BLOCK_BYTES, size - at), at)):
         found = more.find(b"\n")
         if found >= 0:
-            return _Block(b"", at + found + 1, is_last=at + found + 1 >= size)
+            return _Block(b"", start, at + found + 1, is_last=at + found + 1 >= size)
         at += len(more)
-    return _Block(b"", offset, is_last=True)
+    return _Block(b"", start, start, is_last=True)
+
+
+def _find_line(handle: int, offset: int) -> int | None:
+    """Where the next line begins: right there, or once an entry that was not ended is.
+
+    None where somebody wrote on behind that entry: then there is none on that line any more.
+    """
+    if offset == 0 or os.pread(handle, 1, offset - 1) == b"\n":
+        return offset
+    rest = os.pread(handle, _LAST_BYTES, offset)
+    blank, end, _ = rest.partition(b"\n")
+    if blank.strip(b" \t\r") or len(blank) == _LAST_BYTES:
+        return None
+    return offset + len(blank) + len(end) if end else offset
 
 
 def _read_rows(block: _Block, known: Known) -> Rows:
-    if not block.data and block.end > known.offset:
+    if not block.data and block.end > block.start:
         return Rows([], [], [], [], [(known.number, known.lines + 1, TOO_LONG)], 1)
-    return read_block(block.data, manifest=known.number, line=known.lines, offset=known.offset)
+    return read_block(block.data, manifest=known.number, line=known.lines, offset=block.start)
 
 
 def _insert(db: sqlite3.Connection, rows: Rows) -> None:
@@ -380,19 +421,21 @@ def _make_index(db: sqlite3.Connection) -> bool:
     return missing is not None
 
 
-def _mark(db: sqlite3.Connection, handle: int, known: Known, block: _Block, found: os.stat_result | None) -> Known:
-    """Remember how far the index goes now; at the end also what the file was when it was read."""
+def _mark(
+    db: sqlite3.Connection, handle: int, known: Known, block: _Block, found: os.stat_result, *, at_end: bool
+) -> Known:
+    """Remember how far the index goes now, and what the file was when it was read."""
     whole = len(block.data) == block.end - known.offset
     checksum = (
         crc32(block.data, known.checksum) if whole else _take_checksum(handle, known.offset, block.end, known.checksum)
     )
-    device, inode, _, _ = take_stamp(found or os.fstat(handle))
+    device, inode, size, changed_ns = take_stamp(found)
     known = Known(
         known.number,
         device,
         inode,
-        block.end if found is None else found.st_size,
-        _NEVER if found is None else found.st_ctime_ns,
+        size,
+        changed_ns if at_end else -changed_ns,
         block.end,
         known.lines,
         checksum,
@@ -411,14 +454,16 @@ def _mark(db: sqlite3.Connection, handle: int, known: Known, block: _Block, foun
 def _is_continued(handle: int, known: Known, found: os.stat_result) -> bool:
     """Whether what was indexed still stands at the beginning of the file.
 
-    Of a large file that has grown, which is what happens, only the end of what was indexed is compared.
+    Of a large file that nobody but Remit has touched only the end is compared: there a clock that ticks too slowly
+    would have hidden something. Of any other, all of it.
     """
     if found.st_size < known.offset:
         return False
-    same = known[1:3] == take_stamp(found)[:2]
-    if same and found.st_size > known.size_bytes and known.offset > _SMALL_BYTES:
-        return _take_checksum(handle, known.offset - _LAST_BYTES, known.offset) == known.last_checksum
-    return _take_checksum(handle, 0, known.offset) == known.checksum
+    start, checksum = 0, known.checksum
+    if known.offset > _SMALL_BYTES and known.is_untouched(found):
+        start, checksum = known.offset - _LAST_BYTES, known.last_checksum
+    same = _take_checksum(handle, start, known.offset) == checksum
+    return same and _find_line(handle, known.offset) is not None
 
 
 def _take_checksum(handle: int, start: int, end: int, value: int = 0) -> int:

@@ -41,8 +41,11 @@ class Rows(NamedTuple):
 
 
 def read_block(data: bytes, *, manifest: int, line: int, offset: int) -> Rows:
-    """The rows of whole lines, of which the first comes after `line` others and begins at `offset` in the file."""
-    rows = Rows([], [], [], [], [], data.count(b"\n"))
+    """The rows of lines, of which the first comes after `line` others and begins at `offset` in the file.
+
+    The last one need not be ended.
+    """
+    rows = Rows([], [], [], [], [], data.count(b"\n") + (data[-1:] not in (b"\n", b"")))
     base, days = manifest << MANIFEST_SHIFT, dict[str, int]()
     if line == 0 and data.startswith(_BOM):
         offset, data = offset + len(_BOM), data[len(_BOM) :]
@@ -91,6 +94,17 @@ def _add(rows: Rows, entry: dict[str, Any], number: int, place: tuple[int, int],
     rows.words.append(
         (number, entry_id or "", title if isinstance(title, str) else "", " ".join(topics), "\n".join(findings))
     )
+
+
+def is_entry(text: bytes, *, is_first: bool = False) -> bool:
+    """Whether a line is an entry; before the first of a file may be a mark of its encoding."""
+    text = text.removeprefix(_BOM) if is_first else text
+    if not text or len(text) > MAX_LINE_BYTES:
+        return False
+    try:
+        return type(from_json(text, allow_inf_nan=False, catch_duplicate_keys=True)) is dict
+    except ValueError:
+        return False
 
 
 def explain_bad_line(text: bytes) -> str:
