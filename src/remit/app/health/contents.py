@@ -42,10 +42,13 @@ def _look_at_agents(patient: Patient) -> Iterator[Check]:
 
 
 def _look_at_tasks(patient: Patient) -> Iterator[Check]:
-    from remit.app.tasks import check_sync  # noqa: PLC0415 - only for this
+    from remit.app.tasks import Tasks, check_sync  # noqa: PLC0415 - only for this
 
-    del patient
-    checked = check_sync()
+    tasks = Tasks(patient.root)
+    try:
+        checked = check_sync(tasks)
+    finally:
+        tasks.home.close()  # here: SQLite lets nobody close it in another thread
     if checked is None:
         yield Check("tasks", "ok", "none yet; remit task new makes the first")
         return
@@ -75,7 +78,11 @@ def _look_at_manifest(patient: Patient) -> Iterator[Check]:
     if seen.bad_lines:
         lines = "1 line is" if seen.bad_lines == 1 else f"{seen.bad_lines:,} lines are"
         yield Check("manifest", "problem", f"{lines} no entry{part}", "see them with: remit manifest validate")
-    else:
+    if seen.doubled_ids:
+        ids = "1 id is" if seen.doubled_ids == 1 else f"{seen.doubled_ids:,} ids are"
+        hint = "see them with: remit manifest validate, and give each entry an id of its own"
+        yield Check("manifest", "problem", f"{ids} on several lines, and only the first is found by it{part}", hint)
+    if not (seen.bad_lines or seen.doubled_ids):
         yield Check("manifest", "ok", f"{seen.entries:,} {'entry' if seen.entries == 1 else 'entries'} in {path}{part}")
 
 
