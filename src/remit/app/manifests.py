@@ -62,6 +62,54 @@ def validate_manifest(file: str) -> Iterator[Told]:
     return check_lines(load_lines(file, max_bytes=MAX_LINE_BYTES), look=_make_look(folder, root), words=words)
 
 
+class ToldOfPage(NamedTuple):
+    """A finding about a findings file."""
+
+    finding: Finding
+    file: str
+    text: str
+
+
+def validate_findings_files(manifest: str) -> Iterator[ToldOfPage]:
+    """Everything there is to say about the form of the findings files that a manifest names, each of them once.
+
+    That one is not there, the rules say of the line that names it.
+    """
+    from jiter import from_json  # noqa: PLC0415 - only for this
+
+    from remit.contract.dialects.manifest import read_aliases  # noqa: PLC0415
+    from remit.contract.manifest_lines import MAX_LINE_BYTES  # noqa: PLC0415
+    from remit.workspace.files import load_lines  # noqa: PLC0415
+    from remit.workspace.manifest.findings_file import check_findings_file  # noqa: PLC0415
+
+    folder = os.path.dirname(os.path.abspath(manifest))  # noqa: PTH100, PTH120
+    find = _make_find(folder, find_root(folder))
+    seen: set[int] = set()  # a million paths would be a hundred megabytes
+    for line, _ in load_lines(manifest, max_bytes=MAX_LINE_BYTES):
+        try:
+            entry = from_json(line) if len(line) <= MAX_LINE_BYTES else None
+        except ValueError:
+            continue
+        path = read_aliases(entry)[0].get("file") if type(entry) is dict else None
+        if not isinstance(path, str) or hash(path) in seen:
+            continue
+        seen.add(hash(path))
+        file = find(path)
+        text = _load_page(file) if file is not None else None
+        if file is not None and text:
+            yield from (ToldOfPage(finding, file, text) for finding in check_findings_file(text))
+
+
+def _load_page(file: str) -> str | None:
+    """A findings file, as far as it is looked at; None where it cannot be read."""
+    from remit.workspace.files import load_bytes  # noqa: PLC0415 - only for this
+
+    try:
+        return load_bytes(file, max_bytes=_MAX_FINDINGS_BYTES).decode("utf-8", "replace")
+    except InputError:
+        return None
+
+
 class Shown(NamedTuple):
     """An entry with what belongs to it."""
 
@@ -118,16 +166,23 @@ class Manifest:
         )
 
     def _prepare_file(self, path: str, page: FindingsPage | None) -> tuple[Finding, ...]:
-        """Look at the findings file of an entry that is about to be written; make it where it shall be made."""
+        """Look at the findings file of an entry that is about to be written; make it where it shall be made.
+
+        One that is there already was made for something else, unless it says the same: then it was made by an attempt
+        that was cut short.
+        """
         from remit.workspace.files import load_bytes, write_text  # noqa: PLC0415 - only for this
         from remit.workspace.manifest.findings_file import check_findings_file, render_findings_file  # noqa: PLC0415
 
         file = self.find_findings_file(path)
+        text = "" if page is None else render_findings_file(page)
         if file is not None:
-            text = load_bytes(file, max_bytes=_MAX_FINDINGS_BYTES).decode("utf-8", "replace")
-        elif page is not None:
-            text = render_findings_file(page)
-        else:
+            there = load_bytes(file, max_bytes=_MAX_FINDINGS_BYTES).decode("utf-8", "replace")
+            if page is not None and there != text:
+                hint = "leave --write-file out if it belongs to this entry, else name another with --slug or --file"
+                raise InputError(f"'{path}' is there already, and says something else", hint=hint)
+            text = there
+        elif page is None:
             return ()
         findings = check_findings_file(text)
         if file is None and not any(finding.severity == "error" for finding in findings):
@@ -139,10 +194,7 @@ class Manifest:
 
     def find_findings_file(self, path: str) -> str | None:
         """Where the file is that an entry names; None where it is not there, or not a file inside the workspace."""
-        facts = _make_look(self.folder, self.root)(path) if path else None
-        if facts is None or facts.state not in ("file", "empty"):
-            return None
-        return next((file for base in (self.folder, self.root) if os.path.isfile(file := f"{base}/{path}")), None)  # noqa: PTH113
+        return _make_find(self.folder, self.root)(path)
 
     # Asking
 
@@ -293,16 +345,29 @@ def _make_look(folder: str, root: str) -> Callable[[str], ArtifactFacts | None]:
 
     def look(path: str) -> ArtifactFacts | None:
         """What a findings file is on disk. Most are plain files beside the manifest, and told by one look."""
-        if "/" not in path and "\0" not in path:
+        if "/" not in path:
             try:
                 found = os.lstat(f"{folder}/{path}")
-            except OSError:
+            except (OSError, ValueError):  # a NUL, half a character
                 found = None
             if found is not None and S_ISREG(found.st_mode):
                 return ArtifactFacts(path, "file" if found.st_size else "empty", found.st_size)
         return inspect_artifacts((path,), root=bases[1], bases=bases)[path]
 
     return look
+
+
+def _make_find(folder: str, root: str) -> Callable[[str], str | None]:
+    look = _make_look(folder, root)
+
+    def find(path: str) -> str | None:
+        """Where the file is that an entry names; None where it is not there, or not a file inside the workspace."""
+        facts = look(path) if path else None
+        if facts is None or facts.state not in ("file", "empty"):
+            return None
+        return next((file for base in (folder, root) if os.path.isfile(file := f"{base}/{path}")), None)  # noqa: PTH113
+
+    return find
 
 
 def write_export(file: str, texts: Iterable[str]) -> None:

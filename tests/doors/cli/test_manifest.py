@@ -3,22 +3,27 @@
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from remit.contract.manifest_lines import TOLD
+from remit.workspace.manifest.findings_file import Page, render_findings_file
 from tests.doors.conftest import Inside, Remit
 from tests.workspace.manifests import FINDINGS_FILE, make_line
 
 BAD = make_line() + make_line() + "nonsense\n"
+PAGE = render_findings_file(
+    Page("Authentication", "Sessions are safer. They cost less.", {"Costs": ["Less."]}, ["Use them."], ["The docs."])
+)
 
 
 @pytest.fixture
 def workspace(inside: Inside, tmp_path: Path) -> Inside:
     """A folder with the findings file of the good entry."""
     (tmp_path / ".git").mkdir()
-    inside.write(FINDINGS_FILE, "# Authentication\n")
+    inside.write(FINDINGS_FILE, PAGE)
     return inside
 
 
@@ -71,6 +76,38 @@ def test_the_findings_file_is_looked_up_beside_the_manifest_and_at_the_root(work
     assert workspace("manifest", "validate", "out/MANIFEST.jsonl").code == 1
 
 
+def test_the_findings_files_are_judged_each_once_and_after_the_lines(workspace: Inside) -> None:
+    """R4.6."""
+    workspace.write("2026-01-19_thin.md", "# Thin\n\n## Summary\n\n{{SUMMARY}}\n")
+    lines = [make_line(id=f"{name}-2026-01-19", file="2026-01-19_thin.md") for name in ("a", "b")]
+    workspace.write("MANIFEST.jsonl", "".join((*lines, make_line(id="c-2026-01-19"), "nonsense\n")))
+    listed = json.loads(workspace("manifest", "validate", "--json").text)
+    told = [(each["filename"], each["code"], each["location"]["row"]) for each in listed]
+    assert told[0] == ("MANIFEST.jsonl", "RET082", 4)
+    assert sorted(told[1:]) == [
+        *[("2026-01-19_thin.md", "MAN011", 1)] * 4, ("2026-01-19_thin.md", "MAN013", 3), ("2026-01-19_thin.md", "MAN014", 5)
+    ]  # fmt: skip
+    assert "\n5 | {{SUMMARY}}\n" in workspace("manifest", "validate").text
+    assert workspace("manifest", "validate", "--no-files").text.endswith("✗ 1 manifest: 1 error\n")
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/etc/hostname"), None])
+def test_what_is_no_findings_file_is_not_opened(workspace: Inside, make: Callable[[Path], None] | None) -> None:
+    if make is not None:
+        make(workspace.folder / "x.md")
+    file = "x.md" if make is not None else "a\0b"
+    workspace.write("MANIFEST.jsonl", make_line(file=file) + '{"file":"\\ud800"}\n' + "{" * 9000 + "\n")
+    listed = json.loads(workspace("manifest", "validate", "--json").text)
+    assert {each["filename"] for each in listed} == {"MANIFEST.jsonl"}
+    assert {"MAN010", "MAN011"}.isdisjoint(each["code"] for each in listed)
+
+
+def test_a_findings_file_that_is_very_long_is_read_in_part(workspace: Inside) -> None:
+    workspace.write(FINDINGS_FILE, PAGE + "x" * 2_000_000 + "\n\n{{LATE}}\n")
+    workspace.write("MANIFEST.jsonl", make_line())
+    assert workspace("manifest", "validate").text == "✓ 1 manifest: nothing to say\n"
+
+
 def test_the_workspaces_own_words_count(workspace: Inside) -> None:
     """C3."""
     workspace.write("MANIFEST.jsonl", make_line(status="researched"))
@@ -112,7 +149,7 @@ main()
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not hold a process to its limit")
 def test_a_manifest_larger_than_memory_is_judged(remit: Remit) -> None:
-    remit.write(FINDINGS_FILE, "# x\n")
+    remit.write(FINDINGS_FILE, PAGE)
     with (remit.folder / "m.jsonl").open("w", encoding="utf-8") as file:
         file.writelines(make_line(id=f"topic{number}-2026-01-19", title="x" * 4000) for number in range(50_000))
     assert (remit.folder / "m.jsonl").stat().st_size > 200_000_000

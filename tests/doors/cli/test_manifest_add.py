@@ -55,6 +55,15 @@ def test_the_first_entry_makes_the_manifest_and_its_file(workspace: Inside) -> N
     ]
     page = (workspace.folder / DEFAULT / f"{TODAY}_upload-limits.md").read_text()
     assert page.startswith("# Upload limits\n\n## Summary\n\nTwo have a cap. One has none.\n\n## Findings\n")
+    assert workspace("manifest", "validate").text.endswith("✓ 1 manifest: 2 warnings\n")
+    assert workspace("manifest", "validate", "--no-files").text == "✓ 1 manifest: nothing to say\n"
+
+
+def test_a_page_of_remits_own_has_nothing_wrong_with_it_without_a_task(workspace: Inside) -> None:
+    ended = add(
+        workspace, "--summary", "Two have a cap. One has none.", "--recommendation", "Go.", "--source", "Their pages."
+    )
+    assert ended.text == f"✓ upload-limits-{TODAY} added to {DEFAULT}/MANIFEST.jsonl\n"
     assert workspace("manifest", "validate").text == "✓ 1 manifest: nothing to say\n"
 
 
@@ -77,8 +86,47 @@ def test_a_file_that_was_written_before_is_left_as_it_is_and_checked(workspace: 
         (each["code"], each["filename"], each["location"] and each["location"]["row"]) for each in told["findings"]
     }
     workspace.write(name, "# Title\n")
-    assert add(workspace).code == 0
+    assert workspace("manifest", "add", *GIVEN).code == 0
     assert (workspace.folder / name).read_text() == "# Title\n"
+
+
+@pytest.mark.parametrize("options", [(), ("--file", f"{TODAY}_upload-limits.md")])
+def test_a_file_that_says_something_else_is_not_taken_for_the_one_to_write(
+    workspace: Inside, options: tuple[str, ...]
+) -> None:
+    (workspace.folder / DEFAULT).mkdir(parents=True)
+    name = workspace.write(f"{DEFAULT}/{TODAY}_upload-limits.md", "# Somebody else's\n")
+    ended = add(workspace, *options)
+    assert (ended.code, ended.text) == (2, "")
+    assert ended.complaint.startswith(f"'{TODAY}_upload-limits.md' is there already, and says something else; leave")
+    assert (workspace.folder / name).read_text() == "# Somebody else's\n"
+    assert not (workspace.folder / DEFAULT / "MANIFEST.jsonl").exists()
+    assert add(workspace, "--slug", "caps").code == 0
+
+
+def test_a_file_of_an_attempt_that_was_cut_short_is_used(workspace: Inside) -> None:
+    assert add(workspace).code == 0
+    (workspace.folder / DEFAULT / "MANIFEST.jsonl").unlink()
+    assert add(workspace).code == 0
+    assert load(workspace)[0]["file"] == f"{TODAY}_upload-limits.md"
+
+
+@pytest.mark.parametrize("way", ["checkout", "in place"])
+def test_after_the_manifest_was_exchanged_an_id_in_it_is_taken(workspace: Inside, way: str) -> None:
+    """Of the same length and, with some file systems, under the same inode."""
+    manifest, page = workspace.folder / DEFAULT / "MANIFEST.jsonl", workspace.folder / DEFAULT / "2026-01-01_{}.md"
+    words = ("--date", "2026-01-01", "--write-file", *FINDINGS)
+    assert workspace("manifest", "add", "--title", "Bb", *words).code == 0
+    assert workspace("manifest", "list").code == 0
+    data = manifest.read_bytes().replace(b"bb", b"qq")
+    Path(str(page).format("bb")).rename(str(page).format("qq"))
+    if way == "checkout":
+        manifest.unlink()
+    manifest.write_bytes(data)
+    ended = workspace("manifest", "add", "--title", "Qq", *words, "--json")
+    assert json.loads(ended.text)["id"] == "qq-2026-01-01-2"
+    assert Path(str(page).format("qq-2")).read_text().startswith("# Qq\n")
+    assert Path(str(page).format("qq")).read_text().startswith("# Bb\n")
 
 
 def test_a_second_one_on_the_same_day_gets_a_number_and_a_file_of_its_own(workspace: Inside) -> None:

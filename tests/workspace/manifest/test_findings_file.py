@@ -44,7 +44,13 @@ def test_a_rendered_page_has_nothing_wrong_with_it() -> None:
 
 def test_a_page_without_content_says_what_belongs_there() -> None:
     text = render_findings_file(Page("Title"))
-    assert list_codes(text) == [("MAN012", line) for line in (3, 7, 11, 15, 19)]
+    assert list_codes(text) == [("MAN012", line) for line in (3, 7, 11, 15)]
+
+
+def test_that_no_task_is_linked_is_an_answer() -> None:
+    text = render_findings_file(PAGE._replace(linked_tasks=[" "]))
+    assert check_findings_file(text) == ()
+    assert text.endswith("## Linked Tasks\n\nNone.\n")
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ _SINGLE = ("title", "status", "actionable", "file", "date")
 @click.option(
     "--entry", "source", metavar="FILE|-", help="The entry as a JSON object; options change single fields of it."
 )
-@click.option("--write-file", is_flag=True, help="Make the findings file where there is none, from the options.")
+@click.option("--write-file", is_flag=True, help="Make the findings file from the options; none may be there yet.")
 @click.option("--summary", metavar="TEXT", help="For --write-file: what came out, in 2 or 3 sentences.")
 @click.option(
     "--recommendation", "recommendations", metavar="TEXT", multiple=True, help="For --write-file: what to do now."

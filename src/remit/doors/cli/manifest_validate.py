@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 
 @click.command(cls=options.Command, short_help="Judge every line of a manifest.")
 @click.argument("files", nargs=-1, metavar="[FILE…]")
+@click.option(
+    "--files/--no-files", "with_pages", default=True, help="Whether the findings files are read as well; they are."
+)
 @options.output_format("full", "concise", "json", "github")
-def validate(files: tuple[str, ...], *, output_format: str) -> int:
+def validate(files: tuple[str, ...], *, with_pages: bool, output_format: str) -> int:
     """Judge every line of each FILE, or of the workspace's manifest: its JSON, its fields, its id, its findings file.
 
-    Exit code 0: no errors, 1: errors, 2: could not run.
+    The findings files are judged after the lines: their title, their sections, and blanks that were not filled in. Exit
+    code 0: no errors, 1: errors, 2: could not run.
     """
     from remit import app
 
@@ -31,7 +35,7 @@ def validate(files: tuple[str, ...], *, output_format: str) -> int:
     unreadable = 0
     for file in found:
         try:
-            _validate(file, show)
+            _validate(file, show, with_pages=with_pages)
         except InputError as error:
             complain(error)
             unreadable += 1
@@ -45,10 +49,13 @@ def validate(files: tuple[str, ...], *, output_format: str) -> int:
     return COULD_NOT_RUN if unreadable else NOT_ACCEPTED if show.failed else ACCEPTED
 
 
-def _validate(file: str, show: Show) -> None:
+def _validate(file: str, show: Show, *, with_pages: bool) -> None:
     from remit import app
+    from remit.app.manifests import validate_findings_files
     from remit.doors.excerpt import Passage
 
     name = name_file(file)
     for finding, text, first_line in app.validate_manifest(file):
         show.add(finding, name, Passage(text, first_line))
+    for finding, page, text in validate_findings_files(file) if with_pages else ():
+        show.add(finding, name_file(page), Passage(text, 1))

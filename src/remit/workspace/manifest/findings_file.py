@@ -142,7 +142,10 @@ class Page(NamedTuple):
 
 
 def render_findings_file(page: Page) -> str:
-    """The page in the standard's form. A section without content holds a comment that says what belongs there."""
+    """The page in the standard's form. A section without content holds a comment that says what belongs there.
+
+    That no task is linked is an answer, and is written as one.
+    """
     lines = [f"# {_flatten(page.title)}", "", "## Summary", "", _escape(page.summary) or _SUMMARY_WANTED]
     lines += ["", "## Findings"]
     for category, findings in page.findings.items():
@@ -151,8 +154,8 @@ def render_findings_file(page: Page) -> str:
         lines += ["", "<!-- ### and the name of a category, and below it what was found -->"]
     lines += ["", "## Recommendations", "", *_render_items(page.recommendations, "what to do now")]
     lines += ["", "## Sources", "", *_render_items(page.sources, "where it is from")]
-    tasks = [f"Task: {task}" for task in page.linked_tasks]
-    lines += ["", "## Linked Tasks", "", *_render_items(tasks, "- Task: and its id")]
+    tasks = [f"- Task: {flat}" for task in page.linked_tasks if (flat := _flatten(task))]
+    lines += ["", "## Linked Tasks", "", *(tasks or ["None."])]
     return "\n".join(lines) + "\n"
 
 
