@@ -1,24 +1,24 @@
 """Numbers that several tasks have: one keeps it, the others get the next free ones, in both files.
 
 Owns who keeps a number after a merge of two branches that each took it, and what becomes of a task that stands in a
-file twice. Pure: texts come in, texts and sentences go out.
+file twice. Pure: texts come in, texts and sentences go out. Every change is worked out from one reading of the two.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.workspace.tasks import state_edits, todo_edits
-from remit.workspace.tasks.archived import find_next_number, list_taken
+from remit.workspace.tasks.archived import TOO_HIGH, find_next_number, list_taken
 from remit.workspace.tasks.intake import make_name
-from remit.workspace.tasks.state import parse_state
+from remit.workspace.tasks.state import NUMBER_KEY, parse_state
 from remit.workspace.tasks.todo import parse_todo
 from remit.workspace.tasks.values import read_marker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 _ALIKE = 0.5
 _STATUS = re.compile(r"[ \t]{0,8}(?:[-*+][ \t]{1,4})?\*\*Status(?:\*\*[ \t]{0,4}:|:\*\*)", re.IGNORECASE)
@@ -47,126 +47,142 @@ def part_numbers(state: str, todo: str, archive: Mapping[int, str]) -> Parted:
     """Give each task a number of its own. Where no number is given twice, both texts stay as they are."""
     work = _Parting(state, todo, archive)
     for number in work.find_shared():
-        work.join_copies(number)
-        work.join_sections(number)
-        owners = work.part_in_state(number)
-        work.part_in_todo(number, owners)
-    return Parted(work.state, work.todo, tuple(work.told))
+        entries = work.join_copies(number)
+        sections = work.join_sections(number, entries)
+        owners = work.part_in_state(number, entries)
+        work.part_in_todo(number, sections, owners)
+    for number in work.find_repeated():
+        work.drop_headings(number)
+    return Parted(work.state.apply(), work.todo.apply(), tuple(work.told))
 
 
 class _Parting:
     """Both texts while numbers are given out."""
 
     def __init__(self, state: str, todo: str, archive: Mapping[int, str]) -> None:
-        self.state = state
-        self.todo = todo
+        self.state = state_edits.Edits(state)
+        self.todo = todo_edits.Edits(todo)
+        self.archive = archive
         self.told: list[str] = []
-        known, listed = parse_state(state), parse_todo(todo)
-        self.wraps = known.wraps
-        self.taken = list_taken(known, listed, archive)
-        self.counters = [each.next_number.number for each in (known, listed) if each.next_number is not None]
+        self.entries: dict[int, list[state_edits.Entry]] = {}
+        self.sections: dict[int, list[todo_edits.Entry]] = {}
+        for entry in state_edits.list_tasks(state):
+            self.entries.setdefault(entry.number, []).append(entry)
+        for section in todo_edits.list_tasks(todo):
+            self.sections.setdefault(section.number, []).append(section)
 
     def find_shared(self) -> list[int]:
-        known = Counter(task.number for task in parse_state(self.state).tasks)
-        listed = Counter(task.number for task in parse_todo(self.todo).tasks if not task.bare)
-        shared = {number for counts in (known, listed) for number, times in counts.items() if times > 1}
-        return sorted(number for number in shared if max(known[number], listed[number]) <= _MAX_SHARED)
+        shared = []
+        for number in self.entries | self.sections:
+            times = max(len(self.entries.get(number, ())), len(self.list_sections(number)))
+            if 1 < times <= _MAX_SHARED:
+                shared.append(number)
+        return sorted(shared)
 
-    def take_number(self) -> int:
-        number = find_next_number(self.counters, self.taken, wraps=self.wraps)
-        self.taken.add(number)
-        return number
+    def find_repeated(self) -> list[int]:
+        """The tasks whose heading stands somewhere once more, with nothing below it."""
+        known = ((number, self.sections.get(number, ())) for number in self.entries)
+        return sorted(number for number, found in known if len(found) > 1 and any(each.bare for each in found))
+
+    @cached_property
+    def numbers(self) -> Iterator[int]:
+        """The free numbers that TODO.md can hold, in their order."""
+        known, listed = parse_state(self.state.text), parse_todo(self.todo.text)
+        taken = list_taken(known, listed, self.archive)
+        counters = [each.next_number.number for each in (known, listed) if each.next_number is not None]
+        first = find_next_number(counters, taken, wraps=known.wraps)
+        return (number for number in range(first, TOO_HIGH) if number not in taken)
 
     def list_sections(self, number: int) -> list[todo_edits.Entry]:
-        return [entry for entry in todo_edits.find_tasks(self.todo, number) if not entry.bare]
+        return [section for section in self.sections.get(number, ()) if not section.bare]
 
-    def join_copies(self, number: int) -> None:
+    def join_copies(self, number: int) -> list[state_edits.Entry]:
         """Of a task that stands in state.json twice one copy goes; what only that one says comes to the other."""
-        while (pair := _find_copies(state_edits.find_tasks(self.state, number))) is not None:
-            kept, copy = pair
-            missing = {key: value for key, value in copy.value.items() if key not in kept.value}
-            different = any(kept.value.get(key) != value for key, value in copy.value.items())
-            at = [entry.start for entry in state_edits.find_tasks(self.state, number)].index(copy.start)
-            if missing:
-                self.state = state_edits.set_fields(self.state, kept, missing)
-            again = state_edits.find_tasks(self.state, number)[at]
-            self.state, _ = state_edits.remove_task(self.state, again)
-            how = f"they were joined, and {_tell(kept)} was kept as the newer" if different else "one copy was removed"
-            self.told.append(f"task {number} stood in state.json twice ({_tell(kept)}, {_tell(copy)}): {how}")
+        kept: dict[str, state_edits.Entry] = {}
+        for entry in self.entries.get(number, ()):
+            other = kept.setdefault(_name(entry), entry)
+            if other is not entry:
+                kept[_name(entry)] = self._join(other, entry)
+        found = {entry.start: entry for entry in self.entries.get(number, ())}
+        for entry in kept.values():
+            self.state.set_fields(entry, {k: v for k, v in entry.value.items() if k not in found[entry.start].value})
+        return sorted(kept.values(), key=lambda entry: entry.start)
 
-    def join_sections(self, number: int) -> None:
+    def _join(self, first: state_edits.Entry, second: state_edits.Entry) -> state_edits.Entry:
+        newer = (_updated(second), second.closed) > (_updated(first), first.closed)
+        kept, copy = (second, first) if newer and first.value != second.value else (first, second)
+        different = any(kept.value.get(key) != value for key, value in copy.value.items())
+        self.state.remove(copy)
+        how = f"they were joined, and {_tell(kept)} was kept as the newer" if different else "one copy was removed"
+        self.told.append(f"task {kept.number} stood in state.json twice ({_tell(kept)}, {_tell(copy)}): {how}")
+        return kept._replace(value={**kept.value, **{k: v for k, v in copy.value.items() if k not in kept.value}})
+
+    def join_sections(self, number: int, entries: list[state_edits.Entry]) -> list[todo_edits.Entry]:
         """Of a section that stands in TODO.md twice, with one status or two, one goes."""
-        while (pair := self._find_same_sections(number)) is not None:
-            markers = {str(entry.value.get("status") or "") for entry in state_edits.find_tasks(self.state, number)}
-            words = [self._read_status(section) for section in pair]
-            follows = [read_marker(word) in map(read_marker, markers) for word in words]
-            copy = 0 if follows == [False, True] else 1
-            self.todo, _ = todo_edits.remove_task(self.todo, pair[copy])
-            how = "word for word" if words[0] == words[1] else f"[{words[1 - copy]}] was kept, [{words[copy]}] was not"
+        markers = {read_marker(str(entry.value.get("status") or "")) for entry in entries}
+        kept: dict[tuple[str, ...], todo_edits.Entry] = {}
+        for section in self.list_sections(number):
+            words = self._read_words(section)
+            pair = kept.setdefault(words, section), section
+            if pair[0] is section:
+                continue
+            statuses = [self._read_status(each) for each in pair]
+            copy = 0 if [read_marker(word) in markers for word in statuses] == [False, True] else 1
+            kept[words] = pair[1 - copy]
+            self.todo.remove(pair[copy])
+            changed = f"[{statuses[1 - copy]}] was kept, [{statuses[copy]}] was not"
+            how = "word for word" if statuses[0] == statuses[1] else changed
             self.told.append(f"task {number} stood in TODO.md twice: one copy was removed ({how})")
+        return sorted(kept.values(), key=lambda section: section.start)
 
-    def _find_same_sections(self, number: int) -> tuple[todo_edits.Entry, todo_edits.Entry] | None:
-        """Two sections that are one task, and differ in its status at most."""
-        seen: dict[tuple[str, ...], todo_edits.Entry] = {}
-        for entry in self.list_sections(number):
-            lines = self.todo[entry.start : entry.end].rstrip("- \t\r\n").split("\n")
-            words = tuple(" ".join(line.split()) for line in lines if line.strip() and not _STATUS.match(line))
-            if words in seen:
-                return seen[words], entry
-            seen[words] = entry
-        return None
+    def _read_words(self, section: todo_edits.Entry) -> tuple[str, ...]:
+        """What a section says, but for its status."""
+        lines = self.todo.text[section.start : section.end].rstrip("- \t\r\n").split("\n")
+        return tuple(" ".join(line.split()) for line in lines if line.strip() and not _STATUS.match(line))
 
-    def _read_status(self, entry: todo_edits.Entry) -> str:
-        return parse_todo(self.todo[entry.start : entry.end]).tasks[0].word
+    def _read_status(self, section: todo_edits.Entry) -> str:
+        return parse_todo(self.todo.text[section.start : section.end]).tasks[0].word
 
-    def part_in_state(self, number: int) -> list[_Owner]:
+    def part_in_state(self, number: int, entries: list[state_edits.Entry]) -> list[_Owner]:
         """The older task keeps its number, or the first. The owner of the number comes first."""
-        entries = state_edits.find_tasks(self.state, number)
         if not entries:
             return []
-        keeper = min(range(len(entries)), key=lambda at: (str(entries[at].value.get("created") or _LATE), at))
-        owners = [_Owner(_name(entries[keeper]), number)]
-        names = [_name(entry) for entry in entries]
-        for name in names[:keeper] + names[keeper + 1 :]:
-            entry = next(each for each in state_edits.find_tasks(self.state, number) if _name(each) == name)
-            new = self.take_number()
-            self.state = state_edits.renumber(self.state, entry, new)
-            owners.append(_Owner(name, new))
+        keeper = min(entries, key=lambda entry: (str(entry.value.get("created") or _LATE), entry.start))
+        owners = [_Owner(_name(keeper), number)]
+        others = (entry for entry in entries if entry is not keeper)
+        for entry, new in zip(others, self.numbers, strict=False):
+            owner = _Owner(_name(entry), new)
+            self.state.set_fields(entry, {NUMBER_KEY: owner.number})
+            owners.append(owner)
             self.told.append(
                 f"number {number} was given to {owners[0].name[:_SHOWN]!r}, which keeps it as the older one or the "
-                f"first, and to {name[:_SHOWN]!r}, which is {new} now in state.json"
+                f"first, and to {owner.name[:_SHOWN]!r}, which is {owner.number} now in state.json"
             )
         return owners
 
-    def part_in_todo(self, number: int, owners: list[_Owner]) -> None:
+    def part_in_todo(self, number: int, sections: list[todo_edits.Entry], owners: list[_Owner]) -> None:
         """Each section follows its task of state.json; one without a task gets a number of its own."""
-        titles = [entry.title for entry in self.list_sections(number)]
+        titles = [section.title for section in sections]
         wanted = _match(titles, owners)
         names = {make_name(title) for title, new in zip(titles, wanted, strict=True) if new is not None}
         if number not in wanted and None in wanted:
             wanted[wanted.index(None)] = number
             names.add(make_name(titles[wanted.index(number)]))
-        kept = 0  # sections that keep the number, before the one that is looked at
-        for title, given in zip(titles, wanted, strict=True):
-            if given is None and make_name(title) in names:
-                kept += 1  # the same task in other words: for a person
-                continue
-            new = self.take_number() if given is None else given
-            if new == number:
-                kept += 1
-                continue
-            self.todo = todo_edits.renumber(self.todo, self.list_sections(number)[kept], new)
-            self.told.append(f"{title[:_SHOWN]!r} had number {number} in TODO.md too, and is {new} now")
+        for section, given in zip(sections, wanted, strict=True):
+            if given is None and make_name(section.title) in names:
+                continue  # the same task in other words: for a person
+            new = next(self.numbers, number) if given is None else given
+            if self.todo.renumber(section, new):
+                self.told.append(f"{section.title[:_SHOWN]!r} had number {number} in TODO.md too, and is {new} now")
 
-
-def _find_copies(entries: tuple[state_edits.Entry, ...]) -> tuple[state_edits.Entry, state_edits.Entry] | None:
-    """Two entries that are one task: the one to keep, and its copy."""
-    for at, entry in enumerate(entries):
-        for other in entries[at + 1 :]:
-            if _name(entry) == _name(other):
-                newer = (_updated(other), other.closed) > (_updated(entry), entry.closed)
-                return (other, entry) if newer and entry.value != other.value else (entry, other)
-    return None
+    def drop_headings(self, number: int) -> None:
+        """Of the headings of a task those go that have nothing below them, where another one has its title."""
+        sections = sorted(self.sections[number], key=lambda section: section.bare)
+        titles = {make_name(section.title): section for section in reversed(sections)}
+        for section in sections:
+            if section.bare and len(self._read_words(section)) == 1 and titles[make_name(section.title)] is not section:
+                self.todo.remove(section)
+                self.told.append(f"the heading of task {number} stood in TODO.md again, alone: it was removed")
 
 
 def _name(entry: state_edits.Entry) -> str:
@@ -183,24 +199,22 @@ def _tell(entry: state_edits.Entry) -> str:
 
 def _match(titles: list[str], owners: list[_Owner]) -> list[int | None]:
     """The number of the task that each title belongs to; the most alike are matched first, each task once."""
+    ours, theirs = [_split(title) for title in titles], [_split(owner.name) for owner in owners]
     pairs = sorted(
-        (
-            (_compare(title, owner.name), at, which)
-            for at, title in enumerate(titles)
-            for which, owner in enumerate(owners)
-        ),
-        key=lambda pair: (-pair[0], pair[1:]),
+        (-likeness, at, which)
+        for at, title in enumerate(ours)
+        for which, name in enumerate(theirs)
+        if (likeness := 2 * len(title & name) / (len(title) + len(name))) >= _ALIKE  # 1 where all words are in both
     )
     found: list[int | None] = [None] * len(titles)
     used = set()
-    for likeness, at, which in pairs:
-        if likeness >= _ALIKE and found[at] is None and which not in used:
+    for _, at, which in pairs:
+        if found[at] is None and which not in used:
             found[at] = owners[which].number
             used.add(which)
     return found
 
 
-def _compare(title: str, name: str) -> float:
-    """How many of the words are in both: 1 where all are."""
-    ours, theirs = set(make_name(title).split("_")), set(make_name(name).split("_"))
-    return 2 * len(ours & theirs) / (len(ours) + len(theirs))
+def _split(name: str) -> set[str]:
+    """The words of a name."""
+    return set(make_name(name).split("_"))

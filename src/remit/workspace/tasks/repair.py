@@ -2,7 +2,8 @@
 
 Owns which of the two is followed. state.json is the truth; a hand edit of TODO.md that is clear is taken in, and what
 both have changed is left and told with both values. Every change is made by the edits of the two files, so whatever it
-is not about stays as it is. Pure: texts come in, texts, sentences and findings go out.
+is not about stays as it is. Pure: texts come in, texts, sentences and findings go out. Each step reads the two once and
+changes them in one pass, so that the whole is linear in both.
 """
 
 from __future__ import annotations
@@ -23,19 +24,16 @@ from remit.workspace.tasks.drift import (
 )
 from remit.workspace.tasks.duplicates import part_numbers
 from remit.workspace.tasks.intake import read_fields
-from remit.workspace.tasks.markdown import clean_title, find_fences, find_line_end, walk_fields
+from remit.workspace.tasks.markdown import clean_title
 from remit.workspace.tasks.moves import ENDS, NEED_REASON, check_move
-from remit.workspace.tasks.state import NUMBER_KEY, OPEN_LISTS, load_json, parse_state, read_number
-from remit.workspace.tasks.todo import parse_todo
+from remit.workspace.tasks.state import OPEN_LISTS, State, parse_state
+from remit.workspace.tasks.todo import Todo, parse_todo
 from remit.workspace.tasks.values import MARKERS, read_marker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from remit.model import Finding
-    from remit.workspace.tasks.markdown import Field
-    from remit.workspace.tasks.state import State
-    from remit.workspace.tasks.todo import Todo
     from remit.workspace.tasks.values import Task
 
 Prefer = Literal["newest", "state", "todo"]
@@ -44,6 +42,7 @@ Kind = Literal["same", "todo_edited", "state_edited", "both", "unknown"]
 _SHOWN = 60
 _SHOWN_FIELDS = ("priority", "language", "type", "effort", "created")
 _NO_MARKERS: Mapping[int, str] = {}
+_BY_HAND = "Give one of them another number, or remove it, by hand: which of them is meant only a person can tell."
 
 
 class Repair(NamedTuple):
@@ -93,17 +92,17 @@ def plan_repair(
     `prefer` says which is followed where they differ: one of them, in status, priority and title; or, as "newest", the
     one that was edited, by the `baseline`, and state.json where that is not known. `plans` are the statuses of plans.
     """
-    broken = parse_state(state_text).broken if state_text is not None else None
-    if state_text is not None and broken is not None:
-        return Repair(state_text, todo_text or "", (), (state_broken(broken),))
     work = _Work(state_text, todo_text, parse_archive(archive_text))
+    broken = work.read_state().broken
+    if broken is not None:
+        return Repair(work.state, todo_text or "", (), (state_broken(broken),))
     work.part_numbers()
     work.share_tasks()
     work.settle_statuses(prefer, baseline)
     if prefer != "newest":
         work.settle_fields(prefer)
     work.settle_next_number()
-    return work.finish(plans or {})
+    return work.finish(plans or {}, repaired=True)
 
 
 def plan_intake(state_text: str, todo_text: str, baseline: Mapping[int, str] | None) -> Repair:
@@ -111,10 +110,10 @@ def plan_intake(state_text: str, todo_text: str, baseline: Mapping[int, str] | N
 
     Everything else stays as it is, and is told.
     """
-    broken = parse_state(state_text).broken
+    work = _Work(state_text, todo_text, NO_TASKS)
+    broken = work.read_state().broken
     if broken is not None:
         return Repair(state_text, todo_text, (), (state_broken(broken),))
-    work = _Work(state_text, todo_text, NO_TASKS)
     work.settle_statuses(None, baseline)
     return work.finish({})
 
@@ -147,12 +146,37 @@ class _Work:
         self.doubts: dict[int, str] = {}
         """Why a status is left to a person, by number; empty where both were edited."""
         self.before: dict[int, str] = {}
+        self._reasons: dict[int, list[tuple[str, str]]] | None = None
         if state is None:
             self.told.append("state.json was not there, and was written from TODO.md")
         if todo is None:
             self.told.append("TODO.md was not there, and was written from state.json")
         self.state = state_edits.render_empty_state() if state is None else state
         self.todo = todo_edits.render_empty_todo() if todo is None else todo
+        self._known: tuple[str | None, State] = None, State()
+        self._listed: tuple[str | None, Todo] = None, Todo(())
+
+    def read_state(self) -> State:
+        """The text of state.json as tasks, read anew only where it has changed."""
+        if self._known[0] is not self.state:
+            self._known = self.state, parse_state(self.state)
+        return self._known[1]
+
+    def read_todo(self) -> Todo:
+        """The text of TODO.md as tasks, read anew only where it has changed."""
+        if self._listed[0] is not self.todo:
+            self._listed = self.todo, parse_todo(self.todo)
+        return self._listed[1]
+
+    def find_entries(self) -> dict[int, state_edits.Entry]:
+        """The first task of each number in state.json."""
+        return {entry.number: entry for entry in reversed(state_edits.list_tasks(self.state))}
+
+    def find_sections(self) -> dict[int, todo_edits.Entry]:
+        """The first task of each number in TODO.md that is more than a heading, or the first."""
+        sections = todo_edits.list_tasks(self.todo)[::-1]
+        whole = {section.number: section for section in sections if not section.bare}
+        return {section.number: section for section in sections} | whole
 
     def part_numbers(self) -> None:
         """Give each number to one task."""
@@ -161,75 +185,59 @@ class _Work:
 
     def share_tasks(self) -> None:
         """Write what only one of the files has into the other one."""
-        state, todo = parse_state(self.state), parse_todo(self.todo)
+        state, todo = self.read_state(), self.read_todo()
         listed = {task.number for task in todo.tasks}
         known = _index(state.tasks)
         new = [task for task in _index(todo.tasks, bare=False).values() if task.number not in known]
         new = [task for task in new if not is_archived(task, self.archive, wraps=state.wraps)]
         taken_in = sorted(read_fields(self.todo, new), key=lambda pair: pair[0].number)
-        for task in known.values():
-            if not task.closed and task.number not in listed:
-                self._list(task)
+        missing = [task for task in known.values() if not task.closed and task.number not in listed]
+        if missing:
+            self._list(missing)
         for task, fields in taken_in:
             marker = task.marker or "NOT STARTED"
             fields["status"] = state_edits.spell_status(self.state, marker)
-            self.state = state_edits.add_task(self.state, fields)
             self.told.append(f"task {task.number} was only in TODO.md, and was taken into state.json as {marker}")
+        self.state = state_edits.add_tasks(self.state, [fields for _, fields in taken_in])
 
-    def _list(self, known: Task) -> None:
-        """Write a task into TODO.md, or put it away where it is over."""
-        if known.marker in ENDS:
-            entry = state_edits.find_tasks(self.state, known.number)[0]
-            self.state, _ = state_edits.move_to_completed(self.state, entry)
-            self.told.append(f"task {known.number} is {known.word} and not in TODO.md: it went to completed_projects")
-            return
-        if known.number >= TOO_HIGH or (known.marker is not None and known.marker not in MARKERS):
-            return  # the list cannot hold such a number, or a status that is none
-        value = state_edits.find_tasks(self.state, known.number)[0].value
-        shown = {"Status": f"[{known.marker or 'NOT STARTED'}]"}
-        for key in _SHOWN_FIELDS:
-            given = value.get(key)
-            if isinstance(given, str) and given.strip():
-                shown[key.capitalize()] = given.capitalize() if key == "priority" else given
-        named = value.get("title") if isinstance(value.get("title"), str) else ""
-        title = named or known.title.replace("_", " ").capitalize()
-        title = title if clean_title(title) else f"Task {known.number}"
-        about = value.get("description")
-        self.todo = todo_edits.add_task(
-            self.todo,
-            known.number,
-            title,
-            shown,
-            priority=str(value.get("priority") or ""),
-            description=about if isinstance(about, str) else "",
-        )
-        self.told.append(f"task {known.number} was only in state.json, and was written into TODO.md")
+    def _list(self, missing: list[Task]) -> None:
+        """Write tasks into TODO.md, and put those away that are over."""
+        entries = self.find_entries()
+        over = [task for task in missing if task.marker in ENDS]
+        # The list cannot hold every number, nor a status that is none.
+        shown = [task for task in missing if task.number < TOO_HIGH and task.marker in (None, *MARKERS)]
+        shown = [task for task in shown if task.marker not in ENDS]
+        for task in over:
+            self.told.append(f"task {task.number} is {task.word} and not in TODO.md: it went to completed_projects")
+        for task in shown:
+            self.told.append(f"task {task.number} was only in state.json, and was written into TODO.md")
+        self.todo = todo_edits.add_tasks(self.todo, [_present(task, entries[task.number].value) for task in shown])
+        self.state = state_edits.move_tasks(self.state, [entries[task.number] for task in over])
 
     def settle_statuses(self, prefer: Prefer | None, baseline: Mapping[int, str] | None) -> None:
         """Make each task say one status in both files; `prefer` None changes only what is clear."""
-        state, todo = parse_state(self.state), parse_todo(self.todo)
+        state, todo = self.read_state(), self.read_todo()
         kinds = classify_drift(state, todo, baseline)
+        sides: dict[str, list[tuple[Task, Task]]] = {"todo": [], "state": []}
         for listed, known in _walk_pairs(state, todo):
             kind = kinds[known.number]
             if kind == "same":
-                if prefer is not None:
-                    self._fill_in(listed, known)
-                continue
-            self.before[known.number] = read_marker((baseline or {}).get(known.number, ""))
-            winner = self._choose(listed, known, kind, prefer)
-            if winner == "todo":
-                self._follow_todo(listed, known)
-            elif winner == "state":
-                self._follow_state(listed, known)
+                winner = self._fill_in(listed, known) if prefer is not None else None
+            else:
+                self.before[known.number] = read_marker((baseline or {}).get(known.number, ""))
+                winner = self._choose(listed, known, kind, prefer)
+            if winner is not None:
+                sides[winner].append((listed, known))
+        self._follow_todo(sides["todo"])
+        self._follow_state(sides["state"])
 
-    def _fill_in(self, listed: Task, known: Task) -> None:
-        """Where one of the files gives no status, take the other's."""
+    def _fill_in(self, listed: Task, known: Task) -> str | None:
+        """Where one of the files gives no status, whose is taken."""
         if listed.bare:
-            return
+            return None
         if listed.marker is None and _marker(known) in MARKERS:
-            self._follow_state(listed, known)
-        elif known.marker is None and not known.closed and listed.marker in MARKERS:
-            self._follow_todo(listed, known)
+            return "state"
+        return "todo" if known.marker is None and not known.closed and listed.marker in MARKERS else None
 
     def _choose(self, listed: Task, known: Task, kind: Kind, prefer: Prefer | None) -> str | None:
         """Whose status is followed; None where it is left to a person."""
@@ -256,64 +264,60 @@ class _Work:
         if listed.marker not in NEED_REASON:
             return ""
         wanted = {f"{listed.marker.lower()} reason", "reason", "blocking reason"}
-        for entry in todo_edits.find_tasks(self.todo, listed.number):
-            for field in _walk_fields(self.todo, entry):
-                if field.name.lower() in wanted and field.value:
-                    return field.value
-        return ""
+        if self._reasons is None:
+            self._reasons = _find_reasons(self.todo)
+        return next((value for name, value in self._reasons.get(listed.number, ()) if name in wanted), "")
 
-    def _follow_todo(self, listed: Task, known: Task) -> None:
-        marker = listed.marker or "NOT STARTED"
-        entry = state_edits.find_tasks(self.state, known.number)[0]
-        if entry.closed and marker not in ENDS:
-            self.state, removed = state_edits.remove_task(self.state, entry)
-            self.state = state_edits.insert_task(self.state, removed, home=OPEN_LISTS[0])
-            entry = state_edits.find_tasks(self.state, known.number)[0]
-        self.state = state_edits.set_status(self.state, entry, marker)
-        was = known.word[:_SHOWN] or "without a status"
-        self.told.append(f"task {known.number} was {was} in state.json, and is {marker} now, as in TODO.md")
+    def _follow_todo(self, pairs: list[tuple[Task, Task]]) -> None:
+        """Give tasks of state.json the status that TODO.md gives them; one that was put away may come back by it."""
+        entries = self.find_entries() if pairs else {}
+        edits = state_edits.Edits(self.state)
+        reopened = set()
+        for listed, known in pairs:
+            marker, entry = listed.marker or "NOT STARTED", entries[known.number]
+            edits.set_status(entry, marker)
+            if entry.closed and marker not in ENDS:
+                reopened.add(known.number)
+            was = known.word[:_SHOWN] or "without a status"
+            self.told.append(f"task {known.number} was {was} in state.json, and is {marker} now, as in TODO.md")
+        self.state = edits.apply()
+        if reopened:
+            entries = self.find_entries()
+            back = [entries[number] for number in sorted(reopened)]
+            self.state = state_edits.move_tasks(self.state, back, home=OPEN_LISTS[0])
 
-    def _follow_state(self, listed: Task, known: Task) -> None:
-        marker = _marker(known) or "NOT STARTED"
-        entries = todo_edits.find_tasks(self.todo, known.number)
-        entry = next((each for each in entries if not each.bare), entries[0])
-        self.todo = todo_edits.set_status(self.todo, entry, marker)
-        was = f"[{listed.word[:_SHOWN]}]" if listed.word else "without a status"
-        self.told.append(f"task {known.number} was {was} in TODO.md, and is [{marker}] now, as in state.json")
+    def _follow_state(self, pairs: list[tuple[Task, Task]]) -> None:
+        """Give tasks of TODO.md the status that state.json gives them."""
+        sections = self.find_sections() if pairs else {}
+        edits = todo_edits.Edits(self.todo)
+        for listed, known in pairs:
+            marker = _marker(known) or "NOT STARTED"
+            edits.set_status(sections[known.number], marker)
+            was = f"[{listed.word[:_SHOWN]}]" if listed.word else "without a status"
+            self.told.append(f"task {known.number} was {was} in TODO.md, and is [{marker}] now, as in state.json")
+        self.todo = edits.apply()
 
     def settle_fields(self, prefer: Prefer) -> None:
         """Make priority and title follow one of the files, where both give them."""
-        tasks = _index(parse_todo(self.todo).tasks, bare=False)
-        values = _read_open(self.state)
-        for task, given in list(read_fields(self.todo, tasks.values())):
-            value = values.get(task.number, {})
-            priority, title = value.get("priority"), value.get("title")
+        tasks = _index(self.read_todo().tasks, bare=False)
+        entries = {entry.number: entry for entry in reversed(state_edits.list_tasks(self.state)) if not entry.closed}
+        sections = self.find_sections()
+        fields = _Fields(prefer, state_edits.Edits(self.state), todo_edits.Edits(self.todo))
+        for task, given in read_fields(self.todo, tasks.values()):
+            entry = entries.get(task.number)
+            if entry is None:
+                continue
+            priority, title = entry.value.get("priority"), entry.value.get("title")
             listed = str(given.get("priority") or "")
             if isinstance(priority, str) and listed and priority.lower() != listed:
-                self._settle_field(task, "priority", priority, listed, prefer)
+                self.told += fields.settle(entry, sections[task.number], "priority", priority, listed)
             if isinstance(title, str) and clean_title(title) and clean_title(title) != clean_title(task.title):
-                self._settle_field(task, "title", title, task.title, prefer)
-
-    def _settle_field(self, task: Task, key: str, known: str, listed: str, prefer: Prefer) -> None:
-        before = self.state, self.todo
-        if prefer == "todo":
-            entry = state_edits.find_tasks(self.state, task.number)[0]
-            value = listed.capitalize() if key == "priority" and known[:1].isupper() else listed
-            self.state = state_edits.set_fields(self.state, entry, {key: value})
-        else:
-            entries = todo_edits.find_tasks(self.todo, task.number)
-            section = next(each for each in entries if not each.bare)
-            if key == "title":
-                self.todo = _set_title(self.todo, section, known)
-            elif any(field.name.lower() == key for field in _walk_fields(self.todo, section)):
-                self.todo = todo_edits.set_field(self.todo, section, key, known.capitalize())
-        if (self.state, self.todo) != before:
-            now, old, where = (listed, known, "state.json") if prefer == "todo" else (known, listed, "TODO.md")
-            self.told.append(f"task {task.number} had the {key} {old[:_SHOWN]!r} in {where}, and has {now[:_SHOWN]!r}")
+                self.told += fields.settle(entry, sections[task.number], "title", title, task.title)
+        self.state, self.todo = fields.state.apply(), fields.todo.apply()
 
     def settle_next_number(self) -> None:
         """Raise the next number above all that are taken, and give it alike in both files."""
-        state, todo = parse_state(self.state), parse_todo(self.todo)
+        state, todo = self.read_state(), self.read_todo()
         counters = [each.next_number.number for each in (state, todo) if each.next_number is not None]
         number = find_next_number(counters, list_taken(state, todo, self.archive), wraps=state.wraps)
         before = self.state, self.todo
@@ -322,25 +326,82 @@ class _Work:
         if (self.state, self.todo) != before:
             self.told.append(f"the next number is {number}")
 
-    def finish(self, plans: Mapping[int, str | None]) -> Repair:
+    def finish(self, plans: Mapping[int, str | None], *, repaired: bool = False) -> Repair:
         """What came of it, and what is still wrong."""
-        state, todo = parse_state(self.state), parse_todo(self.todo)
+        state, todo = self.read_state(), self.read_todo()
         drift = check_drift(state, todo, self.archive)
-        left = [each for each in (*drift.in_state, *drift.in_todo) if each.severity == "error"]
-        for listed, known in _walk_pairs(state, todo):
-            doubt = self.doubts.get(known.number)
-            if doubt is None:
-                continue
-            plain = status_differs(listed, known)
-            told = move_not_legal(listed, known, doubt) if doubt else changed_in_both(
-                listed, known, self.before[known.number]
-            )  # fmt: skip
-            left = [told if each == plain else each for each in left]
+        better = dict(self._tell_doubts(state, todo))
+        if repaired:  # it has just been tried, so it is no advice any more
+            better |= {each: each._replace(hint=_BY_HAND) for each in drift.in_todo if each.code == "SYN005"}
+        left = [better.get(each, each) for each in (*drift.in_state, *drift.in_todo) if each.severity == "error"]
         markers = {task.number: task.marker for task in state.tasks if task.marker is not None}
         following = {number: markers[number] for number in _find_late_plans(state, plans)}
         for number, marker in following.items():
             self.told.append(f"the plan of task {number} is [{marker}] now, as in state.json")
         return Repair(self.state, self.todo, tuple(self.told), tuple(left), following)
+
+    def _tell_doubts(self, state: State, todo: Todo) -> Iterator[tuple[Finding, Finding]]:
+        """Each status that is left to a person, as it is told without a baseline and with one."""
+        for listed, known in _walk_pairs(state, todo):
+            doubt = self.doubts.get(known.number)
+            if doubt:
+                yield status_differs(listed, known), move_not_legal(listed, known, doubt)
+            elif doubt is not None:
+                yield status_differs(listed, known), changed_in_both(listed, known, self.before[known.number])
+
+
+class _Fields(NamedTuple):
+    """Both files while fields of the one come to follow those of the other."""
+
+    prefer: Prefer
+    state: state_edits.Edits
+    todo: todo_edits.Edits
+
+    def settle(
+        self, entry: state_edits.Entry, section: todo_edits.Entry, key: str, known: str, listed: str
+    ) -> list[str]:
+        """Settle one field of a task that has two values; a sentence, if that was to be done."""
+        if self.prefer == "todo":
+            value = listed.capitalize() if key == "priority" and known[:1].isupper() else listed
+            changed = self.state.set_fields(entry, {key: value})
+            now, old, where = listed, known, "state.json"
+        else:
+            now, old, where = known, listed, "TODO.md"
+            if key == "title":
+                changed = self.todo.set_title(section, known)
+            else:
+                there = self.todo.find_field(section, key) is not None
+                changed = there and self.todo.set_field(section, key, known.capitalize())
+        sentence = f"task {entry.number} had the {key} {old[:_SHOWN]!r} in {where}, and has {now[:_SHOWN]!r}"
+        return [sentence] if changed else []
+
+
+def _find_reasons(todo: str) -> dict[int, list[tuple[str, str]]]:
+    """The fields of each number in TODO.md that may say why it is as it is, in their order."""
+    edits = todo_edits.Edits(todo)
+    found: dict[int, list[tuple[str, str]]] = {}
+    for section in todo_edits.list_tasks(todo):
+        named = ((field.name.lower(), field.value) for field in edits.walk_fields(section) if field.value)
+        found.setdefault(section.number, []).extend(pair for pair in named if "reason" in pair[0])
+    return found
+
+
+def _present(known: Task, value: Mapping[str, object]) -> todo_edits.NewTask:
+    """A task of state.json as TODO.md would tell of it."""
+    shown = {"Status": f"[{known.marker or 'NOT STARTED'}]"}
+    for key in _SHOWN_FIELDS:
+        given = value.get(key)
+        if isinstance(given, str) and given.strip():
+            shown[key.capitalize()] = given.capitalize() if key == "priority" else given
+    named, about = value.get("title"), value.get("description")
+    title = (named if isinstance(named, str) else "") or known.title.replace("_", " ").capitalize()
+    return todo_edits.NewTask(
+        known.number,
+        title if clean_title(title) else f"Task {known.number}",
+        shown,
+        str(value.get("priority") or ""),
+        about if isinstance(about, str) else "",
+    )
 
 
 def _find_late_plans(state: State, plans: Mapping[int, str | None]) -> list[int]:
@@ -349,30 +410,3 @@ def _find_late_plans(state: State, plans: Mapping[int, str | None]) -> list[int]
         for task in state.tasks
         if task.number in plans and any(check_plans(state._replace(tasks=(task,)), plans))
     ]
-
-
-def _read_open(text: str) -> dict[int, dict[str, object]]:
-    """The open tasks of a state.json as they stand, by number: the first of each."""
-    value = load_json(text)
-    found: dict[int, dict[str, object]] = {}
-    for home in OPEN_LISTS:
-        items = value.get(home) if isinstance(value, dict) else None
-        for item in items if isinstance(items, list) else ():
-            number = read_number(item.get(NUMBER_KEY)) if isinstance(item, dict) else None
-            if number is not None:
-                found.setdefault(number, item)
-    return found
-
-
-def _walk_fields(text: str, entry: todo_edits.Entry) -> Iterator[Field]:
-    """The fields of a task of TODO.md."""
-    below = find_line_end(text, entry.start, entry.end) + 1
-    return walk_fields(text, below, entry.end, find_fences(text[: entry.end]))
-
-
-def _set_title(text: str, entry: todo_edits.Entry, title: str) -> str:
-    """A task of TODO.md with another title on its heading."""
-    stop = text.find("\n", entry.start, entry.end)
-    line = text[entry.start : stop if stop >= 0 else entry.end]
-    end = entry.start + len(line.rstrip())
-    return f"{text[: end - len(entry.title)]}{clean_title(title)}{text[end:]}"

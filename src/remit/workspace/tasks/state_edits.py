@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import json
 import re
-from functools import lru_cache
+from functools import wraps
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from remit.errors import InputError, UsageError
 from remit.workspace.json_text import DECODER, Member, skip_space, walk_items, walk_members
@@ -31,8 +31,9 @@ from remit.workspace.tasks.state import (
 from remit.workspace.tasks.values import read_marker, spell_marker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+_Answer = TypeVar("_Answer")
 _LISTS = (*OPEN_LISTS, *CLOSED_LISTS)
 _HOME = OPEN_LISTS[0]
 _DATE_LENGTH = len("2026-01-02")
@@ -78,6 +79,24 @@ class _Change(NamedTuple):
     new: str
 
 
+def _remember(read: Callable[[str], _Answer]) -> Callable[[str], _Answer]:
+    """Keep the last answer about a text, for an edit asks many times. It is known by being the same object.
+
+    To compare a large text with another that is equal takes long.
+    """
+    last: tuple[str, _Answer] | None = None
+
+    @wraps(read)
+    def ask(text: str) -> _Answer:
+        nonlocal last
+        known = last
+        if known is None or known[0] is not text:
+            known = last = text, read(text)
+        return known[1]
+
+    return ask
+
+
 def render_empty_state(next_number: int = 1) -> str:
     """A state.json without a task."""
     return json.dumps({NEXT_KEY: next_number, _HOME: [], CLOSED_LISTS[0]: []}, indent=2) + "\n"
@@ -107,7 +126,7 @@ def find_tasks(text: str, number: int) -> tuple[Entry, ...]:
     return (found,) if found is not None else tuple(each for each in _walk_tasks(text) if each.number == number)
 
 
-@lru_cache(maxsize=1)
+@_remember
 def _load(text: str) -> dict[str, Any]:
     """The whole file as a value, to look into and never to change. A command asks for the same text several times."""
     try:
@@ -164,7 +183,7 @@ def _find_mention(text: str, key: str, value: str = "") -> re.Match[str] | None:
     return hits[0] if len(hits) == 1 and not _has_coded_letters(text) else None
 
 
-@lru_cache(maxsize=1)
+@_remember
 def _has_coded_letters(text: str) -> bool:
     return _CODED_LETTER.search(text) is not None
 
@@ -281,7 +300,7 @@ def spell_status(text: str, marker: str, word: str = "") -> str:
     return spell_marker(marker, (word, *_list_spellings(text), "not_started"))
 
 
-@lru_cache(maxsize=1)
+@_remember
 def _list_spellings(text: str) -> tuple[str, ...]:
     """The statuses of the file, each once. More of them than there are markers, by far, are no way of spelling them."""
     value = _load(text)
@@ -488,7 +507,7 @@ def _render(text: str, value: object, lead: str, unit: str) -> str:
     return dumped.replace("\n", ("\r\n" if "\r\n" in lead else "\n") + lead.rpartition("\n")[2])
 
 
-@lru_cache(maxsize=1)
+@_remember
 def _is_escaped(text: str) -> bool:
     """Whether the file writes letters beyond ASCII as escapes. Asked for each value that an edit renders."""
     return text.isascii() and "\\u" in text
