@@ -84,9 +84,8 @@ def test_the_findings_files_are_judged_each_once_and_after_the_lines(workspace: 
     listed = json.loads(workspace("manifest", "validate", "--json").text)
     told = [(each["filename"], each["code"], each["location"]["row"]) for each in listed]
     assert told[0] == ("MANIFEST.jsonl", "RET082", 4)
-    assert sorted(told[1:]) == [
-        *[("2026-01-19_thin.md", "MAN011", 1)] * 4, ("2026-01-19_thin.md", "MAN013", 3), ("2026-01-19_thin.md", "MAN014", 5)
-    ]  # fmt: skip
+    assert {name for name, _, _ in told[1:]} == {"2026-01-19_thin.md"}
+    assert sorted(told_of[1:] for told_of in told[1:]) == [*[("MAN011", 1)] * 4, ("MAN013", 3), ("MAN014", 5)]
     assert "\n5 | {{SUMMARY}}\n" in workspace("manifest", "validate").text
     assert workspace("manifest", "validate", "--no-files").text.endswith("✗ 1 manifest: 1 error\n")
 

@@ -1,16 +1,22 @@
 """Searching: by everything that an entry has, the newest first, and words are never a language."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from remit.errors import UsageError
+from remit.workspace.home import Home
 from remit.workspace.manifest import search as module
+from remit.workspace.manifest.index import Index
 from remit.workspace.manifest.search import (
     Query,
     find_entries,
     find_entries_of_task,
     find_line,
+    find_own_entry,
     list_ids,
     walk_entries,
     write_match,
@@ -181,3 +187,60 @@ def test_every_question_goes_by_an_index_and_sorts_nothing(full: Desk, query: Qu
     steps = "; ".join(row[3] for row in plan)
     assert index in steps
     assert "TEMP B-TREE" not in steps
+
+
+@pytest.mark.parametrize(
+    ("named", "asked"),
+    [
+        ("out/a.md", "out/a.md"),
+        ("a.md", "out/a.md"),
+        ("out/a.md", "./a.md"),
+        ("./out/./a.md", "a.md"),
+        ("out/x/../a.md", "a.md"),
+    ],
+)
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize("ended", ["\n", ""])
+def test_an_entry_for_the_same_work_is_found_however_it_names_its_file(
+    tmp_path: Path, named: str, asked: str, ended: str, *, is_there: bool
+) -> None:
+    """C19: with another number, under other names of the fields, and also on a last line that is not ended."""
+    (tmp_path / "out").mkdir()
+    if is_there:
+        (tmp_path / "out/a.md").touch()
+    other = make_line(id="x-2026-01-19", file="out/b.md")
+    own = make_line(without=("file",), id="x-2026-01-19-3", output_file=named)[:-1]
+    (tmp_path / "out/MANIFEST.jsonl").write_text(other + own + ended)
+    index = Index(Home(str(tmp_path)), str(tmp_path / "out/MANIFEST.jsonl"))
+    for entry_id in ("x-2026-01-19", "x-2026-01-19-3", "x-2026-01-19-2"):
+        found = find_own_entry(index, {"id": entry_id, "file": asked})
+        assert found is not None
+        assert (found.line, found.id) == (2, "x-2026-01-19-3")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"id": "x-2026-01-19", "file": "c.md"},
+        {"id": "x-2026-01-1", "file": "a.md"},
+        {"id": "x", "file": "a.md"},
+        {"id": "", "file": "a.md"},
+        {"file": "a.md"},
+        {"id": "x-2026-01-19"},
+        {"id": "x-2026-01-19", "file": "a\0.md"},
+        {"id": 7, "file": ["a.md"]},
+    ],
+)
+def test_an_entry_for_other_work_is_not_taken_for_it(desk: Desk, entry: dict[str, Any]) -> None:
+    assert find_own_entry(desk.index, entry) is None
+    desk.put("x-2026-01-19", "x-2026-01-19-b", "x-2026-01-19.2", file="a.md")
+    assert find_own_entry(desk.index, entry) is None
+
+
+def test_of_two_files_that_are_called_alike_the_one_that_is_there_is_meant(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "a.md").touch()
+    (tmp_path / "out/MANIFEST.jsonl").write_text(make_line(id="x", file="a.md"))
+    index = Index(Home(str(tmp_path)), str(tmp_path / "out/MANIFEST.jsonl"))
+    assert find_own_entry(index, {"id": "x", "file": "./a.md"}) is not None
+    assert find_own_entry(index, {"id": "x", "file": "out/a.md"}) is None

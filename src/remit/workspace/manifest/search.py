@@ -6,14 +6,16 @@ quoted, so that none of them is taken for the language of queries.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from remit.contract.dialects.manifest import read_aliases
 from remit.errors import UsageError
-from remit.workspace.manifest.entries import MAX_DAY, name_task, read_day
+from remit.workspace.manifest.entries import MAX_DAY, name_task, read_day, split_id
 from remit.workspace.manifest.rows import LINE_BITS, LINE_MASK, MANIFEST_SHIFT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from sqlite3 import Connection
 
     from remit.workspace.manifest.entries import Entry
@@ -25,6 +27,7 @@ _MAX_WORDS = 50
 _MAX_WORD_CHARS = 200
 _MIN_PREFIX_CHARS = 4
 """A shorter beginning of a word is found too often to be quick, and to be of use."""
+_MAX_SIBLINGS = 10_000
 
 
 class Query(NamedTuple):
@@ -226,3 +229,48 @@ def find_entries_of_task(index: Index, task: str, *, linked: Iterable[str] = ())
     return tuple(
         sorted(entries.values(), key=lambda each: (read_day(each.fields.get("date")), each.line), reverse=True)
     )
+
+
+def find_own_entry(index: Index, entry: Mapping[str, Any]) -> Entry | None:
+    """The entry that somebody has added for the same work already (C19): the first of its id that has its file.
+
+    Who added it may have got another number, and may have named the file otherwise.
+    """
+    fields, _ = read_aliases(dict(entry))
+    entry_id, file = fields.get("id"), fields.get("file")
+    if not isinstance(entry_id, str) or not entry_id.strip() or index.look_if_there() is None:
+        return None
+    stem = split_id(entry_id)[0]
+
+    def ask(db: Connection, known: Known) -> Entry | None:
+        statement = f"""
+            SELECT number, offset, length, id FROM manifest_entries
+            WHERE id >= ?1 AND id < ?1 || '.' AND number >= ?2 AND number < ?3
+            ORDER BY number & {LINE_MASK} LIMIT {_MAX_SIBLINGS}
+        """  # noqa: S608 - constants
+        rows = db.execute(statement, (stem, *known.bounds)).fetchall()
+        siblings = [row[:3] for row in rows if _is_numbered(row[3], stem)]
+        return next((each for each in index.load_entries(siblings) if _has_file(index, each, file)), None)
+
+    return index.consult(ask)
+
+
+def _is_numbered(entry_id: str, stem: str) -> bool:
+    """Whether an id is a stem, or a stem with a number."""
+    number = entry_id[len(stem) + 1 :]
+    return entry_id == stem or (number.isascii() and number.isdigit())
+
+
+def _has_file(index: Index, entry: Entry, file: object) -> bool:
+    """Whether the file that an entry names is a file that is called so: from the root, or beside the manifest."""
+    other = entry.fields.get("file")
+    if not isinstance(file, str) or not isinstance(other, str):
+        return file == other
+    return file == other or not _list_places(index, file).isdisjoint(_list_places(index, other))
+
+
+def _list_places(index: Index, file: str) -> set[str]:
+    """Where a file can be that is called so: where it is, if it is anywhere."""
+    bases = (os.path.dirname(index.file), index.home.root)
+    places = {os.path.normpath(os.path.join(base, file)) for base in bases}
+    return {place for place in places if os.path.lexists(place)} or places
