@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,11 +10,12 @@ import pytest
 from remit.errors import StorageError
 from remit.workspace.home import Home
 from remit.workspace.journal import Change, finish_interrupted, has_unfinished, write_together
-from remit.workspace.ledger.events import load_events
+from remit.workspace.ledger.events import add_event, load_events
 from tests.workspace.dying import run_and_die
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from sqlite3 import Connection
 
 OLD, NEW = (b"old one", b"old two"), (b"new one", b"new two")
 CHANGES = [Change(name, old, new) for name, old, new in zip(("one", "two"), OLD, NEW, strict=True)]
@@ -152,38 +152,19 @@ def test_what_cannot_be_prepared_changes_nothing(tmp_path: Path) -> None:
     assert list_waiting(tmp_path) == []
 
 
-def test_what_belongs_to_a_change_is_recorded_with_it_or_not_at_all(tmp_path: Path) -> None:
+def test_a_change_is_told_once_it_is_done_also_by_who_finishes_it(tmp_path: Path) -> None:
     home = make_home(tmp_path)
 
-    def refuse(_: object) -> None:
-        raise RuntimeError
+    def tell(db: Connection) -> None:
+        add_event(db, "told", {})
 
-    with pytest.raises(RuntimeError):
-        write_together(home, CHANGES, kind="test", record=refuse)
-    assert read_both(tmp_path) == OLD
-    assert not has_unfinished(home)
-
-
-def test_contents_outlive_an_entry_that_may_or_may_not_have_been_written(tmp_path: Path) -> None:
-    """SQLite may find in its log what it could not promise to have written; a refused commit stands for it here."""
-    home = make_home(tmp_path)
-    refused = []
-
-    def refuse_commit(action: int, word: str | None, *_: str | None) -> int:
-        is_commit = action == sqlite3.SQLITE_TRANSACTION and word == "COMMIT"
-        refused.extend([word] * is_commit)
-        return sqlite3.SQLITE_DENY if is_commit else sqlite3.SQLITE_OK
-
-    with pytest.raises(StorageError):
-        write_together(home, CHANGES, kind="test", record=lambda db: db.set_authorizer(refuse_commit))
-    assert refused == ["COMMIT"]
-    assert read_both(tmp_path) == OLD
-    assert len(list_waiting(tmp_path)) == 2
+    write_together(home, CHANGES, kind="test", conclude=tell)
+    assert [event.kind for event in load_events(home.ledger)] == ["told"]
+    home.close()
+    interrupt_after_intent(tmp_path)
     home = Home(str(tmp_path))
-    assert finish_interrupted(home) == []
-    write_together(home, CHANGES, kind="test")
-    assert read_both(tmp_path) == NEW
-    assert list_waiting(tmp_path) == []
+    finish_interrupted(home)
+    assert [event.kind for event in load_events(home.ledger)][-1] == "test"
 
 
 def test_where_not_even_the_first_file_can_be_replaced_nothing_has_happened(tmp_path: Path) -> None:
@@ -196,7 +177,7 @@ def test_where_not_even_the_first_file_can_be_replaced_nothing_has_happened(tmp_
     assert not has_unfinished(home)
     assert (tmp_path / "two").read_bytes() == OLD[1]
     assert list_waiting(tmp_path) == []
-    assert [event.kind for event in load_events(home.ledger)] == ["given up"]
+    assert load_events(home.ledger) == []
 
 
 def test_a_change_that_was_begun_is_left_to_be_finished(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def hold_spot(root: str, path: str, *, make: bool = False) -> Iterator[Spot]:
     try:
         yield Spot(handle, name)
     finally:
-        os.close(handle)
+        _let_go(handle)
 
 
 def open_folder(root: str, folder: str, *, make: bool = False) -> int:
@@ -63,8 +63,13 @@ def open_folder(root: str, folder: str, *, make: bool = False) -> int:
         try:
             handle = _step(above, name, make=make)
         finally:
-            os.close(above)
+            _let_go(above)
     return handle
+
+
+def _let_go(handle: int) -> None:
+    with suppress(OSError):  # nothing was written through it, and it is gone whatever is said
+        os.close(handle)
 
 
 def _step(above: int, name: str, *, make: bool) -> int:

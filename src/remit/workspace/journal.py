@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import ExitStack
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -86,12 +86,9 @@ def write_together(
     changes: Iterable[Change],
     *,
     kind: str,
-    record: Callable[[Connection], None] = lambda _: None,
     conclude: Callable[[Connection], None] = lambda _: None,
 ) -> None:
-    """Change files as a whole, under the lock that the caller holds.
-
-    `record` adds rows that belong to the change as it is begun, `conclude` rows that are true once it is done.
+    """Change files as a whole, under the lock that the caller holds. `conclude` adds rows that are true then.
 
     When this ends, the change is on disk. When it raises before the entry is written, nothing has happened; after that,
     the change will be finished by the next one who looks. Where the disk fails under the entry itself, it is one of
@@ -100,19 +97,16 @@ def write_together(
     wanted = [change for change in changes if change.before != change.after]
     if not wanted:
         with home.ledger.transaction() as db:
-            record(db)
             conclude(db)
         return
     with ExitStack() as held:
         steps = _plan(home, held, [(change.path, change.hash_before, change.hash_after) for change in wanted])
-        number = _tell(home, steps, wanted, kind=kind, record=record)
-        _put_in_place(home, number, kind, steps)
-        _cross_out(home, number, durable=False, record=conclude)  # to finish it again changes nothing
+        number = _tell(home, steps, wanted, kind=kind)
+        _put_in_place(home, number, steps)
+        _cross_out(home, number, durable=False, conclude=conclude)  # to finish it again changes nothing
 
 
-def _tell(
-    home: Home, steps: list[_Step], wanted: list[Change], *, kind: str, record: Callable[[Connection], None]
-) -> int:
+def _tell(home: Home, steps: list[_Step], wanted: list[Change], *, kind: str) -> int:
     """Set the contents aside, and tell the ledger of them."""
     is_told = False
     try:
@@ -120,7 +114,6 @@ def _tell(
             _set_aside(step, change.after)
         _sync_waiting(steps)
         with home.ledger.transaction(durable=True) as db:
-            record(db)
             number = _write_intent(db, kind, steps)
             is_told = True
     except BaseException:
@@ -177,7 +170,7 @@ def _write_intent(db: Connection, kind: str, steps: list[_Step]) -> int:
     return number
 
 
-def _put_in_place(home: Home, number: int, kind: str, steps: list[_Step], *, is_begun: bool = False) -> None:
+def _put_in_place(home: Home, number: int, steps: list[_Step], *, is_begun: bool = False) -> None:
     """Replace the files. Where not even the first can be replaced, the change is given up: nothing has happened."""
     path = ""
     try:
@@ -190,16 +183,16 @@ def _put_in_place(home: Home, number: int, kind: str, steps: list[_Step], *, is_
             os.fsync(step.target.folder)
     except OSError as error:
         told = tell_failure(path, error)
-        if not is_begun and _try_to_give_up(home, number, kind):
+        if not is_begun and _try_to_give_up(home, number):
             _discard(steps)
         else:
             told.hint = "the next remit command will finish it, once that is put right"
         raise told from error
 
 
-def _try_to_give_up(home: Home, number: int, kind: str) -> bool:
+def _try_to_give_up(home: Home, number: int) -> bool:
     try:
-        _cross_out(home, number, durable=True, given_up=kind)
+        _cross_out(home, number, durable=True)
     except RemitError:
         return False
     return True
@@ -215,13 +208,10 @@ def _cross_out(
     number: int,
     *,
     durable: bool,
-    given_up: str = "",
-    record: Callable[[Connection], None] = lambda _: None,
+    conclude: Callable[[Connection], None] = lambda _: None,
 ) -> None:
     with home.ledger.transaction(durable=durable) as db:
-        record(db)
-        if given_up:  # what was said of it when it was begun did not come true
-            add_event(db, "given up", {"kind": given_up})
+        conclude(db)
         db.execute("DELETE FROM intended_files WHERE intent = ?", (number,))
         db.execute("DELETE FROM intents WHERE number = ?", (number,))
 
@@ -253,10 +243,15 @@ def _finish(home: Home, number: int, kind: str) -> Interrupted:
         # Where the true file was not replaced yet, the change has not happened: it does as a whole, or not at all.
         happens = not changed or steps[0] not in rest
         if happens:
-            _put_in_place(home, number, kind, ready, is_begun=steps[0] not in rest)
-        _cross_out(home, number, durable=True, given_up="" if happens else kind)
+            _put_in_place(home, number, ready, is_begun=steps[0] not in rest)
+        _cross_out(home, number, durable=True, conclude=partial(_tell_late, kind=kind) if happens else lambda _: None)
         _discard(steps)
     return Interrupted(kind, happens, changed)
+
+
+def _tell_late(db: Connection, *, kind: str) -> None:
+    """What whoever began the change could not tell any more."""
+    add_event(db, kind, {"finished": "after a crash"})
 
 
 def _find_hash(spot: Spot) -> bytes | None:

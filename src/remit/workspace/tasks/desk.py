@@ -148,14 +148,12 @@ def at_desk(home: Home, folder: str, *, kind: str, details: dict[str, Any] | Non
         yield desk
         changes = desk.list_changes()
 
-        def record(db: Connection) -> None:
+        def conclude(db: Connection) -> None:  # only then: whoever finishes it after a crash finds out by looking
+            save_agreed(db, folder, desk.take_hash() if desk.agrees else b"", desk.markers)
             if any(change.before != change.after for change in changes):
                 add_event(db, kind, details or {})
 
-        def conclude(db: Connection) -> None:  # only then: whoever finishes it after a crash finds out by looking
-            save_agreed(db, folder, desk.take_hash() if desk.agrees else b"", desk.markers)
-
-        write_together(home, changes, kind=kind, record=record, conclude=conclude)
+        write_together(home, changes, kind=kind, conclude=conclude)
 
 
 def finish_if_interrupted(home: Home) -> list[Interrupted]:
