@@ -77,27 +77,29 @@ def name(home: Home, each: Leftover) -> str:
 def test_files_that_a_killed_process_was_writing_are_found(home: Home, tmp_path: Path, gone: int) -> None:
     for place in ("specs/deep", "other/deep", ".remit/cache", ".remit/worktrees/x"):
         (tmp_path / place).mkdir(parents=True)
-        (tmp_path / place / f".a.json.{gone}.0123abcd").write_text("half")
-    (tmp_path / f".b.md.{gone}.0123abcd").write_text("half")
-    (tmp_path / f"other/.b.md.{gone}.0123abcd").write_text("half")
+        (tmp_path / place / f".remit-{gone}-0123abcd-a.json").write_text("half")
+    (tmp_path / f".remit-{gone}-0123abcd-b.md").write_text("half")
+    (tmp_path / f"other/.remit-{gone}-0123abcd-b.md").write_text("half")
     assert find(home, folders=(".", "other"), trees=("specs",)) == [
-        f"./.b.md.{gone}.0123abcd",
-        f".remit/cache/.a.json.{gone}.0123abcd",
-        f"other/.b.md.{gone}.0123abcd",
-        f"specs/deep/.a.json.{gone}.0123abcd",
+        f"./.remit-{gone}-0123abcd-b.md",
+        f".remit/cache/.remit-{gone}-0123abcd-a.json",
+        f"other/.remit-{gone}-0123abcd-b.md",
+        f"specs/deep/.remit-{gone}-0123abcd-a.json",
     ]
 
 
 def test_other_files_are_not(home: Home, tmp_path: Path, gone: int) -> None:
     folder = tmp_path / ".remit"
     alive = os.getpid()
-    names = [f".a.{alive}.0123abcd", f"a.{gone}.0123abcd", f".a.{gone}.0123ABCD", f".a.{gone}.0123abc", ".a.0.0123abcd",
-             f".a.x{gone}.0123abcd", f".{'a' * 41}.{gone}.0123abcd", ".remit", "x.remit", "ledger.db"]  # fmt: skip
+    names = [f".remit-{alive}-0123abcd-a", f"remit-{gone}-0123abcd-a", f".remit-{gone}-0123ABCD-a",
+             ".remit-0-0123abcd-a", f".remit-{gone}-0123abc-a", f".remit-x{gone}-0123abcd-a",
+             f".remit-{gone}-0123abcd-{'a' * 41}", ".a.remit", f".a.{gone}.0123abcd", ".remit", "x.remit",
+             ".remit-0123abcd", "ledger.db"]  # fmt: skip
     for each in names:
         (folder / each).write_text("x")
-    (folder / f".folder.{gone}.0123abcd").mkdir()
-    os.mkfifo(folder / f".pipe.{gone}.0123abcd")
-    (folder / f".link.{gone}.0123abcd").symlink_to(folder / "x.remit")
+    (folder / f".remit-{gone}-0123abcd-folder").mkdir()
+    os.mkfifo(folder / f".remit-{gone}-0123abcd-pipe")
+    (folder / f".remit-{gone}-0123abcd-link").symlink_to(folder / "x.remit")
     (folder / "ledger.db").unlink()
     assert find(home) == []
 
@@ -105,7 +107,7 @@ def test_other_files_are_not(home: Home, tmp_path: Path, gone: int) -> None:
 def test_no_link_leads_out(home: Home, tmp_path: Path, gone: int) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
-    (outside / f".a.{gone}.0123abcd").write_text("x")
+    (outside / f".remit-{gone}-0123abcd-a").write_text("x")
     (tmp_path / "specs").symlink_to(outside)
     (tmp_path / ".remit/inner").symlink_to(outside)
     assert find(home, folders=("specs",), trees=("specs",)) == []
@@ -115,8 +117,8 @@ def test_what_was_touched_a_moment_ago_stays(
     home: Home, tmp_path: Path, gone: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("remit.workspace.leftovers.QUIET_SECONDS", 3600.0)
-    (tmp_path / f".remit/.a.{gone}.0123abcd").write_text("x")
-    make_old(tmp_path / f".remit/.a.{gone}.0123abcd")
+    (tmp_path / f".remit/.remit-{gone}-0123abcd-a").write_text("x")
+    make_old(tmp_path / f".remit/.remit-{gone}-0123abcd-a")
     assert find(home) == [], "its content is old, but it was renamed or linked just now"
 
 
@@ -184,7 +186,7 @@ def test_a_spill_that_is_named_again_meanwhile_stays(home: Home) -> None:
 
 
 def test_what_is_cleared_is_gone_and_the_rest_is_told(home: Home, tmp_path: Path, gone: int) -> None:
-    file = tmp_path / f".remit/.a.{gone}.0123abcd"
+    file = tmp_path / f".remit/.remit-{gone}-0123abcd-a"
     file.write_text("half")
     time.sleep(0.02)
     found = find_half_written(home, folders=(), trees=())

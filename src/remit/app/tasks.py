@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from remit.app.settings import find_workspace, load_settings
+from remit.app.settings import find_root, find_workspace, load_settings
 from remit.errors import InputError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -39,11 +39,12 @@ class ShownTask(NamedTuple):
 class Tasks:
     """The tasks of a workspace, as its settings say: its own, or an outside system's through its commands."""
 
-    def __init__(self, start: str | None = None) -> None:
+    def __init__(self, start: str | None = None, *, here: bool = False) -> None:
+        """`here` means the files of this checkout, also where it is a linked worktree of the workspace."""
         from remit.workspace.home import Home  # noqa: PLC0415 - only with tasks
         from remit.workspace.tasks.store import DEFAULT_FOLDER, TaskStore, find_folder  # noqa: PLC0415
 
-        self.root = find_workspace(start)
+        self.root = find_root(start) if here else find_workspace(start)
         self.settings = load_settings(self.root)
         self.home: Home = Home(self.root)
         folder = find_folder(self.root, self.settings.tasks.folder)
@@ -217,7 +218,7 @@ def check_sync(tasks: Tasks | None = None) -> CheckedTasks | None:
     from remit.workspace.tasks.state import parse_state  # noqa: PLC0415
     from remit.workspace.tasks.todo import parse_todo  # noqa: PLC0415
 
-    tasks = tasks or Tasks()
+    tasks = tasks or Tasks(here=True)  # a hook in a worktree is about to commit what is here
     if not tasks.is_begun:
         return None
     finish_if_interrupted(tasks.home)

@@ -96,7 +96,7 @@ def write_bytes(path: str, data: bytes, *, durable: bool = True) -> None:
     """
     target = os.path.realpath(path)
     folder, name = os.path.split(target)
-    temporary = os.path.join(folder, f".{name[:40]}.{os.getpid()}.{os.urandom(4).hex()}")
+    temporary = os.path.join(folder, name_half_written(name))
     _write_beside(temporary, data, target=target, durable=durable)
     try:
         os.replace(temporary, target)
@@ -105,6 +105,11 @@ def write_bytes(path: str, data: bytes, *, durable: bool = True) -> None:
         raise
     if durable:
         sync_folder(folder)
+
+
+def name_half_written(name: str) -> str:
+    """What a file is called until it is whole: a name that nobody else gives, with the process that writes it."""
+    return f".remit-{os.getpid()}-{os.urandom(4).hex()}-{name[:40]}"
 
 
 def _write_beside(temporary: str, data: bytes, *, target: str, durable: bool = True) -> None:

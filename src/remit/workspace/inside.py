@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import InputError
-from remit.workspace.files import write_all
+from remit.workspace.files import name_half_written, write_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,7 +151,7 @@ def replace_inside(root: str, path: str, data: bytes) -> None:
         own = target
         with suppress(OSError):
             own = held.enter_context(hold_spot(root, f"{PENDING}/x"))
-        waiting = choose_waiting(target, own, f".{target.name[:40]}.{os.getpid()}.{os.urandom(4).hex()}")
+        waiting = choose_waiting(target, own, name_half_written(target.name))
         write_spot(waiting, data, like=target)
         try:
             move_spot(waiting, target)

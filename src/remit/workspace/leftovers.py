@@ -30,9 +30,9 @@ SCRATCH_SECONDS = 86_400.0
 MAX_ENTRIES = 200_000
 RECOVERED = "recovered"
 _DAY_SECONDS = 86_400
-_HALF_WRITTEN = lazy(r"\..{1,40}\.([1-9][0-9]{0,9})\.[0-9a-f]{8}\Z", re.DOTALL)
-"""What `write_bytes` calls a file until it is whole."""
-_WAITING = lazy(r"\..{1,200}\.remit\Z", re.DOTALL)
+_HALF_WRITTEN = lazy(r"\.remit-([1-9][0-9]{0,9})-[0-9a-f]{8}-.{1,40}\Z", re.DOTALL)
+"""What a file is called until it is whole (`files.name_half_written`)."""
+_WAITING = lazy(r"\.remit-[0-9a-f]{12}\Z")
 """What the journal calls the content that a file shall have, where it cannot wait in a folder of its own."""
 _PENDING = "pending"
 """That folder."""
@@ -108,6 +108,8 @@ def _measure_if_quiet(file: str, now: float) -> int | None:
 def find_recovered(home: Home, *, days: int) -> list[Leftover]:
     """Originals of files that were corrupt, kept beside what was recovered from them, once they are old."""
     folder = f"{home.folder}/{RECOVERED}"
+    if os.path.islink(home.folder) or os.path.islink(folder):
+        return []
     age_seconds = days * _DAY_SECONDS
     return list(_find_plain([f"{folder}/{name}" for name in _list_names(folder)], age_seconds))
 

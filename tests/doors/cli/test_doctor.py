@@ -342,7 +342,7 @@ def test_files_that_crashes_left_are_told(workspace: Inside, monkeypatch: pytest
     monkeypatch.setattr("remit.workspace.leftovers.QUIET_SECONDS", 0.0)
     process = subprocess.Popen(["true"])
     process.wait()
-    put(workspace, f".remit/.x.{process.pid}.0123abcd", "half")
+    put(workspace, f".remit/.remit-{process.pid}-0123abcd-x", "half")
     time.sleep(0.02)
     assert find(workspace, "leftovers") == ("warning", "1 file that a killed process has left", "run: remit gc")
 

@@ -111,11 +111,11 @@ def test_files_that_crashes_left_go(workspace: Inside, gone: int, monkeypatch: p
     put(workspace, ".remit/recovered/young", "broken")
     then = time.time() - 91 * 86_400
     os.utime(workspace.folder / ".remit/recovered/state.json.abc", (then, then))
-    places = ("specs/.state.json", ".remit.toml", "claudedocs/agent-outputs/.x")
-    left = [f"{place}.{gone}.0123abcd" for place in places]
+    mark = f".remit-{gone}-0123abcd"
+    left = [f"specs/{mark}-state.json", f"{mark}-remit.toml", f"claudedocs/agent-outputs/{mark}-x"]
     for name in left:
         put(workspace, name, "half")
-    kept = put(workspace, f"src/.mine.{gone}.0123abcd", "not where Remit writes")
+    kept = put(workspace, f"src/.remit-{gone}-0123abcd-mine", "not where Remit writes")
     time.sleep(0.02)
     planned = load(workspace("gc", "--dry-run", "--json"))
     assert (workspace.folder / left[0]).exists()

@@ -413,3 +413,19 @@ def test_many_changes_are_shown_in_part(repository: Inside) -> None:
     assert ended.text.count("✓ task ") == 50
     assert "… and 31 more\n" in ended.text
     assert len(list_statuses(repository)) == 82
+
+
+def test_in_a_worktree_the_files_that_are_there_are_compared(
+    workspace: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hook is about to commit them; what the main checkout says is not its matter."""
+    git(workspace.folder, "init", "-q", "-b", "main")
+    git(workspace.folder, "add", "specs")
+    git(workspace.folder, "commit", "-qm", "tasks")
+    linked = workspace.folder.with_name(f"{workspace.folder.name}-linked")
+    git(workspace.folder, "worktree", "add", "-q", str(linked), "-b", "side")
+    todo = linked / "specs" / "TODO.md"
+    todo.write_text(todo.read_text().replace("[PLANNED]", "[COMPLETED]"))
+    assert workspace("sync", "--check").code == 0
+    monkeypatch.chdir(linked)
+    assert workspace("sync", "--check").code == 1

@@ -8,12 +8,12 @@ import click
 
 from remit.doors.cli import options
 from remit.doors.cli.output import get_paint, say, say_json
-from remit.doors.cli.task_changes import ask_outside, parse_number, tell_drift
+from remit.doors.cli.task_changes import ask_outside, parse_number, tell_drift, tell_interrupted
 from remit.doors.render import ACCEPTED, count
 from remit.doors.terminal import count_columns, escape, measure, quote
 
 if TYPE_CHECKING:
-    from remit.app.tasks import ShownTask
+    from remit.app.tasks import ShownTask, Tasks
     from remit.workspace.tasks.plan import Phase
     from remit.workspace.tasks.store import TaskFacts
 
@@ -46,10 +46,17 @@ def list_(*, status: str | None, priority: str | None, everything: bool, output_
     for task in found:
         say(_render_row(task, focused=task.number == focus))
     say(_sum_up(len(found), len(known), len(kept)))
+    _tell_interrupted(tasks)
     differing = tasks.count_drift()
     if differing:
         say(tell_drift(differing), stderr=True)
     return ACCEPTED
+
+
+def _tell_interrupted(tasks: Tasks) -> None:
+    """Say what a crash had left, and was finished before the tasks were read."""
+    for left in tasks.store.interrupted:
+        say(f"note: {tell_interrupted(left)}", stderr=True)
 
 
 def _sum_up(found: int, known: int, kept: int) -> str:
@@ -98,6 +105,7 @@ def show(task_id: str, *, output_format: str) -> int:
         say_json(_shape_shown(shown))
     else:
         _say_shown(shown)
+        _tell_interrupted(tasks)
     return ACCEPTED
 
 
