@@ -135,6 +135,26 @@ def test_an_index_that_several_add_behind_is_not_read_for_each(desk: Desk, monke
     other.close()
 
 
+@pytest.mark.parametrize("size", ["small", "large"])
+def test_the_ledger_is_told_of_each_entry_once_there_are_others_or_much_to_compare(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, size: str
+) -> None:
+    desk.put("a")
+    if size == "large":
+        monkeypatch.setattr(module, "SMALL_BYTES", 10)
+
+    def add(desk: Desk) -> bool:
+        desk.appender.add(make_entry(id="own"), day=DAY)
+        known = desk.index.recall()
+        return known is not None and known.is_untouched(desk.file.stat())
+
+    assert [add(desk) for _ in range(4)] == [True, *[size == "large"] * 3]
+    other = desk.other()
+    assert [add(each) for each in (other, desk, other, desk)] == [True] * 4
+    assert [add(desk) for _ in range(2)] == [size == "large"] * 2
+    other.close()
+
+
 def test_ids_are_known_also_when_the_index_was_made_anew_meanwhile(desk: Desk) -> None:
     desk.put("own")
     desk.appender.add(make_entry(id="a"), day=DAY)

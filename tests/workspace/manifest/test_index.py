@@ -162,7 +162,7 @@ def watch_checksums(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         compared.append(start)
         return take(handle, start, end, value)
 
-    monkeypatch.setattr(module, "_SMALL_BYTES", 10)
+    monkeypatch.setattr(module, "SMALL_BYTES", 10)
     monkeypatch.setattr(module, "_LAST_BYTES", 20)
     monkeypatch.setattr(module, "_take_checksum", watch)
     return compared

@@ -25,7 +25,7 @@ from remit.workspace.manifest.entries import (
     shape_entry,
     split_id,
 )
-from remit.workspace.manifest.index import take_stamp
+from remit.workspace.manifest.index import SMALL_BYTES, take_stamp
 from remit.workspace.manifest.rows import MANIFEST_SHIFT
 
 if TYPE_CHECKING:
@@ -97,6 +97,8 @@ class Appender:
         self._words = words
         self._folder = folder
         self._tail: _Tail | None = None
+        self._is_alone = False
+        """Whether nobody else has touched the file since we last added to it."""
 
     def add(
         self,
@@ -142,11 +144,15 @@ class Appender:
         return start
 
     def _follow(self, entry_id: str, before: os.stat_result, end: int) -> None:
-        """Keep in mind that the file grew by a line of ours, up to `end`, and by nothing else."""
+        """Keep in mind that the file grew by a line of ours, up to `end`, and by nothing else.
+
+        The others are told of it once there are others, or where it would take them long to find out.
+        """
         after, tail = self.index.look_if_there(), self._tail
         if after is None or after.st_size != end:
             return
-        self.index.follow(before, after)
+        if not self._is_alone or end > SMALL_BYTES:
+            self.index.follow(before, after)
         if tail is not None and tail.stamp == take_stamp(before):
             tail.ids.add(entry_id)
             self._tail = tail._replace(stamp=take_stamp(after), until=end)
@@ -194,7 +200,8 @@ class Appender:
         """Whether what is in mind is of this file, not too far behind, and nobody but Remit has touched it since."""
         if len(tail.ids) >= _MAX_TAIL_IDS or not 0 <= found.st_size - tail.until <= _MAX_TAIL_BYTES:
             return False
-        if tail.stamp == take_stamp(found):
+        self._is_alone = tail.stamp == take_stamp(found)
+        if self._is_alone:
             return True
         known = self.index.recall()
         return known is not None and known.number == tail.number and known.is_untouched(found)

@@ -94,7 +94,7 @@ def count_entries(index: Index) -> Statistics:
         dated = (bounds[0] + (1 << LINE_BITS), bounds[1])
         first = db.execute(f"SELECT min(number) FROM manifest_entries WHERE {inside}", dated).fetchone()[0]  # noqa: S608 - constants
         doubled = f"""
-            SELECT id, count(*) FROM manifest_entries WHERE id IS NOT NULL AND {inside}
+            SELECT id, count(*) FROM manifest_entries WHERE id IS NOT NULL AND +number >= ? AND +number < ?
             GROUP BY id HAVING count(*) > 1 ORDER BY min(number & {LINE_MASK}) LIMIT {_MOST_DOUBLES}
         """  # noqa: S608 - constants
         statuses = f"SELECT status, count(*) FROM manifest_entries WHERE {inside} GROUP BY status ORDER BY 2 DESC, 1"  # noqa: S608 - constants

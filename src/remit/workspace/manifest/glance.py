@@ -26,10 +26,11 @@ MAX_COUNTED = 200_000
 """From here on an entry is a line that is not bad: to count a million takes a while, and blank lines are rare."""
 _DOUBLED = """
     SELECT count(*) FROM (
-        SELECT 1 FROM manifest_entries WHERE id IS NOT NULL AND number >= ? AND number < ?
+        SELECT 1 FROM manifest_entries WHERE id IS NOT NULL AND +number >= ? AND +number < ?
         GROUP BY id HAVING count(*) > 1
     )
 """
+"""With a plus the index of the ids is gone through, which is sorted already, and not the table by number."""
 
 
 class Glance(NamedTuple):
