@@ -11,6 +11,7 @@ from jiter import from_json
 
 from remit.contract.manifest_lines import MAX_LINE_BYTES
 from remit.errors import InputError, StorageError
+from remit.model import Finding
 from remit.workspace.home import Home
 from remit.workspace.ledger.migrations import MANIFEST_INDEXES
 from remit.workspace.manifest import index as module
@@ -215,6 +216,21 @@ def test_a_large_file_that_others_touched_is_compared_as_a_whole(
     desk.put("e")
     assert list_ids(desk) == ["a", "B", "c", *(["d"] if "add" in how else []), "e"]
     assert 0 in compared
+
+
+def test_a_file_that_others_touched_while_an_entry_was_judged_is_compared_as_a_whole(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch_checksums(monkeypatch)
+    desk.put("a", "b", "c")
+    assert list_ids(desk) == ["a", "b", "c"]
+
+    def edit(_: object) -> tuple[Finding, ...]:
+        rewrite_in_place(desk.file, desk.file.read_bytes().replace(b'"id":"b"', b'"id":"B"'))
+        return ()
+
+    assert desk.appender.add(make_entry(id="d"), day="2026-01-19", prepare=edit).accepted
+    assert [find_line(desk, each) for each in "aBcdb"] == [1, 2, 3, 4, None]
 
 
 def test_a_file_that_is_read_in_blocks_is_not_compared_after_each(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
