@@ -9,13 +9,15 @@ first file of a change is the one that is true; the others follow it.
 from __future__ import annotations
 
 import errno
+import json
 import os
 from contextlib import ExitStack
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import RemitError
+from remit.model import NOTHING
 from remit.workspace.files import tell_failure
 from remit.workspace.inside import (
     PENDING,
@@ -30,7 +32,7 @@ from remit.workspace.inside import (
 from remit.workspace.ledger.events import add_event, read_clock_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from sqlite3 import Connection
 
     from remit.workspace.home import Home
@@ -66,6 +68,13 @@ class Interrupted(NamedTuple):
     """Files that somebody else has changed meanwhile."""
 
 
+class _Told(NamedTuple):
+    """What is told of a change once it is done."""
+
+    kind: str
+    details: dict[str, Any]
+
+
 class _Step(NamedTuple):
     """One file of a change: where its new content waits, what it replaces, and what either is known by."""
 
@@ -86,9 +95,12 @@ def write_together(
     changes: Iterable[Change],
     *,
     kind: str,
+    details: Mapping[str, object] = NOTHING,
     conclude: Callable[[Connection], None] = lambda _: None,
 ) -> None:
     """Change files as a whole, under the lock that the caller holds. `conclude` adds rows that are true then.
+
+    Once it is done, an event of this kind says so, whoever has done it.
 
     When this ends, the change is on disk. When it raises before the entry is written, nothing has happened; after that,
     the change will be finished by the next one who looks. Where the disk fails under the entry itself, it is one of
@@ -101,12 +113,12 @@ def write_together(
         return
     with ExitStack() as held:
         steps = _plan(home, held, [(change.path, change.hash_before, change.hash_after) for change in wanted])
-        number = _tell(home, steps, wanted, kind=kind)
+        number = _tell(home, steps, wanted, told := _Told(kind, dict(details)))
         _put_in_place(home, number, steps)
-        _cross_out(home, number, durable=False, conclude=conclude)  # to finish it again changes nothing
+        _cross_out(home, number, durable=False, told=told, conclude=conclude)  # to finish it again changes nothing
 
 
-def _tell(home: Home, steps: list[_Step], wanted: list[Change], *, kind: str) -> int:
+def _tell(home: Home, steps: list[_Step], wanted: list[Change], told: _Told) -> int:
     """Set the contents aside, and tell the ledger of them."""
     is_told = False
     try:
@@ -114,7 +126,7 @@ def _tell(home: Home, steps: list[_Step], wanted: list[Change], *, kind: str) ->
             _set_aside(step, change.after)
         _sync_waiting(steps)
         with home.ledger.transaction(durable=True) as db:
-            number = _write_intent(db, kind, steps)
+            number = _write_intent(db, told, steps)
             is_told = True
     except BaseException:
         # An entry that was not seen on disk may still be found in the ledger's log: then its contents must be there.
@@ -160,8 +172,11 @@ def _sync_waiting(steps: list[_Step]) -> None:
         raise tell_failure(steps[0].path, error) from error
 
 
-def _write_intent(db: Connection, kind: str, steps: list[_Step]) -> int:
-    made = db.execute("INSERT INTO intents (kind, created_ms) VALUES (?, ?)", (kind, read_clock_ms()))
+def _write_intent(db: Connection, told: _Told, steps: list[_Step]) -> int:
+    made = db.execute(
+        "INSERT INTO intents (kind, details, created_ms) VALUES (?, ?, ?)",
+        (told.kind, json.dumps(told.details), read_clock_ms()),
+    )
     number = made.lastrowid or 0
     db.executemany(
         "INSERT INTO intended_files (intent, position, path, before, after) VALUES (?, ?, ?, ?, ?)",
@@ -208,10 +223,13 @@ def _cross_out(
     number: int,
     *,
     durable: bool,
+    told: _Told | None = None,
     conclude: Callable[[Connection], None] = lambda _: None,
 ) -> None:
     with home.ledger.transaction(durable=durable) as db:
         conclude(db)
+        if told is not None:
+            add_event(db, told.kind, told.details)
         db.execute("DELETE FROM intended_files WHERE intent = ?", (number,))
         db.execute("DELETE FROM intents WHERE number = ?", (number,))
 
@@ -225,11 +243,11 @@ def has_unfinished(home: Home) -> bool:
 def finish_interrupted(home: Home) -> list[Interrupted]:
     """Finish what was begun, under the lock that the caller holds: whoever began it is gone."""
     with home.ledger.reading() as db:
-        rows = db.execute("SELECT number, kind FROM intents ORDER BY number").fetchall()
-    return [_finish(home, number, kind) for number, kind in rows]
+        rows = db.execute("SELECT number, kind, details FROM intents ORDER BY number").fetchall()
+    return [_finish(home, number, _Told(kind, json.loads(details))) for number, kind, details in rows]
 
 
-def _finish(home: Home, number: int, kind: str) -> Interrupted:
+def _finish(home: Home, number: int, told: _Told) -> Interrupted:
     with home.ledger.reading() as db:
         query = "SELECT path, before, after FROM intended_files WHERE intent = ? ORDER BY position"
         rows = db.execute(query, (number,)).fetchall()
@@ -244,14 +262,9 @@ def _finish(home: Home, number: int, kind: str) -> Interrupted:
         happens = not changed or steps[0] not in rest
         if happens:
             _put_in_place(home, number, ready, is_begun=steps[0] not in rest)
-        _cross_out(home, number, durable=True, conclude=partial(_tell_late, kind=kind) if happens else lambda _: None)
+        _cross_out(home, number, durable=True, told=told if happens else None)
         _discard(steps)
-    return Interrupted(kind, happens, changed)
-
-
-def _tell_late(db: Connection, *, kind: str) -> None:
-    """What whoever began the change could not tell any more."""
-    add_event(db, kind, {"finished": "after a crash"})
+    return Interrupted(told.kind, happens, changed)
 
 
 def _find_hash(spot: Spot) -> bytes | None:

@@ -105,6 +105,7 @@ _INTENTS = Migration(
         CREATE TABLE intents (
             number INTEGER PRIMARY KEY AUTOINCREMENT,
             kind TEXT NOT NULL,
+            details TEXT NOT NULL DEFAULT '{}',
             created_ms INTEGER NOT NULL
         ) STRICT
         """,

@@ -24,7 +24,6 @@ from remit.workspace.journal import (
     take_hash,
     write_together,
 )
-from remit.workspace.ledger.events import add_event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -146,14 +145,11 @@ def at_desk(home: Home, folder: str, *, kind: str, details: dict[str, Any] | Non
         desk = Desk(home, folder)
         desk.interrupted = finish_interrupted(home)
         yield desk
-        changes = desk.list_changes()
 
         def conclude(db: Connection) -> None:  # only then: whoever finishes it after a crash finds out by looking
             save_agreed(db, folder, desk.take_hash() if desk.agrees else b"", desk.markers)
-            if any(change.before != change.after for change in changes):
-                add_event(db, kind, details or {})
 
-        write_together(home, changes, kind=kind, conclude=conclude)
+        write_together(home, desk.list_changes(), kind=kind, details=details or {}, conclude=conclude)
 
 
 def finish_if_interrupted(home: Home) -> list[Interrupted]:
