@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from remit.workspace.tasks.markdown import clean_title
 from remit.workspace.tasks.state import NUMBER_KEY, STATUS_KEY
 
 if TYPE_CHECKING:
@@ -60,10 +61,11 @@ def _read_field(line: str, given: dict[str, str]) -> None:
 
 
 def _arrange(task: Task, given: Mapping[str, str]) -> dict[str, object]:
-    marker = task.marker or _NOT_STARTED
+    marker, title = task.marker or _NOT_STARTED, clean_title(task.title)
     fields: dict[str, object] = {
         NUMBER_KEY: task.number,
         "project_name": make_name(task.title),
+        **({"title": title} if title else {}),
         STATUS_KEY: marker.lower().replace(" ", "_"),
     }
     return {**fields, **{key: given[key] for key in TAKEN if given.get(key)}}

@@ -10,10 +10,12 @@ from __future__ import annotations
 import codecs
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import InputError
 from remit.places import Lines
+from remit.workspace.json_text import walk_members
 from remit.workspace.tasks.archived import find_next_number
 from remit.workspace.tasks.drift import part_left_out, taken_from_todo, task_cut_off, version_left_out
 from remit.workspace.tasks.intake import read_fields
@@ -22,16 +24,23 @@ from remit.workspace.tasks.state import NEXT_KEY, NUMBER_KEY, OPEN_LISTS, STATUS
 from remit.workspace.tasks.todo import parse_todo
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from remit.model import Finding, Place
     from remit.workspace.tasks.salvage import Salvaged
 
-MAX_BYTES = 32 * 1024 * 1024
+MAX_BYTES = 8 * 1024 * 1024
+"""Of a broken file. Every value of it may have to be looked at alone, which takes far longer than reading JSON."""
+MAX_BRACKETS = 500_000
+"""An empty list is two characters of a text, and many times that in memory."""
 _MAX_STRETCHES = 50
+_MAX_FINDINGS = 500
+_MAX_DOUBLED = 50_000
+"""Values of objects that give a key twice, which are looked at one by one."""
+_SHOWN = 40
 _HOME = f'"{OPEN_LISTS[0]}"'
 _NEXT = f'"{NEXT_KEY}"'
-_SIDES = re.compile(r"^(<{7}|\|{7}|={7}|>{7})(?: [^\n]*+)?+$", re.MULTILINE)
+_SIDES = re.compile(r"^(<{7}|\|{7}|={7}|>{7})(?:[ \t][^\n]*+|\r)?+$", re.MULTILINE)
 _WIDE = {"utf-16": (b"\xff\xfe", b"\xfe\xff"), "utf-32": (b"\xff\xfe\0\0", b"\0\0\xfe\xff")}
 
 
@@ -60,17 +69,22 @@ class _Item(NamedTuple):
     part: Part
     lines: Lines
     """Of the text that the part was read from."""
+    doubled: bool = False
+    """It gives a key twice."""
 
-    def locate(self) -> Place:
+    @property
+    def span(self) -> tuple[Lines, int, int]:
         """Where it stands."""
-        return self.lines.locate(self.part.start, self.part.end)
+        return self.lines, self.part.start, self.part.end
 
 
 def recover_state(data: bytes, *, todo: str | None) -> Recovered:
     """Save what can be saved of a state.json. One that is JSON comes back as it is."""
     if len(data) > MAX_BYTES:
-        raise InputError(f"state.json has more than {MAX_BYTES:,} bytes", hint="archive old tasks")
+        raise _refuse_size(f"{MAX_BYTES:,} bytes")
     text, told = decode_state(data)
+    if text.count("{") + text.count("[") > MAX_BRACKETS:
+        raise _refuse_size(f"{MAX_BRACKETS:,} brackets")
     try:
         if _is_object(text):
             return Recovered(text, _list_numbers(text), (), (), tuple(told))
@@ -84,6 +98,13 @@ def recover_state(data: bytes, *, todo: str | None) -> Recovered:
         return gathering.finish(told)
     except RecursionError:
         raise InputError("state.json is nested too deeply to be read", hint="restore it from git") from None
+
+
+def _refuse_size(limit: str) -> InputError:
+    return InputError(
+        f"state.json has more than {limit}, too many to be recovered piece by piece",
+        hint="restore it from git, or cut it by hand to what is whole, then run: remit sync --repair",
+    )
 
 
 def decode_state(data: bytes) -> tuple[str, list[str]]:
@@ -156,6 +177,7 @@ class _Gathering:
         self.findings: list[Finding] = []
         self.told: list[str] = []
         self.states, self.bare, self.copies, self.mended = 0, 0, 0, 0
+        self.doubled, self.untold = 0, 0
         self.ended = True
 
     def take(self, lines: Lines, salvaged: Salvaged) -> None:
@@ -173,10 +195,16 @@ class _Gathering:
                     self.bare += 1
                     self.take_item(_HOME, read_item(lines, each))
         for start, end in salvaged.dropped[:_MAX_STRETCHES]:
-            self.findings.append(part_left_out(lines.locate(start, end)))
+            self.note(part_left_out, lines, start, end)
         if len(salvaged.dropped) > _MAX_STRETCHES:
-            last = lines.locate(salvaged.dropped[_MAX_STRETCHES][0], salvaged.dropped[-1][1])
-            self.findings.append(part_left_out(last))
+            self.note(part_left_out, lines, salvaged.dropped[_MAX_STRETCHES][0], salvaged.dropped[-1][1])
+
+    def note(self, tell: Callable[[Place], Finding], lines: Lines, start: int, end: int) -> None:
+        """Say something about a stretch of a text; a great many of these are counted only."""
+        if len(self.findings) < _MAX_FINDINGS:
+            self.findings.append(tell(lines.locate(start, end)))
+        else:
+            self.untold += 1
 
     def is_state(self, part: Part) -> bool:
         """Whether an object is a state, or what is left of one, and not of a task."""
@@ -204,12 +232,14 @@ class _Gathering:
         if item.part.lossy:
             whole = item.number is not None and bool(item.word)
             if item.number is not None:
-                self.findings.append(task_cut_off(item.number, item.locate(), kept=whole))
+                self.note(partial(task_cut_off, item.number, kept=whole), *item.span)
             if not whole:
                 self.lost.update(() if item.number is None else (item.number,))
-                self.findings.append(part_left_out(item.locate()))
+                self.note(part_left_out, *item.span)
                 return
         self.mended += not item.part.source
+        if item.doubled:
+            item = self.drop_repeated(item)
         listed = self.lists.setdefault(home, [])
         self.members.setdefault(home, "")
         found = None if item.number is None else self.at.get((item.number, item.name))
@@ -219,6 +249,26 @@ class _Gathering:
             listed.append(item)
         else:
             self.choose(item, home, found)
+
+    def drop_repeated(self, item: _Item) -> _Item:
+        """Say what an entry loses by giving a key twice, as two tasks do that a merge has made one."""
+        self.doubled += item.source.count(":")
+        if self.doubled > _MAX_DOUBLED:  # the rest stays as it is, with all that it says
+            self.untold += 1
+            return item
+        part, repeated = _drop_repeated(item.lines.text, item.part)
+        last = {str(_load(key)): render_part(each, item.lines.text, 4) for key, each in part.parts}
+        values = {key: _load(source) for key, source in last.items()}
+        for key, each in repeated:
+            source = render_part(each, item.lines.text, 4)
+            value = _load(source)
+            if value != values[key]:
+                kept, left = (f"{key[:_SHOWN]} {shown[:_SHOWN]}" for shown in (last[key], source))
+                told = part_left_out if item.number is None else partial(version_left_out, item.number, kept, left)
+                self.note(told, item.lines, each.start, each.end)
+                number = read_number(value) if key == NUMBER_KEY else None
+                self.lost.update(() if number is None else (number,))
+        return item._replace(part=part, source=render_part(part, item.lines.text, 4))
 
     def choose(self, item: _Item, home: str, found: tuple[str, int]) -> None:
         """Keep the better of two versions of a task: the whole one, then the newer, then the later."""
@@ -231,7 +281,7 @@ class _Gathering:
             return
         better = (not item.part.lossy, item.updated) >= (not other.part.lossy, other.updated)
         kept, left = (item, other) if better else (other, item)
-        self.findings.append(version_left_out(item.number, kept.word, left.word, left.locate()))
+        self.note(partial(version_left_out, item.number, kept.word, left.word), *left.span)
         if better and there == home:
             self.lists[there][index] = item
         elif better:
@@ -273,7 +323,9 @@ class _Gathering:
         told += self.tell()
         told.append(f"{_count(len(known), 'task')} are there" if len(known) != 1 else "1 task is there")
         if lost:
-            told.append(f"lost: {', '.join(map(str, lost))}")
+            told.append(f"lost: {', '.join(map(str, lost[:_MAX_STRETCHES]))}{' …' if lost[_MAX_STRETCHES:] else ''}")
+        if self.untold:
+            told.append(f"{self.untold:,} places more have lost something: compare with the original, which is kept")
         return Recovered(self.render(next_number), kept, lost, tuple(self.findings), tuple(told))
 
     def tell(self) -> list[str]:
@@ -311,10 +363,22 @@ def _load(source: str) -> object:
     return value
 
 
+class _Doubled(dict[str, object]):
+    """An object that gives a key twice."""
+
+
+def _join_pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    value = dict(pairs)
+    return value if len(value) == len(pairs) else _Doubled(value)
+
+
+_PAIRS = json.JSONDecoder(object_pairs_hook=_join_pairs)
+
+
 def read_item(lines: Lines, part: Part) -> _Item:
     """An entry of a list of tasks."""
     source = render_part(part, lines.text, 4)
-    value = _load(source)
+    value = _PAIRS.decode(source)
     if not isinstance(value, dict):
         return _Item(None, "", "", "", source, part, lines)
     name = str(value.get("project_name") or value.get("title") or "")
@@ -322,13 +386,31 @@ def read_item(lines: Lines, part: Part) -> _Item:
     word = word if isinstance(word, str) else ""
     updated = value.get("last_updated") or value.get("created")
     updated = updated if isinstance(updated, str) else ""
-    return _Item(read_number(value.get(NUMBER_KEY)), name, word, updated, source, part, lines)
+    doubled = isinstance(value, _Doubled)
+    return _Item(read_number(value.get(NUMBER_KEY)), name, word, updated, source, part, lines, doubled)
+
+
+def _drop_repeated(text: str, part: Part) -> tuple[Part, list[tuple[str, Part]]]:
+    """An object with the last value of each key, as every reader takes it, and those that stood before it."""
+    parts = part.parts
+    if part.source:
+        parts = tuple(
+            (json.dumps(member.key), Part("", member.start, member.end, text[member.start : member.end]))
+            for member in walk_members(text, part.start)
+        )
+    keys = [str(_load(key)) for key, _ in parts]
+    last = {key: index for index, key in enumerate(keys)}
+    kept = tuple(pair for index, pair in enumerate(parts) if last[keys[index]] == index)
+    repeated = [(keys[index], each) for index, (_, each) in enumerate(parts) if last[keys[index]] != index]
+    return part._replace(source="", parts=kept), repeated
 
 
 def _add_missing(item: _Item, fields: Mapping[str, object]) -> _Item:
     """A task that has lost a part of itself, with the fields that TODO.md knows and it does not."""
     known = {key for key, _ in item.part.parts}
-    given = {json.dumps(key): json.dumps(value, ensure_ascii=False) for key, value in fields.items()}
+    # It was not called anything but its name before.
+    wanted = {key: value for key, value in fields.items() if key != "title" or '"project_name"' not in known}
+    given = {json.dumps(key): json.dumps(value, ensure_ascii=False) for key, value in wanted.items()}
     more = [(key, Part("", 0, 0, source)) for key, source in given.items() if key not in known]
     part = item.part._replace(parts=(*item.part.parts, *more))
     return item._replace(part=part, source=render_part(part, item.lines.text, 4))

@@ -33,7 +33,7 @@ from remit.workspace.tasks.values import MARKERS, read_marker
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from remit.model import Finding
+    from remit.model import Finding, Place
     from remit.workspace.tasks.values import Task
 
 Prefer = Literal["newest", "state", "todo"]
@@ -168,6 +168,11 @@ class _Work:
             self._listed = self.todo, parse_todo(self.todo)
         return self._listed[1]
 
+    def find_unlike(self) -> set[Place | None]:
+        """Where tasks of TODO.md stand that, by their titles, are others than those of their number in state.json."""
+        drift = check_drift(self.read_state(), self.read_todo(), self.archive)
+        return {each.place for each in drift.in_todo if each.code == "SYN020"}
+
     def find_entries(self) -> dict[int, state_edits.Entry]:
         """The first task of each number in state.json."""
         return {entry.number: entry for entry in reversed(state_edits.list_tasks(self.state))}
@@ -218,10 +223,13 @@ class _Work:
         """Make each task say one status in both files; `prefer` None changes only what is clear."""
         state, todo = self.read_state(), self.read_todo()
         kinds = classify_drift(state, todo, baseline)
+        unlike = self.find_unlike() if prefer not in ("state", "todo") else set()
         sides: dict[str, list[tuple[Task, Task]]] = {"todo": [], "state": []}
         for listed, known in _walk_pairs(state, todo):
             kind = kinds[known.number]
-            if kind == "same":
+            if listed.place in unlike:
+                winner = None  # what is true of one task may be false of another
+            elif kind == "same":
                 winner = self._fill_in(listed, known) if prefer is not None else None
             else:
                 self.before[known.number] = read_marker((baseline or {}).get(known.number, ""))
@@ -301,13 +309,15 @@ class _Work:
         """Make priority and title follow one of the files, where both give them."""
         tasks = _index(self.read_todo().tasks, bare=False)
         entries = {entry.number: entry for entry in reversed(state_edits.list_tasks(self.state)) if not entry.closed}
-        sections = self.find_sections()
+        sections, unlike = self.find_sections(), self.find_unlike()
         fields = _Fields(prefer, state_edits.Edits(self.state), todo_edits.Edits(self.todo))
         for task, given in read_fields(self.todo, tasks.values()):
             entry = entries.get(task.number)
             if entry is None:
                 continue
             priority, title = entry.value.get("priority"), entry.value.get("title")
+            if not title and task.place in unlike:
+                title = _make_title(entry.value.get("project_name"))
             listed = str(given.get("priority") or "")
             if isinstance(priority, str) and listed and priority.lower() != listed:
                 self.told += fields.settle(entry, sections[task.number], "priority", priority, listed)
@@ -386,6 +396,11 @@ def _find_reasons(todo: str) -> dict[int, list[tuple[str, str]]]:
     return found
 
 
+def _make_title(name: object) -> str:
+    """The name of a project as a title."""
+    return name.replace("_", " ").capitalize() if isinstance(name, str) else ""
+
+
 def _present(known: Task, value: Mapping[str, object]) -> todo_edits.NewTask:
     """A task of state.json as TODO.md would tell of it."""
     shown = {"Status": f"[{known.marker or 'NOT STARTED'}]"}
@@ -394,7 +409,7 @@ def _present(known: Task, value: Mapping[str, object]) -> todo_edits.NewTask:
         if isinstance(given, str) and given.strip():
             shown[key.capitalize()] = given.capitalize() if key == "priority" else given
     named, about = value.get("title"), value.get("description")
-    title = (named if isinstance(named, str) else "") or known.title.replace("_", " ").capitalize()
+    title = (named if isinstance(named, str) else "") or _make_title(known.title)
     return todo_edits.NewTask(
         known.number,
         title if clean_title(title) else f"Task {known.number}",

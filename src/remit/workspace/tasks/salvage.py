@@ -20,7 +20,7 @@ from remit.workspace.tasks.state import CLOSED_LISTS, NUMBER_KEY, OPEN_LISTS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MAX_PIECES = 1_000_000
+MAX_PIECES = 250_000
 MAX_DEPTH = 64
 NUMBER_TEXT = f'"{NUMBER_KEY}"'
 """The key of a number, as JSON."""
@@ -49,7 +49,7 @@ _SCALAR = re.compile(
 )
 _PYTHON = re.compile(r"(?:True|False|None)(?=[\s,}\]/#])")
 _PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
-_MARK_LINE = re.compile(r"(?:<{7}|\|{7}|={7}|>{7})(?: [^\n]*+)?+(?=\r?\n|\Z)")
+_MARK_LINE = re.compile(r"(?:<{7}|\|{7}|={7}|>{7})(?:[ \t][^\n]*+)?+(?=\r?\n|\Z)")
 _JUNK = re.compile(r"""[^\n{}\[\]"',]++""")
 _NEXT_LINE = re.compile(r'[ \t\r\n]*+(?:"[^"\n]{1,200}+"[ \t]*+:|[}\]{])')
 _UNSAFE = re.compile(r'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])|\\\'|\\|["\x00-\x1f]')
