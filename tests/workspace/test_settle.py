@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from functools import partial
@@ -235,3 +236,49 @@ def test_without_a_repository_there_is_nothing_to_commit(tmp_path: Path) -> None
     home = make(tmp_path)
     shutil.rmtree(tmp_path / ".git")
     assert settle(home, describe(), places(home))[-1].state == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("line", "entry"),
+    [
+        (json.dumps(ENTRY), ENTRY),
+        (json.dumps({**ENTRY, "file": f"{OUT}/2026-01-19_auth.md"}) + "\n", ENTRY),
+        (json.dumps(ENTRY) + "\n", {**{k: v for k, v in ENTRY.items() if k != "file"}, "output_file": ENTRY["file"]}),
+    ],
+    ids=["no line feed", "the file from the root", "another name for the file"],
+)
+def test_a_line_of_the_agents_own_is_found_however_it_is_written(
+    tmp_path: Path, line: str, entry: dict[str, Any]
+) -> None:
+    home = make(tmp_path)
+    (tmp_path / OUT / "MANIFEST.jsonl").write_text(line)
+    assert settle(home, describe(entry=entry), places(home))[0].state == "there"
+    assert (tmp_path / OUT / "MANIFEST.jsonl").read_text() == line
+
+
+def test_an_entry_without_an_id_is_not_written_again_and_again(tmp_path: Path) -> None:
+    home = make(tmp_path)
+    entry = {key: value for key, value in ENTRY.items() if key != "id"}
+    assert settle(home, describe(entry=entry), places(home))[0].state == "failed"
+
+
+def test_two_that_settle_at_once_write_one_line(tmp_path: Path) -> None:
+    make(tmp_path).close()
+    children = []
+    for _ in range(4):
+        child = os.fork()
+        if child == 0:
+            settle_here(tmp_path)
+            os._exit(0)
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
+    check_settled(tmp_path)
+
+
+def test_no_file_is_left_open(tmp_path: Path) -> None:
+    home = make(tmp_path)
+    settle(home, describe(), places(home))
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - numbers, not files
+    for _ in range(5):
+        settle(home, describe(), places(home))
+    assert len(os.listdir("/proc/self/fd")) <= before, "fewer where what other tests left was collected"  # noqa: PTH208

@@ -24,8 +24,9 @@ from remit.workspace.ledger.activity import list_acts, mark_told
 from remit.workspace.ledger.events import add_event, read_clock_ms
 from remit.workspace.ledger.retention import forget_if_due
 from remit.workspace.manifest.append import Appender
-from remit.workspace.manifest.entries import add_number, split_id
+from remit.workspace.manifest.entries import shape_entry
 from remit.workspace.manifest.index import Index
+from remit.workspace.manifest.search import find_own_entry
 from remit.workspace.tasks.moves import follow_status
 
 if TYPE_CHECKING:
@@ -132,17 +133,20 @@ def _record(home: Home, settlement: Settlement, places: Places, steps: list[Step
 
 def _settle_manifest(home: Home, settlement: Settlement, places: Places) -> Step:
     """One line for this work. One that has its id, or its id with a number, and its file, is this work's."""
-    entry = settlement.entry
-    if entry is None:
+    if settlement.entry is None:
         return Step("manifest", "nothing")
-    index = Index(home, places.manifest)
+    entry = shape_entry(settlement.entry)
+    if not entry.get("id"):
+        return Step("manifest", "failed", "the entry has no id, by which it would be found again")
     files = _below(home, places.manifest, *_find_findings_file(home, places, entry))
-    stem, number = split_id(str(entry.get("id") or ""))
-    while os.path.lexists(places.manifest) and (found := index.find(add_number(stem, number))) is not None:
-        if found.fields.get("file") == entry.get("file"):
+    index = Index(home, places.manifest)
+    try:
+        found = find_own_entry(index, entry)
+        if found is not None:
             return Step("manifest", "there", f"{found.id} is there already", files=files)
-        number += 1
-    added = Appender(index, look=places.look, words=places.words).add(entry, day=time.strftime("%Y-%m-%d"))
+        added = Appender(index, look=places.look, words=places.words).add(entry, day=time.strftime("%Y-%m-%d"))
+    finally:
+        index.close()
     if not added.accepted:
         return Step("manifest", "failed", "the entry is not acceptable", added.findings)
     return Step("manifest", "done", str(added.fields["id"]), added.findings, files)
