@@ -29,14 +29,17 @@ CLEO_FOLDER = ".cleo/agent-outputs"
 _MAX_FINDINGS_BYTES = 1024 * 1024
 
 
-def find_manifest() -> str | None:
-    """The workspace's manifest; None where there is none."""
-    return next((file for file in _list_places() if os.path.isfile(file)), None)  # noqa: PTH113 - pathlib costs 8 ms
+def find_manifest(*, here: bool = False) -> str | None:
+    """The workspace's manifest, or with `here` that of this checkout, where it is a linked worktree; None if none."""
+    root = find_root() if here else find_workspace()
+    found = next((file for file in _list_places(root) if os.path.isfile(file)), None)  # noqa: PTH113 - pathlib costs 8 ms
+    if found is not None and not is_inside(found, root):
+        raise InputError(f"'{found}' leads out of the workspace through a link", hint="put the file itself there")
+    return found
 
 
-def _list_places() -> list[str]:
-    """Where the workspace's manifest can be: where the settings say, else at the usual places."""
-    root = find_root()
+def _list_places(root: str) -> list[str]:
+    """Where a workspace's manifest can be: where the settings say, else at the usual places."""
     settings = load_settings(root).manifest
     if settings.path is not None:
         return [f"{root}/{settings.path}"]
@@ -46,7 +49,8 @@ def _list_places() -> list[str]:
 
 def _place_new() -> str:
     """Where the workspace's manifest will be with its first entry."""
-    places, root = _list_places(), find_root()
+    root = find_workspace()
+    places = _list_places(root)
     is_cleo = len(places) > 1 and os.path.isdir(f"{root}/.cleo")  # noqa: PTH112
     return places[-1] if is_cleo and load_settings(root).manifest.output_dir is None else places[0]
 
@@ -305,8 +309,11 @@ def find_entries_of_task(home: Home, number: int) -> tuple[str, ...]:
     from remit.workspace.manifest.index import Index  # noqa: PLC0415 - only with a manifest
     from remit.workspace.manifest.search import find_entries_of_task  # noqa: PLC0415
 
-    file = find_manifest()
-    if file is None or not is_inside(file, find_root()):
+    try:
+        file = find_manifest()
+    except InputError:  # a link that leads elsewhere; whoever asks for the manifest is told
+        file = None
+    if file is None:
         return ()
     index = Index(home, file)
     try:

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from remit.app.settings import find_workspace, load_settings
-from remit.errors import RemitError
+from remit.errors import RemitError, StateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,6 +151,9 @@ def _look_at_errors() -> tuple[int, int]:
     from remit.app.error_log import load_errors  # noqa: PLC0415 - only for this
 
     found = load_errors(only_open=True)
+    broken = next((finding for finding in found.findings if finding.severity == "error"), None)
+    if broken is not None:
+        raise StateError(broken.message, hint="see: remit errors")
     return len(found.records), len(found.groups)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 64 * 1024 * 1024 + 4
 _TAIL_BYTES = 4 * 1024 * 1024
+_MAX_HOLES_BYTES = 64 * 1024 * 1024
 
 
 def load_bytes(path: str | Path, *, max_bytes: int = MAX_BYTES) -> bytes:
@@ -66,8 +67,10 @@ def load_lines(path: str, *, max_bytes: int) -> Iterator[tuple[bytes, bool]]:
     Of a line over the cap one byte more than the cap is given, which shows that there was more.
     """
     try:
-        if not _is_openable(path, os.stat(path).st_mode):
+        found = os.stat(path)
+        if not _is_openable(path, found.st_mode):
             raise InputError(f"'{path}' is not a file", hint="name a file")
+        check_filled(path, found)
         with open(path, "rb", buffering=1 << 18) as file:
             while line := file.readline(max_bytes + 1):
                 ended = line.endswith(b"\n")
@@ -81,6 +84,14 @@ def load_lines(path: str, *, max_bytes: int) -> Iterator[tuple[bytes, bool]]:
                          hint="check the path and its permissions") from error  # fmt: skip
     except ValueError as error:
         raise InputError(f"{path!r} is not a path: {error}", hint="name a file") from error
+
+
+def check_filled(path: str, found: os.stat_result) -> None:
+    """Refuse a giant that is mostly holes: to read a terabyte of nothing takes as long as to read a terabyte."""
+    if found.st_size > _MAX_HOLES_BYTES and found.st_blocks * 512 < found.st_size // 2:
+        raise InputError(
+            f"'{path}' claims {found.st_size:,} bytes and has hardly any of them", hint="move it away, or restore it"
+        )
 
 
 def _is_openable(name: str, mode: int) -> bool:

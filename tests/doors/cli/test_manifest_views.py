@@ -216,3 +216,34 @@ def test_ids_that_a_merge_has_doubled_are_told(workspace: Inside, *, with_ledger
     workspace.write("MANIFEST.jsonl", LINES + make_line(id="auth-2026-01-19", title="The other side"))
     assert ", 1 doubled id\n" in workspace("status").text
     assert "1 id is on several lines, and only the first is found by it" in workspace("doctor").text
+
+
+COMMANDS = (["list"], ["find", "x"], ["show", "x"], ["stats"], ["export"], ["validate"], ["pending"], ["rebuild"])
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+def test_a_giant_of_nothing_is_refused_and_not_read(workspace: Inside, words: list[str]) -> None:
+    with (workspace.folder / "MANIFEST.jsonl").open("wb") as file:
+        file.truncate(1 << 40)
+    ended = workspace("manifest", *words)
+    assert ended.code == 2
+    assert "claims 1,099,511,627,776 bytes and has hardly any of them" in ended.complaint
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+def test_a_link_that_leads_out_is_not_followed(workspace: Inside, words: list[str]) -> None:
+    outside = workspace.folder.with_name(f"{workspace.folder.name}-outside")
+    outside.write_text('{"secret": "of somebody else"}\n')
+    (workspace.folder / "MANIFEST.jsonl").unlink()
+    (workspace.folder / "MANIFEST.jsonl").symlink_to(outside)
+    ended = workspace("manifest", *words)
+    assert ended.code == 2
+    assert "leads out of the workspace" in ended.complaint
+    assert "secret" not in ended.text
+
+
+@pytest.mark.parametrize("words", [["show", "\udcff"], ["list", "--topic", "\udcff"], ["list", "--task", "\udcff"]])
+def test_what_is_no_text_is_told_as_such(workspace: Inside, words: list[str]) -> None:
+    ended = workspace("manifest", *words)
+    assert ended.code == 2
+    assert "is not a text in UTF-8" in ended.complaint

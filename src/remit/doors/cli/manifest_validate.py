@@ -31,7 +31,7 @@ def validate(files: tuple[str, ...], *, with_pages: bool, output_format: str) ->
     from remit import app
 
     show = SHOWS[output_format]()
-    found = files or tuple(file for file in (app.find_manifest(),) if file is not None)
+    found = files or tuple(file for file in (app.find_manifest(here=True),) if file is not None)
     unreadable = 0
     for file in found:
         try:

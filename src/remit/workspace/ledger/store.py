@@ -12,7 +12,7 @@ import sqlite3
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from remit.errors import BusyError, RemitError, StorageError
+from remit.errors import BusyError, RemitError, StorageError, UsageError
 from remit.workspace.ledger.migrations import MIGRATIONS
 from remit.workspace.locks import hold, try_hold
 
@@ -131,6 +131,8 @@ def _telling(file: str) -> Iterator[None]:
         yield
     except RemitError:
         raise
+    except UnicodeEncodeError as error:  # half a character, as a command line in another encoding has it
+        raise UsageError(f"{error.object[:80]!r} is not a text in UTF-8", hint="write it in UTF-8") from error
     except sqlite3.OperationalError as error:
         if "locked" in str(error) or "busy" in str(error):
             message = f"another process has kept '{file}' locked for more than {BUSY_SECONDS:.0f} s"

@@ -19,6 +19,7 @@ from jiter import from_json
 
 from remit.contract.dialects.manifest import read_aliases
 from remit.errors import BusyError, InputError, StorageError
+from remit.workspace.files import check_filled
 from remit.workspace.ledger.migrations import MANIFEST_INDEXES
 from remit.workspace.manifest.entries import Entry
 from remit.workspace.manifest.rows import LINE_MASK, MANIFEST_SHIFT, TOO_LONG, Rows, is_entry, read_block
@@ -132,6 +133,7 @@ class Index:
             raise InputError(f"{self.file!r} is not a path: {error}", hint="name the manifest's file") from error
         if not stat.S_ISREG(found.st_mode):
             raise InputError(f"'{self.file}' is not a file", hint="name the manifest's file")
+        check_filled(self.file, found)
         return found
 
     def look_if_there(self) -> os.stat_result | None:
@@ -142,7 +144,7 @@ class Index:
             return None
         except (OSError, ValueError):
             return self.look()
-        return found if stat.S_ISREG(found.st_mode) else self.look()
+        return found if stat.S_ISREG(found.st_mode) and found.st_blocks * 512 >= found.st_size else self.look()
 
     def _tell_unreadable(self, error: OSError) -> InputError:
         reason = (error.strerror or str(error)).lower()

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.contract.dialects.manifest import read_aliases
-from remit.errors import UsageError
+from remit.errors import BusyError, UsageError
 from remit.workspace.manifest.entries import MAX_DAY, name_task, read_day, split_id
 from remit.workspace.manifest.rows import LINE_BITS, LINE_MASK, MANIFEST_SHIFT
 
@@ -83,6 +83,8 @@ def _ask_batch(
 ) -> Callable[[Connection, Known], tuple[list[tuple[int, int, int]], list[Entry]]]:
     def ask(db: Connection, known: Known) -> tuple[list[tuple[int, int, int]], list[Entry]]:
         first, end = known.bounds
+        if below is not None and not first <= below <= end:
+            raise BusyError("the manifest was changed by others while it was read", hint="try again")
         settled = _settle(db, query, known.bounds)
         statement, values = _write_select(settled, (first, end if below is None else below))
         rows = db.execute(f"{statement} LIMIT ?", (*values, _BATCH)).fetchall()
