@@ -46,6 +46,7 @@ def test_a_stop_needs_a_reason(source: str, target: str) -> None:
         refusal = check_move(source, target, reason=" \n")
         assert refusal is not None
         assert "reason" in refusal.message
+        assert "--reason" in refusal.hint
 
 
 def test_only_its_own_command_enters_a_working_marker_again() -> None:
@@ -64,6 +65,24 @@ def test_markers_are_taken_in_any_spelling() -> None:
     refusal = check_move("planned", "Implmenting")
     assert refusal is not None
     assert refusal.hint == "Did you mean 'IMPLEMENTING'?"
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("DONE", "COMPLETED"),
+        ("finished", "COMPLETED"),
+        ("[Complete]", "COMPLETED"),
+        ("TODO", "NOT STARTED"),
+        ("to-do", "NOT STARTED"),
+        ("open", "NOT STARTED"),
+        ("New", "NOT STARTED"),
+    ],
+)
+def test_words_of_other_lists_name_the_marker_that_is_meant(word: str, meant: str) -> None:
+    refusal = check_move("IMPLEMENTING", word)
+    assert refusal is not None
+    assert refusal.hint == f"Did you mean '{meant}'?"
 
 
 @pytest.mark.parametrize("word", [None, "", "done"])

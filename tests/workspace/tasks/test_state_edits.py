@@ -13,11 +13,15 @@ from remit.errors import InputError, UsageError
 from remit.workspace.tasks.state import parse_state
 from remit.workspace.tasks.state_edits import (
     REMOVE,
+    Edits,
     add_task,
+    add_tasks,
     append_to_list,
     find_task,
     find_tasks,
     insert_task,
+    list_tasks,
+    move_tasks,
     move_to_completed,
     remove_task,
     render_empty_state,
@@ -172,6 +176,25 @@ def test_a_task_moves_word_for_word() -> None:
     assert find_task(insert_task(rest, taken), 12).value == find_task(ODD, 12).value
 
 
+def test_a_task_keeps_its_words_in_a_list_that_was_empty() -> None:
+    odd = '{ "project_number": 12 , "a": 1, "a": 1.50, "b": [NaN,\\t"\\\\u00e9"] }'.replace("\\t", "\t")
+    text = f'{{"active_projects": [\n  {odd}\n], "completed_projects": []}}'
+    assert move_to_completed(text, 12) == (f'{{"active_projects": [], "completed_projects": [{odd}]}}', odd)
+
+
+def test_many_tasks_are_added_in_one_pass_as_one_by_one() -> None:
+    new = [{"project_number": number, "status": "planned", "note": ["é"]} for number in (20, 21, 22)]
+    tasks: list[Any] = _load(STATE)["active_projects"]
+    for layout in LAYOUTS.values():
+        for listed in (tasks, tasks[::-1], []):
+            text = layout({**_load(STATE), "active_projects": listed})
+            one_by_one = text
+            for fields in new:
+                one_by_one = add_task(one_by_one, fields)
+            assert add_tasks(text, new) == one_by_one
+    assert add_tasks(STATE, []) == STATE
+
+
 def test_a_number_that_is_given_twice_is_not_guessed() -> None:
     """S9."""
     twice = STATE.replace(": 13,", ": 12,")
@@ -279,3 +302,30 @@ def test_an_edit_makes_exactly_the_intended_difference(value: dict[str, Any], la
         task.number for task in parse_state(text).tasks
     )
     assert find_task(moved, number).closed
+
+
+@given(states(), st.sampled_from(sorted(LAYOUTS)), st.data())
+def test_many_edits_at_once_are_each_of_them(value: dict[str, Any], layout: str, data: st.DataObject) -> None:
+    text = LAYOUTS[layout](value)
+    entries = list_tasks(text)
+    assert [entry for entry in entries if entry.number == entries[0].number] == list(
+        find_tasks(text, entries[0].number)
+    )
+    what = st.sampled_from(["keep", "go", "set"])
+    chosen = [(entry, data.draw(what), data.draw(FIELDS)) for entry in entries]
+    edits, one_by_one = Edits(text), text
+    for entry, kind, fields in chosen:
+        if kind == "go":
+            edits.remove(entry)
+            one_by_one, _ = remove_task(one_by_one, entry.number)
+        elif kind == "set":
+            one_by_one = set_fields(one_by_one, entry.number, fields)
+            assert edits.set_fields(entry, fields) == (set_fields(text, entry, fields) != text)
+    assert json.dumps(_load(edits.apply())) == json.dumps(_load(one_by_one))
+    if not any(fields for _, kind, fields in chosen if kind == "set"):
+        assert edits.apply() == one_by_one
+    moved = move_tasks(text, [entry for entry, kind, _ in chosen if kind == "go" and not entry.closed])
+    assert sorted(task.number for task in parse_state(moved).tasks) == sorted(entry.number for entry in entries)
+    for entry, kind, _ in chosen:
+        assert find_task(moved, entry.number).value == entry.value
+        assert find_task(moved, entry.number).closed == (kind == "go" or entry.closed)

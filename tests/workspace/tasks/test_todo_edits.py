@@ -7,10 +7,14 @@ from hypothesis import strategies as st
 from remit.errors import UsageError
 from remit.workspace.tasks.todo import parse_todo
 from remit.workspace.tasks.todo_edits import (
+    Edits,
+    NewTask,
     add_task,
+    add_tasks,
     append_to_field,
     find_task,
     find_tasks,
+    list_tasks,
     remove_task,
     render_empty_todo,
     renumber,
@@ -137,6 +141,20 @@ def test_tasks_are_added_as_the_file_has_them() -> None:
     assert add_task(plain, 9, "C", {}) == f"{plain}\n### 9. C\n* **Status:** not started\n"
 
 
+@pytest.mark.parametrize("text", [TODO, NEWEST_FIRST, NEWEST_FIRST + "\n---\n\n## Notes\n", "# TODO\n", "## Tasks"])
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+def test_many_tasks_are_added_in_one_pass_as_one_by_one(text: str, line_break: str) -> None:
+    text = text.replace("\n", line_break)
+    new = [
+        NewTask(n, f"Task {n}", {"Effort": "1"}, priority) for n, priority in ((20, "low"), (21, "high"), (22, "low"))
+    ]
+    one_by_one = text
+    for task in new:
+        one_by_one = add_task(one_by_one, task.number, task.title, task.fields, priority=task.priority)
+    assert add_tasks(text, new) == one_by_one
+    assert add_tasks(text, []) == text
+
+
 @pytest.mark.parametrize("priority", ["high", "Medium", "low"])
 def test_a_section_is_made_where_its_priority_belongs(priority: str) -> None:
     sections = {"high": "## Medium Priority\n\n## Low Priority\n", "low": "## High Priority\n\n## Medium Priority\n"}
@@ -243,3 +261,36 @@ def test_an_edit_makes_exactly_the_intended_difference(text: str, marker: str, p
     assert [each for each in _read(added) if each[0] == 77] == [(77, "New", "NOT STARTED")]
     if added.count("## ") == text.count("## ") + 1 and text:
         assert remove_task(added, 77)[0] == text
+
+
+@given(todos(), st.data())
+def test_many_edits_at_once_are_each_of_them(text: str, data: st.DataObject) -> None:
+    entries = list_tasks(text)
+    assert [(entry.number, entry.title) for entry in entries] == [each[:2] for each in _read(text)]
+    assert all(entry in find_tasks(text, entry.number) for entry in entries)
+    wanted = []
+    edits = Edits(text)
+    for index, entry in enumerate(entries):
+        kind = data.draw(st.sampled_from(["keep", "go", "status", "number"]))
+        number, title, marker = _read(text)[index]
+        if kind == "go":
+            edits.remove(entry)
+            continue
+        if kind == "status":
+            marker = data.draw(st.sampled_from(MARKERS))
+            edits.set_status(entry, marker)
+        elif kind == "number":
+            number = 50 + index
+            assert edits.renumber(entry, number)
+        wanted.append((number, title, marker))
+    assert _read(edits.apply()) == wanted
+    if len(wanted) == len(entries):
+        kept = {line for line in text.splitlines() if not line.startswith("#") and "tatus" not in line}
+        assert kept <= set(edits.apply().splitlines())
+
+
+def test_a_title_is_changed_alone() -> None:
+    edits = Edits(TODO)
+    assert edits.set_title(find_task(TODO, 12), "# Export\nit")
+    assert not edits.set_title(find_task(TODO, 13), "Login page")
+    assert edits.apply() == TODO.replace("Export button", "Export it")

@@ -30,14 +30,31 @@ _RULE_AT_END = re.compile(r"\n-{3,}[ \t]*\r?\n(?:[ \t]*\r?\n){0,3}##[ \t]")
 Lines = list[str]
 
 
-def place_tasks(text: str, tasks: list[Lines], priority: str) -> str:
-    """Put the lines of tasks into the section of their priority, into `## Tasks`, or to where the tasks are."""
+def place_tasks(text: str, tasks: Iterable[tuple[str, Lines]]) -> str:
+    """Put tasks, each given by its priority and its lines, where they belong. They come in the order of their numbers.
+
+    That is the section of their priority, `## Tasks`, or where the tasks are.
+    """
     sections = list(walk_sections(text, find_fences(text)))
-    wanted = read_priority(priority)
+    known = {name for name, _ in _list_priorities(text, sections)}
+    shared = not known or _find_tasks_section(text, sections) is not None
+    groups: dict[str, tuple[str, list[Lines]]] = {}
+    for priority, lines in tasks:
+        wanted = _read_priority(priority)
+        group = "" if shared and wanted not in known else wanted
+        groups.setdefault(group, (wanted, []))[1].append(lines)
+    for wanted, group_lines in groups.values():
+        text = _place(text, group_lines, wanted)
+    return text
+
+
+def _place(text: str, tasks: list[Lines], wanted: str) -> str:
+    """Put tasks of one priority, or of several that share a section, where they belong."""
+    sections = list(walk_sections(text, find_fences(text)))
     known = _list_priorities(text, sections)
     home = next((index for name, index in known if name == wanted), None)
     if home is None:
-        home = next((index for index, (start, _) in enumerate(sections) if _TASKS.match(text, start)), None)
+        home = _find_tasks_section(text, sections)
     if home is not None:
         return _insert_tasks(text, tasks, sections, home)
     lines = _join(tasks, ruled=_has_rules(text, sections))
@@ -48,15 +65,20 @@ def place_tasks(text: str, tasks: list[Lines], priority: str) -> str:
     return _insert_after(text, ["## Tasks", "", *lines], find_content_end(text, 0, len(text)))
 
 
-def read_priority(word: str) -> str:
-    """A priority as the sections spell it; what is none is medium."""
-    return next((name for name in PRIORITIES if name.lower() == word.lower()), "Medium")
-
-
 def ends_with_rule(text: str, start: int, end: int) -> bool:
     """Whether the last line of a stretch that is not empty is `---`."""
     stop = start + len(text[start:end].rstrip())
     return is_rule(text, text.rfind("\n", 0, stop) + 1, stop)
+
+
+def _read_priority(word: str) -> str:
+    """A priority as the sections spell it; what is none is medium."""
+    return next((name for name in PRIORITIES if name.lower() == word.lower()), "Medium")
+
+
+def _find_tasks_section(text: str, sections: list[Span]) -> int | None:
+    """Which of all sections is `## Tasks`."""
+    return next((index for index, (start, _) in enumerate(sections) if _TASKS.match(text, start)), None)
 
 
 def _list_priorities(text: str, sections: list[Span]) -> list[tuple[str, int]]:

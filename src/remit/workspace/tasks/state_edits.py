@@ -253,16 +253,17 @@ class Edits:
 
     def apply(self) -> str:
         """The text with all changes."""
-        if not self._changes and not self._gone:
-            return self.text
+        changes = [*self._changes, *self._cut_gone()]
+        return _apply(self.text, changes) if changes else self.text
+
+    def _cut_gone(self) -> Iterator[_Change]:
         for home in _walk_lists(self.text) if self._gone else ():
             items = list(walk_items(self.text, home.start))
             gone = [index for index, item in enumerate(items) if item.start in self._gone]
             if items and len(gone) == len(items):
-                self._changes.append(_Change(home.start + 1, home.end - 1, ""))
+                yield _Change(home.start + 1, home.end - 1, "")
             else:
-                self._changes += _change_gone(items, gone)
-        return _apply(self.text, self._changes)
+                yield from _change_gone(items, gone)
 
 
 def set_fields(text: str, task: int | Entry, fields: Mapping[str, object], *, now: str = "") -> str:

@@ -33,7 +33,7 @@ from remit.workspace.tasks.markdown import (
     walk_lines,
 )
 from remit.workspace.tasks.moves import suggest_marker
-from remit.workspace.tasks.placing import ANY_HEADING, PRIORITIES, ends_with_rule, place_tasks, read_priority
+from remit.workspace.tasks.placing import ANY_HEADING, PRIORITIES, ends_with_rule, place_tasks
 from remit.workspace.tasks.todo import HEADING, find_counter, walk_sections
 from remit.workspace.tasks.values import MARKERS, read_marker
 
@@ -393,12 +393,7 @@ def add_task(
 def add_tasks(text: str, tasks: Iterable[NewTask]) -> str:
     """Add tasks, each to where its priority belongs. They come in the order of their numbers."""
     style = _read_style(text)
-    homes: dict[str, list[list[str]]] = {}
-    for task in tasks:
-        homes.setdefault(read_priority(task.priority), []).append(_render_task(task, style))
-    for priority, lines in homes.items():
-        text = place_tasks(text, lines, priority)
-    return text
+    return place_tasks(text, [(task.priority, _render_task(task, style)) for task in tasks])
 
 
 def _render_task(task: NewTask, style: _Style) -> list[str]:
