@@ -118,7 +118,8 @@ class Index:
     def close(self) -> None:
         """Close the manifest, if it was opened."""
         if self._opened is not None:
-            os.close(self._handle)
+            with suppress(OSError):  # nothing was written through it
+                os.close(self._handle)
             self._opened = None
 
     # -- the file
