@@ -63,12 +63,14 @@ def only_in_state(task: Task) -> Finding:
     Good: the task in both, or among completed_projects once it is over.
     """
     over = task.marker in _ENDS
-    way = "Move it to completed_projects" if over else "Write it into TODO.md"
+    way = "Move it to completed_projects with" if over else "Write it into TODO.md with"
+    if task.marker is not None and task.marker not in MARKERS:
+        way = f"Its status {task.word[:_SHOWN]!r} is not a marker: give it one in state.json by hand, then run"
     return Finding(
         "SYN002",
         "error",
         f"task {task.number} is {f'{task.word} ' if over else ''}in state.json and not in TODO.md",
-        f"{way} with: remit sync --repair.",
+        f"{way}: remit sync --repair.",
         "S1 S5 S9",
         place=task.place,
     )

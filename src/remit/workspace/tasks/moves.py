@@ -86,7 +86,8 @@ def check_move(current: str | None, wanted: str, *, reason: str = "", command: s
         return Refusal(f"'{wanted[:60]}' is not a marker", _sentence(suggest_marker(target)))
     if source not in MARKERS:
         word = f"the status '{(current or '')[:60]}', which is not a marker" if source else "no status"
-        return Refusal(f"the task has {word}", "Give it a marker in TODO.md by hand, then run: remit sync --from todo.")
+        hint = "Give it a marker in state.json and in TODO.md by hand, then run: remit sync --check."
+        return Refusal(f"the task has {word}", hint)
     if source == target:
         return _check_resume(source, command)
     if target not in list_moves(source):

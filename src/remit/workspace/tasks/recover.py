@@ -95,9 +95,15 @@ def recover_state(data: bytes, *, todo: str | None) -> Recovered:
         for side in sides:
             gathering.take(Lines(side), salvage(side))
         gathering.fill_in(todo)
-        return gathering.finish(told)
+        found = gathering.finish(told)
+        # Where one side was blotted out, empty lines are left; no string goes over the end of a line.
+        return found if len(sides) == 1 else found._replace(text=_drop_empty_lines(found.text))
     except RecursionError:
         raise InputError("state.json is nested too deeply to be read", hint="restore it from git") from None
+
+
+def _drop_empty_lines(text: str) -> str:
+    return "\n".join([line for line in text.split("\n") if line.strip()]) + "\n"
 
 
 def _refuse_size(limit: str) -> InputError:
