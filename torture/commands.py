@@ -261,7 +261,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("manifest add", line(*_add(1)), _AND_ADD, begin=line("manifest", "list")),
     Command("manifest add, first of all", line(*_add(1)), _AND_ADD),
     Command("manifest add to a torn line", line(*_add(1)), _AND_ADD, begin=in_turn(line("manifest", "list"), tear)),
-    Command("manifest add --write-file", line(*_add(1, *_FILE)), line(*_add(1, *_FILE))),
+    Command("manifest add --write-file", line(*_add(3, *_FILE)), line(*_add(3, *_FILE))),
     Command("manifest link", line("manifest", "link", "12", "topic-0-2026-01-05"), _AND_NEW, begin=_KNOWN),
     Command("manifest rebuild", line("manifest", "rebuild"), _AND_ADD, begin=line("manifest", "list")),
     Command("errors mark", line("errors", "mark", "err_1", "--fixed"), line("errors", "mark", "err_1", "--fixed")),

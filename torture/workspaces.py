@@ -212,7 +212,7 @@ def _is_own(name: Path) -> bool:
 def is_litter(name: str) -> bool:
     """Whether a name is one that a file has only while it is written."""
     base = name.rpartition("/")[2]
-    return base.startswith(".") and (base.endswith(".remit") or re.search(r"\.\d+\.[0-9a-f]{8}$", base) is not None)
+    return base.startswith(".remit-")
 
 
 def _make_equal(data: bytes, root: Path) -> bytes:

@@ -175,7 +175,7 @@ class Manifest:
         One that is there already was made for something else, unless it says the same: then it was made by an attempt
         that was cut short.
         """
-        from remit.workspace.files import load_bytes, write_text  # noqa: PLC0415 - only for this
+        from remit.workspace.files import load_bytes  # noqa: PLC0415 - only for this
         from remit.workspace.manifest.findings_file import check_findings_file, render_findings_file  # noqa: PLC0415
 
         file = self.find_findings_file(path)
@@ -190,11 +190,25 @@ class Manifest:
             return ()
         findings = check_findings_file(text)
         if file is None and not any(finding.severity == "error" for finding in findings):
-            target = f"{self.root if '/' in path else self.folder}/{path}"
-            if not (is_inside(target, self.root) or is_inside(target, self.folder)) or os.path.lexists(target):
-                raise InputError(f"'{target}' is no place for a findings file", hint="name another with --file")
-            write_text(target, text, make_folders=True)
+            self._write_file(f"{self.root if '/' in path else self.folder}/{path}", text)
         return findings
+
+    def _write_file(self, target: str, text: str) -> None:
+        """Make a findings file: in the workspace, or beside a manifest that was named and lies elsewhere."""
+        from remit.workspace.files import tell_failure, write_text  # noqa: PLC0415 - only for this
+        from remit.workspace.inside import find_inside, replace_inside  # noqa: PLC0415
+
+        is_own = find_inside(self.root, target) is not None
+        is_beside = not is_inside(self.folder, self.root) and is_inside(target, self.folder)
+        if not (is_own or is_beside) or os.path.lexists(target):
+            raise InputError(f"'{target}' is no place for a findings file", hint="name another with --file")
+        if not is_own:
+            write_text(target, text, make_folders=True)
+            return
+        try:
+            replace_inside(self.root, target, text.encode("utf-8", "surrogateescape"))
+        except OSError as error:
+            raise tell_failure(target, error) from error
 
     def find_findings_file(self, path: str) -> str | None:
         """Where the file is that an entry names; None where it is not there, or not a file inside the workspace."""

@@ -67,8 +67,9 @@ def plan_setup() -> Setup:
 
 def write_setup(setup: Setup) -> None:
     """Write what was planned, unless something has changed since."""
-    from remit.workspace.files import tell_failure, write_bytes  # noqa: PLC0415 - only once it was agreed to
+    from remit.workspace.files import tell_failure  # noqa: PLC0415 - only once it was agreed to
     from remit.workspace.home import Home  # noqa: PLC0415
+    from remit.workspace.inside import replace_inside  # noqa: PLC0415
 
     home = Home(setup.root)
     with home.lock(_LOCK):
@@ -80,7 +81,7 @@ def write_setup(setup: Setup) -> None:
             if _load(file) != each.before:
                 raise InputError(f"'{file}' was changed meanwhile", hint="run it again")
             try:
-                write_bytes(file, each.after)
+                replace_inside(setup.root, each.path, each.after)
             except OSError as error:
                 raise tell_failure(file, error) from error
 

@@ -86,7 +86,7 @@ def review(desk: Desk) -> None:
 
 def _tell_left(desk: Desk, left: tuple[Finding, ...], state: State, todo: Todo) -> None:
     """Note what is left to a person, which file it is about, and which tasks were edited by hand."""
-    in_state = check_drift(state, todo, parse_archive(desk.load(ARCHIVE))).in_state if left else ()
+    in_state = set(check_drift(state, todo, parse_archive(desk.load(ARCHIVE))).in_state) if left else set()
     desk.told = list(left)
     desk.told_in = [STATE if finding in in_state else TODO for finding in left]
     edited = {finding.place: finding for finding in left if finding.code in _BY_HAND}
