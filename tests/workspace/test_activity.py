@@ -184,6 +184,7 @@ texts = st.text(max_size=30)
 records = st.builds(Record, texts, st.none() | texts, texts, texts, st.none() | texts)
 
 
+@pytest.mark.slow
 @given(
     tables, st.lists(values, max_size=3) | st.none(), st.lists(records, max_size=4), st.text(max_size=40),
     st.booleans(), st.booleans(), st.sampled_from(["\n", "\r\n"]),

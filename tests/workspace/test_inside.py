@@ -102,6 +102,7 @@ def test_a_folder_that_becomes_a_link_meanwhile_leads_nowhere(tmp_path: Path) ->
     assert list(outside.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_change_of_several_files_cannot_be_led_out(tmp_path: Path) -> None:
     root, outside = make(tmp_path)
     home = Home(str(root))
@@ -116,6 +117,7 @@ def test_a_change_of_several_files_cannot_be_led_out(tmp_path: Path) -> None:
     assert list(outside.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_tasks_cannot_be_led_out(tmp_path: Path) -> None:
     root, outside = make(tmp_path)
     store = TaskStore(Home(str(root)), "specs")

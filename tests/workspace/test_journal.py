@@ -75,6 +75,7 @@ def test_nothing_to_change_leaves_the_files_alone(tmp_path: Path) -> None:
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
 
 
+@pytest.mark.slow
 def test_wherever_it_is_killed_the_files_agree_again(tmp_path: Path) -> None:
     ends = set()
     for step in range(1, 200):
@@ -94,6 +95,7 @@ def test_wherever_it_is_killed_the_files_agree_again(tmp_path: Path) -> None:
     assert ends == {OLD, NEW}
 
 
+@pytest.mark.slow
 def test_to_be_killed_while_finishing_is_no_harm(tmp_path: Path) -> None:
     fired = 0
     for step in range(1, 200):

@@ -338,6 +338,7 @@ def test_32_processes_lose_no_error(tmp_path: Path, file: Path) -> None:
     assert [each.name for each in file.parent.iterdir()] == ["errors.json"]
 
 
+@pytest.mark.slow
 def test_whoever_is_killed_leaves_the_old_file_or_the_new_one(tmp_path: Path, file: Path) -> None:
     put(file, make_log(MAX_KEPT))
     before = {each["id"] for each in read(file)}

@@ -131,6 +131,7 @@ PIECES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(PIECES, max_size=12), st.sampled_from(["\n", "\r\n"]), st.sampled_from(MARKERS))
 def test_an_edit_changes_one_phase(lines: list[str], line_break: str, marker: str) -> None:
     text = line_break.join(lines)

@@ -333,6 +333,7 @@ def test_a_file_over_the_caps_is_refused_with_a_way_out(data: bytes) -> None:
     assert "git" in str(caught.value.hint)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bomb",
     ["[", "{}", '"', '{"a', '"\0\n', "/*", '"a":', "'", '"\\', "]}", '{"a": "b\n', "[" * 60 + "]" * 60, "<<<<<<< a\n"],

@@ -116,6 +116,7 @@ def test_sides_that_have_little_in_common_are_for_a_person() -> None:
         join_sides(f"<<<<<<< a\n=======\n{tasks}>>>>>>> b\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -265,6 +265,7 @@ def _wanted(old: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in {**old, **fields}.items() if value is not REMOVE}
 
 
+@pytest.mark.slow
 @given(states(), st.sampled_from(sorted(LAYOUTS)), st.data())
 def test_an_edit_makes_exactly_the_intended_difference(value: dict[str, Any], layout: str, data: st.DataObject) -> None:
     text = LAYOUTS[layout](value)

@@ -231,6 +231,7 @@ def test_without_tasks_nothing_can_be_moved(tmp_path: Path) -> None:
         store.get(1)
 
 
+@pytest.mark.slow
 def test_wherever_a_move_is_killed_the_files_agree_again(tmp_path: Path) -> None:
     """Killed at every file that is opened, replaced or removed; the next look finishes it, or it never happened."""
     ends = set()
@@ -252,6 +253,7 @@ def test_wherever_a_move_is_killed_the_files_agree_again(tmp_path: Path) -> None
     assert ends == {"NOT STARTED", "IMPLEMENTING"}
 
 
+@pytest.mark.slow
 def test_many_move_at_once_and_the_files_agree(tmp_path: Path) -> None:
     make(tmp_path, *"abcd").home.close()
     commands = [[sys.executable, "-c", MOVING, str(tmp_path), str(number)] for number in range(1, 5)]
