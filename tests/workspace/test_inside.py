@@ -12,7 +12,7 @@ import pytest
 
 from remit.errors import RemitError
 from remit.workspace.home import Home
-from remit.workspace.inside import find_inside, open_folder, replace_inside
+from remit.workspace.inside import find_inside, name_below, open_folder, replace_inside
 from remit.workspace.journal import Change, finish_interrupted, write_together
 from remit.workspace.tasks.store import TaskStore
 
@@ -26,6 +26,24 @@ def make(folder: Path) -> tuple[Path, Path]:
     (root / "specs").mkdir(parents=True)
     outside.mkdir()
     return root, outside
+
+
+@pytest.mark.parametrize(
+    ("root", "path", "name"),
+    [
+        ("/w", "/w/a/b", "a/b"),
+        ("/w/", "/w/a", "a"),
+        ("/", "/a", "a"),
+        ("/w", "/w", ""),
+        ("/w", "/w/", ""),
+        ("/", "/", ""),
+        ("/w", "/wide/a", None),
+        ("/w/in", "/w", None),
+        ("/w", "w/a", None),
+    ],
+)
+def test_a_path_is_called_by_what_follows_the_root(root: str, path: str, name: str | None) -> None:
+    assert name_below(root, path) == name
 
 
 @pytest.mark.parametrize("path", ["../a", "/etc/passwd", "out/a", ".git/config", "a/.remit/x", "a\0b", ".", "loop/a"])

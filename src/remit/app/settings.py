@@ -47,7 +47,9 @@ def find_workspace(start: str | None = None) -> str:
 
 def is_inside(file: str, root: str) -> bool:
     """Whether a file lies in the workspace, links followed."""
-    return os.path.realpath(file).startswith(f"{os.path.realpath(root).rstrip('/')}/")
+    from remit.workspace.inside import name_below  # noqa: PLC0415 - only where a link may lead elsewhere
+
+    return bool(name_below(os.path.realpath(root), os.path.realpath(file)))
 
 
 def load_settings(root: str | Path) -> Settings:

@@ -33,15 +33,24 @@ class Spot(NamedTuple):
     name: str
 
 
+def name_below(root: str, path: str) -> str | None:
+    """A full path as it is called from a root, "" for the root itself; None where it lies elsewhere.
+
+    It is about the two texts only. Where links count, both are given without them.
+    """
+    if path == root:
+        return ""
+    inside = f"{root.rstrip('/')}/"
+    return path.removeprefix(inside) if path.startswith(inside) else None
+
+
 def find_inside(root: str, path: str) -> str | None:
     """Where a path ends, links followed, named from the root; None where that is outside, or in what is not ours."""
     try:
-        inside = f"{os.path.realpath(root).rstrip('/')}/"
-        real = os.path.realpath(os.path.join(root, path))
+        below = name_below(os.path.realpath(root), os.path.realpath(os.path.join(root, path)))
     except (OSError, ValueError):  # a NUL, half a character
         return None
-    below = real.removeprefix(inside)
-    return below if real.startswith(inside) and not NOT_OURS.intersection(below.split("/")) else None
+    return below if below and not NOT_OURS.intersection(below.split("/")) else None
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from remit.workspace.error_log.log import record_errors
 from remit.workspace.error_log.records import make_records
 from remit.workspace.git.commits import commit_paths, render_message
 from remit.workspace.home import SETTLING
+from remit.workspace.inside import name_below
 from remit.workspace.ledger.activity import list_acts, mark_told
 from remit.workspace.ledger.events import add_event, read_clock_ms
 from remit.workspace.ledger.retention import forget_if_due
@@ -241,6 +242,6 @@ def _settle_git(home: Home, settlement: Settlement, files: tuple[str, ...]) -> S
 
 def _below(home: Home, *files: str) -> tuple[str, ...]:
     """Files as they are called below the root; those that lie elsewhere are left out."""
-    root = f"{os.path.realpath(home.root)}/"
-    real = [os.path.realpath(file) for file in files]
-    return tuple(file.removeprefix(root) for file in real if file.startswith(root))
+    root = os.path.realpath(home.root)
+    names = (name_below(root, os.path.realpath(file)) for file in files)
+    return tuple(name for name in names if name)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.errors import InputError, StorageError
 from remit.model import Finding
 from remit.workspace.files import tell_failure, write_bytes
+from remit.workspace.inside import name_below
 from remit.workspace.locks import hold
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def find_file() -> str:
 
 def _is_inside(file: str, root: str) -> bool:
     """Whether the list, or what it is a link to, lies where the repository could bring it along."""
-    return any(f"{place}/".startswith(os.path.join(root, "")) for place in (file, os.path.realpath(file)))
+    return any(name_below(root, place) is not None for place in (file, os.path.realpath(file)))
 
 
 # --- consenting ------------------------------------------------------------------------------------------------------

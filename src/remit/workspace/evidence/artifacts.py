@@ -11,6 +11,7 @@ import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.model import ArtifactFacts, FileState
+from remit.workspace.inside import name_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,18 +69,14 @@ def _find_areas(base: str | Path, real_root: str) -> tuple[str, ...]:
     steps = [full]
     while (above := os.path.dirname(steps[-1])) != steps[-1]:
         steps.append(above)
-    held = any(_is_inside(os.path.realpath(step), real_root) for step in steps)
+    held = any(name_below(real_root, os.path.realpath(step)) is not None for step in steps)
     return (real_root,) if held else (real_root, os.path.realpath(full))
-
-
-def _is_inside(real: str, area: str) -> bool:
-    return real == area or real.startswith(os.path.join(area, ""))
 
 
 def _look(path: str, full: str, areas: tuple[str, ...]) -> Found:
     try:
         real = os.path.realpath(full)
-        area = next((area for area in areas if _is_inside(real, area)), None)
+        area = next((area for area in areas if name_below(area, real) is not None), None)
         if area is None:
             return Found(ArtifactFacts(path, "outside"), full)
         found = os.stat(real, follow_symlinks=False)
@@ -93,4 +90,4 @@ def _look(path: str, full: str, areas: tuple[str, ...]) -> Found:
     elif found.st_size == 0:
         state = "empty"
     facts = ArtifactFacts(path, state, found.st_size)
-    return Found(facts, full, area, real[len(area) :].lstrip("/"), found.st_mode)
+    return Found(facts, full, area, name_below(area, real) or "", found.st_mode)

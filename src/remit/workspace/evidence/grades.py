@@ -16,6 +16,7 @@ from remit.workspace.evidence.comparison import FUTURE, UNKNOWN_BEFORE, judge_co
 from remit.workspace.evidence.content import MOVED, Budget, Content, name_kind, open_root, read_content, tell
 from remit.workspace.evidence.snapshot import GIT_FOLDER, OWN_FOLDER
 from remit.workspace.evidence.values import LIMITS, Lookup, clean_path
+from remit.workspace.inside import name_below
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -154,7 +155,7 @@ class _Grader:
         places = {found.inside} if found.area == self.roots[0] else set()
         if ".." not in path.split("/"):
             full = os.path.abspath(found.full)
-            places |= {full[len(root) + 1 :] for root in self.roots if full.startswith(f"{root}/")}
+            places |= {name for root in self.roots if (name := name_below(root, full))}
         return tuple(sorted(places))
 
     def _judge(self, found: Found, new: Facts, content: Content, *, wrote: bool) -> tuple[Grade, str]:
