@@ -14,6 +14,7 @@ from remit.model import ArtifactFacts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from remit.config import Settings
     from remit.contract.manifest_lines import Told
     from remit.model import Finding
     from remit.workspace.home import Home
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from remit.workspace.manifest.search import Page, Query
 
 NAME = "MANIFEST.jsonl"
-CLEO_FOLDER = ".cleo/agent-outputs"
+CLEO_FOLDER = ".cleo"
+_CLEO_OUTPUTS = f"{CLEO_FOLDER}/agent-outputs"
 _MAX_FINDINGS_BYTES = 1024 * 1024
 
 
@@ -44,15 +46,22 @@ def _list_places(root: str) -> list[str]:
     if settings.path is not None:
         return [f"{root}/{settings.path}"]
     own = [f"{settings.output_dir}/{NAME}"] if settings.output_dir is not None else []
-    return [f"{root}/{place}" for place in (*own, *MANIFEST_PLACES, f"{CLEO_FOLDER}/{NAME}")]
+    return [f"{root}/{place}" for place in (*own, *MANIFEST_PLACES, f"{_CLEO_OUTPUTS}/{NAME}")]
 
 
-def _place_new() -> str:
-    """Where the workspace's manifest will be with its first entry."""
-    root = find_workspace()
-    places = _list_places(root)
-    is_cleo = len(places) > 1 and os.path.isdir(f"{root}/.cleo")  # noqa: PTH112
-    return places[-1] if is_cleo and load_settings(root).manifest.output_dir is None else places[0]
+def place_manifest(root: str, settings: Settings) -> str:
+    """Where the workspace's manifest is, or will be with its first entry, below the root."""
+    from remit.workspace.inside import name_below  # noqa: PLC0415 - only for this
+
+    if settings.manifest.path is not None:
+        return settings.manifest.path
+    here = find_manifest()
+    known = None if here is None else name_below(root, here)
+    if known is not None:
+        return known
+    if settings.manifest.output_dir is not None:
+        return f"{settings.manifest.output_dir}/{NAME}"
+    return f"{_CLEO_OUTPUTS}/{NAME}" if os.path.isdir(f"{root}/{CLEO_FOLDER}") else MANIFEST_PLACES[0]  # noqa: PTH112
 
 
 def validate_manifest(file: str) -> Iterator[Told]:
@@ -137,7 +146,10 @@ class Manifest:
         from remit.workspace.home import Home  # noqa: PLC0415 - only with a manifest
         from remit.workspace.manifest.index import Index  # noqa: PLC0415
 
-        found = file or find_manifest() or (_place_new() if may_begin else None)
+        found = file or find_manifest()
+        if found is None and may_begin:
+            root = find_workspace()
+            found = f"{root}/{place_manifest(root, load_settings(root))}"
         if found is None:
             raise InputError("this workspace has no manifest", hint="remit manifest add makes it with the first entry")
         self.file = os.path.abspath(found)  # noqa: PTH100

@@ -137,7 +137,7 @@ def _look_at_delegations(home: Home) -> tuple[tuple[Delegation, ...], tuple[Dele
 
 
 def _look_at_manifest(home: Home, settings: Settings) -> ManifestOverview | None:
-    from remit.app.setup import place_manifest  # noqa: PLC0415 - only for this
+    from remit.app.manifests import place_manifest  # noqa: PLC0415 - only for this
 
     path = place_manifest(home.root, settings)
     if not os.path.lexists(f"{home.root}/{path}"):

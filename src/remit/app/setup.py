@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.app.manifests import find_manifest
+from remit.app.manifests import CLEO_FOLDER, find_manifest, place_manifest
 from remit.app.settings import find_workspace, is_inside, load_settings
 from remit.config import Settings
 from remit.errors import InputError, RemitError, StorageError
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 OWN, SETTINGS, ATTRIBUTES = ".remit/.gitignore", "remit.toml", ".gitattributes"
 _LOCK = "setup"
-_CLEO = ".cleo"
 
 
 class Survey(NamedTuple):
@@ -111,19 +110,8 @@ def _look_around(root: str, settings: Settings) -> Survey:
         manifest=place_manifest(root, settings),
         has_manifest=find_manifest() is not None,
         settings=_find_settings(root, settings),
-        has_cleo=os.path.isdir(f"{root}/{_CLEO}"),  # noqa: PTH112
+        has_cleo=os.path.isdir(f"{root}/{CLEO_FOLDER}"),  # noqa: PTH112
     )
-
-
-def place_manifest(root: str, settings: Settings) -> str:
-    """Where the manifest is, or will be with its first entry, below the root."""
-    if settings.manifest.path is not None:
-        return settings.manifest.path
-    here, inside = find_manifest(), f"{root.rstrip('/')}/"
-    if here is not None and here.startswith(inside):
-        return here.removeprefix(inside)
-    default = f"{_CLEO}/agent-outputs" if os.path.isdir(f"{root}/{_CLEO}") else "claudedocs/agent-outputs"  # noqa: PTH112
-    return f"{settings.manifest.output_dir or default}/MANIFEST.jsonl"
 
 
 def _find_settings(root: str, settings: Settings) -> str | None:

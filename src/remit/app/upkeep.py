@@ -93,7 +93,7 @@ def _forget(home: Home, settings: Settings, *, dry_run: bool) -> tuple[Forgotten
 
 def find_half_written(root: str, settings: Settings) -> list[Leftover]:
     """Files that a killed process never finished, where Remit writes: not a walk through the whole tree."""
-    from remit.app.setup import place_manifest  # noqa: PLC0415 - only for this
+    from remit.app.manifests import place_manifest  # noqa: PLC0415 - only for this
     from remit.workspace.agent_files import find_agent_files  # noqa: PLC0415
     from remit.workspace.home import Home  # noqa: PLC0415
     from remit.workspace.leftovers import find_half_written  # noqa: PLC0415

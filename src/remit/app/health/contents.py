@@ -61,7 +61,7 @@ def _look_at_tasks(patient: Patient) -> Iterator[Check]:
 
 
 def _look_at_manifest(patient: Patient) -> Iterator[Check]:
-    from remit.app.setup import place_manifest  # noqa: PLC0415 - only for this
+    from remit.app.manifests import place_manifest  # noqa: PLC0415 - only for this
     from remit.workspace.home import Home  # noqa: PLC0415
     from remit.workspace.manifest.glance import glance  # noqa: PLC0415
 

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from remit.app.health.values import Check
-from remit.app.setup import place_manifest
+from remit.app.manifests import place_manifest
 from remit.errors import RemitError
 
 if TYPE_CHECKING:
