@@ -6,7 +6,9 @@
     ├── ConfigError     remit.toml says something that cannot be followed
     ├── StorageError    the workspace's own files cannot be read or written
     ├── BusyError       another process holds what is needed, for too long
-    └── StateError      the tasks or the manifest are not as they would have to be
+    ├── StateError      the tasks or the manifest are not as they would have to be
+    ├── RefusedError    a delegation is not admitted: depth, cycle, allow-list, budget, ticket
+    └── RunnerError     an agent cannot be started: no such program, no such runner
 
 Wrong content is never raised: it is a `Finding`. A bug propagates as what it is.
 """
@@ -69,6 +71,22 @@ class StateError(RemitError):
     """What the workspace keeps is not as it would have to be: drifted, corrupt, or an illegal move was asked for."""
 
     code = "STATE_CONFLICT"
+
+
+class RefusedError(RemitError):
+    """A delegation is not admitted. The code says by which rule (R2.16)."""
+
+    code = "REFUSED"
+
+    def __init__(self, message: str, *, code: str = "REFUSED", hint: str = "", **data: object) -> None:
+        super().__init__(message, hint=hint, **data)
+        self.code = code
+
+
+class RunnerError(RemitError):
+    """An agent cannot be started: its program is not there, or nobody knows its runner."""
+
+    code = "TOOL_UNAVAILABLE"
 
 
 def find_meant(word: str, known: Iterable[str]) -> str | None:

@@ -38,9 +38,19 @@ class Delegation(NamedTuple):
     deadline_ms: int | None = None
     ended_ms: int | None = None
     ending: str | None = None
-    """How the agent's process ended: exited, timeout, cancelled, crashed, refused, orphaned."""
+    """How the agent ended: exited, timeout, cancelled, crashed, refused, orphaned, budget."""
     outcome: str | None = None
     status: str | None = None
+    owner: str | None = None
+    """The broker that drives it."""
+    awaited: bool = False
+    """Whether its caller waits for it, and holds no slot meanwhile."""
+    ticket: str | None = None
+    """The hash of the token that its agent carries."""
+    runner: str = ""
+    tokens: int | None = None
+    cost_usd: float | None = None
+    turns: int | None = None
     details: Mapping[str, Any] = NOTHING
 
 
@@ -58,8 +68,9 @@ class Attempt(NamedTuple):
     usage: Mapping[str, Any] = NOTHING
 
 
-_COLUMNS = "session_id, agent, depth, path, parent_id, root_id, task_number, state, created_ms, started_ms, deadline_ms, ended_ms, ending, outcome, status, details"  # noqa: E501 - the order of Delegation
+_COLUMNS = "session_id, agent, depth, path, parent_id, root_id, task_number, state, created_ms, started_ms, deadline_ms, ended_ms, ending, outcome, status, owner, awaited, ticket, runner, tokens, cost_usd, turns, details"  # noqa: E501 - the order of Delegation
 
+_AWAITED = Delegation._fields.index("awaited")
 _TRIED = "number, started_ms, ended_ms, ending, outcome, answer, findings, usage"
 
 
@@ -83,7 +94,7 @@ def advance(db: Connection, session_id: str, state: str, **changes: object) -> N
     if now is None or STATES.index(now) >= STATES.index(state):
         what = "is not in the ledger" if now is None else f"is {now} already"
         raise StateError(f"the delegation {session_id} {what}", hint="remit status shows what there is")
-    known = {"started_ms", "deadline_ms", "ended_ms", "ending", "outcome", "status"}
+    known = {"started_ms", "deadline_ms", "ended_ms", "ending", "outcome", "status", "tokens", "cost_usd", "turns"}
     if not changes.keys() <= known:
         raise TypeError(f"no columns: {sorted(changes.keys() - known)}")
     sets = "".join(f", {name} = :{name}" for name in changes)
@@ -137,7 +148,7 @@ def list_attempts(ledger: Ledger, session_id: str) -> list[Attempt]:
 def _read(row: tuple[Any, ...]) -> Delegation:
     values = [*row]
     values[3], values[-1] = tuple(json.loads(row[3])), json.loads(row[-1])
-    return Delegation(*values)
+    return Delegation(*values)._replace(awaited=bool(row[_AWAITED]))
 
 
 def _dump(value: object) -> str:

@@ -219,4 +219,21 @@ _MANIFEST = Migration(
     ),
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_DELEGATIONS, _INTENTS, _MANIFEST)
+_RUNNING = Migration(
+    "running",
+    (
+        # The broker that drives it, and whether its caller waits for it: a caller that waits holds no slot.
+        "ALTER TABLE delegations ADD COLUMN owner TEXT",
+        "ALTER TABLE delegations ADD COLUMN awaited INTEGER NOT NULL DEFAULT 0",
+        # The hash of the token that its agent carries.
+        "ALTER TABLE delegations ADD COLUMN ticket TEXT",
+        "ALTER TABLE delegations ADD COLUMN runner TEXT NOT NULL DEFAULT ''",
+        # What it used, as far as its harness tells: budgets are held against these.
+        "ALTER TABLE delegations ADD COLUMN tokens INTEGER",
+        "ALTER TABLE delegations ADD COLUMN cost_usd REAL",
+        "ALTER TABLE delegations ADD COLUMN turns INTEGER",
+        "CREATE UNIQUE INDEX delegations_by_ticket ON delegations (ticket) WHERE ticket IS NOT NULL",
+    ),
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_DELEGATIONS, _INTENTS, _MANIFEST, _RUNNING)

@@ -1,0 +1,141 @@
+"""What a runner is: the values it takes and gives, and what it must be able to do.
+
+Owns the protocol between the broker and the knowledge of a harness. A new harness is a new `Runner`; nothing else in
+Remit knows one from another.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+from remit.model import NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Operation = Literal["read", "write", "run", "delegate", "other"]
+Cause = Literal["", "crash", "api", "turns", "budget", "refused", "no_answer"]
+"""Why there is no usable final message: the program failed, its model's server did, a limit was reached, the harness
+would not begin, or it ended without a word."""
+
+
+class Order(NamedTuple):
+    """What is to be done, as a runner sees it."""
+
+    session_id: str
+    agent: str
+    """The agent's name; empty where there is none and the harness works as it is."""
+    prompt: str
+    """The whole first message: the work, its context and the contract."""
+    root: str
+    """The folder to work in."""
+    folder: str
+    """The attempt's own folder, where the files of a `Launch` are put."""
+    instructions: str = ""
+    """What the agent's file tells the agent, for a harness that does not know the file."""
+    is_native: bool = False
+    """Whether the harness finds the agent under its name in its own files."""
+    description: str = ""
+    model: str | None = None
+    tools: tuple[str, ...] | None = None
+    """The standard's names of the tools it may use; None: whatever the harness gives."""
+    max_turns: int | None = None
+    max_usd: float | None = None
+    environ: Mapping[str, str] = NOTHING
+    """The environment of the caller: where the program and its settings are looked up."""
+    settings: Mapping[str, Any] = NOTHING
+    """What the workspace has set for this runner: `[runners.NAME]`."""
+
+
+class Launch(NamedTuple):
+    """How a program is started."""
+
+    argv: tuple[str, ...]
+    stdin: bytes = b""
+    environ: Mapping[str, str] = NOTHING
+    """Set in addition to the caller's environment."""
+    files: Mapping[str, bytes] = NOTHING
+    """Written into the attempt's folder first, by name."""
+
+
+class ToolUse(NamedTuple):
+    """One tool that the agent used, as far as its stream tells."""
+
+    name: str
+    operation: Operation
+    path: str | None = None
+    """The file that it was about, as the agent wrote it."""
+    failed: bool = False
+    """Denied, or ended with an error: it changed nothing that anybody may count on."""
+
+
+class Usage(NamedTuple):
+    """What an agent has used; None where the harness does not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    turns: int | None = None
+    cost_usd: float | None = None
+
+    @property
+    def tokens(self) -> int | None:
+        """Both directions together."""
+        known = [count for count in (self.input_tokens, self.output_tokens) if count is not None]
+        return sum(known) if known else None
+
+
+class Heard(NamedTuple):
+    """What came of one run of a harness."""
+
+    text: str | None = None
+    """The final message, word for word; None where there is none."""
+    harness_id: str | None = None
+    """What the harness calls its session: by it the agent can be sent back to work."""
+    usage: Usage = Usage()
+    tools: tuple[ToolUse, ...] | None = None
+    """In their order; None where the harness does not tell. Unknown is not none."""
+    cause: Cause = ""
+    trouble: str = ""
+    """What went wrong, in one sentence, where something did."""
+    notes: tuple[str, ...] = ()
+    """What a person should know and what changes nothing, such as another agent than the one that was named."""
+    said: str = ""
+    """The last line of activity, for people who watch."""
+
+
+class Listener(Protocol):
+    """Hears one run. It is fed as the output comes, in pieces of any size, and asked at any time."""
+
+    def feed(self, data: bytes) -> None:
+        """Take in what was printed since."""
+        ...
+
+    def tell(self) -> Heard:
+        """What is known so far, for people who watch and for budgets."""
+        ...
+
+    def finish(self, *, errors: bytes, exit_code: int | None) -> Heard:
+        """What came of it, once the program has ended. No exit code: it was ended from outside."""
+        ...
+
+
+class Runner(Protocol):
+    """A harness."""
+
+    name: str
+    can_resume: bool
+    """Whether a session that has ended can be given another message."""
+    tells_tools: bool
+    """Whether the stream says which tools were used."""
+
+    def start(self, order: Order) -> Launch:
+        """How the agent is started. Raises `RunnerError` where it cannot be, with what to do."""
+        ...
+
+    def resume(self, order: Order, harness_id: str, message: str) -> Launch:
+        """How a session that has ended is given another message."""
+        ...
+
+    def listen(self, order: Order) -> Listener:
+        """Something that hears one run."""
+        ...
