@@ -47,6 +47,7 @@ BAD: dict[str, tuple[str | None, str | None]] = {
     "SYN010": (make_state(completed_projects=[{"project_name": "x"}]), TODO),
     "SYN020": (make_state(active_projects=[{**PROJECTS[0], "project_name": "delete_backups"}, PROJECTS[1]]), TODO),
     "SYN021": (make_state(active_projects=[{**PROJECTS[0], "title": "Export buttons"}, PROJECTS[1]]), TODO),
+    "SYN022": (STATE, TODO.replace("[PLANNED]", "[PLANNED]\n- **Priority**: Low")),
 }  # fmt: skip
 
 
@@ -126,6 +127,26 @@ def test_both_values_are_told() -> None:
     assert "[IMPLEMENTING]" in finding.message
     assert "planned in state.json (line 7)" in finding.message
     assert finding.hint == "If planned is true: remit sync --from state. If [IMPLEMENTING] is: remit sync --from todo."
+
+
+@pytest.mark.parametrize("before", ["", "- **Status**: [PLANNED]\n"])
+def test_both_priorities_are_told_where_the_list_has_its_own(before: str) -> None:
+    """S9."""
+    todo = TODO.replace("- **Effort**: 2 hours\n", f"{before}- **Priority**: Low\n- **Priority**: High\n")
+    _, (finding,) = check(todo=todo)
+    assert finding.message == "task 12 has the priority 'low' here and 'high' in state.json (line 5)"
+    assert finding.place is not None
+    assert todo.split("\n")[finding.place.line - 1][finding.place.column - 1 : finding.place.end_column - 1] == "Low"
+
+
+@pytest.mark.parametrize("value", ["HIGH", "high  ", ""])
+def test_a_priority_that_is_the_same_or_none_is_no_drift(value: str) -> None:
+    todo = TODO.replace("- **Effort**: 2 hours\n", f"- **Priority**: {value}\n")
+    assert parse_todo(todo).tasks[0].priority == value.strip().lower()
+    assert codes(todo=todo) == []
+    closed = TODO + "\n### 7. Parser\n- **Status**: [COMPLETED]\n- **Priority**: Low\n"
+    assert codes(make_state(completed_projects=[{**COMPLETED[0], "priority": "high"}]), closed) == []
+    assert codes(make_state(active_projects=[{**PROJECTS[0], "priority": 1}, PROJECTS[1]]), todo) == []
 
 
 def test_the_next_number_is_above_the_numbers_of_both_files() -> None:

@@ -307,6 +307,9 @@ def test_priority_and_title_follow_whom_is_said() -> None:
     assert by_state.todo == todo.replace("Export it", "Export button").replace(": Low", ": High")
     assert by_state.state == state
     assert len(by_state.told) == len(by_todo.told) == 2
+    for done in (by_todo, by_state):
+        drift = check_drift(parse_state(done.state), parse_todo(done.todo))
+        assert (drift.in_state, drift.in_todo) == ((), ())
 
 
 UNLIKE = TODO.replace("12. Export button", "12. Pay invoices").replace("[PLANNED]", "[IMPLEMENTING]")

@@ -161,6 +161,18 @@ def test_plans_follow_in_the_same_change(tmp_path: Path) -> None:
     assert synced.files == ("specs/TODO.md", "specs/001_x/plans/implementation-001.md")
 
 
+def test_a_priority_by_hand_is_told_until_somebody_says_which_holds(tmp_path: Path) -> None:
+    """Nothing tells which of the two was edited, so neither is taken for the other."""
+    store = make(tmp_path, "One")
+    edit(tmp_path, "TODO.md", "**Priority**: Medium", "**Priority**: High")
+    for synced in (take_in(store), repair(store)):
+        assert (synced.done, synced.files, synced.agree) == ((), (), True)
+        assert list_codes(synced) == [("specs/TODO.md", "SYN022")]
+    followed = repair(store, "todo")
+    assert (list_codes(followed), load_state(tmp_path)["active_projects"][0]["priority"]) == ([], "high")
+    assert list_codes(take_in(store)) == []
+
+
 # What cannot be read
 
 

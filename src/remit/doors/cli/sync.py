@@ -46,9 +46,9 @@ def sync(*, checking: bool, repairing: bool, side: str | None, output_format: st
     """Make the tasks in state.json and in TODO.md say the same.
 
     Without an option, only what is clear is taken over: a status that was edited in one of the two since they last
-    agreed, if the move is legal. --repair does all it can: state.json is followed where nothing tells which was edited,
-    tasks that only one file has are written into the other, two tasks with one number get two, and a state.json that
-    is no JSON is recovered, with the original kept.
+    agreed, if the move is legal. A title or a priority that differs is told, and settled with --from. --repair does all
+    it can: state.json is followed where nothing tells which was edited, tasks that only one file has are written into
+    the other, two tasks with one number get two, and a state.json that is no JSON is recovered, with the original kept.
 
     The two are looked for in .opencode/specs, .claude/specs and specs. Exit code 0: they agree, 1: they do not,
     2: could not run.

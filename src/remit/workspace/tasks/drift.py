@@ -427,6 +427,26 @@ def title_differs(todo: Task, state: Task) -> Finding:
     return Finding("SYN021", "warning", f"task {todo.number} is called {both}", hint, "S1 S5", place=todo.place)
 
 
+def priority_differs(todo: Task, state: Task) -> Finding:
+    """A task has one priority in TODO.md and another in state.json.
+
+    Why: somebody has changed it in one of them; whoever reads the other takes up the wrong task first.
+
+    Bad: `- **Priority**: Low` and `"priority": "high"`
+
+    Good: `- **Priority**: High` and `"priority": "high"`; case does not matter.
+    """
+    both = f"{todo.priority[:_SHOWN]!r} here and {state.priority[:_SHOWN]!r} in state.json (line {state.place.line})"
+    return Finding(
+        "SYN022",
+        "warning",
+        f"task {todo.number} has the priority {both}",
+        "Say which holds: remit sync --from todo or --from state.",
+        "S1 S5",
+        place=todo.priority_place or todo.place,
+    )
+
+
 TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "SYN001": (state_broken, "error", "S1 S9"),
     "SYN002": (only_in_state, "error", "S1 S5 S9"),
@@ -449,6 +469,7 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "SYN019": (todo_unmerged, "error", "S9"),
     "SYN020": (another_task, "error", "S9 C13"),
     "SYN021": (title_differs, "warning", "S1 S5"),
+    "SYN022": (priority_differs, "warning", "S1 S5"),
 }
 
 
@@ -523,6 +544,8 @@ def _check_todo(todo: Todo, state: State | None, archive: Mapping[int, str]) -> 
         if not agrees(task, known[task.number]):
             yield status_differs(task, known[task.number])
         yield from _check_title(task, known[task.number])
+        if not _has_one_priority(task, known[task.number]):
+            yield priority_differs(task, known[task.number])
 
 
 def _check_title(todo: Task, state: Task) -> Iterator[Finding]:
@@ -533,6 +556,11 @@ def _check_title(todo: Task, state: Task) -> Iterator[Finding]:
             yield another_task(todo, state)
         elif state.titled and here != there:
             yield title_differs(todo, state)
+
+
+def _has_one_priority(todo: Task, state: Task) -> bool:
+    """Whether two tasks have one priority. Where a file gives none, there is nothing to compare."""
+    return state.closed or not (todo.priority and state.priority) or todo.priority == state.priority
 
 
 def _list_words(title: str) -> set[str]:

@@ -44,7 +44,7 @@ def read_fields(text: str, tasks: Iterable[Task]) -> Iterator[tuple[Task, dict[s
             task = headings.get(number)
             section = _PRIORITY.match(line)
             priority = section[1].lower() if section is not None else "" if line.startswith("## ") else priority
-            given = {"priority": priority}
+            given = {"priority": task.priority or priority} if task is not None else {}
         elif task is not None:
             _read_field(line, given)
     if task is not None:
@@ -54,10 +54,10 @@ def read_fields(text: str, tasks: Iterable[Task]) -> Iterator[tuple[Task, dict[s
 def _read_field(line: str, given: dict[str, str]) -> None:
     field = _FIELD.match(line)
     key = field[1].strip().lower() if field is not None else ""
-    if field is not None and key in TAKEN:
+    if field is not None and key in TAKEN and key != "priority":
         value = line[field.end() : field.end() + _MAX_VALUE].strip()
         if value:
-            given[key] = value.lower() if key == "priority" else value
+            given[key] = value
 
 
 def _arrange(task: Task, given: Mapping[str, str]) -> dict[str, object]:

@@ -28,7 +28,7 @@ from remit.workspace.tasks.markdown import clean_title
 from remit.workspace.tasks.moves import ENDS, NEED_REASON, check_move
 from remit.workspace.tasks.state import OPEN_LISTS, State, parse_state
 from remit.workspace.tasks.todo import Todo, parse_todo
-from remit.workspace.tasks.values import MARKERS, read_marker
+from remit.workspace.tasks.values import MARKERS, read_marker, read_priority
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -319,7 +319,7 @@ class _Work:
             if not title and task.place in unlike:
                 title = _make_title(entry.value.get("project_name"))
             listed = str(given.get("priority") or "")
-            if isinstance(priority, str) and listed and priority.lower() != listed:
+            if isinstance(priority, str) and listed and read_priority(priority) not in ("", listed):
                 self.told += fields.settle(entry, sections[task.number], "priority", priority, listed)
             if isinstance(title, str) and clean_title(title) and clean_title(title) != clean_title(task.title):
                 self.told += fields.settle(entry, sections[task.number], "title", title, task.title)

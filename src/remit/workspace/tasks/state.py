@@ -13,7 +13,7 @@ from jiter import from_json
 
 from remit.model import Place
 from remit.workspace.json_text import DECODER, Member, explain_breakage, skip_space, walk_items, walk_members
-from remit.workspace.tasks.values import MAX_NUMBER_DIGITS, Counter, Flaw, Task, read_marker
+from remit.workspace.tasks.values import MAX_NUMBER_DIGITS, Counter, Flaw, Task, read_marker, read_priority
 
 OPEN_LISTS = ("active_projects", "pending_tasks")
 CLOSED_LISTS = ("completed_projects",)
@@ -129,6 +129,7 @@ def _read_task(item: Member, text: str, lines: _Lines, tasks: list[Task], flaws:
             lines.locate(status.start, status.end) if status is not None else None,
             closed=closed,
             titled=bool(value.get("title")),
+            priority=read_priority(value.get("priority")),
         )
     )
 

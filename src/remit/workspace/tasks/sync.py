@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.workspace.files import tell_failure, write_bytes
 from remit.workspace.tasks import state_edits
+from remit.workspace.tasks.archived import parse_archive
 from remit.workspace.tasks.desk import ARCHIVE, STATE, TODO, at_desk, decode, encode, load_agreed_markers, load_file
+from remit.workspace.tasks.drift import check_drift
 from remit.workspace.tasks.examine import settle
 from remit.workspace.tasks.plan import parse_plan, set_plan_status
 from remit.workspace.tasks.recover import recover_state
@@ -21,6 +23,7 @@ from remit.workspace.tasks.repair import plan_repair
 from remit.workspace.tasks.sides import check_merged, join_sides
 from remit.workspace.tasks.state import parse_state
 from remit.workspace.tasks.store import read_tasks
+from remit.workspace.tasks.todo import parse_todo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +40,7 @@ class Synced(NamedTuple):
 
     done: tuple[str, ...]
     findings: dict[str, tuple[Finding, ...]]
-    """What is left to a person, and what a recovery left out, by file below the root."""
+    """What is left to a person, also where that can wait, and what a recovery left out, by file below the root."""
     texts: dict[str, bytes]
     """What stands in each of these."""
     files: tuple[str, ...]
@@ -134,8 +137,11 @@ def _tell(desk: Desk, kept: Iterable[_Kept] = ()) -> Synced:
     findings = {each.path: each.findings for each in kept}
     texts = {each.path: each.data for each in kept}
     recovered = tuple(findings)
-    for name in (STATE, TODO):
+    state, todo = parse_state(desk.state), parse_todo(desk.todo)
+    drift = check_drift(state, todo, parse_archive(desk.load(ARCHIVE)))
+    for name, found in ((STATE, drift.in_state), (TODO, drift.in_todo)):
         about = tuple(each for each, where in zip(desk.told, desk.told_in, strict=True) if where == name)
+        about += tuple(each for each in found if each.severity != "error")
         if about:
             findings[f"{desk.folder}/{name}"] = about
             texts[f"{desk.folder}/{name}"] = encode(desk.load(name) or "")

@@ -18,12 +18,12 @@ from remit.workspace.tasks.markdown import (
     read_status,
     walk_fields,
 )
-from remit.workspace.tasks.values import Counter, Task, read_marker
+from remit.workspace.tasks.values import Counter, Task, read_marker, read_priority
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.workspace.tasks.markdown import Span
+    from remit.workspace.tasks.markdown import Field, Span
 
 HEADING = r"###[ \t]+(?:[Tt]ask[ \t]+)?#?({number})[.:)](?:[ \t\r]|(?=\n)|\Z)"
 """The heading of a task, with the digits of its number to be put in."""
@@ -89,20 +89,28 @@ def _place(line: int, start: int, end: int) -> Place:
 
 
 def _read_task(text: str, heading: re.Match[str], end: int, line: int, fences: list[Span]) -> Task:
-    """A task from its heading and the fields below it; the first status is the task's."""
+    """A task from its heading and the fields below it; the first of each name is the task's."""
     start = heading.start()
     stop = find_line_end(text, start, end)
     place = _place(line, heading.start(1) - start, heading.end(1) - start)
     task = Task(int(heading[1]), text[heading.end() : stop].strip(), None, "", place, bare=True)
     for field in walk_fields(text, stop + 1, end, fences):
         task = task._replace(bare=False) if task.bare else task
-        if field.name.lower() != "status":
-            continue
-        number = line + text.count("\n", start, field.start)
-        status = read_status(text, field.value_start, field.value_end)
-        if status is None:
-            place = _place(number, 0, field.value_end - field.start)
-            return task._replace(marker_place=place)
-        place = _place(number, status.start - field.start, status.end - field.start)
-        return task._replace(marker=read_marker(status.word) or None, word=status.word, marker_place=place)
+        name = field.name.lower()
+        if name == "status" and task.marker_place is None:
+            task = _read_marker(task, text, field, line + text.count("\n", start, field.start))
+        elif name == "priority" and task.priority_place is None:
+            number = line + text.count("\n", start, field.start)
+            place = _place(number, field.value_start - field.start, field.value_end - field.start)
+            task = task._replace(priority=read_priority(field.value), priority_place=place)
+        if task.marker_place is not None and task.priority_place is not None:
+            break
     return task
+
+
+def _read_marker(task: Task, text: str, field: Field, line: int) -> Task:
+    status = read_status(text, field.value_start, field.value_end)
+    if status is None:
+        return task._replace(marker_place=_place(line, 0, field.value_end - field.start))
+    place = _place(line, status.start - field.start, status.end - field.start)
+    return task._replace(marker=read_marker(status.word) or None, word=status.word, marker_place=place)

@@ -14,6 +14,7 @@ MARKERS = (
     "PLANNED", "REVISING", "REVISED", "IMPLEMENTING", "PARTIAL", "EXPANDED", "ON HOLD",
 )  # fmt: skip
 MAX_NUMBER_DIGITS = 9
+_MAX_PRIORITY = 400
 
 _SPACES = str.maketrans("_-", "  ")
 
@@ -36,6 +37,9 @@ class Task(NamedTuple):
     """A heading of TODO.md without a field below it, which may be no task at all."""
     titled: bool = False
     """Its title is one, and not only the name of its project."""
+    priority: str = ""
+    """In small letters; empty where the file gives none of its own."""
+    priority_place: Place | None = None
 
 
 class Counter(NamedTuple):
@@ -51,6 +55,11 @@ class Flaw(NamedTuple):
     message: str
     hint: str
     place: Place | None
+
+
+def read_priority(value: object) -> str:
+    """A priority in small letters; what is no text is none."""
+    return value[:_MAX_PRIORITY].strip().lower() if isinstance(value, str) else ""
 
 
 def read_marker(word: str) -> str:
