@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.errors import ConfigError, did_you_mean
+from remit.config.delegation import TABLES as DELEGATION_TABLES
+from remit.config.delegation import DelegationSettings, read_delegation
+from remit.config.reading import check_keys, check_name, read_texts
+from remit.errors import ConfigError
 from remit.model import NOTHING, STATUSES
 
 if TYPE_CHECKING:
@@ -82,6 +85,7 @@ class Settings(NamedTuple):
     tasks: TaskSettings = TaskSettings()
     manifest: ManifestSettings = ManifestSettings()
     retention: RetentionSettings = RetentionSettings()
+    delegation: DelegationSettings = DelegationSettings()
 
 
 def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
@@ -102,30 +106,30 @@ def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
         TaskSettings(**_read_tasks(_read_table(values, "tasks"))),
         ManifestSettings(**_read_paths(_read_table(values, "manifest"), "manifest")),
         RetentionSettings(**_read_retention(_read_table(values, "retention"))),
+        read_delegation(values),
     )
 
 
 def _read_table(values: dict[str, Any], name: str) -> dict[str, Any]:
     """One table, its keys known and spelled with underscores; also says whether the others are tables at all."""
     for other in values:
-        _check_name(other, tuple(_TABLES), "a table")
+        check_name(other, (*_TABLES, *DELEGATION_TABLES), "a table")
     inner = values.get(name, {})
     if not isinstance(inner, dict):
         raise ConfigError(f"[{name}] is not a table", hint=f"write it as [{name}]")
-    plain = {key.replace("-", "_"): value for key, value in inner.items()}
-    for key in plain:
-        _check_name(key, _TABLES[name], f"a setting of [{name}]")
-    return plain
+    return check_keys(inner, name, _TABLES[name])
 
 
 def _read_lint(values: dict[str, Any]) -> LintSettings:
     known: dict[str, Any] = {}
     for key in ("select", "ignore", "extend_select", "exclude"):
         if key in values:
-            known[key] = _read_texts(values[key], f"lint.{key}")
+            known[key] = read_texts(values[key], f"lint.{key}", "vendor/**" if key == "exclude" else "AGT1")
     if "per_file_ignores" in values:
         rows = _read_rows(values["per_file_ignores"], "lint.per_file_ignores", '{"docs/**" = ["AGT1"]}')
-        known["per_file_ignores"] = {name: _read_texts(codes, f"lint.per_file_ignores.{name}") for name, codes in rows}
+        known["per_file_ignores"] = {
+            name: read_texts(codes, f"lint.per_file_ignores.{name}", "AGT1") for name, codes in rows
+        }
     if "severity" in values:
         rows = _read_rows(values["severity"], "lint.severity", '{AGT126 = "note"}')
         known["severity"] = {code.upper(): read_severity(word, f"lint.severity.{code}") for code, word in rows}
@@ -167,15 +171,6 @@ def _read_retention(values: dict[str, Any]) -> dict[str, int]:
     return values
 
 
-def _read_texts(values: Any, name: str) -> tuple[str, ...]:  # noqa: ANN401 - whatever the file holds
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        example = "vendor/**" if name == "lint.exclude" else "AGT1"
-        raise ConfigError(
-            f"{name} is not a list of texts", hint=f'write it as {name.rpartition(".")[2]} = ["{example}"]'
-        )
-    return tuple(values)
-
-
 def _read_rows(values: Any, name: str, example: str) -> list[tuple[str, Any]]:  # noqa: ANN401 - whatever the file holds
     if not isinstance(values, dict):
         raise ConfigError(f"{name} is not a table", hint=f"write it as {name.rpartition('.')[2]} = {example}")
@@ -188,11 +183,6 @@ def read_severity(word: Any, name: str) -> Severity:  # noqa: ANN401 - whatever 
     if found is None:
         raise ConfigError(f"{name} is {word!r}", hint=f"use one of {', '.join(SEVERITIES)}")
     return found
-
-
-def _check_name(name: str, known: tuple[str, ...], what: str) -> None:
-    if name not in known:
-        raise ConfigError(f"'{name}' is not {what}", hint=did_you_mean(name, known))
 
 
 def _read_words(words: Any) -> Mapping[str, Status]:  # noqa: ANN401 - whatever the file holds

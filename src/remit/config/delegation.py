@@ -1,0 +1,225 @@
+"""What a workspace may set about delegations: `[delegate]`, `[limits]`, `[budget]`, `[runners.*]`, `[agents.*]`.
+
+Owns those tables, and `[route.*]` and `[lifecycle.*]`, by which a command finds its agent and knows what it does to a
+task. A limit that is set is a number from which something follows: nothing here can mean "without end".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.config.reading import check_keys, read_number, read_pairs, read_text, read_texts, read_word
+from remit.errors import ConfigError
+from remit.model import NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_DIALECTS = ("standard", "hyper", "manifest")
+
+
+class DelegateSettings(NamedTuple):
+    """How work is handed on: `[delegate]`."""
+
+    runner: str | None = None
+    """Who runs agents whose file does not say it."""
+    timeout: float | None = None
+    reasks: int = 2
+    """How often a bad return is sent back."""
+    envelope_tokens: int = 400
+    evidence: bool = True
+    """Whether the tree is looked at before and after."""
+    commit: bool = True
+    """Whether settling commits what the agent made."""
+
+
+class LimitSettings(NamedTuple):
+    """How many agents run at once, in all processes of the workspace together: `[limits]`."""
+
+    running: int = 32
+    per_agent: int | None = None
+    per_tree: int | None = None
+
+
+class BudgetSettings(NamedTuple):
+    """What a person's own delegation may use with all that it hands on: `[budget]`."""
+
+    max_seconds: float | None = None
+    max_turns: int | None = None
+    max_tokens: int | None = None
+    max_usd: float | None = None
+    max_delegations: int | None = None
+
+
+class RunnerSettings(NamedTuple):
+    """A runner that is set up differently, or one of the workspace's own: `[runners.NAME]`."""
+
+    program: str | None = None
+    """Where the harness's program is."""
+    args: tuple[str, ...] = ()
+    """Given to it in addition."""
+    env: Mapping[str, str] = NOTHING
+    command: str | None = None
+    """For a runner of one's own: any program. It is started without a shell."""
+    prompt: str = "stdin"
+    entry: str | None = None
+    """For a runner in Python: `package.module:function`."""
+    model: str | None = None
+    retry: str | None = None
+
+    @property
+    def executes(self) -> dict[str, str]:
+        """What it would have Remit run or change in what runs, by the name of the setting."""
+        told = {"program": self.program, "command": self.command, "entry": self.entry, "args": " ".join(self.args)}
+        told |= {f"env.{name}": value for name, value in self.env.items()}
+        return {name: value for name, value in told.items() if value}
+
+
+class AgentSettings(NamedTuple):
+    """What the workspace says of one agent beside its file: `[agents.NAME]`."""
+
+    runner: str | None = None
+    timeout: float | None = None
+    dialect: str | None = None
+    owner: str | None = None
+    """Who moves the task, writes the manifest and commits: agent or remit (C19)."""
+    retry: str | None = None
+    """`safe`: the agent may be started again from the beginning."""
+
+
+class LifecycleSettings(NamedTuple):
+    """A command that works on a task: `[lifecycle.COMMAND]`. What is not set is as for the command it is `like`."""
+
+    like: str | None = None
+    kind: str | None = None
+    working: str | None = None
+    """The marker while it works."""
+    artifact: str | None = None
+    """The path of what it makes, below the task's folder."""
+    help: str | None = None
+
+
+class DelegationSettings(NamedTuple):
+    """Everything about delegations."""
+
+    delegate: DelegateSettings = DelegateSettings()
+    limits: LimitSettings = LimitSettings()
+    budget: BudgetSettings = BudgetSettings()
+    runners: Mapping[str, RunnerSettings] = NOTHING
+    agents: Mapping[str, AgentSettings] = NOTHING
+    route: Mapping[str, Mapping[str, str]] = NOTHING
+    """For each command: the agent by the task's language, or `default`."""
+    lifecycle: Mapping[str, LifecycleSettings] = NOTHING
+
+
+TABLES = DelegationSettings._fields
+
+
+def read_delegation(values: Mapping[str, Any]) -> DelegationSettings:
+    """The tables about delegations, of all that a file has."""
+    return DelegationSettings(
+        DelegateSettings(**_read_delegate(_get(values, "delegate"))),
+        LimitSettings(**_read_counts(_get(values, "limits"), "limits", LimitSettings._fields)),
+        BudgetSettings(**_read_budget(_get(values, "budget"))),
+        {name: RunnerSettings(**_read_runner(table, name)) for name, table in _read_tables(values, "runners")},
+        {name: AgentSettings(**_read_agent(table, name)) for name, table in _read_tables(values, "agents")},
+        _read_routes(_get(values, "route")),
+        {name: LifecycleSettings(**_read_lifecycle(table, name)) for name, table in _read_tables(values, "lifecycle")},
+    )
+
+
+def _get(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    table = values.get(name, {})
+    if not isinstance(table, dict):
+        raise ConfigError(f"[{name}] is not a table", hint=f"write it as [{name}]")
+    return table
+
+
+def _read_tables(values: Mapping[str, Any], name: str) -> list[tuple[str, dict[str, Any]]]:
+    """The tables of a table."""
+    tables = _get(values, name)
+    for key, table in tables.items():
+        if not isinstance(table, dict):
+            raise ConfigError(f"{name}.{key} is not a table", hint=f"write it as [{name}.{key}]")
+    return list(tables.items())
+
+
+def _read_delegate(values: dict[str, Any]) -> dict[str, Any]:
+    table = check_keys(values, "delegate", DelegateSettings._fields)
+    read: dict[str, Any] = {}
+    for key, value in table.items():
+        name = f"delegate.{key}"
+        if key in ("evidence", "commit"):
+            if not isinstance(value, bool):
+                raise ConfigError(f"{name} is neither true nor false", hint=f"write it as {key} = true")
+            read[key] = value
+        elif key == "runner":
+            read[key] = read_text(value, name, "claude")
+        elif key == "timeout":
+            read[key] = read_number(value, name, 3600)
+        else:
+            read[key] = int(read_number(value, name, 2, least=0 if key == "reasks" else 100, whole=True))
+    return read
+
+
+def _read_counts(values: dict[str, Any], name: str, fields: tuple[str, ...]) -> dict[str, int]:
+    table = check_keys(values, name, fields)
+    return {key: int(read_number(value, f"{name}.{key}", 8, least=1, whole=True)) for key, value in table.items()}
+
+
+def _read_budget(values: dict[str, Any]) -> dict[str, Any]:
+    table = check_keys(values, "budget", BudgetSettings._fields)
+    parts = {"max_seconds", "max_usd"}
+    return {
+        key: read_number(value, f"budget.{key}", 5, least=0 if key in parts else 1, whole=key not in parts)
+        for key, value in table.items()
+    }
+
+
+def _read_runner(values: dict[str, Any], runner: str) -> dict[str, Any]:
+    table = check_keys(values, f"runners.{runner}", RunnerSettings._fields)
+    read: dict[str, Any] = {}
+    for key, value in table.items():
+        name = f"runners.{runner}.{key}"
+        if key == "args":
+            read[key] = read_texts(value, name, "--verbose")
+        elif key == "env":
+            read[key] = read_pairs(value, name, '{LANG = "C.UTF-8"}')
+        elif key == "prompt":
+            read[key] = read_word(value, name, ("stdin", "argument"))
+        elif key == "retry":
+            read[key] = read_word(value, name, ("safe", "never"))
+        else:
+            read[key] = read_text(value, name, "prog --flag" if key == "command" else runner)
+    if "command" in read and "entry" in read:
+        raise ConfigError(f"[runners.{runner}] has both a command and an entry", hint="keep one of them")
+    return read
+
+
+def _read_agent(values: dict[str, Any], agent: str) -> dict[str, Any]:
+    table = check_keys(values, f"agents.{agent}", AgentSettings._fields)
+    words = {"dialect": _DIALECTS, "owner": ("agent", "remit"), "retry": ("safe", "never")}
+    read: dict[str, Any] = {}
+    for key, value in table.items():
+        name = f"agents.{agent}.{key}"
+        if key in words:
+            read[key] = read_word(value, name, words[key])
+        elif key == "timeout":
+            read[key] = read_number(value, name, 3600)
+        else:
+            read[key] = read_text(value, name, "claude")
+    return read
+
+
+def _read_routes(values: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """`research = "agent"`, or a table of agents by language."""
+    return {
+        command: {"default": given} if isinstance(given, str) and given.strip()
+        else read_pairs(given, f"route.{command}", '{default = "researcher", lean = "lean-researcher"}')
+        for command, given in values.items()
+    }  # fmt: skip
+
+
+def _read_lifecycle(values: dict[str, Any], command: str) -> dict[str, Any]:
+    table = check_keys(values, f"lifecycle.{command}", LifecycleSettings._fields)
+    return {key: read_text(value, f"lifecycle.{command}.{key}", "research") for key, value in table.items()}

@@ -1,0 +1,75 @@
+"""Slots: how many agents run at once, counted over every process that uses the ledger.
+
+Owns who may begin, and who drives what. A row that is running holds a slot, unless it waits for one that it handed
+work to: otherwise a tree that is deeper than there are slots would wait for itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.workspace.ledger.delegations import advance, load_delegation
+from remit.workspace.ledger.events import add_event, read_clock_ms
+
+if TYPE_CHECKING:
+    from remit.workspace.ledger.delegations import Delegation
+    from remit.workspace.ledger.store import Ledger
+
+
+class Slots(NamedTuple):
+    """How many may run at once; None: as many as come."""
+
+    running: int | None = None
+    per_agent: int | None = None
+    per_tree: int | None = None
+
+
+_HOLDERS = """
+    SELECT count(*), coalesce(sum(agent = :agent), 0), coalesce(sum(root_id = :root), 0)
+    FROM delegations AS holder
+    WHERE state = 'running' AND NOT EXISTS (
+        SELECT 1 FROM delegations AS child
+        WHERE child.parent_id = holder.session_id AND child.awaited AND child.state <> 'settled'
+    )
+"""
+
+
+def take_slot(ledger: Ledger, row: Delegation, slots: Slots) -> bool:
+    """Let a delegation begin if there is room for it at this moment; whether it runs now."""
+    with ledger.transaction() as db:
+        counts = db.execute(_HOLDERS, {"agent": row.agent, "root": row.root_id}).fetchone()
+        if any(limit is not None and count >= limit for count, limit in zip(counts, slots, strict=True)):
+            return False
+        advance(db, row.session_id, "running", started_ms=read_clock_ms())
+    return True
+
+
+def claim(ledger: Ledger, row: Delegation, owner: str) -> bool:
+    """Take over a delegation from the broker that its row names; False where another was quicker or it is over."""
+    with ledger.transaction(durable=True) as db:
+        done = db.execute(
+            "UPDATE delegations SET owner = ? WHERE session_id = ? AND owner IS ? AND state <> 'settled'",
+            (owner, row.session_id, row.owner),
+        )
+        if done.rowcount:
+            add_event(db, "claimed", {"owner": owner}, session_id=row.session_id)
+    return bool(done.rowcount)
+
+
+def set_ticket(ledger: Ledger, session_id: str, ticket: str | None) -> None:
+    """Let a delegation's agent be known by another token, or by none."""
+    with ledger.transaction() as db:
+        db.execute("UPDATE delegations SET ticket = ? WHERE session_id = ?", (ticket, session_id))
+
+
+def set_awaited(ledger: Ledger, session_id: str, *, awaited: bool) -> None:
+    """Say whether the caller of a delegation waits for it."""
+    with ledger.transaction() as db:
+        db.execute("UPDATE delegations SET awaited = ? WHERE session_id = ?", (awaited, session_id))
+
+
+def find_by_ticket(ledger: Ledger, ticket: str) -> Delegation | None:
+    """The delegation whose agent carries a token, by its hash."""
+    with ledger.reading() as db:
+        row = db.execute("SELECT session_id FROM delegations WHERE ticket = ?", (ticket,)).fetchone()
+    return None if row is None else load_delegation(ledger, row[0])
