@@ -1,7 +1,6 @@
 """Findings files: what is rendered passes the check, and what is missing is told with its place."""
 
 import time
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,6 @@ from remit.workspace.manifest.findings_file import (
     TOLD,
     Page,
     check_findings_file,
-    choose_findings_file,
     render_findings_file,
 )
 
@@ -93,17 +91,6 @@ def test_foreign_text_makes_no_heading() -> None:
         "## Summary", "## Findings", "## Recommendations", "## Sources", "## Linked Tasks"
     ]  # fmt: skip
     assert lines[4] == "\\## Sources # b. Two."
-
-
-def test_a_name_that_is_taken_gets_a_number(tmp_path: Path) -> None:
-    """R4.1."""
-    names = []
-    for _ in range(3):
-        names.append(choose_findings_file(str(tmp_path), "2026-01-19", "auth"))
-        (tmp_path / names[-1]).touch()
-    assert names == ["2026-01-19_auth.md", "2026-01-19_auth-2.md", "2026-01-19_auth-3.md"]
-    (tmp_path / "2026-01-20_auth.md").symlink_to("nowhere")
-    assert choose_findings_file(str(tmp_path), "2026-01-20", "auth") == "2026-01-20_auth-2.md"
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,12 @@ example, and text from others cannot make any.
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.contract.rules.manifest import SECTIONS
 from remit.model import NOTHING, Finding, Place
 from remit.prose import count_sentences
-from remit.workspace.manifest.entries import add_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,7 +25,6 @@ _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|\Z)")
 _BLANK = re.compile(r"\{\{[^{}\n]{1,80}\}\}")
 _TITLE, _SECTION, _CATEGORY = 1, 2, 3
 """Levels of headings."""
-_MAX_NUMBER = 10_000
 
 
 def title_missing(place: Place) -> Finding:
@@ -174,15 +171,6 @@ def _escape(text: str) -> str:
     """A paragraph that cannot be a heading, a fence or a comment."""
     flat = _flatten(text)
     return f"\\{flat}" if flat.startswith(("#", "`", "~", "<")) else flat
-
-
-def choose_findings_file(folder: str, day: str, slug: str) -> str:
-    """The name of a new findings file, `{date}_{slug}.md`, with a number where that is taken (R4.1)."""
-    for number in range(1, _MAX_NUMBER):
-        name = f"{day}_{add_number(slug, number)}.md"
-        if not os.path.lexists(f"{folder}/{name}"):
-            return name
-    return f"{day}_{slug}-{os.urandom(4).hex()}.md"
 
 
 # --- checking ---------------------------------------------------------------------------------------------------------
