@@ -71,13 +71,13 @@ def _explain_agent_files() -> Iterator[Explanation]:
 
 def _explain_workspace() -> Iterator[Explanation]:
     from remit.contract import manifest_lines  # noqa: PLC0415 - only for this
-    from remit.workspace import activity, trust  # noqa: PLC0415
+    from remit.workspace import frontmatter_activity, trust  # noqa: PLC0415
     from remit.workspace.error_log import document  # noqa: PLC0415
     from remit.workspace.git import told  # noqa: PLC0415
     from remit.workspace.manifest import findings_file, tokens  # noqa: PLC0415
     from remit.workspace.tasks import drift  # noqa: PLC0415
 
-    for room in (manifest_lines, findings_file, tokens, drift, document, activity, told, trust):
+    for room in (manifest_lines, findings_file, tokens, drift, document, frontmatter_activity, told, trust):
         for code, (tell, severity, requirement) in room.TOLD.items():
             name = tell.__name__.replace("_", "-")
             yield Explanation(code, name, severity, requirement, None, None, tell.__doc__ or "")

@@ -14,10 +14,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from remit.errors import RemitError
-from remit.workspace.activity import Record as Told
-from remit.workspace.activity import write_activity
 from remit.workspace.error_log.log import record_errors
 from remit.workspace.error_log.records import make_records
+from remit.workspace.frontmatter_activity import Record as Told
+from remit.workspace.frontmatter_activity import write_activity
 from remit.workspace.git.commits import commit_paths, render_message
 from remit.workspace.home import SETTLING
 from remit.workspace.inside import name_below
