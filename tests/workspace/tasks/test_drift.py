@@ -1,11 +1,12 @@
 """Drift between state.json and TODO.md."""
 
 from collections.abc import Callable, Iterable
+from itertools import islice
 
 import pytest
 
 from remit.model import Finding
-from remit.workspace.tasks.archived import highest_number, parse_archive
+from remit.workspace.tasks.archived import find_next_number, list_taken, parse_archive, walk_free_numbers
 from remit.workspace.tasks.drift import TOLD, check_drift, check_plans
 from remit.workspace.tasks.recover import recover_state
 from remit.workspace.tasks.repair import plan_repair
@@ -93,9 +94,8 @@ def test_archived_numbers_are_taken() -> None:
     archive = parse_archive(ARCHIVE.replace("12", "40"))
     in_state = check_drift(parse_state(STATE), parse_todo(TODO), archive).in_state
     assert [(each.code, each.hint) for each in in_state] == [("SYN006", "Make it 41 with: remit sync --repair.")]
-    assert highest_number(parse_state(STATE), parse_todo(TODO), archive) == 40
-    assert highest_number(parse_state(STATE), parse_todo(TODO)) == 13
-    assert highest_number(None, None) == -1
+    assert list_taken(parse_state(STATE), parse_todo(TODO), archive) == {7, 12, 13, 40}
+    assert list_taken(None, None) == set()
     wraps = parse_state(make_state(project_numbering={"policy": "increment_modulo_1000"}))
     assert not check_drift(wraps, parse_todo(TODO), archive).in_state
 
@@ -161,7 +161,55 @@ def test_numbers_that_start_again_need_only_be_free() -> None:
     wraps = {"policy": "increment_modulo_1000"}
     todo = TODO.partition("# TODO")[2]
     assert codes(make_state(next_project_number=3, project_numbering=wraps), todo) == []
-    assert codes(make_state(next_project_number=7, project_numbering=wraps), todo) == ["SYN006"]
+    (taken,), _ = check(make_state(next_project_number=7, project_numbering=wraps), todo)
+    assert (taken.code, taken.message) == ("SYN006", "the next number is 7, and 7 is taken already")
+    assert taken.hint == "Make it 8 with: remit sync --repair."
+    _, (differs,) = check(make_state(next_project_number=3, project_numbering=wraps))
+    assert (differs.code, differs.hint) == ("SYN009", "Make it 3 in both with: remit sync --repair.")
+
+
+@pytest.mark.parametrize(
+    ("numbering", "numbers"),
+    [
+        ({"min": 0, "max": 999, "policy": "increment_modulo_1000"}, range(1000)),
+        ({"min": 1, "policy": "increment_modulo_100"}, range(1, 100)),
+        ({"min": 500, "policy": "modulo 50"}, range(50)),
+        ({"max": 20, "policy": "modulo"}, range(21)),
+        ({"min": "x", "max": [], "policy": "increment_modulo"}, range(10**9)),
+        ({"policy": "modulo_99999999999"}, range(10**9)),
+        ({"policy": "modulo_0"}, range(0)),
+        ({"policy": "increment", "max": 999}, range(0)),
+        ({"policy": None}, range(0)),
+        ("modulo_1000", range(0)),
+    ],
+)
+def test_a_policy_says_which_numbers_start_again(numbering: object, numbers: range) -> None:
+    assert parse_state(make_state(project_numbering=numbering)).wraps == numbers
+
+
+@pytest.mark.parametrize(
+    ("counters", "taken", "number"),
+    [
+        ([999], set(), 999),
+        ([999], {999}, 0),
+        ([1000], {0, 1, 3, 999}, 2),
+        ([1000], {0, 1, 998}, 2),
+        ([5, 999], {5, 6}, 7),
+        ([], {998}, 999),
+        ([], set(), 1),
+        ([10**9, 999], {0, 999}, 1),
+        ([4], set(range(1000)), 1000),
+        ([4], {*range(1000), 1007}, 1008),
+    ],
+)
+def test_after_the_last_number_comes_the_lowest_that_is_free(counters: list[int], taken: set[int], number: int) -> None:
+    assert find_next_number(counters, taken, wraps=range(1000)) == number
+
+
+def test_free_numbers_go_round_once() -> None:
+    walk = walk_free_numbers([8], {1, 9}, wraps=range(10))
+    assert list(islice(walk, 10)) == [8, 0, 2, 3, 4, 5, 6, 7, 10, 11]
+    assert list(islice(walk_free_numbers([8], {1, 9}), 3)) == [10, 11, 12]
 
 
 def test_a_completed_task_may_stay_in_the_list_of_things_to_do() -> None:

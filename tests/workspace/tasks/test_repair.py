@@ -284,6 +284,16 @@ def test_a_heading_that_may_mean_something_is_left_with_what_to_do_by_hand(odd: 
     assert "by hand" in done.left[0].hint
 
 
+def test_a_number_given_twice_at_the_end_of_the_circle_is_parted_at_its_beginning() -> None:
+    tasks = [{"project_number": 999, "project_name": name, "status": "planned"} for name in ("one_thing", "other")]
+    sections = "".join(f"### 999. {title}\n- **Status**: [PLANNED]\n\n" for title in ("One thing", "Other"))
+    numbering = {"policy": "increment_modulo_1000"}
+    state = make_state(active_projects=tasks, next_project_number=1000, project_numbering=numbering)
+    done = repair(state, f"# TODO\n\n{sections}")
+    assert [task.number for task in parse_todo(done.todo).tasks] == [999, 0]
+    assert json.loads(done.state)["next_project_number"] == 1
+
+
 def test_where_no_number_is_free_the_tasks_keep_theirs() -> None:
     last = 999_999_999
     tasks = [{"project_number": last, "project_name": name, "status": "planned"} for name in ("one_thing", "other")]

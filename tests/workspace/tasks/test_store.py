@@ -152,6 +152,25 @@ def test_numbers_are_above_all_that_are_taken(tmp_path: Path) -> None:
     assert store.get(41).closed
 
 
+def test_numbers_start_again_where_the_policy_says_so(tmp_path: Path) -> None:
+    """C13: what is open, put away or has a folder keeps its number; what is archived does not."""
+    store = make(tmp_path, "Zero", "One")
+    value = load_state(tmp_path) | {"project_numbering": {"policy": "increment_modulo_1000"}}
+    value |= {"next_project_number": 999, "completed_projects": [{"project_number": 3, "project_name": "three"}]}
+    specs = tmp_path / "specs"
+    (specs / "state.json").write_text(json.dumps(value))
+    (specs / "TODO.md").write_text((specs / "TODO.md").read_text().replace("project_number: 3", "project_number: 999"))
+    (specs / "archive").mkdir()
+    (specs / "archive" / "state.json").write_text('{"completed_projects": [{"project_number": 4}]}')
+    (specs / "005_old" / "plans").mkdir(parents=True)
+    (specs / "6_notes.md").write_text("no folder")
+    assert [store.add(title).number for title in ("a", "b", "c", "d")] == [999, 0, 4, 6]
+    assert load_state(tmp_path)["next_project_number"] == 7
+    assert "next_project_number: 7\n" in (specs / "TODO.md").read_text()
+    assert store.check() == []
+    assert store.move(0, "IN PROGRESS").after == "IN PROGRESS"
+
+
 def test_links_are_kept_once(tmp_path: Path) -> None:
     store = make(tmp_path, "One")
     assert store.link(1, "auth-2026-01-19").files == ("specs/state.json",)

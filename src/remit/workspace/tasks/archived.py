@@ -1,23 +1,23 @@
-"""archive/state.json as the numbers that are taken in it.
+"""archive/state.json as the numbers that are taken in it, and which number is the next.
 
 Owns the reading of the archive, whose lists have other names in every workspace: whatever list there holds tasks.
 """
 
 from __future__ import annotations
 
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from remit.workspace.tasks.state import NUMBER_KEY, load_json, read_number, read_title
-from remit.workspace.tasks.values import MAX_NUMBER_DIGITS
+from remit.workspace.tasks.values import NO_WRAP, TOO_HIGH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from remit.workspace.tasks.state import State
     from remit.workspace.tasks.todo import Todo
 
 NO_TASKS: Mapping[int, str] = {}
-TOO_HIGH = 10**MAX_NUMBER_DIGITS
 
 
 def parse_archive(text: str | None) -> Mapping[int, str]:
@@ -43,22 +43,23 @@ def list_taken(state: State | None, todo: Todo | None, archive: Mapping[int, str
     return taken if state is not None and state.wraps else taken | archive.keys()
 
 
-def highest_number(state: State | None, todo: Todo | None, archive: Mapping[int, str] = NO_TASKS) -> int:
-    """The highest number that is taken; -1 where none is."""
-    return max(list_taken(state, todo, archive), default=-1)
+def find_next_number(counters: Iterable[int], taken: set[int], *, wraps: range = NO_WRAP) -> int:
+    """The number of the next task."""
+    return next(walk_free_numbers(counters, taken, wraps=wraps))
 
 
-def find_next_number(counters: Iterable[int], taken: set[int], *, wraps: bool = False) -> int:
-    """The number of the next task: the highest that a file gives, unless it is taken or below one that is.
+def walk_free_numbers(counters: Iterable[int], taken: set[int], *, wraps: range = NO_WRAP) -> Iterator[int]:
+    """The numbers of the next tasks: from the highest that a file gives, unless it is taken or below one that is.
 
-    A number that TODO.md could not hold counts for nothing.
+    A number that TODO.md could not hold counts for nothing. Where numbers start again, higher is not later: the first
+    of the counters counts, which is that of state.json, and after the last number come the lowest that are free.
     """
-    given = max((each for each in counters if each < TOO_HIGH), default=None)
-    highest = max((each for each in taken if each < TOO_HIGH), default=0)
-    if given is None:
-        return highest + 1
+    given = [each for each in counters if each < TOO_HIGH]
+    above = max((each for each in taken if each < TOO_HIGH), default=0) + 1
     if not wraps:
-        return max(given, highest + 1) if taken else given
-    while given in taken:
-        given += 1
-    return given
+        return count(max([*given, *((above,) if taken or not given else ())]))
+    start = given[0] if given else above
+    start = start if start in wraps else wraps.start
+    rest = range(max(above, wraps.stop), TOO_HIGH)  # all of them are in use, and a task needs a number
+    numbers = chain(range(start, wraps.stop), range(wraps.start, start), rest)
+    return (number for number in numbers if number not in taken)

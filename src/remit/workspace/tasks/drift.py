@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import find_meant
 from remit.model import Finding
-from remit.workspace.tasks.archived import NO_TASKS, list_taken
+from remit.workspace.tasks.archived import NO_TASKS, find_next_number, list_taken
 from remit.workspace.tasks.values import MARKERS
 
 if TYPE_CHECKING:
@@ -138,8 +138,8 @@ def duplicate_number(task: Task, first: Task) -> Finding:
     )
 
 
-def next_number_taken(counter: Counter, highest: int) -> Finding:
-    """next_project_number is not above the numbers that are taken.
+def next_number_taken(counter: Counter, taken: int, free: int) -> Finding:
+    """next_project_number is not above the numbers that are taken; where numbers start again, it is one of them.
 
     Why: the next task would get a number that another one has, or had.
 
@@ -150,8 +150,8 @@ def next_number_taken(counter: Counter, highest: int) -> Finding:
     return Finding(
         "SYN006",
         "error",
-        f"the next number is {counter.number}, and {highest} is taken already",
-        f"Make it {highest + 1} with: remit sync --repair.",
+        f"the next number is {counter.number}, and {taken} is taken already",
+        f"Make it {free} with: remit sync --repair.",
         "S1 C13",
         "/next_project_number",
         counter.place,
@@ -189,7 +189,7 @@ def file_missing(name: str, other: str) -> Finding:
     return Finding("SYN008", "error", f"{name} is not there, and {other} is", hint, "S1")
 
 
-def next_number_differs(todo: Counter, state: Counter) -> Finding:
+def next_number_differs(todo: Counter, state: Counter, free: int) -> Finding:
     """The header of TODO.md gives another next number than state.json.
 
     Why: whoever reads the header takes a number that is taken, or leaves a gap.
@@ -202,7 +202,7 @@ def next_number_differs(todo: Counter, state: Counter) -> Finding:
         "SYN009",
         "error",
         f"the next number is {todo.number} here and {state.number} in state.json (line {state.place.line})",
-        f"Make it {max(todo.number, state.number)} in both with: remit sync --repair.",
+        f"Make it {free} in both with: remit sync --repair.",
         "S1 C13",
         place=todo.place,
     )
@@ -510,18 +510,22 @@ def _check_state(state: State, todo: Todo | None, archive: Mapping[int, str]) ->
         if not task.closed and is_archived(task, archive, wraps=state.wraps):
             yield also_archived(task, "state.json")
     if state.next_number is not None:
-        yield from _check_counter(state.next_number, list_taken(state, todo, archive), wraps=state.wraps)
+        taken = list_taken(state, todo, archive)
+        highest, here = max(taken, default=-1), state.next_number.number
+        if here <= highest and (not state.wraps or here in taken):
+            one = here if state.wraps else highest
+            yield next_number_taken(state.next_number, one, _find_next(state, todo, taken))
 
 
-def is_archived(task: Task, archive: Mapping[int, str], *, wraps: bool) -> bool:
+def _find_next(state: State, todo: Todo | None, taken: set[int]) -> int:
+    """The number that a repair would make the next one."""
+    counters = (each.next_number for each in (state, todo) if each is not None)
+    return find_next_number([each.number for each in counters if each is not None], taken, wraps=state.wraps)
+
+
+def is_archived(task: Task, archive: Mapping[int, str], *, wraps: range) -> bool:
     """Whether a task is in the archive. Where numbers start again, one with another name is another task."""
     return task.number in archive and (not wraps or archive[task.number] == task.title)
-
-
-def _check_counter(counter: Counter, taken: set[int], *, wraps: bool) -> Iterator[Finding]:
-    highest = max(taken, default=-1)
-    if counter.number <= highest and (not wraps or counter.number in taken):
-        yield next_number_taken(counter, highest)
 
 
 def _check_todo(todo: Todo, state: State | None, archive: Mapping[int, str]) -> Iterator[Finding]:
@@ -534,7 +538,7 @@ def _check_todo(todo: Todo, state: State | None, archive: Mapping[int, str]) -> 
         return
     here, there = todo.next_number, state.next_number
     if here is not None and there is not None and here.number != there.number:
-        yield next_number_differs(here, there)
+        yield next_number_differs(here, there, _find_next(state, todo, list_taken(state, todo, archive)))
     first = {task.number: task for task in reversed(tasks)}
     for task in first.values():
         if task.number not in known:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.workspace.tasks import state_edits, todo_edits
-from remit.workspace.tasks.archived import TOO_HIGH, find_next_number, list_taken
+from remit.workspace.tasks.archived import list_taken, walk_free_numbers
 from remit.workspace.tasks.intake import make_name
 from remit.workspace.tasks.state import NUMBER_KEY, parse_state
 from remit.workspace.tasks.todo import parse_todo
-from remit.workspace.tasks.values import read_marker
+from remit.workspace.tasks.values import TOO_HIGH, read_marker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -90,8 +91,8 @@ class _Parting:
         known, listed = parse_state(self.state.text), parse_todo(self.todo.text)
         taken = list_taken(known, listed, self.archive)
         counters = [each.next_number.number for each in (known, listed) if each.next_number is not None]
-        first = find_next_number(counters, taken, wraps=known.wraps)
-        return (number for number in range(first, TOO_HIGH) if number not in taken)
+        free = walk_free_numbers(counters, taken, wraps=known.wraps)
+        return takewhile(lambda number: number < TOO_HIGH, free)
 
     def list_sections(self, number: int) -> list[todo_edits.Entry]:
         return [section for section in self.sections.get(number, ()) if not section.bare]

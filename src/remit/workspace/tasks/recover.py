@@ -20,7 +20,15 @@ from remit.workspace.tasks.archived import find_next_number
 from remit.workspace.tasks.drift import part_left_out, taken_from_todo, task_cut_off, version_left_out
 from remit.workspace.tasks.intake import read_fields
 from remit.workspace.tasks.salvage import LIST_KEYS, NUMBER_TEXT, Part, render_container, render_part, salvage
-from remit.workspace.tasks.state import NEXT_KEY, NUMBER_KEY, OPEN_LISTS, STATUS_KEY, read_number
+from remit.workspace.tasks.state import (
+    NEXT_KEY,
+    NUMBER_KEY,
+    NUMBERING_KEY,
+    OPEN_LISTS,
+    STATUS_KEY,
+    read_number,
+    read_numbering,
+)
 from remit.workspace.tasks.todo import parse_todo
 
 if TYPE_CHECKING:
@@ -321,9 +329,9 @@ class _Gathering:
     def finish(self, told: list[str]) -> Recovered:
         kept = self.list_numbers()
         known = set(kept)
-        wraps = "modulo" in self.members.get('"project_numbering"', "")
+        wraps = read_numbering(_load(self.members.get(f'"{NUMBERING_KEY}"', "")))
         next_number = find_next_number(self.counters, known | self.lost, wraps=wraps)
-        if not self.counters or next_number != max(self.counters):
+        if next_number not in self.counters:
             self.told.append(f"the next number is {next_number}")
         lost = tuple(sorted(self.lost - known))
         told += self.tell()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.workspace.tasks import state_edits, todo_edits
-from remit.workspace.tasks.archived import NO_TASKS, TOO_HIGH, find_next_number, list_taken, parse_archive
+from remit.workspace.tasks.archived import NO_TASKS, find_next_number, list_taken, parse_archive
 from remit.workspace.tasks.drift import (
     agrees,
     changed_in_both,
@@ -28,7 +28,7 @@ from remit.workspace.tasks.markdown import clean_title
 from remit.workspace.tasks.moves import ENDS, NEED_REASON, check_move
 from remit.workspace.tasks.state import OPEN_LISTS, State, parse_state
 from remit.workspace.tasks.todo import Todo, parse_todo
-from remit.workspace.tasks.values import MARKERS, read_marker, read_priority
+from remit.workspace.tasks.values import MARKERS, TOO_HIGH, read_marker, read_priority
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

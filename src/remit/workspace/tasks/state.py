@@ -7,19 +7,32 @@ JSON is told with the place where it breaks and, where that can be seen, with wh
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, NamedTuple
 
 from jiter import from_json
 
 from remit.model import Place
 from remit.workspace.json_text import DECODER, Member, explain_breakage, skip_space, walk_items, walk_members
-from remit.workspace.tasks.values import MAX_NUMBER_DIGITS, Counter, Flaw, Task, read_marker, read_priority
+from remit.workspace.tasks.values import (
+    MAX_NUMBER_DIGITS,
+    NO_WRAP,
+    TOO_HIGH,
+    Counter,
+    Flaw,
+    Task,
+    read_marker,
+    read_priority,
+)
 
 OPEN_LISTS = ("active_projects", "pending_tasks")
 CLOSED_LISTS = ("completed_projects",)
+NUMBERING_KEY = "project_numbering"
 NEXT_KEY = "next_project_number"
 NUMBER_KEY = "project_number"
 STATUS_KEY = "status"
+_MODULO = re.compile(r"modulo[ _-]?([0-9]{1,9})(?![0-9])")
+_MAX_POLICY = 100
 
 
 class State(NamedTuple):
@@ -27,8 +40,8 @@ class State(NamedTuple):
 
     tasks: tuple[Task, ...] = ()
     next_number: Counter | None = None
-    wraps: bool = False
-    """Numbers start again at 0 after the last one, so the next need not be the highest."""
+    wraps: range = NO_WRAP
+    """The numbers that are gone through again and again, so that the next need not be the highest; else none."""
     flaws: tuple[Flaw, ...] = ()
     broken: Flaw | None = None
 
@@ -79,7 +92,7 @@ def load_json(text: str) -> object:
 def _read(text: str, lines: _Lines, start: int) -> State:
     tasks: list[Task] = []
     flaws: list[Flaw] = []
-    counter, wraps, seen = None, False, set()
+    counter, wraps, seen = None, NO_WRAP, set()
     for member in walk_members(text, start):
         place = lines.locate(member.start, member.end)
         lists = member.key in OPEN_LISTS or member.key in CLOSED_LISTS
@@ -97,9 +110,24 @@ def _read(text: str, lines: _Lines, start: int) -> State:
                 flaws.append(Flaw(f"{NEXT_KEY} is not a number", "Give the number of the next task.", place))
             else:
                 counter = Counter(number, place)
-        elif member.key == "project_numbering" and isinstance(member.value, dict):
-            wraps = "modulo" in str(member.value.get("policy"))
+        elif member.key == NUMBERING_KEY:
+            wraps = read_numbering(member.value)
     return State(tuple(tasks), counter, wraps, tuple(flaws))
+
+
+def read_numbering(value: object) -> range:
+    """The numbers that `project_numbering` has tasks go through again and again; none where they only rise.
+
+    A policy such as increment_modulo_1000 goes from 0 to 999, unless `min` says that it begins later.
+    """
+    given = value if isinstance(value, dict) else {}
+    policy, first, last = str(given.get("policy"))[:_MAX_POLICY], given.get("min"), given.get("max")
+    if "modulo" not in policy:
+        return NO_WRAP
+    found = _MODULO.search(policy)
+    stop = int(found[1]) if found is not None else (read_number(last) or TOO_HIGH) + 1
+    start = read_number(first) or 0
+    return range(start if start < stop else 0, min(stop, TOO_HIGH))
 
 
 def read_number(value: object) -> int | None:

@@ -190,15 +190,15 @@ class TaskStore:
         now = read_clock()
         given = {name: text for name, text in {"language": language, "description": description}.items() if text}
         with self.change("task added", may_begin=True) as desk:
-            number = _choose_number(desk)
+            number, following = _choose_numbers(desk)
             entry = {"project_number": number, "project_name": make_name(title), "title": title}
             entry |= {"status": state_edits.spell_status(desk.state, "NOT STARTED"), "priority": priority, **given}
-            desk.put(STATE, state_edits.add_task(desk.state, entry, next_number=number + 1, now=now))
+            desk.put(STATE, state_edits.add_task(desk.state, entry, next_number=following, now=now))
             shown = {"Status": "NOT STARTED", "Priority": priority.capitalize()}
             shown |= {"Language": language} if language else {}
             shown["Created"] = now[:10]
             todo = todo_edits.add_task(desk.todo, number, title, shown, priority=priority, description=description)
-            desk.put(TODO, todo_edits.set_next_number(todo, number + 1))
+            desk.put(TODO, todo_edits.set_next_number(todo, following))
             desk.markers[number] = "NOT STARTED"
         return _tell(desk, number, None, "NOT STARTED")
 
@@ -417,12 +417,25 @@ def _list_paths(fields: dict[str, Any]) -> set[object]:
     return {each.get("path") for each in listed if isinstance(each, dict)} if isinstance(listed, list) else set()
 
 
-def _choose_number(desk: Desk) -> int:
-    """The next number: what the files say, above everything that is taken."""
+def _choose_numbers(desk: Desk) -> tuple[int, int]:
+    """The next number, which is what the files say, above everything that is taken; and the one after it."""
     state, todo = parse_state(desk.state), parse_todo(desk.todo)
     taken = list_taken(state, todo, parse_archive(desk.load(ARCHIVE)))
+    if state.wraps:  # a folder that is still there would lend its plan to the new task
+        taken |= list_folders(desk.home.root, desk.folder).keys()
     counters = [each.next_number.number for each in (state, todo) if each.next_number is not None]
-    return find_next_number(counters, taken, wraps=state.wraps)
+    number = find_next_number(counters, taken, wraps=state.wraps)
+    return number, find_next_number([number + 1], taken | {number}, wraps=state.wraps)
+
+
+def list_folders(root: str, folder: str) -> dict[int, list[str]]:
+    """The folders of tasks, `{number}_{name}`, by number."""
+    found: dict[int, list[str]] = {}
+    for name in _list_names(f"{root}/{folder}", tuple("0123456789")):
+        number = read_number(name.partition("_")[0]) if "_" in name else None
+        if number is not None and os.path.isdir(f"{root}/{folder}/{name}"):
+            found.setdefault(number, []).append(name)
+    return found
 
 
 def _choose_ended(desk: Desk, numbers: tuple[int, ...]) -> list[tuple[int, str]]:

@@ -14,6 +14,9 @@ MARKERS = (
     "PLANNED", "REVISING", "REVISED", "IMPLEMENTING", "PARTIAL", "EXPANDED", "ON HOLD",
 )  # fmt: skip
 MAX_NUMBER_DIGITS = 9
+TOO_HIGH = 10**MAX_NUMBER_DIGITS
+"""The first number that TODO.md cannot hold."""
+NO_WRAP = range(0)
 _MAX_PRIORITY = 400
 
 _SPACES = str.maketrans("_-", "  ")
