@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from sys import float_info
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit import contract
 from remit.app.settings import load_settings
-from remit.contract.dialects import DIALECTS, HYPER, MANIFEST, get_dialect, render_schema
+from remit.contract.dialects import DIALECTS, MANIFEST, get_dialect, render_schema
 from remit.contract.dialects.manifest import SENTENCES
 from remit.errors import UsageError, did_you_mean
 from remit.model import Expectation
@@ -17,12 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from remit.model import ArtifactFacts, Finding, Verdict
+    from remit.model import Finding, Verdict
 
 AGENT_FILE = "agent-file"
 SCHEMAS = (*DIALECTS, AGENT_FILE)
-HYPER_VARIABLE = "HYPER_WORKSPACE_ROOT"
-"""The environment variable that names the folder where `hyper` paths start (R3.3)."""
 MANIFEST_PLACES = ("claudedocs/agent-outputs/MANIFEST.jsonl", "MANIFEST.jsonl")
 
 
@@ -42,16 +39,18 @@ def check(
             if verdict is not None:
                 return verdict
         return contract.check(text, dialect=dialect, session_id=session_id, agent=agent)
+    from remit.workspace.evidence.facts import follow_to_file, load_findings, look_at_artifacts  # noqa: PLC0415 - only here
+
     words = load_settings(root).status_words if root is not None else {}
     expectation = Expectation(session_id, agent)
     reading = contract.read_message(text, dialect=dialect, expectation=expectation, words=words)
     if reading.payload is None and root is not None:
-        reading = _follow_to_file(reading, root, dialect) or reading
+        reading = follow_to_file(reading, root, dialect) or reading
     if reading.dialect is MANIFEST:
         manifest = _find_manifest(root, manifest)
         contract.attach_entry(reading, _load_tail(manifest))
-    evidence = _look_at_artifacts(reading, root, manifest)
-    return contract.judge(reading, evidence=evidence, findings_text=_load_findings(evidence, root, manifest))
+    evidence = look_at_artifacts(reading, root, manifest)
+    return contract.judge(reading, evidence=evidence, findings_text=load_findings(evidence, root, manifest))
 
 
 def load_message(source: str) -> bytes:
@@ -152,29 +151,6 @@ def schema(name: str) -> dict[str, Any]:
     return render_schema(get_dialect(name))
 
 
-# --- what the pure rooms want from the disk ---------------------------------------------------------------------------
-
-_MAX_FINDINGS_BYTES = 1024 * 1024
-
-
-def _follow_to_file(reading: contract.Reading, root: Path, dialect: str | None) -> contract.Reading | None:
-    """A message may name a return file instead of holding a return; only an issued session id makes it its own."""
-    from remit.contract.extract import find_return_files  # noqa: PLC0415
-    from remit.workspace.files import load_bytes  # noqa: PLC0415 - only with a root
-
-    named = find_return_files(reading.text) if reading.expectation.session_id is not None else []
-    for name in reversed(named):
-        facts = _inspect((name,), root, (root,))[name]
-        if facts.state == "file" and (facts.size_bytes or 0) <= _MAX_FINDINGS_BYTES:
-            found = contract.read_message(load_bytes(root / name), dialect=dialect, expectation=reading.expectation,
-                                          words=reading.words)  # fmt: skip
-            if found.payload is not None:
-                found.transport = "file"
-                found.located = False  # its places are places in that file
-                return found
-    return None
-
-
 def _find_manifest(root: Path | None, manifest: Path | None) -> Path | None:
     if manifest is not None or root is None:
         return manifest
@@ -185,34 +161,3 @@ def _load_tail(manifest: Path | None) -> str | None:
     from remit.workspace.files import load_tail  # noqa: PLC0415 - only with a manifest
 
     return None if manifest is None else load_tail(manifest)
-
-
-def _look_at_artifacts(reading: contract.Reading, root: Path | None, manifest: Path | None) -> dict[str, ArtifactFacts]:
-    """Look where the dialect's paths start: beside the manifest, in hyper's own workspace, at the root."""
-    bases: tuple[Path, ...] = () if root is None else (root,)
-    if reading.dialect is MANIFEST and manifest is not None:
-        bases = (manifest.parent, *bases)
-    elif reading.dialect is HYPER and root is not None and (own := os.environ.get(HYPER_VARIABLE)):
-        bases = (root / own, root)  # a relative one starts at the root, wherever this process does
-    if root is None:
-        root = manifest.parent if reading.dialect is MANIFEST and manifest is not None else None
-    return {} if root is None else _inspect(tuple(reading.paths), root, bases)
-
-
-def _inspect(paths: tuple[str, ...], root: Path, bases: tuple[Path, ...]) -> dict[str, ArtifactFacts]:
-    from remit.workspace.evidence import inspect_artifacts  # noqa: PLC0415 - only with a root
-
-    return inspect_artifacts(paths, root=root, bases=bases)
-
-
-def _load_findings(evidence: dict[str, ArtifactFacts], root: Path | None, manifest: Path | None) -> str | None:
-    """The text of the findings file, where the manifest's entry names one that is there."""
-    from remit.workspace.files import load_bytes  # noqa: PLC0415 - only with a manifest
-
-    if manifest is None:
-        return None
-    for path, facts in evidence.items():
-        for base in (manifest.parent, root):
-            if facts.state == "file" and base is not None and (base / path).is_file():
-                return load_bytes(base / path, max_bytes=_MAX_FINDINGS_BYTES).decode("utf-8", "replace")
-    return None

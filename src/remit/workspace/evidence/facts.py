@@ -1,0 +1,69 @@
+"""Facts for the contract: what is on disk where a return says that something is.
+
+Owns fetching them: the return file that a message names, the artifacts at the paths that its dialect means, and the
+findings file of a manifest's entry. The contract gets values, and never looks itself.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from remit import contract
+from remit.contract.dialects import HYPER, MANIFEST
+from remit.contract.extract import find_return_files
+from remit.workspace.evidence.artifacts import inspect_artifacts
+from remit.workspace.files import load_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from remit.model import ArtifactFacts
+
+HYPER_VARIABLE = "HYPER_WORKSPACE_ROOT"
+"""The environment variable that names the folder where `hyper` paths start (R3.3)."""
+_MAX_BYTES = 1024 * 1024
+
+
+def follow_to_file(reading: contract.Reading, root: Path, dialect: str | None) -> contract.Reading | None:
+    """A message may name a return file instead of holding a return; only an issued session id makes it its own."""
+    named = find_return_files(reading.text) if reading.expectation.session_id is not None else []
+    for name in reversed(named):
+        facts = inspect_artifacts((name,), root=root, bases=(root,))[name]
+        if facts.state == "file" and (facts.size_bytes or 0) <= _MAX_BYTES:
+            found = contract.read_message(load_bytes(root / name), dialect=dialect, expectation=reading.expectation,
+                                          words=reading.words)  # fmt: skip
+            if found.payload is not None:
+                found.transport = "file"
+                found.located = False  # its places are places in that file
+                return found
+    return None
+
+
+def find_bases(reading: contract.Reading, root: Path | None, manifest: Path | None) -> tuple[Path, ...]:
+    """Where the dialect's paths start: beside the manifest, in hyper's own workspace, at the root."""
+    bases: tuple[Path, ...] = () if root is None else (root,)
+    if reading.dialect is MANIFEST and manifest is not None:
+        return (manifest.parent, *bases)
+    if reading.dialect is HYPER and root is not None and (own := os.environ.get(HYPER_VARIABLE)):
+        return (root / own, root)  # a relative one starts at the root, wherever this process does
+    return bases
+
+
+def look_at_artifacts(reading: contract.Reading, root: Path | None, manifest: Path | None) -> dict[str, ArtifactFacts]:
+    """What is at each path that a return claims."""
+    bases = find_bases(reading, root, manifest)
+    if root is None:
+        root = manifest.parent if reading.dialect is MANIFEST and manifest is not None else None
+    return {} if root is None else inspect_artifacts(tuple(reading.paths), root=root, bases=bases)
+
+
+def load_findings(evidence: dict[str, ArtifactFacts], root: Path | None, manifest: Path | None) -> str | None:
+    """The text of the findings file, where the manifest's entry names one that is there."""
+    if manifest is None:
+        return None
+    for path, facts in evidence.items():
+        for base in (manifest.parent, root):
+            if facts.state == "file" and base is not None and (base / path).is_file():
+                return load_bytes(base / path, max_bytes=_MAX_BYTES).decode("utf-8", "replace")
+    return None
