@@ -1,0 +1,1 @@
+"""Delegations: from admission to settlement."""
