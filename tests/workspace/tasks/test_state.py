@@ -90,3 +90,39 @@ JSON = st.recursive(
 def test_no_value_breaks_it(value: dict[str, object], indent: int | None) -> None:
     state = parse_state(json.dumps(value, indent=indent))
     assert state.broken is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            '"planned"',
+            '"planned",\n "status":  "blocked"',
+            """task 12 gives 'status' twice: "planned" and "blocked\"""",
+        ),
+        (
+            '"planned"',
+            '"planned", "\\u0073tatus": "planned"',
+            """task 12 gives 'status' twice: "planned" and "planned\"""",
+        ),
+        ('"high"', '"high", "plan": [{"a": 1, "a": 2, "a": 3}]', "task 12 gives 'a' twice within 'plan'"),
+        ('"high"', '"high", "n": 1, "n": {"a": 1}', """task 12 gives 'n' twice: 1 and {"a": 1}"""),
+    ],
+)
+def test_a_key_that_a_task_gives_twice_is_told_at_the_second(old: str, new: str, told: str) -> None:
+    text = STATE.replace(old, new)
+    assert text != STATE
+    for each in (text, "\ufeff" + text, text.replace("parser", "\\ud800")):
+        state = parse_state(each)
+        assert (state.broken, state.flaws) == (None, ())
+        (flaw,) = state.repeated
+        assert flaw.message == told
+        assert flaw.place is not None
+        assert each.split("\n")[flaw.place.line - 1][flaw.place.column - 1] == '"'
+
+
+def test_what_is_given_twice_elsewhere_or_very_often_fills_no_screen() -> None:
+    assert parse_state(STATE.replace('"next', '"own": {"a": 1, "a": 2}, "own": 1, "next')).repeated == ()
+    assert parse_state(STATE).repeated == ()
+    many = ", ".join(f'"k{each // 2}": 1' for each in range(2_000))
+    assert len(parse_state(STATE.replace('"planned"', f'"planned", {many}')).repeated) == 5

@@ -447,6 +447,19 @@ def priority_differs(todo: Task, state: Task) -> Finding:
     )
 
 
+def key_given_twice(flaw: Flaw) -> Finding:
+    """A task of state.json gives one key twice.
+
+    Why: most readers, Remit too, see the last and others the first; so two of them may see two statuses of one task.
+    A merge that kept the lines of both sides leaves this, and it is valid JSON.
+
+    Bad: `{"project_number": 12, "status": "blocked", "status": "completed"}`
+
+    Good: `{"project_number": 12, "status": "blocked"}`
+    """
+    return Finding("SYN023", "error", flaw.message, flaw.hint, "S1 S9", place=flaw.place)
+
+
 TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "SYN001": (state_broken, "error", "S1 S9"),
     "SYN002": (only_in_state, "error", "S1 S5 S9"),
@@ -470,6 +483,7 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "SYN020": (another_task, "error", "S9 C13"),
     "SYN021": (title_differs, "warning", "S1 S5"),
     "SYN022": (priority_differs, "warning", "S1 S5"),
+    "SYN023": (key_given_twice, "error", "S1 S9"),
 }
 
 
@@ -501,6 +515,7 @@ def _order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def _check_state(state: State, todo: Todo | None, archive: Mapping[int, str]) -> Iterator[Finding]:
     yield from (not_a_task(flaw) for flaw in state.flaws)
+    yield from (key_given_twice(flaw) for flaw in state.repeated)
     yield from _check_tasks(state.tasks)
     listed = None if todo is None else {task.number for task in todo.tasks}
     if listed is not None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jiter import from_json
 
@@ -25,6 +26,9 @@ from remit.workspace.tasks.values import (
     read_priority,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 OPEN_LISTS = ("active_projects", "pending_tasks")
 CLOSED_LISTS = ("completed_projects",)
 NUMBERING_KEY = "project_numbering"
@@ -33,6 +37,8 @@ NUMBER_KEY = "project_number"
 STATUS_KEY = "status"
 _MODULO = re.compile(r"modulo[ _-]?([0-9]{1,9})(?![0-9])")
 _MAX_POLICY = 100
+_MAX_REPEATED = 5
+_SHOWN = 60
 
 
 class State(NamedTuple):
@@ -43,6 +49,8 @@ class State(NamedTuple):
     wraps: range = NO_WRAP
     """The numbers that are gone through again and again, so that the next need not be the highest; else none."""
     flaws: tuple[Flaw, ...] = ()
+    repeated: tuple[Flaw, ...] = ()
+    """Keys that a task gives twice."""
     broken: Flaw | None = None
 
 
@@ -70,14 +78,23 @@ def parse_state(text: str) -> State:
     lines = _Lines(text)
     start = 1 if text.startswith("\ufeff") else 0
     try:
-        value = load_json(text)
+        value, repeats = _load(text)
     except (ValueError, RecursionError) as error:
         told = explain_breakage(error, text, "state.json", offset=start)
         return State(broken=Flaw(told.message, told.hint, told.span and lines.locate(*told.span)))
     if not isinstance(value, dict):
         flaw = Flaw("state.json is not an object", "Make it an object with active_projects.", lines.locate(0, 1))
         return State(broken=flaw)
-    return _read(text, lines, skip_space(text, start))
+    state = _read(text, lines, skip_space(text, start))
+    return state._replace(repeated=tuple(_find_repeated(text))) if repeats else state
+
+
+def _load(text: str) -> tuple[object, bool]:
+    """A text as a JSON value, and whether some object in it may give a key twice."""
+    try:
+        return from_json(text.removeprefix("\ufeff").encode(), cache_mode="keys", catch_duplicate_keys=True), False
+    except ValueError:
+        return load_json(text), True
 
 
 def load_json(text: str) -> object:
@@ -160,6 +177,47 @@ def _read_task(item: Member, text: str, lines: _Lines, tasks: list[Task], flaws:
             priority=read_priority(value.get("priority")),
         )
     )
+
+
+def _find_repeated(text: str) -> Iterator[Flaw]:
+    """The keys that tasks give twice. Walked only where some object does."""
+    lines = _Lines(text)
+    for home in walk_members(text, skip_space(text, 1 if text.startswith("\ufeff") else 0)):
+        if home.key in (*OPEN_LISTS, *CLOSED_LISTS) and isinstance(home.value, list):
+            for item in walk_items(text, home.start):
+                number = read_number(item.value.get(NUMBER_KEY)) if isinstance(item.value, dict) else None
+                found = () if number is None else _walk_repeated(text, item)
+                for member, told in islice(found, _MAX_REPEATED):
+                    place = lines.locate(member.key_start, member.end)
+                    yield Flaw(f"task {number} gives {told}", "Remove one of the two by hand.", place)
+
+
+def _walk_repeated(text: str, item: Member) -> Iterator[tuple[Member, str]]:
+    """The members of a task that are there for the second time, or hold an object with such a one."""
+    seen: dict[str, Member] = {}
+    for member in walk_members(text, item.start):
+        first = seen.setdefault(member.key, member)
+        if first is not member:
+            both = " and ".join(" ".join(text[each.start : each.end].split())[:_SHOWN] for each in (first, member))
+            yield member, f"{member.key[:_SHOWN]!r} twice: {both}"
+        elif isinstance(member.value, dict | list):
+            for key in _list_repeated(text[member.start : member.end]):
+                yield member, f"{key[:_SHOWN]!r} twice within {member.key[:_SHOWN]!r}"
+
+
+def _list_repeated(text: str) -> list[str]:
+    """The keys that the objects of a value give twice, each once."""
+    found: dict[str, None] = {}
+
+    def look(pairs: list[tuple[str, object]]) -> None:
+        keys: set[str] = set()
+        for key, _ in pairs:
+            if key in keys:
+                found[key] = None
+            keys.add(key)
+
+    json.JSONDecoder(object_pairs_hook=look, parse_int=str).decode(text)
+    return list(found)
 
 
 def read_title(value: dict[str, Any]) -> str:
