@@ -11,7 +11,7 @@ import os
 import stat
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import InputError, StorageError
 
@@ -59,6 +59,25 @@ def load_tail(path: Path) -> str:
         return ""
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read: {error}", hint="check the path and its permissions") from error
+
+
+def load_appended(path: str, offset: int) -> str:
+    """What stands behind an offset of a file of lines, or its end where that is too much; all of a shorter file."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            found = os.fstat(handle)
+            if not stat.S_ISREG(found.st_mode):
+                raise InputError(f"'{path}' is not a file", hint="name the manifest's file")
+            start = offset if offset <= found.st_size else 0
+            start = max(start, found.st_size - _TAIL_BYTES)
+            return os.pread(handle, _TAIL_BYTES, start).decode("utf-8", "replace")
+        finally:
+            os.close(handle)
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as error:
+        raise InputError(f"'{path}' cannot be read: {error}", hint="check the path and its permissions") from error
 
 
 def load_lines(path: str, *, max_bytes: int) -> Iterator[tuple[bytes, bool]]:
@@ -158,33 +177,83 @@ def remove(path: str) -> None:
         os.unlink(path)
 
 
-def append_line(path: str, line: bytes) -> int:
-    """Append a line to a file with one write, and see it on disk; where it begins. The caller holds the file's lock.
+class Grown(NamedTuple):
+    """What a file was before a line was appended to it, and after."""
 
-    A line that somebody left unfinished is ended first, so that it spoils nothing but itself. What cannot be written
-    whole is taken back.
-    """
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
-    is_new = not os.path.lexists(path)
-    handle = os.open(path, flags, 0o666)
-    try:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
-            raise InputError(f"'{path}' is not a file", hint="move it away")
-        torn = found.st_size > 0 and os.pread(handle, 1, found.st_size - 1) != b"\n"
-        data = b"\n" + line + b"\n" if torn else line + b"\n"
+    before: os.stat_result
+    after: os.stat_result
+    start: int
+    """Where the line begins."""
+    is_new: bool
+
+
+class GrowingFile:
+    """A file that lines are appended to. It stays open between them, for as long as its name leads to it."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._handle = -1
+        self._opened: tuple[int, int, int] | None = None
+
+    def append(self, line: bytes) -> Grown:
+        """Append a line with one write, and see it on disk. The caller holds the file's lock.
+
+        A line that somebody left unfinished is ended first, so that it spoils nothing but itself. What cannot be
+        written whole is taken back.
+        """
+        before, is_new = self._open()
+        handle, size = self._handle, before.st_size
         try:
-            _write_once(handle, data)
-            os.fsync(handle)
-        except BaseException:
-            _take_back(handle, found.st_size, data)
+            torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
+            data = b"\n" + line + b"\n" if torn else line + b"\n"
+            try:
+                _write_once(handle, data)
+                os.fsync(handle)
+            except BaseException:
+                _take_back(handle, size, data)
+                raise
+            after = os.fstat(handle)
+            end = os.lseek(handle, 0, os.SEEK_CUR)
+        except BaseException:  # a disk that failed says so once for each time that a file was opened
+            self.close()
             raise
-        end = os.lseek(handle, 0, os.SEEK_CUR)
+        if is_new:
+            sync_folder(os.path.dirname(os.path.abspath(self.path)))
+        return Grown(before, after, end - len(line) - 1, is_new)
+
+    def _open(self) -> tuple[os.stat_result, bool]:
+        """Open the file, unless it is; what it is now, and whether it was not there before."""
+        if self._opened is not None:
+            with suppress(OSError):
+                found = os.stat(self.path)
+                if (found.st_dev, found.st_ino, found.st_mode) == self._opened:
+                    return found, False
+            self.close()
+        is_new = not os.path.lexists(self.path)
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
+        self._handle = os.open(self.path, flags, 0o666)
+        found = os.fstat(self._handle)
+        self._opened = (found.st_dev, found.st_ino, found.st_mode)
+        if not stat.S_ISREG(found.st_mode):
+            self.close()
+            raise InputError(f"'{self.path}' is not a file", hint="move it away")
+        return found, is_new
+
+    def close(self) -> None:
+        """Close the file, if it is open."""
+        if self._opened is not None:
+            self._opened = None
+            with suppress(OSError):  # what was written is on disk already, or was told to have failed
+                os.close(self._handle)
+
+
+def append_line(path: str, line: bytes) -> int:
+    """Append one line to a file, as `GrowingFile` does; where it begins."""
+    file = GrowingFile(path)
+    try:
+        return file.append(line).start
     finally:
-        os.close(handle)
-    if is_new:
-        sync_folder(os.path.dirname(os.path.abspath(path)))
-    return end - len(line) - 1
+        file.close()
 
 
 def _write_once(handle: int, data: bytes) -> None:

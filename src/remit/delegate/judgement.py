@@ -1,0 +1,214 @@
+"""Judgement: what an agent says, held against what it did.
+
+Owns the verdict with evidence. The contract says whether the return is one; the tree before and after says whether it
+is true. Whoever says `completed` has changed every file that is claimed, with a tool if the harness tells of tools. The documentation of each finding (EVD…) is the docstring of the function that makes it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit import contract
+from remit.contract.dialects import MANIFEST
+from remit.model import Finding
+from remit.workspace.evidence.comparison import compare
+from remit.workspace.evidence.facts import find_bases, follow_to_file, load_findings, look_at_artifacts
+from remit.workspace.evidence.grades import WRITE, grade_artifacts, list_unclaimed
+from remit.workspace.evidence.snapshot import take_snapshot
+from remit.workspace.files import load_appended
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from remit.model import Expectation, Outcome, Return, Severity, Status, Verdict
+    from remit.runners import ToolUse
+    from remit.workspace.evidence.comparison import Change, Comparison
+    from remit.workspace.evidence.grades import ArtifactGrade
+    from remit.workspace.evidence.values import Snapshot
+
+_NOT_THERE = frozenset({"RET051", "RET054", "RET089"})
+"""A file that is claimed is missing or empty."""
+_PROVED = ("changed", "attributed")
+
+
+class Scene(NamedTuple):
+    """Where the agent worked, and what is known of it."""
+
+    root: str
+    before: Snapshot | None = None
+    tools: tuple[ToolUse, ...] | None = None
+    """What it used; None where nobody can tell."""
+    shared: bool = False
+    """Whether others worked in the same tree meanwhile."""
+    manifest: str = ""
+    manifest_bytes: int = 0
+    topic: str = ""
+    task_number: int | None = None
+
+
+class Judgement(NamedTuple):
+    """What is to be thought of an answer."""
+
+    outcome: Outcome
+    findings: tuple[Finding, ...] = ()
+    returned: Return | None = None
+    """The canonical return, where the outcome allows to use it."""
+    claimed: Return | None = None
+    """What the agent claims, also where it is not borne out."""
+    grades: Mapping[str, ArtifactGrade] = {}
+    unclaimed: tuple[Change, ...] = ()
+    verdict: Verdict | None = None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the return can be used, whatever its status word says."""
+        return self.returned is not None
+
+
+def judge_answer(
+    text: str,
+    scene: Scene,
+    *,
+    dialect: str,
+    expectation: Expectation,
+    words: Mapping[str, Status],
+) -> Judgement:
+    """Judge a final message against the tree it was to change."""
+    root = Path(scene.root)
+    manifest = Path(scene.manifest) if scene.manifest else None
+    reading = contract.read_message(text, dialect=dialect, expectation=expectation, words=words)
+    if reading.payload is None:
+        reading = follow_to_file(reading, root, dialect) or reading
+    if reading.dialect is MANIFEST:
+        contract.attach_entry(reading, _find_entry(scene))
+    facts = look_at_artifacts(reading, root, manifest)
+    verdict = contract.judge(reading, evidence=facts, findings_text=load_findings(facts, root, manifest))
+    bases = tuple(os.fspath(base) for base in find_bases(reading, root, manifest))
+    grades = grade_artifacts(
+        facts, before=scene.before, root=scene.root, bases=bases, tool_ledger=_list_writes(scene.root, scene.tools)
+    )
+    return _weigh(verdict, grades, scene)
+
+
+def look_around(scene: Scene, grades: Mapping[str, ArtifactGrade]) -> tuple[Comparison | None, tuple[Change, ...]]:
+    """What changed since the delegation began, and what of it nobody claimed."""
+    if scene.before is None:
+        return None, ()
+    comparison = compare(scene.before, take_snapshot(scene.root, earlier=scene.before))
+    return comparison, list_unclaimed(comparison, grades.values())
+
+
+def _weigh(verdict: Verdict, grades: Mapping[str, ArtifactGrade], scene: Scene) -> Judgement:
+    errors = [finding for finding in verdict.findings if finding.severity == "error"]
+    if not verdict.accepted:
+        absent = bool(errors) and {finding.code for finding in errors} <= _NOT_THERE
+        outcome: Outcome = "fabricated" if absent else verdict.outcome
+        return Judgement(outcome, verdict.findings, grades=grades, verdict=verdict)
+    returned = verdict.returned
+    told = tuple(_find_doubts(grades, scene, is_done=returned is not None and returned.status == "completed"))
+    findings = (*told, *verdict.findings)
+    if any(finding.severity == "error" for finding in told):
+        return Judgement("fabricated", findings, claimed=returned, grades=grades, verdict=verdict)
+    return Judgement(verdict.outcome, findings, returned, returned, grades, verdict=verdict)
+
+
+def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene, *, is_done: bool) -> list[Finding]:
+    """What the tree has against the claims; an error only where the agent says that its work is done."""
+    if not grades:
+        return []
+    severity: Severity = "error" if is_done else "warning"
+    unproved = [] if scene.before is None else [path for path in grades if grades[path].grade not in _PROVED]
+    told = [not_changed(path, grades[path].reason, severity) for path in unproved]
+    if scene.tools is not None and not any(not use.failed for use in scene.tools):
+        told.append(no_tool_used(len(grades), severity))
+    if scene.shared and not any(finding.severity == "error" for finding in told):
+        unsure = [path for path, grade in grades.items() if grade.grade == "changed"]
+        told += [not_attributed(unsure)] if unsure else []
+    return told
+
+
+def _list_writes(root: str, tools: Sequence[ToolUse] | None) -> dict[str, tuple[str, ...]] | None:
+    """The files that the agent's own tools wrote, as they are called below the root."""
+    if tools is None:
+        return None
+    real = os.path.realpath(root)
+    paths = [os.path.join(real, use.path) for use in tools if use.operation == "write" and use.path and not use.failed]
+    return {os.path.relpath(os.path.realpath(path), real): (WRITE,) for path in paths if "\0" not in path}
+
+
+def _find_entry(scene: Scene) -> str | None:
+    """The manifest's line that this work appended: one of its topic or task; else the last, where nobody else wrote."""
+    if not scene.manifest:
+        return None
+    lines = [line for line in load_appended(scene.manifest, scene.manifest_bytes).split("\n") if line.strip()]
+    own = [line for line in lines if _is_own(line, scene)]
+    if own:
+        return own[-1]
+    return "" if scene.shared and len(lines) > 1 else (lines[-1] if lines else "")
+
+
+def _is_own(line: str, scene: Scene) -> bool:
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(entry, dict):
+        return False
+    tasks = entry.get("linked_tasks")
+    of_task = scene.task_number is not None and isinstance(tasks, list) and str(scene.task_number) in map(str, tasks)
+    return of_task or bool(scene.topic and str(entry.get("id", "")).startswith(f"{scene.topic}-"))
+
+
+# --- what is told -----------------------------------------------------------------------------------------------------
+
+
+def not_changed(path: str, reason: str, severity: Severity) -> Finding:
+    """A file that the agent claims did not change since the delegation began.
+
+    Why: a file that was there before is nobody's work. Agents report what they meant to write as often as what they
+    wrote.
+
+    Bad: `completed` with a report that another agent wrote last week.
+
+    Good: every artifact was made or changed in this delegation; what was only read is not claimed.
+    """
+    message = f"'{path[:200]}' is claimed and not borne out: {reason}"
+    return Finding("EVD001", severity, message, "Write the file, or do not claim it.", "R0.12", pointer="/artifacts")
+
+
+def no_tool_used(count: int, severity: Severity) -> Finding:
+    """The agent claims files, and its harness says that it used no tool that worked.
+
+    Why: without a tool nothing is written. Whatever is there, this agent did not make it.
+
+    Bad: an answer in one turn, with a list of files.
+
+    Good: the files are written with the harness's tools, then claimed.
+    """
+    what = "a file" if count == 1 else f"{count} files"
+    message = f"the agent claims {what} and used no tool that could have made any"
+    return Finding("EVD002", severity, message, "Do the work, then report it.", "R0.12", pointer="/artifacts")
+
+
+def not_attributed(paths: list[str]) -> Finding:
+    """A claimed file changed, but others worked in the same folder, and nothing tells who changed it.
+
+    Why: with several agents in one tree a change alone proves nothing about one of them.
+
+    Bad: two agents in one folder whose harness does not tell which files they wrote.
+
+    Good: a worktree for each of them (`--isolate worktree`), or a harness that tells.
+    """
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    message = f"'{paths[0][:200]}'{more} changed while others worked here too: who changed it is not known"
+    return Finding("EVD003", "warning", message, "Use --isolate worktree to tell agents apart.", "R0.12")
+
+
+TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+    "EVD001": (not_changed, "error", "R0.12"),
+    "EVD002": (no_tool_used, "error", "R0.12"),
+    "EVD003": (not_attributed, "warning", "R0.12"),
+}

@@ -1,0 +1,90 @@
+"""Terms: what was decided when a delegation was admitted, and holds until its end.
+
+Owns what a row of the ledger remembers beside its columns. Definition, permissions and settings are taken as they are
+at admission: an agent that edits them changes nothing for itself, and a broker that takes over knows all that the
+first one knew.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.model import NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Terms(NamedTuple):
+    """The terms of a delegation. All of it is plain JSON."""
+
+    work: str = ""
+    """What was asked for, in the caller's own words, as much as fits a line."""
+    prompt: str = ""
+    """The spill that holds the whole first message."""
+    dialect: str = "standard"
+    kind: str = ""
+    timeout_s: float = 3600
+    reasks: int = 2
+    retry: str = "never"
+    """`safe`: the agent may be started again from the beginning."""
+    budget: Mapping[str, Any] = NOTHING
+    may_call: tuple[str, ...] = ()
+    max_depth: int | None = None
+
+    # The agent
+    instructions: str = ""
+    """The spill that holds what its file tells it."""
+    is_native: bool = False
+    description: str = ""
+    model: str | None = None
+    tools: tuple[str, ...] | None = None
+    settings: Mapping[str, Any] = NOTHING
+    """What the workspace has set for the runner."""
+
+    # Where and how
+    root: str = ""
+    """The folder that the agent works in: the workspace's root, or a worktree."""
+    worktree: str = ""
+    sandbox: bool = False
+    evidence: bool = True
+    manifest: str = ""
+    """The manifest that a return of that dialect appends to, and how long it was before."""
+    manifest_bytes: int = 0
+    topic: str = ""
+
+    # Afterwards
+    settles: bool = True
+    commits: bool = True
+    owner: str = "remit"
+    command: str = ""
+    phase: int | None = None
+    envelope_tokens: int = 400
+    words: Mapping[str, str] = NOTHING
+    """The workspace's own status words."""
+
+    # Where it comes from
+    resume_of: str = ""
+    harness_id: str = ""
+    """The session of the harness that is taken up again."""
+    retry_of: str = ""
+    batch: str = ""
+
+    def as_details(self) -> dict[str, Any]:
+        """What of it is not as it would be anyway."""
+        usual = Terms()
+        return {
+            name: value if not isinstance(value, tuple) else list(value)
+            for name, value in self._asdict().items()
+            if value != getattr(usual, name)
+        }
+
+
+def read_terms(details: Mapping[str, Any]) -> Terms:
+    """The terms in a row of the ledger. What an older or newer Remit has written there besides is passed over."""
+    known: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in details.items()
+        if name in Terms._fields
+    }
+    return Terms(**known)
