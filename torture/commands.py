@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +19,8 @@ from remit.doors.cli.output import complain
 from remit.doors.render import get_exit_code
 from remit.errors import RemitError, StateError, StorageError
 from remit.model import Artifact, ArtifactFacts, Fault
+from remit.workspace import leftovers
+from remit.workspace.git.repository import SCRATCH
 from remit.workspace.home import Home
 from remit.workspace.ledger.activity import add_act
 from remit.workspace.ledger.delegations import Attempt, Delegation, add_delegation, advance, record_attempt
@@ -31,6 +34,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SESSION = "sess_1735460684_a1b2c3"
+HALF_WRITTEN = (
+    "specs/.remit-4194305-00000000-TODO.md",
+    ".remit/.remit-4194305-00000000-x",
+    "specs/.remit-000000000000",
+)
+"""Of a process that cannot be, for its number is too high, and of the journal."""
+SCRATCH_FOLDER = f"tmp/{SCRATCH}4194305-00000000"
 FINDINGS_FILE = "claudedocs/agent-outputs/2026-01-05_topic-7.md"
 
 
@@ -224,6 +234,51 @@ def unset(root: Path) -> int:
     return 0
 
 
+def grow_old(root: Path) -> int:
+    """A delegation was settled long ago, and others have died while they wrote files or made a commit."""
+    home = Home(str(root))
+    with home.ledger.transaction() as db:
+        for table, column in (("delegations", "created_ms"), ("delegations", "ended_ms"), ("spills", "created_ms")):
+            db.execute(f"UPDATE {table} SET {column} = 1")  # noqa: S608 - names from this line
+    home.close()
+    (root / SCRATCH_FOLDER).mkdir(parents=True, mode=0o700)
+    for name in (*HALF_WRITTEN, f"{SCRATCH_FOLDER}/index"):
+        (root / name).write_text("half of", encoding="utf-8")
+    return 0
+
+
+def clear_up(root: Path) -> int:
+    """`remit gc`, a day later, for a user who has nothing but this workspace."""
+    os.environ["XDG_CONFIG_HOME"] = f"{root}/home"
+    tempfile.tempdir = f"{root}/tmp"  # noqa: S108 - in the workspace
+    leftovers.QUIET_SECONDS = leftovers.SCRATCH_SECONDS = -1.0  # no file can be given an older ctime
+    return run_remit(root, "gc")
+
+
+def make_projects(root: Path) -> int:
+    """Workspaces with settings that run a program, of which one is agreed to."""
+    for name in ("one", "two", "three"):
+        project = _find_project(root, name)
+        project.mkdir(parents=True, exist_ok=True)
+        (project / "remit.toml").write_text('[tasks]\nshow = "tool show {id}"\n', encoding="utf-8")
+    return trust("one", "--yes")(root)
+
+
+def _find_project(root: Path, name: str) -> Path:
+    """One path for the sample and all its copies: it is what is agreed to."""
+    return root.parent / "projects" / name
+
+
+def trust(project: str, *words: str) -> Callable[[Path], int]:
+    """`remit trust` in one of the projects, by a user whose own folder is in the workspace that is looked at."""
+
+    def act(root: Path) -> int:
+        os.environ["XDG_CONFIG_HOME"] = f"{root}/home"
+        return run_remit(_find_project(root, project), "trust", *words)
+
+    return act
+
+
 def _add(number: int, *more: str) -> tuple[str, ...]:
     findings = ("Use one button.", "Keep the menu short.", "Name files by their date.")
     words = [word for finding in findings for word in ("--finding", finding)]
@@ -237,6 +292,8 @@ _AND_NEW = in_turn(line("sync", "--check"), line("task", "new", "What comes next
 _REPAIR = in_turn(line("sync", "--repair"), line("task", "new", "What comes next"))
 _MOVE = ("task", "move", "12", "implementing")
 _NEW = ("task", "new", "Another", "one", "--priority", "high", "--description", "To be done.")
+_LINK = ("task", "link", "13", "topic-1-2026-01-05")
+_MARK = ("errors", "mark", "err_1", "--fixed")
 _FILE = ("--write-file", "--summary", "It works. It is small.", "--recommendation", "Do it.", "--source", "A book.")
 _AND_ADD = in_turn(line("manifest", "list"), line(*_add(2)), line("manifest", "show", "added-2-2026-01-06"))
 """Every earlier line is there, and one more can be added and found."""
@@ -252,27 +309,39 @@ COMMANDS: tuple[Command, ...] = (
     Command("task move of a phase", line("task", "move", "12", "in progress", "--phase", "2"), _AND_NEW, begin=_KNOWN),
     Command("task new", line(*_NEW), _AND_NEW, begin=_KNOWN),
     Command("task block", line("task", "block", "13", "--reason", "No key"), _AND_NEW, begin=_KNOWN),
+    Command("task complete", line("task", "complete", "12"), _AND_NEW, begin=_KNOWN),
     Command("task focus", line("task", "focus", "13"), line("task", "focus", "13"), begin=_KNOWN),
     Command("task archive", line("task", "archive"), _AND_NEW, begin=_KNOWN),
-    Command("task link", line("task", "link", "13", "topic-1-2026-01-05"), _AND_NEW, begin=_KNOWN),
+    Command("task link", line(*_LINK), _AND_NEW, begin=_KNOWN),
     Command("sync", line("sync"), _REPAIR, begin=in_turn(_KNOWN, edit_by_hand)),
     Command("sync --repair", line("sync", "--repair"), _REPAIR, begin=in_turn(_KNOWN, add_by_hand)),
     Command("sync --repair, cut off", line("sync", "--repair"), _REPAIR, begin=in_turn(_KNOWN, cut_off)),
+    Command("sync --from todo", line("sync", "--from", "todo"), _REPAIR, begin=in_turn(_KNOWN, edit_by_hand)),
+    Command("sync --from state", line("sync", "--from", "state"), _REPAIR, begin=in_turn(_KNOWN, edit_by_hand)),
     Command("manifest add", line(*_add(1)), _AND_ADD, begin=line("manifest", "list")),
     Command("manifest add, first of all", line(*_add(1)), _AND_ADD),
     Command("manifest add to a torn line", line(*_add(1)), _AND_ADD, begin=in_turn(line("manifest", "list"), tear)),
     Command("manifest add --write-file", line(*_add(3, *_FILE)), line(*_add(3, *_FILE))),
     Command("manifest link", line("manifest", "link", "12", "topic-0-2026-01-05"), _AND_NEW, begin=_KNOWN),
     Command("manifest rebuild", line("manifest", "rebuild"), _AND_ADD, begin=line("manifest", "list")),
-    Command("errors mark", line("errors", "mark", "err_1", "--fixed"), line("errors", "mark", "err_1", "--fixed")),
+    Command("manifest export", line("manifest", "export", "-o", "all.csv"), _AND_ADD, begin=line("manifest", "list")),
+    Command("errors mark", line(*_MARK), line(*_MARK)),
     Command("init", line("init", "--yes"), line("init", "--yes"), begin=unset),
+    Command("gc", clear_up, clear_up, begin=in_turn(admit, end, grow_old)),
+    Command("trust", trust("two", "--yes"), trust("three", "--yes"), begin=make_projects),
+    Command("trust --revoke", trust("one", "--revoke"), trust("three", "--yes"), begin=make_projects),
     Command("settle", settle_all, settle_all, begin=research),
     Command("settle with git's processes", settle_by_fork, settle_all, begin=research, is_followed=True),
     Command("task move, as a program", program(*_MOVE), _AND_NEW, begin=_KNOWN, is_program=True),
     Command("task new, as a program", program(*_NEW), _AND_NEW, begin=_KNOWN, is_program=True),
-    Command("task link, as a program", program("task", "link", "13", "topic-1-2026-01-05"), _AND_NEW, is_program=True),
+    Command("task link, as a program", program(*_LINK), _AND_NEW, is_program=True),
     Command("manifest add, as a program", program(*_add(1)), _AND_ADD, is_program=True),
 )
+
+
+def find_command(name: str) -> Command:
+    """A row of the table."""
+    return next(each for each in COMMANDS if each.name == name)
 
 
 def recovering(name: str) -> Command:

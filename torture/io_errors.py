@@ -8,27 +8,25 @@ run whole. The injection itself is looked for in strace's record.
 
 from __future__ import annotations
 
-import argparse
-import json
-import shutil
 import sys
-import time
-from collections import Counter
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
-from torture.commands import COMMANDS
-from torture.stage import clean_environment, judge, make_folder, prepare, spread, take_workplace
-from torture.tracing import Fault, HungError, find_obstacle, run_traced
+from remit.doors.render import COULD_NOT_RUN, NOT_ACCEPTED
+from torture.commands import COMMANDS, find_command
+from torture.script import Result, Script, count, run_script, try_all
+from torture.stage import judge, list_leavings, prepare, spread, take_workplace
+from torture.tracing import Fault, HungError, run_traced
 from torture.workspaces import COMMITS, copy_workspace, look_at, tell_difference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from torture.commands import Command
+    from torture.script import Options, Row
     from torture.stage import Stage
     from torture.tracing import Ending
 
@@ -58,35 +56,9 @@ ERRORS = {
     "unlinkat": ("EROFS", "EIO"),
     "write": ("ENOSPC", "EIO", "ENOSPC+"),
 }
-
-
 TRIES = 4
 """How often a point is tried that was not reached."""
-
-
-class Result(NamedTuple):
-    """One point: whether the error was given, how the command ended, and what was wrong."""
-
-    point: str
-    fired: bool = True
-    code: int = 0
-    said: str = ""
-    complaints: tuple[str, ...] = ()
-
-
-class Row(NamedTuple):
-    """A command's points, counted."""
-
-    command: str
-    points: int
-    fired: int
-    refused: int
-    """Ended with an error that was told."""
-    unharmed: int
-    """Ended well, with everything there."""
-    bad: int
-    errors: dict[str, int]
-    is_control: bool
+SILENT = "silent success: "
 
 
 def list_faults(stage: Stage, most: int) -> list[Fault]:
@@ -110,25 +82,34 @@ def fail_at(stage: Stage, fault: Fault) -> Result:
             ending = run_traced(lambda: stage.command.act(place), scratch=stage.folder, fault=fault)
             if ending.was_injected:
                 break
+        else:
+            return Result(point, fired=False)
         complaints = list_complaints(stage, place, ending)
     except (HungError, AssertionError) as hung:
         return Result(point, complaints=(str(hung),))
-    said = ending.stderr.strip().rpartition("\n")[2]
-    return Result(point, ending.was_injected, ending.code, said, tuple(complaints))
+    silent = any(each.startswith(SILENT) for each in complaints)
+    traits = [error.rstrip("+"), "told" if ending.code else "unharmed", *(["silent successes"] if silent else [])]
+    said = f"({ending.code}) {ending.stderr.strip().rpartition(chr(10))[2]}"
+    return Result(point, complaints=tuple(complaints), traits=tuple(traits), said=said)
 
 
 def list_complaints(stage: Stage, place: Path, ending: Ending) -> list[str]:
     """What is wrong with how a command ended, and with what it left."""
     complaints = []
     if ending.code == 0:
-        seen = look_at(place)
-        complaints += [f"silent success: {each}" for each in tell_difference(seen, stage.done)]
-    elif ending.code < 0:
-        complaints.append(f"ended by signal {-ending.code}")
-    elif not _is_mute(ending):
-        complaints += [f"said: {ending.stderr}"] if not _is_sentence(ending.stderr) else []
+        complaints += [f"{SILENT}{each}" for each in tell_difference(look_at(place), stage.done)]
+        complaints += [f"{SILENT}{each} is still there" for each in list_leavings(stage, place)]
+    elif not _is_told(ending):
+        complaints.append(f"ended with {ending.code} and said: {ending.stderr or ending.stdout}")
     # A settlement goes on after a step that failed and commits what it has; the next one commits the rest.
     return complaints + judge(stage, place, ignoring=COMMITS)[0]
+
+
+def _is_told(ending: Ending) -> bool:
+    """Whether it ended as one that could not run; or as one that did what it could, and says what it could not."""
+    if ending.code == NOT_ACCEPTED:
+        return "✗ " in ending.stdout and not ending.stderr
+    return ending.code == COULD_NOT_RUN and (_is_mute(ending) or _is_sentence(ending.stderr))
 
 
 def _is_sentence(said: str) -> bool:
@@ -143,107 +124,24 @@ def _is_mute(ending: Ending) -> bool:
     return any(each.startswith("write(2,") and "(INJECTED)" in each for each in ending.trace)
 
 
-_STAGES: dict[str, Stage] = {}
-"""What the workers share: they are forked once it is complete."""
-
-
-def _work(job: tuple[str, Fault]) -> Result:
-    return fail_at(_STAGES[job[0]], job[1])
-
-
-def torture(
-    commands: Iterable[Command], folder: Path, *, most: int, jobs: int, only: Sequence[str] = ()
-) -> Iterator[tuple[Row, list[Result]]]:
+def torture(commands: Sequence[Command], folder: Path, options: Options) -> Iterator[tuple[Row, list[Result]]]:
     """Let each command fail at each of its calls."""
     for command in commands:
-        stage = _STAGES[command.name] = prepare(command, folder / command.name, only=only)
-        faults = list_faults(stage, most)
-        with get_context("fork").Pool(jobs) as pool:
-            results = pool.map(_work, [(command.name, fault) for fault in faults], chunksize=4)
+        stage = prepare(command, folder / command.name, only=options.syscalls)
+        faults = list_faults(stage, options.most)
+        results = try_all([partial(fail_at, stage, fault) for fault in faults], options.jobs)
         yield count(command, results), results
 
 
-def count(command: Command, results: list[Result]) -> Row:
-    """The points of a command, counted."""
-    found = [result for result in results if result.fired]
-    return Row(
-        command.name,
-        len(results),
-        len(found),
-        sum(result.code != 0 for result in found),
-        sum(result.code == 0 for result in found),
-        sum(bool(result.complaints) for result in found),
-        dict(Counter(result.point.rpartition(":")[2] for result in found)),
-        command.is_control,
-    )
-
-
-def replay(point: str, folder: Path) -> list[Result]:
+def replay(point: str, folder: Path) -> Result:
     """One point again."""
     name, syscall, number, error = point.rsplit(":", 3)
-    command = next(each for each in COMMANDS if each.name == name)
     fault = Fault(syscall, int(number), f"error={error.rstrip('+')}", onwards=error.endswith("+"))
-    return [fail_at(prepare(command, folder / name), fault)]
+    return fail_at(prepare(find_command(name), folder / name), fault)
 
 
-def main() -> int:
-    """Torture, print a row for each command and every point that was bad; 1 if there was one."""
-    options = _read_options()
-    clean_environment()
-    obstacle = find_obstacle()
-    if obstacle:
-        print(f"nothing failed: {obstacle}")
-        return 2
-    folder = make_folder()
-    began, rows, bad = time.perf_counter(), [], []
-    try:
-        if options.only:
-            bad = replay(options.only, folder)
-        commands = [] if options.only else [each for each in COMMANDS if not (each.is_program or each.is_followed)]
-        listed = [each for each in commands if not options.command or each.name in options.command]
-        for row, results in torture(listed, folder, most=options.most, jobs=options.jobs, only=options.syscall or ()):
-            rows.append(row)
-            bad += [each for each in results if each.complaints and not row.is_control]
-            if not options.json:
-                print(render_row(row), flush=True)
-    finally:
-        shutil.rmtree(folder)
-    return _tell(rows, bad, seconds=time.perf_counter() - began, as_json=options.json)
-
-
-def _read_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--command", action="append", help="only this command; may be given again")
-    parser.add_argument("--most", type=int, default=0, metavar="N", help="at most N calls a command, evenly spread")
-    parser.add_argument("--only", metavar="COMMAND:SYSCALL:N:ERROR", help="one point, again")
-    parser.add_argument("--syscall", action="append", help="only calls of this name; may be given again")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--json", action="store_true", help="the counts as JSON")
-    return parser.parse_args()
-
-
-def render_row(row: Row) -> str:
-    """A command's counts on a line."""
-    told = "must be found out" if row.is_control else f"{row.refused} told, {row.unharmed} unharmed"
-    return f"{row.command:<30} {row.fired:>5} of {row.points:>4} errors given, {row.bad:>3} bad · {told}"
-
-
-def _tell(rows: list[Row], bad: list[Result], *, seconds: float, as_json: bool) -> int:
-    blind = [row.command for row in rows if row.is_control and not row.bad]
-    counted = [row for row in rows if not row.is_control]
-    unfired = sum(row.points - row.fired for row in counted)
-    if as_json:
-        print(json.dumps({"rows": [row._asdict() for row in rows], "bad": [each._asdict() for each in bad]}))
-    else:
-        for each in bad:
-            print(f"\n{each.point}{'' if each.fired else ': the error was not given'} ({each.code}) {each.said}")
-            print("".join(f"  {complaint}\n" for complaint in each.complaints), end="")
-        silent = sum(any("silent success" in told for told in each.complaints) for each in bad)
-        total = sum(row.fired for row in counted)
-        print(f"\n{total} errors, {unfired} not given, {silent} silent successes, {len(bad)} bad, {seconds:.0f} s")
-        print("".join(f"{name} was not found out: nothing is proved\n" for name in blind), end="")
-    return 1 if bad or blind or unfired else 0
-
+_COMMANDS = tuple(each for each in COMMANDS if not each.is_program and not each.is_followed)
+"""As a program, a command makes the same calls and those of its imports; what git's processes say is git's."""
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_script(Script(__doc__ or "", "errors", "COMMAND:SYSCALL:N:ERROR", _COMMANDS, torture, replay)))

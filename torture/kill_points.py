@@ -9,39 +9,25 @@ killed as well: it must be found out.
 
 from __future__ import annotations
 
-import argparse
-import json
-import shutil
 import sqlite3
 import sys
-import time
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
-from torture.commands import COMMANDS, recovering
-from torture.stage import (
-    Call,
-    Stage,
-    clean_environment,
-    clear_away,
-    judge,
-    list_leavings,
-    make_folder,
-    prepare,
-    spread,
-    take_workplace,
-)
-from torture.tracing import Fault, HungError, find_obstacle, run_traced
+from torture.commands import COMMANDS, find_command, recovering
+from torture.script import Result, Script, count, run_script, try_all
+from torture.stage import Call, Stage, clear_away, judge, list_leavings, prepare, spread, take_workplace
+from torture.tracing import Fault, HungError, run_traced
 from torture.workspaces import copy_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from torture.commands import Command
+    from torture.script import Options, Row
 
 MOST_AS_PROGRAM = 150
 """A program's start costs a fifth of a second, and most of its syscalls are imports: so many of them, evenly spread."""
@@ -49,33 +35,6 @@ MOST_WITH_RIVAL = 150
 """Most points are met only now and then while a second process does the same, and are tried several times."""
 TRIES = 4
 """How often a point is tried that was not reached: a rival may have made it needless."""
-
-
-class Result(NamedTuple):
-    """One point: whether the kill happened, and what was wrong afterwards."""
-
-    point: str
-    fired: bool = True
-    took_effect: bool = False
-    complaints: tuple[str, ...] = ()
-    leavings: tuple[str, ...] = ()
-    way: tuple[str, ...] = ()
-    """How far it had come, where it left something for others to finish."""
-
-
-class Row(NamedTuple):
-    """A command's points, counted."""
-
-    command: str
-    syscalls: int
-    points: int
-    fired: int
-    took_effect: int | None
-    """None where what follows does the same again, so that it cannot be told."""
-    bad: int
-    left_behind: int
-    """How many points left a file behind that the next command did not remove."""
-    is_control: bool
 
 
 def kill_at(stage: Stage, call: Call, *, rivals: int = 0) -> Result:
@@ -100,7 +59,9 @@ def kill_at(stage: Stage, call: Call, *, rivals: int = 0) -> Result:
             complaints += clear_away(stage, place) if leavings else []
         except (HungError, AssertionError) as error:
             return Result(point, complaints=(str(error),))
-        return Result(point, True, took_effect, tuple(complaints), tuple(leavings), way)  # noqa: FBT003
+        can_tell = stage.without != stage.after  # else what follows does the same again
+        traits = ["took effect"] * (took_effect and can_tell) + ["left a file behind"] * bool(leavings)
+        return Result(point, complaints=tuple(complaints), traits=tuple(traits), way=way)
     return Result(point, fired=False)
 
 
@@ -127,36 +88,9 @@ def _is_as_before(file: Path, place: Path, sample: Path) -> bool:
     return before.exists() and before.read_bytes() == file.read_bytes()
 
 
-_STAGES: dict[str, Stage] = {}
-"""What the workers share: they are forked once it is complete."""
-
-
-def _work(job: tuple[str, Call, int]) -> Result:
-    name, call, rivals = job
-    return kill_at(_STAGES[name], call, rivals=rivals)
-
-
 def kill_at_all(stage: Stage, *, most: int, jobs: int, rivals: int = 0) -> list[Result]:
     """Kill a command at every syscall, or at so many."""
-    _STAGES[stage.command.name] = stage
-    points = [(stage.command.name, call, rivals) for call in spread(stage.calls, most)]
-    with get_context("fork").Pool(jobs) as pool:
-        return pool.map(_work, points, chunksize=4)
-
-
-def count(stage: Stage, results: Iterable[Result]) -> Row:
-    """The points of a command, counted."""
-    found = [result for result in results if result.fired]
-    return Row(
-        stage.command.name,
-        len(stage.calls),
-        len(list(results)),
-        len(found),
-        None if stage.without == stage.after else sum(result.took_effect for result in found),
-        sum(bool(result.complaints) for result in found),
-        sum(bool(result.leavings) for result in found),
-        stage.command.is_control,
-    )
+    return try_all([partial(kill_at, stage, call, rivals=rivals) for call in spread(stage.calls, most)], jobs)
 
 
 def make_unfinished(stage: Stage, results: Iterable[Result]) -> Iterator[Path]:
@@ -173,96 +107,32 @@ def make_unfinished(stage: Stage, results: Iterable[Result]) -> Iterator[Path]:
         yield target
 
 
-def torture(
-    commands: Iterable[Command], folder: Path, *, most: int, jobs: int, only: Sequence[str] = ()
-) -> Iterator[tuple[Row, list[Result]]]:
+def torture(commands: Sequence[Command], folder: Path, options: Options) -> Iterator[tuple[Row, list[Result]]]:
     """Kill each command, then those that recover what the first kind of change left unfinished."""
     for command in commands:
-        stage = prepare(command, folder / command.name, only=only)
-        wanted = min(most or MOST_AS_PROGRAM, MOST_AS_PROGRAM) if command.is_program else most
-        results = kill_at_all(stage, most=wanted, jobs=jobs)
-        yield count(stage, results), results
+        stage = prepare(command, folder / command.name, only=options.syscalls)
+        most = min(options.most or MOST_AS_PROGRAM, MOST_AS_PROGRAM) if command.is_program else options.most
+        results = kill_at_all(stage, most=most, jobs=options.jobs)
+        yield count(command, results), results
         if command.is_recovered:
             for place in make_unfinished(stage, results):
-                yield from torture_recovery(place, folder / f"{command.name} {place.name}", most=most, jobs=jobs)
+                yield from torture_recovery(place, folder / f"{command.name} {place.name}", options)
 
 
-def torture_recovery(sample: Path, folder: Path, *, most: int, jobs: int) -> Iterator[tuple[Row, list[Result]]]:
+def torture_recovery(sample: Path, folder: Path, options: Options) -> Iterator[tuple[Row, list[Result]]]:
     """Kill the recovering command, alone and with another beside it."""
     for rivals, name in ((0, f"recovery of {folder.name}"), (1, f"two recoveries of {folder.name}")):
         stage = prepare(recovering(name), folder / f"{rivals}", sample=sample)
-        wanted = min(most or MOST_WITH_RIVAL, MOST_WITH_RIVAL) if rivals else most
-        results = kill_at_all(stage, most=wanted, jobs=jobs, rivals=rivals)
-        yield count(stage, results), results
+        most = min(options.most or MOST_WITH_RIVAL, MOST_WITH_RIVAL) if rivals else options.most
+        results = kill_at_all(stage, most=most, jobs=options.jobs, rivals=rivals)
+        yield count(stage.command, results, is_certain=not rivals), results
 
 
-def replay(point: str, folder: Path) -> list[Result]:
+def replay(point: str, folder: Path) -> Result:
     """One point again."""
     name, syscall, number = point.rsplit(":", 2)
-    command = next(each for each in COMMANDS if each.name == name)
-    stage = prepare(command, folder / name)
-    return [kill_at(stage, Call(syscall, int(number), ""))]
-
-
-def main() -> int:
-    """Torture, print a row for each command and every point that was bad; 1 if there was one."""
-    options = _read_options()
-    clean_environment()
-    obstacle = find_obstacle()
-    if obstacle:
-        print(f"nothing was killed: {obstacle}")
-        return 2
-    folder = make_folder()
-    began, rows, bad = time.perf_counter(), [], []
-    try:
-        if options.only:
-            bad = replay(options.only, folder)
-        wanted = (
-            [] if options.only else [each for each in COMMANDS if not options.command or each.name in options.command]
-        )
-        for row, results in torture(wanted, folder, most=options.most, jobs=options.jobs, only=options.syscall or ()):
-            rows.append(row)
-            bad += [each for each in results if each.complaints and not row.is_control]
-            if not options.json:
-                print(render_row(row), flush=True)
-    finally:
-        shutil.rmtree(folder)
-    return _tell(rows, bad, seconds=time.perf_counter() - began, as_json=options.json)
-
-
-def _read_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--command", action="append", help="only this command; may be given again")
-    parser.add_argument("--most", type=int, default=0, metavar="N", help="at most N points a command, evenly spread")
-    parser.add_argument("--only", metavar="COMMAND:SYSCALL:N", help="one point, again")
-    parser.add_argument("--syscall", action="append", help="only calls of this name; may be given again")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--json", action="store_true", help="the counts as JSON")
-    return parser.parse_args()
-
-
-def render_row(row: Row) -> str:
-    """A command's counts on a line."""
-    told = "must be found out" if row.is_control else f"{row.left_behind} left a file behind"
-    effect = "" if row.took_effect is None else f", {row.took_effect} took effect"
-    return f"{row.command:<44} {row.fired:>5} of {row.points:>4} points fired, {row.bad:>3} bad · {told}{effect}"
-
-
-def _tell(rows: list[Row], bad: list[Result], *, seconds: float, as_json: bool) -> int:
-    blind = [row.command for row in rows if row.is_control and not row.bad]
-    counted = [row for row in rows if not row.is_control]
-    unfired = sum(row.points - row.fired for row in counted if not row.command.startswith("two "))
-    total = sum(row.fired for row in counted)
-    if as_json:
-        print(json.dumps({"rows": [row._asdict() for row in rows], "bad": [each._asdict() for each in bad]}))
-    else:
-        for each in bad:
-            print(f"\n{each.point}{'' if each.fired else ': the kill did not happen'}")
-            print("".join(f"  {complaint}\n" for complaint in each.complaints), end="")
-        print(f"\n{total} points, {unfired} not fired, {len(bad)} bad, {seconds:.0f} s")
-        print("".join(f"{name} was not found out: nothing is proved\n" for name in blind), end="")
-    return 1 if bad or blind or unfired else 0
+    return kill_at(prepare(find_command(name), folder / name), Call(syscall, int(number), ""))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_script(Script(__doc__ or "", "kills", "COMMAND:SYSCALL:N", COMMANDS, torture, replay)))

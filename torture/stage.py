@@ -13,8 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from remit.workspace import leftovers
-from torture.commands import run_remit
+from torture.commands import clear_up
 from torture.tracing import list_calls, run_plainly, run_traced
 from torture.workspaces import copy_workspace, find_damage, list_litter, look_at, make_workspace, tell_difference
 
@@ -89,14 +88,14 @@ def prepare(command: Command, folder: Path, *, sample: Path | None = None, only:
     must_end_well(run_plainly(lambda: command.follow(without), scratch=folder), f"what follows {command.name}")
     seen_without = look_at(without)
     calls = _trace(stage, both)
-    done = look_at(both)
+    done, litter = look_at(both), list_litter(both)
     must_end_well(run_plainly(lambda: command.follow(both), scratch=folder), f"what follows {command.name}")
     return stage._replace(
         calls=tuple(call for call in calls if not only or call.syscall in only),
         done=done,
         without=seen_without,
         after=look_at(both),
-        litter=frozenset(list_litter(both)),
+        litter=frozenset([*litter, *list_litter(both)]),
     )
 
 
@@ -156,12 +155,7 @@ def list_leavings(stage: Stage, place: Path) -> list[str]:
 
 def clear_away(stage: Stage, place: Path) -> list[str]:
     """Let an hour pass and `remit gc` come; what it does not remove would grow with every crash."""
-
-    def clear() -> int:
-        leftovers.QUIET_SECONDS = -1.0  # the hour: no file can be given an older ctime
-        return run_remit(place, "gc")
-
-    ending = run_plainly(clear, scratch=stage.folder)
+    ending = run_plainly(lambda: clear_up(place), scratch=stage.folder)
     kept = list_leavings(stage, place)
     told = [f"remit gc ended with {ending.code}: {ending.stderr}"] if ending.code != 0 else []
     return told + [f"remit gc leaves {name}" for name in kept]

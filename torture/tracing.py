@@ -201,8 +201,7 @@ def _fork_waiting(action: Callable[[], int], out: str, err: str) -> int:
         os.close(tell)  # ready: what follows is counted
         signal.sigwait({signal.SIGUSR1})
         code = action()
-        sys.stdout.flush()
-        os._exit(code)
+        os._exit(code)  # as `remit` ends: what is not written by now is not written
     except BaseException:  # noqa: BLE001 - the child's last line: nothing of the parent's may run in it
         import traceback  # noqa: PLC0415 - only for this
 

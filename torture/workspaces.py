@@ -206,7 +206,7 @@ def _read_git(root: Path) -> bytes:
 
 
 def _is_own(name: Path) -> bool:
-    return name.parts[0] in {".remit", ".git"} or is_litter(str(name))
+    return name.parts[0] in {".remit", ".git"} or name.suffix == ".lock" or is_litter(str(name))
 
 
 def is_litter(name: str) -> bool:

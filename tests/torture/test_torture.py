@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from torture.commands import COMMANDS, find_command
+from torture.script import Result, count, render_result, render_row, render_total
 from torture.stage import Call, spread
 from torture.tracing import list_calls
 
@@ -33,8 +35,7 @@ def choose(*commands: str) -> list[str]:
 
 def check_kills(told: Any, *, at_least: int) -> None:  # noqa: ANN401
     assert told["bad"] == []
-    certain = [row for row in told["rows"] if not row["command"].startswith("two ")]
-    assert [row["command"] for row in certain if row["fired"] != row["points"]] == []
+    assert [row["command"] for row in told["rows"] if row["fired"] != row["points"] and row["is_certain"]] == []
     assert sum(row["fired"] for row in told["rows"]) >= at_least
 
 
@@ -63,7 +64,7 @@ def test_a_move_that_is_killed_happened_or_did_not_and_so_did_its_recovery() -> 
     [
         ("task new", "task link", "task archive", "sync --repair, cut off"),
         ("manifest add", "manifest add to a torn line", "manifest add --write-file", "errors mark"),
-        ("settle", "settle with git's processes", "first ledger", "forget"),
+        ("settle", "settle with git's processes", "first ledger", "forget", "gc"),
         ("task move, as a program", "manifest add, as a program"),
     ],
 )
@@ -74,13 +75,14 @@ def test_a_command_that_is_killed_happened_or_did_not(commands: tuple[str, ...])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["task move", "task new", "manifest add", "task archive"])
+@pytest.mark.parametrize("command", ["task move", "task new", "manifest add", "task archive", "init"])
 def test_an_error_of_the_disk_is_told_and_harms_nothing(command: str) -> None:
     told = torture("io_errors.py", *choose(command), "--most", "12")
     assert told["bad"] == []
     (row,) = told["rows"]
     assert row["fired"] == row["points"] >= 12
-    assert row["refused"] > 4
+    assert row["traits"]["told"] > 4
+    assert "silent successes" not in row["traits"]
 
 
 @pytest.mark.slow
@@ -90,7 +92,7 @@ def test_a_change_that_the_disk_failed_under_is_whole_or_not_there() -> None:
     assert told["bad"] == []
     (row,) = told["rows"]
     assert row["fired"] == row["points"] >= 8
-    assert row["errors"]["EIO"] >= 4
+    assert row["traits"]["EIO"] >= 4
 
 
 @pytest.mark.slow
@@ -113,3 +115,26 @@ def test_a_sample_is_spread_over_the_whole() -> None:
     calls = [Call("write", number, "") for number in range(100)]
     assert [call.number for call in spread(calls, 4)] == [0, 25, 50, 75]
     assert spread(calls, 0) == calls
+
+
+def test_a_command_is_found_by_its_name_and_none_has_the_name_of_another() -> None:
+    assert [find_command(each.name) for each in COMMANDS] == list(COMMANDS)
+
+
+def test_what_did_not_happen_is_counted_apart_and_told() -> None:
+    results = [
+        Result("x:write:1", traits=("told",)),
+        Result("x:write:2", complaints=("torn",)),
+        Result("x:write:3", fired=False),
+    ]
+    row = count(find_command("task move"), results)
+    assert (row.points, row.fired, row.bad) == (3, 2, 1)
+    assert render_row(row, "errors").split()[2:] == ["2", "of", "3", "errors,", "1", "bad", "·", "1", "told"]
+    assert render_total([row], "errors", seconds=1).startswith("2 errors, 1 did not happen, 1 bad, 1 s")
+    assert render_result(results[2]) == "x:write:3: did not happen"
+    assert render_result(results[1]) == "x:write:2\n  torn"
+
+
+def test_a_control_that_was_not_found_out_is_told() -> None:
+    row = count(find_command("naive"), [Result("naive:write:1")])
+    assert render_total([row], "kills", seconds=1).endswith("naive was not found out: nothing is proved")
