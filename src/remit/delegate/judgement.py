@@ -1,7 +1,8 @@
 """Judgement: what an agent says, held against what it did.
 
 Owns the verdict with evidence. The contract says whether the return is one; the tree before and after says whether it
-is true. Whoever says `completed` has changed every file that is claimed, with a tool if the harness tells of tools. The documentation of each finding (EVD…) is the docstring of the function that makes it.
+is true. Whoever says `completed` has changed every file that is claimed, with a tool if the harness tells of tools.
+The documentation of each finding (EVD…) is the docstring of the function that makes it.
 """
 
 from __future__ import annotations

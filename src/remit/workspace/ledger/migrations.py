@@ -233,6 +233,16 @@ _RUNNING = Migration(
         "ALTER TABLE delegations ADD COLUMN cost_usd REAL",
         "ALTER TABLE delegations ADD COLUMN turns INTEGER",
         "CREATE UNIQUE INDEX delegations_by_ticket ON delegations (ticket) WHERE ticket IS NOT NULL",
+        # What was said, word for word, where it is short: a row costs a tenth of a file.
+        """
+        CREATE TABLE texts (
+            session_id TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            content BLOB NOT NULL,
+            created_ms INTEGER NOT NULL,
+            PRIMARY KEY (session_id, kind)
+        ) STRICT, WITHOUT ROWID
+        """,
     ),
 )
 

@@ -30,9 +30,16 @@ _TEXTS = {
     "attempts": "length(findings) + length(usage)",
     "events": "length(details)",
     "activity": "length(path)",
+    "texts": "length(content)",
 }
 """What makes a row long, by table."""
-_DATED = {"events": "at_ms", "activity": "at_ms", "settled_steps": "at_ms", "spills": "created_ms"}
+_DATED = {
+    "events": "at_ms",
+    "activity": "at_ms",
+    "settled_steps": "at_ms",
+    "spills": "created_ms",
+    "texts": "created_ms",
+}
 """What a session leaves that may have no delegation of its own, and when."""
 _SETTLED = """
     SELECT session_id, created_ms FROM delegations AS old
