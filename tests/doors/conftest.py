@@ -1,5 +1,6 @@
 """How the tests of the doors start Remit: as a process of its own, or in this one where only the output matters."""
 
+import json
 import os
 import subprocess
 import sys
@@ -36,6 +37,14 @@ class Ended(NamedTuple):
         assert text.endswith("\n"), text
         assert text.count("\n") == 1, text
         return text.removeprefix("remit: error: ").removesuffix("\n")
+
+    @property
+    def error(self) -> dict[str, Any]:
+        """The error on standard error, which is one line of JSON and nothing else."""
+        assert self.err.count(b"\n") == 1, self.err
+        told: dict[str, dict[str, Any]] = json.loads(self.err)
+        assert [*told] == ["error"]
+        return told["error"]
 
 
 class Remit:

@@ -1,6 +1,7 @@
 """Findings, verdicts and errors as text for machines, and the table of exit codes."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from remit import app
 from remit.doors import render
 from remit.doors.terminal import Paint, is_visible
-from remit.errors import ConfigError, InputError, RemitError, UsageError
+from remit.errors import BusyError, ConfigError, InputError, RemitError, UsageError
 from remit.model import Edit, Finding, Fix, Outcome, Place, Severity
 from tests.doors.samples import ESCAPING, GOOD, REPAIRED, UNSURE
 
@@ -252,6 +253,21 @@ def test_an_error_is_its_sentence_and_what_to_do() -> None:
 
 def test_a_bug_is_named_and_says_how_to_see_more() -> None:
     assert render.render_error(KeyError("x")) == "this is a bug: KeyError: 'x'; set REMIT_DEBUG=1 for the traceback"
+
+
+def test_an_error_for_programs_has_its_code_and_its_data() -> None:
+    shaped = render.shape_error(BusyError("it is held", hint="try again", by=("a", 1), seconds=2.5, file=Path("x")))
+    assert json.loads(render.render_json(shaped)) == {
+        "error": {
+            "code": "BUSY",
+            "message": "it is held",
+            "hint": "try again",
+            "recoverable": True,
+            "data": {"by": ["a", 1], "seconds": 2.5, "file": "x"},
+        }
+    }
+    bug = render.shape_error(KeyError("x"))["error"]
+    assert (bug["code"], bug["message"]) == ("UNKNOWN_ERROR", "this is a bug: KeyError: 'x'")
 
 
 def test_the_table_of_exit_codes() -> None:

@@ -1,7 +1,7 @@
 """Rendering: findings, verdicts and errors as JSON, as GitHub annotations, as one line each; and the exit codes.
 
-Owns the one JSON shape that a finding has in the whole program, and the one table from an error to how a process ends.
-A finding at length, with the line it is about, is `excerpt`'s.
+Owns the one JSON shape that a finding has in the whole program, that of an error, and the one table from an error to
+how a process ends. A finding at length, with the line it is about, is `excerpt`'s.
 """
 
 from __future__ import annotations
@@ -91,6 +91,23 @@ def _shape_repair(repair: Repair) -> dict[str, Any]:
     place = repair.place
     location = None if place is None else {"row": place.line, "column": place.column}
     return {"kind": repair.kind, "message": repair.message, "location": location}
+
+
+_JSON = (str, int, float, list, tuple, dict, type(None))
+
+
+def shape_error(error: BaseException) -> dict[str, Any]:
+    """Why a command could not run, in the one JSON shape that an error has."""
+    known = _name_bug(error)
+    return {
+        "error": {
+            "code": known.code,
+            "message": known.message,
+            "hint": known.hint,
+            "recoverable": known.recoverable,
+            "data": {name: value if isinstance(value, _JSON) else str(value) for name, value in known.data.items()},
+        }
+    }
 
 
 def render_json(value: object, *, indent: int | None = None) -> str:
@@ -215,9 +232,15 @@ def _count_outcome(outcomes: Sequence[Outcome | None], outcome: Outcome) -> str:
 
 def render_error(error: BaseException) -> str:
     """Why a command could not run, as one sentence that says what to do next."""
+    known = _name_bug(error)
+    return f"{quote(known.message)}; {quote(known.hint)}" if known.hint else quote(known.message)
+
+
+def _name_bug(error: BaseException) -> RemitError:
+    """An error of ours as it is; whatever else it is, it is a bug."""
     if isinstance(error, RemitError):
-        return f"{quote(error.message)}; {quote(error.hint)}" if error.hint else quote(error.message)
-    return quote(f"this is a bug: {type(error).__name__}: {error}") + "; set REMIT_DEBUG=1 for the traceback"
+        return error
+    return RemitError(f"this is a bug: {type(error).__name__}: {error}", hint="set REMIT_DEBUG=1 for the traceback")
 
 
 def count(number: int, noun: str) -> str:

@@ -57,6 +57,8 @@ def test_a_shell_is_helped_to_complete(words: str, answers: list[str], remit: Re
     assert (ended.code, ended.text.split(), ended.err) == (0, answers, b"")
 
 
+GONE, CHECK = "cannot be read: no such file or directory", "check the path and its permissions"
+
 # A command line that does not fit: one line, what was meant, exit 2
 
 
@@ -135,6 +137,32 @@ def test_a_line_that_does_not_fit_is_answered_in_one_sentence(args: str, sentenc
     ended = inside(*args.split())
     assert (ended.code, ended.out) == (2, b"")
     assert ended.complaint == sentence
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message", "hint"),
+    [
+        ("chek --json", "USAGE", "there is no command 'chek'", "did you mean 'check'?"),
+        ("check --sesion x --json", "USAGE", "there is no option --sesion", "did you mean --session?"),
+        ("schema standart --output-format json", "USAGE", "there is no schema 'standart'", "did you mean 'standard'?"),
+        ("schema standart --output-format=json", "USAGE", "there is no schema 'standart'", "did you mean 'standard'?"),
+        ("check gone.md --json", "INPUT_UNREADABLE", f"'gone.md' {GONE}", CHECK),
+        ("manifest validate gone.jsonl --json", "INPUT_UNREADABLE", f"'gone.jsonl' {GONE}", CHECK),
+    ],
+)
+def test_a_program_that_asks_for_json_gets_the_error_as_json(
+    args: str, code: str, message: str, hint: str, inside: Inside
+) -> None:
+    ended = inside(*args.split())
+    assert ended.code == 2
+    assert ended.error == {"code": code, "message": message, "hint": hint, "recoverable": False, "data": {}}
+
+
+@pytest.mark.parametrize("args", ["schema -- --json", "schema json --output-format full"])
+def test_who_does_not_ask_for_json_gets_a_sentence(args: str, inside: Inside) -> None:
+    ended = inside(*args.split())
+    assert ended.code == 2
+    assert ended.complaint.startswith("there is no schema")
 
 
 @pytest.mark.parametrize("option", ["--session", "--agent", "--dialect"])
@@ -252,7 +280,7 @@ def test_a_reader_that_leaves_early_is_let_go(remit: Remit) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-@pytest.mark.parametrize("args", [("check", "a.md"), ("check", "a.md", "--json"), ("--help",), ("--version",)])
+@pytest.mark.parametrize("args", [("check", "a.md"), ("--help",), ("--version",)])
 def test_output_that_cannot_be_written_is_an_error(args: tuple[str, ...], remit: Remit) -> None:
     remit.write("a.md", GOOD)
     with Path("/dev/full").open("wb") as full:
@@ -261,6 +289,15 @@ def test_output_that_cannot_be_written_is_an_error(args: tuple[str, ...], remit:
     assert ended.complaint == (
         "the output cannot be written: no space left on device; make room, or send it somewhere else"
     )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_json_that_cannot_be_written_is_an_error_in_json(remit: Remit) -> None:
+    remit.write("a.md", GOOD)
+    with Path("/dev/full").open("wb") as full:
+        ended = remit("check", "a.md", "--json", stdout=full)
+    assert ended.code == 2
+    assert ended.error["message"] == "the output cannot be written: no space left on device"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")

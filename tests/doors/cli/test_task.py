@@ -628,7 +628,8 @@ def test_every_command_gives_one_json_value(workspace: Inside) -> None:
     }  # fmt: skip
     failed = workspace("task", "move", "2", "COMPLETED", "--json")
     assert (failed.code, failed.out) == (1, b"")
-    assert failed.complaint.startswith("task 2: ")
+    assert failed.error["code"] == "STATE_CONFLICT"
+    assert failed.error["message"].startswith("task 2: ")
 
 
 # Beside others

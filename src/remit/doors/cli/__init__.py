@@ -1,6 +1,7 @@
 """The command line: `remit`, its entry point and its outermost line.
 
-Owns how a process ends: every way out is an exit code and, where something is wrong, one line on standard error.
+Owns how a process ends: every way out is an exit code and, where something is wrong, one line on standard error: a
+sentence, or JSON where JSON was asked for.
 Nothing is imported before `main` runs, so that an interrupt during start-up is met here, too.
 """
 
@@ -30,8 +31,8 @@ def run(args: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:  # noqa: BLE001 - the outermost line: whatever it is, the user gets one sentence
-        from remit.doors.cli.output import complain
+        from remit.doors.cli.output import asks_for_json, complain
         from remit.doors.render import get_exit_code
 
-        complain(error)
+        complain(error, as_json=asks_for_json(args))
         return get_exit_code(error)

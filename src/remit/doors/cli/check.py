@@ -62,7 +62,7 @@ def check(files: tuple[str, ...], *, quiet: bool, output_format: str, **asked: A
             verdict = app.check(message, **asked)
         except InputError as error:
             if str(error) not in complaints:  # one manifest that is not there is told once, not for each message
-                complain(error)
+                complain(error, as_json=output_format == "json")
             complaints.add(str(error))
             outcomes.append(None)
             continue

@@ -35,7 +35,7 @@ def init(*, yes: bool, output_format: str) -> int:
         if yes:
             app.write_setup(setup)
         say_json(_shape(setup, written=yes))
-        return ACCEPTED if (yes or not setup.writes) and not setup.undone else _tell_undone(setup)
+        return ACCEPTED if (yes or not setup.writes) and not setup.undone else _tell_undone(setup, as_json=True)
     _show(setup, at_length=not yes)
     if not setup.writes:
         return _end(setup, "nothing to do: everything is there", "nothing was written, and something is missing")
@@ -56,9 +56,9 @@ def _end(setup: Setup, well: str, badly: str) -> int:
     return _tell_undone(setup)
 
 
-def _tell_undone(setup: Setup) -> int:
+def _tell_undone(setup: Setup, *, as_json: bool = False) -> int:
     for error in setup.undone:
-        complain(error)
+        complain(error, as_json=as_json)
     return NOT_ACCEPTED
 
 

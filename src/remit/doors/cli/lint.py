@@ -255,5 +255,5 @@ def _watch(*, paths: tuple[str, ...], output_format: str, statistics: bool, **as
                 look()
         except RemitError as error:  # somebody is in the middle of a change: it is told once, and the watch goes on
             if str(error) != told:
-                complain(error)
+                complain(error, as_json=output_format == "json")
             told = str(error)

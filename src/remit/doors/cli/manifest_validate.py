@@ -37,7 +37,7 @@ def validate(files: tuple[str, ...], *, with_pages: bool, output_format: str) ->
         try:
             _validate(file, show, with_pages=with_pages)
         except InputError as error:
-            complain(error)
+            complain(error, as_json=output_format == "json")
             unreadable += 1
     if not found:
         show.close("no manifest found; name a file")

@@ -8,10 +8,15 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from remit.doors.render import render_error, render_json
+from remit.doors.render import render_error, render_json, shape_error
 from remit.doors.terminal import Paint, escape, wants_colour, write, write_bytes
 from remit.errors import RemitError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def get_paint(*, stderr: bool = False) -> Paint:
@@ -62,12 +67,22 @@ def name_file(file: str) -> str:
     return full.removeprefix(here)
 
 
-def complain(error: BaseException) -> None:
-    """Say in one line on standard error why something could not be done."""
+def complain(error: BaseException, *, as_json: bool = False) -> None:
+    """Say in one line on standard error why something could not be done, to people or to a program."""
     if os.environ.get("REMIT_DEBUG") and not isinstance(error, RemitError):
         import traceback
 
         traceback.print_exception(error)
     paint = get_paint(stderr=True)
     with suppress(RemitError):  # where it cannot be told, the exit code still says it
+        if as_json:
+            write_bytes(f"{render_json(shape_error(error))}\n".encode(), stream=sys.stderr)
+            return
         say(f"{paint('strong', 'remit:')} {paint('error', 'error:')} {render_error(error)}", stderr=True)
+
+
+def asks_for_json(args: Sequence[str]) -> bool:
+    """Whether a command line asks for JSON. It is looked at as it was typed: one that does not fit is answered, too."""
+    options = args[: args.index("--")] if "--" in args else args
+    named = {f"{before}={value}" for before, value in pairwise(options)}
+    return not {"--json", "--output-format=json"}.isdisjoint({*options, *named})
