@@ -1,0 +1,263 @@
+"""ScriptedModel: a model's server that says what a script tells it to, for tests with real harnesses.
+
+Owns the server. It listens on loopback, speaks Anthropic Messages, OpenAI chat, OpenAI Responses and Gemini, whole and
+as a stream, and keeps what it was asked.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import uuid
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socket import SHUT_RDWR
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+
+from remit.testing.clis import make_environ
+from remit.testing.script import Reply, check_scripts, choose_reply, render_marker
+from remit.testing.wires import Event, Numbers, anthropic, chat, gemini, responses
+
+if TYPE_CHECKING:
+    import os
+    import socket
+    from collections.abc import Iterable, Iterator, Mapping
+    from types import TracebackType
+
+    from remit.testing.clis import CliName
+    from remit.testing.script import Conversation, Turn
+    from remit.testing.wires import Wire
+
+MAX_BODY_BYTES = 64 * 1024 * 1024
+_WIRES = cast("tuple[Wire, ...]", (anthropic, chat, responses, gemini))
+_BYTES_PER_TOKEN = 4
+
+
+class Request(NamedTuple):
+    """What the model was asked, and what it answered."""
+
+    wire: str
+    path: str
+    script: str | None
+    step: int
+    tools: tuple[str, ...]
+    """The names of the tools that were offered."""
+    body: Mapping[str, Any]
+    reply: Reply
+
+
+class ScriptedModel:
+    """A model's server on loopback that plays scripts.
+
+        with ScriptedModel({"plan": [call("write", path="plan.md", content="# Plan"), say("Done.")]}) as model:
+            environ = model.environ("claude", home)
+            prompt = f"{model.mark('plan')} Make a plan."
+
+    Which script is played is said by its marker in the prompt (`mark`), and each answer since takes it one turn on;
+    the last turn is repeated. A text may have `${name}`, filled from the marker's values and from `Turn.grab`.
+    """
+
+    def __init__(self, scripts: Mapping[str, Iterable[Turn]]) -> None:
+        self._scripts = check_scripts(scripts)
+        self._requests: list[Request] = []
+        self._news = threading.Condition()
+        self._server: _Server | None = None
+
+    def __enter__(self) -> Self:
+        server = self._server = _Server(self)
+        threading.Thread(target=server.serve_forever, args=(0.02,), name="scripted model", daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._server is not None:
+            self._server.end()
+            self._server = None
+
+    @property
+    def url(self) -> str:
+        """Where it listens, without a path."""
+        if self._server is None:
+            raise RuntimeError("a ScriptedModel listens inside its `with` block only")
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """Everything it was asked so far, in the order of the answers."""
+        with self._news:
+            return tuple(self._requests)
+
+    def mark(self, script: str, **values: object) -> str:
+        """The marker that a prompt has to contain for a script to be played, with values for its `${name}`s."""
+        return render_marker(script, self._scripts, values)
+
+    def environ(self, cli: CliName, home: str | os.PathLike[str]) -> dict[str, str]:
+        """A whole environment in which a harness talks to this model only.
+
+        The folder becomes its home, and gets the files that the harness wants there. Nothing of the caller's
+        environment goes along but the path of programs; telemetry and updates are off, and any other address leads to
+        a closed port.
+        """
+        return make_environ(cli, home, self.url)
+
+    def wait(self, script: str, step: int = 0, *, timeout_s: float = 30) -> Request:
+        """Wait until a turn of a script has been asked for. Raises `TimeoutError` when it is not."""
+
+        def find() -> Request | None:
+            asked = (one for one in self._requests if (one.script, one.step) == (script, step) and one.tools)
+            return next(asked, None)
+
+        with self._news:
+            found = self._news.wait_for(find, timeout_s)
+        if found is None:
+            raise TimeoutError(f"turn {step} of the script {script} was not asked for within {timeout_s} s")
+        return found
+
+    def answer(self, path: str, body: Mapping[str, Any]) -> tuple[Wire, Conversation, Reply] | None:
+        """What a request gets, noted among the requests; None where no wire has such a path."""
+        wire = next((wire for wire in _WIRES if wire.matches(path)), None)
+        if wire is None:
+            return None
+        conversation = wire.read(path, body)
+        reply = choose_reply(self._scripts, conversation, _make_ids())
+        with self._news:
+            self._requests.append(
+                Request(wire.NAME, path, reply.script, reply.step, tuple(conversation.tools), body, reply)
+            )
+            self._news.notify_all()
+        return wire, conversation, reply
+
+
+def _make_ids() -> Iterator[str]:
+    while True:
+        yield uuid.uuid4().hex[:16]
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = False
+    request_queue_size = 256
+
+    def __init__(self, model: ScriptedModel) -> None:
+        self.model = model
+        self.ended = threading.Event()
+        self._open: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as the library has it
+        with self._lock:
+            self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:  # noqa: ANN401 - as the library has it
+        with self._lock:
+            self._open.discard(request)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as the library has it
+        """A harness that was killed in the middle of an answer is no error here; anything else is a bug."""
+        import sys  # noqa: PLC0415 - needed only then
+
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+    def end(self) -> None:
+        """Stop listening and let go of everybody who still waits for an answer."""
+        self.ended.set()
+        self.shutdown()
+        with self._lock:
+            for connection in self._open:
+                with suppress(OSError):
+                    connection.shutdown(SHUT_RDWR)
+        self.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+    disable_nagle_algorithm = True
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as the library has it
+        """Nothing is printed: what was asked is in the model's requests."""
+
+    def do_HEAD(self) -> None:
+        self._send({})
+
+    def do_GET(self) -> None:
+        if self.path.partition("?")[0].endswith("/models"):
+            known = {"id": "scripted", "object": "model", "type": "model", "display_name": "scripted", "created": 0}
+            self._send({"object": "list", "data": [known], "models": [], "has_more": False})
+        else:
+            self._send_error(404, "there is nothing here")
+
+    def do_POST(self) -> None:
+        size = self.headers.get("content-length", "")
+        if not size.isdecimal() or int(size) > MAX_BODY_BYTES or self.headers.get("content-encoding"):
+            self.close_connection = True
+            self._send_error(411, "a body must come with its length, uncompressed")
+            return
+        raw = self.rfile.read(int(size))
+        path = self.path.partition("?")[0]
+        if path.endswith(("/count_tokens", ":countTokens")):
+            count = len(raw) // _BYTES_PER_TOKEN
+            self._send({"input_tokens": count, "totalTokens": count})
+            return
+        try:
+            body = json.loads(raw or b"{}")
+        except (ValueError, RecursionError):
+            body = None
+        answer = self.server.model.answer(path, body) if isinstance(body, dict) else None
+        if answer is None:
+            self._send_error(404 if isinstance(body, dict) else 400, "there is no model that understands this")
+        else:
+            self._play(*answer, size=len(raw))
+
+    def _play(self, wire: Wire, conversation: Conversation, reply: Reply, *, size: int) -> None:
+        turn = reply.turn
+        self.server.ended.wait(turn.wait_s)
+        if turn.status:
+            self._send_error(turn.status, turn.text, turn.kind)
+            return
+        given = len(turn.text) + sum(len(json.dumps(call.args)) for call in reply.calls)
+        tokens = max(1, size // _BYTES_PER_TOKEN), max(1, given // _BYTES_PER_TOKEN)
+        numbers = Numbers(uuid.uuid4().hex[:20], *tokens, int(time.time()))
+        if conversation.streams:
+            self._send_events(wire.render_events(conversation, reply, numbers), turn.ending)
+        elif turn.ending:
+            self._stall(turn.ending)
+        else:
+            self._send(wire.render(conversation, reply, numbers))
+
+    def _send_events(self, events: Iterator[Event], ending: str) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        for event in events:
+            data = event.data if isinstance(event.data, str) else json.dumps(event.data)
+            name = f"event: {event.name}\n" if event.name else ""
+            self.wfile.write(f"{name}data: {data}\n\n".encode())
+            if ending:
+                self._stall(ending, b": waiting\n\n")
+                return
+
+    def _stall(self, ending: str, sign: bytes = b"") -> None:
+        """Say nothing more until the other side leaves, or leave at once."""
+        self.close_connection = True
+        while ending == "hang" and not self.server.ended.wait(0.5):
+            self.wfile.write(sign)
+
+    def _send_error(self, status: int, message: str, kind: str = "not_found_error") -> None:
+        error = {"type": kind, "message": message, "code": status, "status": kind.upper()}
+        self._send({"type": "error", "error": error}, status)
+
+    def _send(self, value: Mapping[str, Any], status: int = 200) -> None:
+        data = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)

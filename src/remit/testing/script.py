@@ -1,0 +1,199 @@
+"""Scripts: what a scripted model says, turn by turn, and which of its turns is due.
+
+Owns the vocabulary of a script and the marker that chooses one. A model remembers nothing: the marker in the last
+user text that has one names the script, and the number of answers since then is the step. Retries, resumed sessions,
+subagents and messages that hooks put in between therefore all come out right.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from urllib.parse import quote, unquote
+
+from remit.errors import UsageError, did_you_mean
+from remit.testing.tools import Offer, translate_call
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_MARKER = re.compile(r"\[\[play ([\w.-]+)((?: [\w.-]+=[^\s\[\]]*)*)\]\]")
+_SLOT = re.compile(r"\$\{([\w.-]+)\}")
+_NAME = re.compile(r"[\w.-]+")
+_TITLE = re.compile(r"(?i)\btitle generator\b|\bgenerate [^.\n]{0,60}\btitle\b")
+
+SESSION_ID = r"sess_\d+_[a-z0-9]{6}"
+"""For `Turn.grab`: the id that Remit gave the session, as it stands in the agent's first message."""
+
+
+class Call(NamedTuple):
+    """One use of a tool, by the standard's name of it: read, write, edit, bash, grep, glob, task."""
+
+    tool: str
+    args: Mapping[str, Any]
+
+
+class Turn(NamedTuple):
+    """One answer of the model. Made by `say`, `call`, `fail`, `hang` and `drop`."""
+
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    status: int = 0
+    """An HTTP error instead of an answer; 0 for none."""
+    kind: str = ""
+    """The error's type, as the model's server would call it."""
+    wait_s: float = 0
+    ending: Literal["", "hang", "drop"] = ""
+    grabs: tuple[tuple[str, str], ...] = ()
+
+    def also(self, tool: str, **args: Any) -> Turn:  # noqa: ANN401 - a tool takes anything
+        """The same turn with one more call, at the same time."""
+        return self._replace(calls=(*self.calls, Call(tool, args)))
+
+    def after(self, seconds: float) -> Turn:
+        """The same turn, given later."""
+        return self._replace(wait_s=seconds)
+
+    def grab(self, **patterns: str) -> Turn:
+        """The same turn, with `${name}` filled from what the conversation says so far.
+
+        The last match counts, its first group where the pattern has one. What a tool gave back can be used this way,
+        or the session's id: `say('{"session_id": "${id}"}').grab(id=SESSION_ID)`.
+        """
+        for pattern in patterns.values():
+            re.compile(pattern)
+        return self._replace(grabs=(*self.grabs, *patterns.items()))
+
+
+def say(text: str) -> Turn:
+    """A turn with text and nothing else: the end of the agent's work, unless somebody answers."""
+    return Turn(text)
+
+
+def call(tool: str, **args: Any) -> Turn:  # noqa: ANN401 - a tool takes anything
+    """A turn that uses a tool.
+
+    The standard's names become those that the harness offers: `call("write", path="a.md", content="…")`,
+    `call("bash", command="…")`, `call("task", agent="…", prompt="…")`. Any other name is taken as it is, or for the
+    end of an MCP tool's name.
+    """
+    return Turn(calls=(Call(tool, args),))
+
+
+def fail(status: int, message: str = "scripted error", *, kind: str = "api_error") -> Turn:
+    """An HTTP error, given as often as the harness tries."""
+    return Turn(message, status=status, kind=kind)
+
+
+def hang() -> Turn:
+    """The answer begins and never goes on."""
+    return Turn(ending="hang")
+
+
+def drop() -> Turn:
+    """The answer begins and the connection is closed."""
+    return Turn(ending="drop")
+
+
+def check_scripts(scripts: Mapping[str, Iterable[Turn]]) -> dict[str, tuple[Turn, ...]]:
+    """The scripts as they are kept. Raises `UsageError` for one that could never be played."""
+    kept = {name: tuple(turns) for name, turns in scripts.items()}
+    for name, turns in kept.items():
+        if not _NAME.fullmatch(name):
+            raise UsageError(f"a script cannot be called {name!r}", hint="use letters, digits, dots and dashes")
+        if not turns:
+            raise UsageError(f"the script {name} has no turn", hint='give it at least one, such as say("done")')
+    return kept
+
+
+def render_marker(name: str, known: Iterable[str], values: Mapping[str, object]) -> str:
+    """What a prompt has to contain for a script to be played."""
+    if name not in known:
+        raise UsageError(f"there is no script {name}", hint=did_you_mean(name, [*known]))
+    given = "".join(f" {key}={quote(str(value), safe='/:')}" for key, value in values.items())
+    return f"[[play {name}{given}]]"
+
+
+class Conversation(NamedTuple):
+    """A request, whatever the wire: what was said so far, and what the model may use."""
+
+    said: tuple[tuple[Literal["user", "assistant"], str], ...]
+    everything: tuple[str, ...]
+    """Every text in it, those of tools and of the system too."""
+    tools: Mapping[str, Offer]
+    model: str
+    streams: bool
+
+
+class ReadyCall(NamedTuple):
+    """A call as the harness knows the tool."""
+
+    id: str
+    name: str
+    args: Mapping[str, Any]
+    namespace: str | None
+
+
+class Reply(NamedTuple):
+    """What the model answers, with everything filled in."""
+
+    script: str | None
+    step: int
+    turn: Turn
+    calls: tuple[ReadyCall, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return self.turn.text
+
+
+def choose_reply(scripts: Mapping[str, tuple[Turn, ...]], conversation: Conversation, ids: Iterator[str]) -> Reply:
+    """The turn that is due. Past the last turn of a script the last one is repeated."""
+    name, values, step = find_place(conversation)
+    if not conversation.tools and _asks_for_title(conversation):
+        return Reply(name, step, say("Scripted title"))
+    if name is None:
+        return Reply(None, step, say("No script is named in the prompt: it has to contain the marker of one."))
+    turns = scripts.get(name)
+    if turns is None:
+        return Reply(name, step, say(f"There is no script {name}: {did_you_mean(name, [*scripts])}"))
+    turn = turns[min(step, len(turns) - 1)]
+    filled = values | dict(_grab(turn, conversation))
+    calls = []
+    for tool, args in turn.calls:
+        offer, given = translate_call(tool, _fill(args, filled), conversation.tools)
+        calls.append(ReadyCall(next(ids), offer.name, given, offer.namespace))
+    return Reply(name, step, turn._replace(text=_fill(turn.text, filled)), tuple(calls))
+
+
+def find_place(conversation: Conversation) -> tuple[str | None, dict[str, str], int]:
+    """Which script is played, the values that its marker gives, and the number of answers since."""
+    name, values, since = None, {}, 0
+    for number, (role, text) in enumerate(conversation.said):
+        for match in _MARKER.finditer(text) if role == "user" else ():
+            pairs = (pair.partition("=") for pair in match[2].split())
+            name, values, since = match[1], {key: unquote(value) for key, _, value in pairs}, number
+    return name, values, sum(role == "assistant" for role, _ in conversation.said[since:])
+
+
+def _asks_for_title(conversation: Conversation) -> bool:
+    """Harnesses let the model name a conversation, beside it and without any tool."""
+    return any(_TITLE.search(text[:500]) for text in conversation.everything)
+
+
+def _grab(turn: Turn, conversation: Conversation) -> Iterator[tuple[str, str]]:
+    for name, pattern in turn.grabs:
+        found = [match for text in conversation.everything for match in re.finditer(pattern, text)]
+        if found:
+            yield name, found[-1][1 if found[-1].re.groups else 0]
+
+
+def _fill(value: Any, values: Mapping[str, str]) -> Any:  # noqa: ANN401 - any JSON
+    if isinstance(value, str):
+        return _SLOT.sub(lambda match: values.get(match[1], match[0]), value)
+    if isinstance(value, list | tuple):
+        return [_fill(item, values) for item in value]
+    if isinstance(value, dict):
+        return {key: _fill(item, values) for key, item in value.items()}
+    return value

@@ -1,0 +1,79 @@
+"""Tools: the standard's names for them, and what the harnesses call the same.
+
+Owns the table. A script says `write` with a `path`; one harness knows that as `Write` with a `file_path`, the next one
+as `write` with a `filePath`, and the third has no such tool and goes through its shell.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.model import NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NAMES = {
+    "read": ("Read", "read", "read_file"),
+    "write": ("Write", "write", "write_file"),
+    "edit": ("Edit", "edit", "replace"),
+    "bash": ("Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command"),
+    "grep": ("Grep", "grep", "search_file_content", "grep_search"),
+    "glob": ("Glob", "glob"),
+    "task": ("Agent", "Task", "task", "spawn_agent"),
+}
+_SPELLINGS = {
+    "path": ("file_path", "filePath", "absolute_path", "path"),
+    "command": ("command", "cmd"),
+    "old": ("old_string", "oldString"),
+    "new": ("new_string", "newString"),
+    "agent": ("subagent_type", "agent_type"),
+    "prompt": ("prompt", "message"),
+}
+
+
+class Offer(NamedTuple):
+    """A tool that a request offers to the model."""
+
+    name: str
+    properties: Mapping[str, Any] = NOTHING
+    """Of its arguments, by JSON Schema."""
+    namespace: str | None = None
+
+
+def read_offer(name: str, schema: object, namespace: str | None = None) -> Offer:
+    """A tool with the properties of its schema."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    return Offer(name, properties if isinstance(properties, dict) else NOTHING, namespace)
+
+
+def translate_call(tool: str, args: Mapping[str, Any], offers: Mapping[str, Offer]) -> tuple[Offer, dict[str, Any]]:
+    """A call as the harness knows the tool; as it was written where the harness offers nothing like it."""
+    for name in NAMES.get(tool, ()):
+        if name in offers:
+            return offers[name], _spell(args, offers[name])
+    if tool == "write" and {"path", "content"} <= args.keys():
+        return translate_call("bash", {"command": _write_by_shell(**args)}, offers)
+    for name, offer in offers.items():
+        if name == tool or name.endswith(f"_{tool}"):
+            return offer, dict(args)
+    return Offer(tool), dict(args)
+
+
+def _write_by_shell(path: str, content: str) -> str:
+    file = shlex.quote(path)
+    return f'mkdir -p "$(dirname {file})" && printf %s {shlex.quote(content)} > {file}'
+
+
+def _spell(args: Mapping[str, Any], offer: Offer) -> dict[str, Any]:
+    known = offer.properties
+    spelled = {}
+    for key, value in args.items():
+        name = next((name for name in (key, *_SPELLINGS.get(key, ())) if name in known), key)
+        if name in known or not known:
+            takes_list = isinstance(value, str) and known.get(name, {}).get("type") == "array"
+            spelled[name] = ["bash", "-lc", value] if takes_list else value
+    if "description" in known:
+        spelled.setdefault("description", "scripted")
+    return spelled
