@@ -4,6 +4,7 @@
 PYTHON       ?= python3
 UV           ?= uv
 JOBS         ?= 2
+REMIT_AGENTS ?= .agents
 FUZZ_SECONDS ?= 20
 
 BIN     := .venv/bin
@@ -12,12 +13,16 @@ COVERED := */remit/model.py,*/remit/errors.py,*/remit/config/*,*/remit/contract/
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast check lint types cover bench torture kills io-errors writers fuzz lock build clean
+export REMIT_AGENTS := $(abspath $(REMIT_AGENTS))
+.PHONY: help setup agents demo test test-fast check lint types cover bench torture kills io-errors writers fuzz lock build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: .venv/.ready ## make .venv with the package and everything its checks need
+
+agents: ## install the real harnesses that slow tests run, into .agents or REMIT_AGENTS (needs npm)
+	@sh tools/agents.sh "$(REMIT_AGENTS)"
 
 demo: setup ## judge the sample messages in examples/messages
 	@# Some samples are bad on purpose, so 1 is expected; 2 and a traceback are not.
