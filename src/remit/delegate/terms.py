@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 
 
 class Terms(NamedTuple):
-    """The terms of a delegation. All of it is plain JSON."""
+    """The terms of a delegation, all of it plain JSON. The first message and what the agent's file tells it are texts
+    of the ledger, under `prompt` and `instructions`."""
 
     work: str = ""
     """What was asked for, in the caller's own words, as much as fits a line."""
-    prompt: str = ""
-    """The spill that holds the whole first message."""
     dialect: str = "standard"
     kind: str = ""
     timeout_s: float = 3600
@@ -33,8 +32,6 @@ class Terms(NamedTuple):
     max_depth: int | None = None
 
     # The agent
-    instructions: str = ""
-    """The spill that holds what its file tells it."""
     is_native: bool = False
     description: str = ""
     model: str | None = None

@@ -1,0 +1,222 @@
+"""Endings: what is told the caller, however an agent ended.
+
+Owns the conclusion. A return that holds is passed on as it is; everything else becomes one of Remit's own, whose status
+and code say which of the endings it was. What was left on disk is saved into a `partial`; nothing is ever made
+`completed` here. Pure.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.model import ERROR_CODES, Artifact, Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from remit.delegate.judgement import Judgement
+    from remit.model import Finding, Return, Status
+    from remit.runners import Heard, Usage
+    from remit.workspace.evidence.comparison import Change, Comparison
+    from remit.workspace.evidence.grades import ArtifactGrade
+
+MAX_SALVAGED = 20
+_PROSE = (".md", ".mdx", ".txt", ".rst")
+_BEGINS = 3
+"""How many findings a sentence names."""
+
+
+class Conclusion(NamedTuple):
+    """What became of a delegation."""
+
+    ending: str
+    """exited, timeout, cancelled, crashed, refused, orphaned or budget."""
+    outcome: str
+    status: Status
+    summary: str
+    artifacts: tuple[Artifact, ...] = ()
+    grades: Mapping[str, ArtifactGrade] = {}
+    unclaimed: tuple[Change, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Ended(NamedTuple):
+    """How the last attempt ended, and all that is known then."""
+
+    ending: str
+    """exited, timeout, cancelled, budget, orphaned or refused: what ended it, not what it said."""
+    agent: str
+    heard: Heard | None = None
+    judgement: Judgement | None = None
+    comparison: Comparison | None = None
+    unclaimed: tuple[Change, ...] = ()
+    exit_code: int | None = None
+    reason: str = ""
+    written: frozenset[str] | None = None
+    """The files that its own tools wrote; None where nobody can tell."""
+    shared: bool = False
+    handed_back: bool = False
+    """Whether it was asked to hand back what it had, because the time was nearly up."""
+
+
+def conclude(ended: Ended) -> Conclusion:
+    """What is told the caller."""
+    returned = None if ended.judgement is None else ended.judgement.returned
+    if ended.ending in _SAVED:
+        return _save(ended)
+    if returned is not None:
+        return _pass_on(ended, returned)
+    cause = ended.heard.cause if ended.heard is not None else ""
+    if cause in ("turns", "budget"):
+        return _save(ended._replace(ending="budget", reason=ended.heard.trouble if ended.heard else ""))
+    if ended.ending == "refused" or cause == "refused":
+        return _fail(ended, "refused", "refused", _tell_trouble(ended, "the agent could not be started"))
+    if cause in ("crash", "api", "no_answer") and not _has_words(ended):
+        return _fail(ended, "crashed", "execution", _tell_trouble(ended, "the agent ended without an answer"))
+    return _reject(ended)
+
+
+def _pass_on(ended: Ended, returned: Return) -> Conclusion:
+    """A return that holds. What was handed back because the time was up says so."""
+    if returned.status == "completed" and ended.exit_code not in (0, None):
+        return _doubt_exit(ended)
+    judgement = ended.judgement
+    ending, faults = "exited", returned.faults
+    if ended.handed_back and returned.status == "partial":
+        kind, sentence, advice = _SAVED["timeout"]
+        ending, faults = "timeout", (_make_fault(kind, sentence, advice, recoverable=True), *faults)
+    return Conclusion(
+        ending, "accepted" if judgement is None else judgement.outcome, returned.status, returned.summary,
+        returned.artifacts, {} if judgement is None else judgement.grades, ended.unclaimed, faults,
+        returned.next_steps, () if judgement is None else judgement.findings, _get_notes(ended),
+    )  # fmt: skip
+
+
+def _has_words(ended: Ended) -> bool:
+    return ended.heard is not None and bool((ended.heard.text or "").strip())
+
+
+def _tell_trouble(ended: Ended, otherwise: str) -> str:
+    return (ended.heard.trouble if ended.heard is not None else "") or ended.reason or otherwise
+
+
+def _get_notes(ended: Ended) -> tuple[str, ...]:
+    return () if ended.heard is None else ended.heard.notes
+
+
+# --- a return that does not hold -------------------------------------------------------------------------------------
+
+
+def _reject(ended: Ended) -> Conclusion:
+    """An answer that is no acceptable return: failed, with what is wrong with it (R0.13, R2.13)."""
+    judgement = ended.judgement
+    outcome = judgement.outcome if judgement is not None else "missing"
+    findings = judgement.findings if judgement is not None else ()
+    kind = "fabricated" if outcome == "fabricated" else "validation"
+    advice = f"Fix {ended.agent or 'the'} subagent return format"
+    if kind == "fabricated":
+        advice = "Look at what is there before you count on anything, then try again"
+    message = _tell_findings(findings) or "the final message holds no return"
+    return _fail(ended, "exited", kind, message, advice=advice)._replace(outcome=outcome, findings=findings)
+
+
+def _doubt_exit(ended: Ended) -> Conclusion:
+    """A program that says `completed` and then ends with an error code is not believed."""
+    message = f"the agent said completed, and its program ended with exit code {ended.exit_code}"
+    told = _fail(ended, "crashed", "execution", message, advice="See the log for what went wrong, then try again")
+    return told._replace(outcome="ambiguous", findings=() if ended.judgement is None else ended.judgement.findings)
+
+
+def _fail(ended: Ended, ending: str, kind: str, message: str, *, advice: str = "") -> Conclusion:
+    advice = advice or _ADVICE.get(kind, "See the log, then try again")
+    fault = _make_fault(kind, message, advice, recoverable=kind != "refused")
+    outcome = ended.judgement.outcome if ended.judgement is not None else "missing"
+    outcome = "missing" if outcome in ("accepted", "repaired") else outcome
+    grades = {} if ended.judgement is None else ended.judgement.grades
+    claimed = None if ended.judgement is None else ended.judgement.claimed
+    summary = f"The work of {ended.agent or 'the agent'} cannot be used: {message}."
+    return Conclusion(
+        ending, outcome, "failed", summary[:400], () if claimed is None else claimed.artifacts, grades,
+        ended.unclaimed, (fault,), (fault.recommendation,),
+        () if ended.judgement is None else ended.judgement.findings, _get_notes(ended),
+    )  # fmt: skip
+
+
+def _tell_findings(findings: Sequence[Finding]) -> str:
+    errors = [finding.message for finding in findings if finding.severity == "error"]
+    more = f" and {len(errors) - _BEGINS} more" if len(errors) > _BEGINS else ""
+    return "; ".join(errors[:_BEGINS]) + more
+
+
+# --- work that was cut short -----------------------------------------------------------------------------------------
+
+_SAVED = {
+    "timeout": ("timeout", "Its time was up", "Resume it, or give it more time (--timeout)"),
+    "cancelled": ("cancelled", "It was cancelled", "Resume it, or start it again"),
+    "budget": ("budget", "Its budget was used up", "Resume it with a larger budget"),
+    "orphaned": ("orphaned", "It was lost with its process or machine", "Look at what is there, then start it again"),
+}
+_ADVICE = {
+    "refused": "Correct what was refused, then try again",
+    "execution": "See the log for what went wrong, then try again",
+}
+
+
+def _save(ended: Ended) -> Conclusion:
+    """What was cut short: partial, with what is on disk (R2.7). Cancelled with nothing on disk, there is no part."""
+    kind, sentence, advice = _SAVED[ended.ending]
+    judgement = ended.judgement
+    own = judgement.returned if judgement is not None else None
+    artifacts = _salvage(ended)
+    message = f"{sentence[:1].lower()}{sentence[1:]}" + (f": {ended.reason}" if ended.reason else "")
+    fault = _make_fault(kind, message, advice, recoverable=True)
+    status: Status = "failed" if ended.ending == "cancelled" and not artifacts else "partial"
+    left = (
+        f"{len(artifacts)} changed file{'s' * (len(artifacts) != 1)} left on disk" if artifacts else "nothing is left"
+    )
+    summary = f"{sentence} before the work was done; {left}."
+    if own is not None and own.status != "completed":
+        summary = own.summary
+    return Conclusion(
+        ended.ending, "missing" if judgement is None else judgement.outcome, status, summary, artifacts,
+        {} if judgement is None else judgement.grades, ended.unclaimed,
+        (fault, *(own.faults if own is not None else ())),
+        (advice, *(own.next_steps if own is not None else ())),
+        () if judgement is None else judgement.findings, _get_notes(ended),
+    )  # fmt: skip
+
+
+def _salvage(ended: Ended) -> tuple[Artifact, ...]:
+    """The files that were made or changed meanwhile: those claimed first; where others worked too, only its own."""
+    changes = () if ended.comparison is None else (*ended.comparison.created, *ended.comparison.changed)
+    changed = {change.path: change for change in changes if change.sha256 is not None}
+    if ended.shared:
+        changed = {path: change for path, change in changed.items() if path in (ended.written or ())}
+    claimed = ended.judgement.claimed if ended.judgement is not None else None
+    first = {artifact.path: artifact for artifact in (claimed.artifacts if claimed is not None else ())}
+    named = [artifact for path, artifact in first.items() if path in changed]
+    rest = [_name_change(path) for path in sorted(changed) if path not in first]
+    return (*named, *rest)[:MAX_SALVAGED]
+
+
+def _name_change(path: str) -> Artifact:
+    kind = "documentation" if path.lower().endswith(_PROSE) else "implementation"
+    return Artifact(kind, path, "Left on disk when the work was cut short.", word=kind)
+
+
+def _make_fault(kind: str, message: str, advice: str, *, recoverable: bool) -> Fault:
+    return Fault(kind, message, ERROR_CODES[kind], recoverable, advice)
+
+
+def add_usage(one: Usage, other: Usage) -> Usage:
+    """Both together; what neither tells stays unknown."""
+    return one._replace(
+        **{
+            name: (getattr(one, name) or 0) + (getattr(other, name) or 0)
+            for name in one._fields
+            if getattr(one, name) is not None or getattr(other, name) is not None
+        }
+    )
