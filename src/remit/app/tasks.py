@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.app.settings import find_root, find_workspace, load_settings
-from remit.errors import InputError, UsageError, did_you_mean
+from remit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -183,11 +183,12 @@ def _name(task: TaskFacts, listed: str | None) -> TaskFacts:
 
 def parse_marker(word: str) -> str:
     """A marker in any spelling."""
-    from remit.workspace.tasks.values import MARKERS, read_marker  # noqa: PLC0415 - only for this
+    from remit.workspace.tasks.moves import suggest_marker  # noqa: PLC0415 - only for this
+    from remit.workspace.tasks.values import MARKERS, read_marker  # noqa: PLC0415
 
     marker = read_marker(word.strip("[] "))
     if marker not in MARKERS:
-        raise UsageError(f"'{word}' is not a marker", hint=did_you_mean(marker, MARKERS))
+        raise UsageError(f"'{word}' is not a marker", hint=suggest_marker(marker))
     return marker
 
 

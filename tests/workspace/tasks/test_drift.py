@@ -150,6 +150,19 @@ def test_a_priority_that_is_the_same_or_none_is_no_drift(value: str) -> None:
     assert codes(make_state(active_projects=[{**PROJECTS[0], "priority": 1}, PROJECTS[1]]), todo) == []
 
 
+def test_a_status_that_is_no_marker_is_told_with_the_one_that_is_meant() -> None:
+    todo = TODO.replace("[PLANNED]", "[DONE]")
+    _, (differs, unknown) = check(todo=todo)
+    correct = "is not a marker (did you mean 'COMPLETED'?): write one in its place by hand, then run: remit sync --"
+    assert unknown.hint == "Did you mean 'COMPLETED'?"
+    assert differs.hint == f"If planned is true: remit sync --from state. [DONE] {correct}from todo."
+    state = make_state(active_projects=[{**PROJECTS[0], "status": "finished"}, PROJECTS[1]])
+    assert check(state)[1][0].hint == f"If [PLANNED] is true: remit sync --from todo. finished {correct}from state."
+    assert check(state, todo)[1][0].hint == "Neither is a marker: write one into both files by hand."
+    lone = check(make_state(active_projects=PROJECTS[1:]), todo)[1][0]
+    assert (lone.code, lone.hint) == ("SYN003", f"[DONE] {correct}repair; or take it out of TODO.md.")
+
+
 def test_the_next_number_is_above_the_numbers_of_both_files() -> None:
     """C13."""
     more = TODO + "\n### 20. Another\n- **Status**: [PLANNED]\n"

@@ -303,6 +303,46 @@ def test_where_no_number_is_free_the_tasks_keep_theirs() -> None:
     assert "SYN005" in {each.code for each in done.left}
 
 
+# What is no marker
+
+DONE = TODO.replace("[PLANNED]", "[DONE]")
+STATE_DONE = make_state(active_projects=[{**PROJECTS[0], "status": "done"}, PROJECTS[1]])
+
+
+@pytest.mark.parametrize("baseline", [None, {12: "PLANNED"}])
+def test_whom_is_followed_does_not_follow_the_other_for_want_of_a_marker(baseline: dict[int, str] | None) -> None:
+    for state, todo, prefer in ((STATE, DONE, "todo"), (STATE_DONE, TODO, "state")):
+        done = plan_repair(state, todo, prefer="todo" if prefer == "todo" else "state", baseline=baseline)
+        assert (done.state, done.todo, done.told) == (state, todo, ())
+        (left,) = done.left
+        assert left.code == "SYN004"
+        assert f"by hand, then run: remit sync --from {prefer}." in left.hint
+    assert statuses(repair(todo=DONE, prefer="state", baseline=baseline))[12] == ("PLANNED", "PLANNED")
+    assert statuses(repair(STATE_DONE, prefer="todo", baseline=baseline))[12] == ("PLANNED", "PLANNED")
+
+
+def test_a_word_by_hand_that_is_no_marker_is_not_undone() -> None:
+    for plan in (plan_intake, plan_repair):
+        for state, todo, code in ((STATE, DONE, "SYN018"), (STATE_DONE, TODO, "SYN004")):
+            done = plan(state, todo, baseline={12: "PLANNED"})
+            assert (done.state, done.todo, done.told) == (state, todo, ())
+            assert [(each.code, "did you mean 'COMPLETED'?" in each.hint) for each in done.left] == [(code, True)]
+
+
+def test_where_nothing_tells_who_was_edited_a_marker_is_followed() -> None:
+    assert statuses(repair(todo=DONE))[12] == statuses(repair(STATE_DONE))[12] == ("PLANNED", "PLANNED")
+
+
+@pytest.mark.parametrize("prefer", ["newest", "state", "todo"])
+def test_a_task_of_the_list_without_a_marker_is_not_taken_in(prefer: Prefer) -> None:
+    todo = TODO + "\n### 20. Dark mode\n- **Status**: [DONE]\n"
+    done = plan_repair(STATE, todo, prefer=prefer)
+    assert [each["project_number"] for each in json.loads(done.state)["active_projects"]] == [12, 13]
+    assert [each.code for each in done.left] == ["SYN003"]
+    corrected = repair(STATE, todo.replace("[DONE]", "[COMPLETED]"), prefer=prefer)
+    assert statuses(corrected)[20] == ("COMPLETED", "COMPLETED")
+
+
 # Priority, title, plan
 
 

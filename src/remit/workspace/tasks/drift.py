@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.errors import find_meant
 from remit.model import Finding
 from remit.workspace.tasks.archived import NO_TASKS, find_next_number, list_taken
+from remit.workspace.tasks.moves import as_sentence, suggest_marker
 from remit.workspace.tasks.values import MARKERS
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def only_in_state(task: Task) -> Finding:
     """
     over = task.marker in _ENDS
     way = "Move it to completed_projects with" if over else "Write it into TODO.md with"
-    if task.marker is not None and task.marker not in MARKERS:
+    if not is_known(task):
         way = f"Its status {task.word[:_SHOWN]!r} is not a marker: give it one in state.json by hand, then run"
     return Finding(
         "SYN002",
@@ -86,11 +86,14 @@ def only_in_todo(task: Task) -> Finding:
 
     Good: the task in both.
     """
+    hint = "Take it into state.json with: remit sync --repair; or take it out of TODO.md."
+    if not is_known(task):
+        hint = f"{_correct(task, f'[{task.word[:_SHOWN]}]')}, then run: remit sync --repair; or take it out of TODO.md."
     return Finding(
         "SYN003",
         "error",
         f"task {task.number} is in TODO.md and not in state.json",
-        "Take it into state.json with: remit sync --repair; or take it out of TODO.md.",
+        hint,
         "S1 S5 S9",
         place=task.place,
     )
@@ -111,10 +114,35 @@ def status_differs(todo: Task, state: Task) -> Finding:
         "SYN004",
         "error",
         f"task {todo.number} is [{todo.word}] here and {says[:_SHOWN]} in state.json (line {line})",
-        f"If {says[:_SHOWN]} is true: remit sync --from state. If [{todo.word}] is: remit sync --from todo.",
+        _tell_ways(todo, state),
         "S2 S5 S9",
         place=todo.marker_place or todo.place,
     )
+
+
+def _tell_ways(todo: Task, state: Task) -> str:
+    """What to do about two statuses. One that is not a marker is followed by no command."""
+    here, there = f"[{todo.word[:_SHOWN]}]", (state.word or "completed")[:_SHOWN]
+    if not is_known(todo) and not is_known(state):
+        return "Neither is a marker: write one into both files by hand."
+    if not is_known(todo):
+        return f"If {there} is true: remit sync --from state. {_correct(todo, here)}, then run: remit sync --from todo."
+    if not is_known(state):
+        return (
+            f"If {here} is true: remit sync --from todo. {_correct(state, there)}, then run: remit sync --from state."
+        )
+    return f"If {there} is true: remit sync --from state. If {here} is: remit sync --from todo."
+
+
+def _correct(task: Task, shown: str) -> str:
+    """What to do with a status that is not a marker."""
+    meant = suggest_marker((task.marker or "")[:_SHOWN])
+    return f"{shown} is not a marker{f' ({meant})' if meant.endswith('?') else ''}: write one in its place by hand"
+
+
+def is_known(task: Task) -> bool:
+    """Whether the status of a task, if it has one, is a marker."""
+    return task.marker is None or task.marker in MARKERS
 
 
 def duplicate_number(task: Task, first: Task) -> Finding:
@@ -170,9 +198,8 @@ def unknown_marker(task: Task) -> Finding:
     if task.marker is None:
         message, hint = f"task {task.number} has no status", "Give it one, such as [NOT STARTED]."
     else:
-        meant = find_meant(task.marker, MARKERS)
         message = f"task {task.number} has the status {task.word[:_SHOWN]!r}, which is not a marker"
-        hint = f"Did you mean {meant}?" if meant else f"Known are: {', '.join(MARKERS)}."
+        hint = as_sentence(suggest_marker(task.marker[:_SHOWN]))
     return Finding("SYN007", "warning", message, hint, "S2", place=task.marker_place or task.place)
 
 
@@ -355,7 +382,7 @@ def changed_in_both(todo: Task, state: Task, before: str) -> Finding:
         "SYN017",
         "error",
         f"task {todo.number} was {before}, is [{todo.word}] here now and {says[:_SHOWN]} in state.json (line {line})",
-        f"If {says[:_SHOWN]} is true: remit sync --from state. If [{todo.word}] is: remit sync --from todo.",
+        _tell_ways(todo, state),
         "S5 S9",
         place=todo.marker_place or todo.place,
     )
@@ -372,11 +399,12 @@ def move_not_legal(todo: Task, state: Task, refusal: str) -> Finding:
     Good: `[IMPLEMENTING]` changed to `[COMPLETED]`.
     """
     says = state.word or "completed"
+    ways = f"If [{todo.word}] is meant: remit sync --from todo. If not: remit sync --from state."
     return Finding(
         "SYN018",
         "error",
         f"task {todo.number} is [{todo.word}] here, by hand, and {says[:_SHOWN]} in state.json: {refusal}",
-        f"If [{todo.word}] is meant: remit sync --from todo. If not: remit sync --from state.",
+        ways if is_known(todo) and is_known(state) else _tell_ways(todo, state),
         "S3 S5",
         place=todo.marker_place or todo.place,
     )

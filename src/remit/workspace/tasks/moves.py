@@ -5,6 +5,7 @@ Owns the table of legal moves. Pure: markers come in, a refusal or a marker goes
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import did_you_mean
@@ -83,7 +84,7 @@ def check_move(current: str | None, wanted: str, *, reason: str = "", command: s
     """
     source, target = read_marker((current or "").strip("[] \t")), read_marker(wanted.strip("[] \t"))
     if target not in MARKERS:
-        return Refusal(f"'{wanted[:60]}' is not a marker", _sentence(suggest_marker(target)))
+        return Refusal(f"'{wanted[:60]}' is not a marker", as_sentence(suggest_marker(target)))
     if source not in MARKERS:
         word = f"the status '{(current or '')[:60]}', which is not a marker" if source else "no status"
         hint = "Give it a marker in state.json and in TODO.md by hand, then run: remit sync --check."
@@ -97,6 +98,7 @@ def check_move(current: str | None, wanted: str, *, reason: str = "", command: s
     return None
 
 
+@lru_cache(maxsize=128)  # one that a file has often is looked for once
 def suggest_marker(word: str) -> str:
     """Name the marker that a word was probably meant for, as the tail of a sentence, or all of them."""
     meant = _MEANT.get(read_marker(word))
@@ -116,7 +118,8 @@ def _tell_moves(marker: str) -> str:
     return f"From {marker} it can become: {', '.join(moves)}." if moves else f"{marker} is the end of a task."
 
 
-def _sentence(text: str) -> str:
+def as_sentence(text: str) -> str:
+    """The tail of a sentence as one of its own."""
     return text[:1].upper() + text[1:] + ("" if text.endswith("?") else ".")
 
 

@@ -18,6 +18,7 @@ from remit.workspace.tasks.drift import (
     check_drift,
     check_plans,
     is_archived,
+    is_known,
     move_not_legal,
     state_broken,
     status_differs,
@@ -194,7 +195,7 @@ class _Work:
         listed = {task.number for task in todo.tasks}
         known = _index(state.tasks)
         new = [task for task in _index(todo.tasks, bare=False).values() if task.number not in known]
-        new = [task for task in new if not is_archived(task, self.archive, wraps=state.wraps)]
+        new = [task for task in new if is_known(task) and not is_archived(task, self.archive, wraps=state.wraps)]
         taken_in = sorted(read_fields(self.todo, new), key=lambda pair: pair[0].number)
         missing = [task for task in known.values() if not task.closed and task.number not in listed]
         if missing:
@@ -264,8 +265,10 @@ class _Work:
             return None
         chosen = chosen or "state"
         real = {"state": _marker(known) in MARKERS, "todo": listed.marker in MARKERS}
-        other = "todo" if chosen == "state" else "state"
-        return chosen if real[chosen] else other if real[other] else None
+        if real[chosen]:
+            return chosen
+        # What somebody wrote or chose, and is no marker, does not give way to its opposite.
+        return "todo" if prefer == "newest" and kind == "unknown" and real["todo"] else None
 
     def _find_reason(self, listed: Task) -> str:
         """The reason that a section gives for its status."""

@@ -28,7 +28,7 @@ from remit.workspace.tasks.drift import check_drift
 from remit.workspace.tasks.examine import examine, review, tell_missing
 from remit.workspace.tasks.intake import make_name
 from remit.workspace.tasks.markdown import clean_title
-from remit.workspace.tasks.moves import ENDS, NEED_REASON, OWN_COMMAND, check_move
+from remit.workspace.tasks.moves import ENDS, NEED_REASON, OWN_COMMAND, check_move, suggest_marker
 from remit.workspace.tasks.plan import find_resume_point, parse_plan, set_phase, set_plan_status
 from remit.workspace.tasks.state import CLOSED_LISTS, OPEN_LISTS, load_json, parse_state, read_number, read_title
 from remit.workspace.tasks.todo import parse_todo
@@ -278,7 +278,7 @@ class TaskStore:
         """Give a phase of a task's plan another marker."""
         wanted = read_marker(marker.strip("[] \t"))
         if wanted not in MARKERS:
-            raise UsageError(f"'{marker}' is not a marker", hint=f"known are: {', '.join(MARKERS)}")
+            raise UsageError(f"'{marker}' is not a marker", hint=suggest_marker(wanted))
         with self.change("phase moved", number=number, phase=phase) as desk:
             entry = state_edits.find_task(desk.state, number)
             if not self.follow_in_plan(desk, number, entry.value, lambda text: set_phase(text, phase, wanted)):
