@@ -1,0 +1,98 @@
+"""The runner `command`: any program. The prompt goes in, and what it prints is the final message.
+
+Owns how a command line is read. No shell sees it; `{prompt}`, `{session}` and `{root}` stand for what they say.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from remit.errors import RunnerError
+from remit.runners.protocol import Heard, Launch
+
+if TYPE_CHECKING:
+    from remit.runners.protocol import Cause, Order
+
+MAX_BYTES = 8 * 1024 * 1024
+"""Of what a program prints, the end: a return comes last."""
+_SHOWN = 300
+
+
+class Command:
+    """Any program."""
+
+    name = "command"
+    can_resume = False
+    tells_tools = False
+
+    def start(self, order: Order) -> Launch:
+        """Split the command line as a shell would, and run nothing else of it."""
+        line = order.settings.get("command")
+        if not line:
+            hint = 'give it with --command "prog args", or as command = "prog args" under [runners.NAME]'
+            raise RunnerError("the runner 'command' has no command", hint=hint)
+        try:
+            words = shlex.split(line)
+        except ValueError as error:
+            raise RunnerError(f"'{line}' is no command line: {error}", hint="see to its quotes") from error
+        if not words:
+            raise RunnerError("the command is empty", hint='give a program, such as --command "my-agent --json"')
+        names = any("{prompt}" in word for word in words)
+        argv = [_fill(word, order) for word in words]
+        by_argument = order.settings.get("prompt") == "argument"
+        if by_argument and not names:
+            argv.append(order.prompt)
+        return Launch(tuple(argv), b"" if names or by_argument else order.prompt.encode("utf-8", "surrogatepass"))
+
+    def resume(self, order: Order, harness_id: str, message: str) -> Launch:
+        """A program that has ended is not asked again."""
+        del order, harness_id, message
+        raise RunnerError("a command cannot be resumed", hint="start it again")
+
+    def listen(self, order: Order) -> CommandListener:
+        """Something that keeps what is printed."""
+        del order
+        return CommandListener()
+
+
+class CommandListener:
+    """Keeps the end of what a program prints."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self._cut = False
+
+    def feed(self, data: bytes) -> None:
+        """Take in what was printed since."""
+        self._data += data
+        if len(self._data) > 2 * MAX_BYTES:  # not at every piece: to move the end costs as much as it is long
+            del self._data[:-MAX_BYTES]
+            self._cut = True
+
+    def tell(self) -> Heard:
+        """The last line, for people who watch."""
+        return Heard(said=_last_line(bytes(self._data[-_SHOWN * 4 :])))
+
+    def finish(self, *, errors: bytes, exit_code: int | None) -> Heard:
+        """All of it is the final message."""
+        cut = self._cut or len(self._data) > MAX_BYTES
+        text = bytes(self._data[-MAX_BYTES:]).decode("utf-8", "replace")
+        notes = (f"only the last {MAX_BYTES:,} bytes of what it printed were read",) if cut else ()
+        if text.strip():
+            return Heard(text, notes=notes)
+        cause: Cause = "crash" if exit_code else "no_answer"
+        said = _last_line(errors[-_SHOWN * 4 :])
+        what = f"the program ended with exit code {exit_code}" if exit_code else "the program printed nothing"
+        return Heard(None, cause=cause, trouble=f"{what}: {said}" if said else what)
+
+
+def _fill(word: str, order: Order) -> str:
+    """The prompt last: whatever stands in it is no longer looked at."""
+    word = word.replace("{session}", order.session_id).replace("{root}", order.root)
+    return word.replace("{prompt}", order.prompt)
+
+
+def _last_line(data: bytes) -> str:
+    lines = data.decode("utf-8", "replace").strip().splitlines()
+    return "".join(char for char in lines[-1] if char.isprintable())[:_SHOWN] if lines else ""

@@ -1,0 +1,47 @@
+"""The runner `python`: a function that takes the prompt and gives the final message.
+
+Owns two ways to it. An entry point, `package.module:function`, runs in a process of its own, which a deadline ends like
+any other; a function that a caller hands over runs in the caller's own process, which is quick and ends nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from remit.errors import RunnerError
+from remit.lazy import lazy
+from remit.runners.command import CommandListener
+from remit.runners.protocol import Launch
+
+if TYPE_CHECKING:
+    from remit.runners.protocol import Order
+
+HOST = "remit.runners.python_host"
+_ENTRY = lazy(r"[A-Za-z_][\w.]{0,200}:[A-Za-z_][\w.]{0,200}\Z")
+
+
+class Python:
+    """A function in Python."""
+
+    name = "python"
+    can_resume = False
+    tells_tools = False
+
+    def start(self, order: Order) -> Launch:
+        """Call the entry point in a process of its own."""
+        entry = order.settings.get("entry")
+        if not isinstance(entry, str) or not _ENTRY.match(entry):
+            hint = 'write it as entry = "package.module:function" under [runners.NAME]'
+            raise RunnerError(f"the runner 'python' has no entry point, but {entry!r}", hint=hint)
+        return Launch((sys.executable, "-m", HOST, entry), order.prompt.encode("utf-8", "surrogatepass"))
+
+    def resume(self, order: Order, harness_id: str, message: str) -> Launch:
+        """A function that has returned is not asked again."""
+        del order, harness_id, message
+        raise RunnerError("a function cannot be resumed", hint="start it again")
+
+    def listen(self, order: Order) -> CommandListener:
+        """What the function gives back is printed by its host."""
+        del order
+        return CommandListener()

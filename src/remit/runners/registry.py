@@ -1,0 +1,32 @@
+"""Which runners there are, by name."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from remit.errors import RunnerError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.runners.protocol import Runner
+
+RUNNERS = {
+    "command": "Command",
+    "claude": "Claude",
+    "opencode": "Opencode",
+    "codex": "Codex",
+    "python": "Python",
+}
+"""The class of each; its module has its name."""
+
+
+def get_runner(name: str, own: Mapping[str, str] | None = None) -> Runner:
+    """A runner by its name. `own`: those that the workspace has set up, and what each of them is."""
+    kind = (own or {}).get(name, name)
+    if kind not in RUNNERS:
+        known = tuple(dict.fromkeys((*RUNNERS, *(own or {}))))
+        raise RunnerError(f"there is no runner '{name}'", hint=did_you_mean(name, known))
+    runner: Runner = getattr(import_module(f"remit.runners.{kind}"), RUNNERS[kind])()
+    return runner
