@@ -1,6 +1,25 @@
-"""What holds for all tests: a machine that is busy with something else makes no property false."""
+"""What holds for all tests: a machine that is busy makes no property false, and no text is compiled twice."""
+
+import os
+import sys
+from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
+
+
+def keep_bytecode() -> None:
+    """Keep bytecode with pytest's own cache where Python was told to write none beside the sources.
+
+    Tests start hundreds of processes, and each would compile all that it imports; so would each run the tests.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+
+
+if sys.dont_write_bytecode:
+    keep_bytecode()
