@@ -1,15 +1,17 @@
 """Context files: what an agent's file wants loaded, and where that may lie.
 
-Owns how a path under `context_loading` is read. Files in use write paths relative to the folder of their index as well
-as to the workspace's root: both are looked at, in this order, and neither outside of the root.
+Owns how a path under `context_loading` is read, and what is to be loaded how. Files in use write paths relative to the
+folder of their index as well as to the workspace's root: both are looked at, in this order, and neither outside of the
+root.
 """
 
 from __future__ import annotations
 
 from posixpath import dirname, join, normpath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.agents.patterns import is_magic
+from remit.agents.profiles import CONTEXT_BUDGETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
 MAX_FILES = 200
 MAX_CHARS = 1024
 """Of a path: no file system has longer ones."""
+MAX_BUDGET_BYTES = 1_000_000
+"""No agent reads more before it begins, whatever its file says."""
+
+Strategy = Literal["lazy", "eager", "minimal"]
+Part = Literal["required", "optional", "index"]
 
 
 class ContextFile(NamedTuple):
@@ -41,6 +48,39 @@ def list_context_files(document: Document) -> Iterator[ContextFile]:
         for at, path in enumerate(paths[:MAX_FILES] if isinstance(paths, list) else ()):
             if isinstance(path, str) and path.strip():
                 yield ContextFile(part, path, f"/context_loading/{part}/{at}")
+
+
+class Wanted(NamedTuple):
+    """A context file, and where it may lie below the root; nowhere, where nobody may look for it."""
+
+    path: str
+    part: Part
+    places: tuple[str, ...]
+
+
+class ContextPlan(NamedTuple):
+    """What is to be loaded before an agent begins, and how much of it (R1.4)."""
+
+    strategy: Strategy = "lazy"
+    budget_bytes: int = CONTEXT_BUDGETS["lazy"]
+    files: tuple[Wanted, ...] = ()
+    """What is required, then what is optional, then the index; each path once."""
+
+
+def plan_context(document: Document) -> ContextPlan:
+    """What a file wants loaded. A strategy that nobody knows is lazy; without a size, each has its usual one."""
+    named = document.get("context_loading", "strategy")
+    strategy: Strategy = named if named in ("lazy", "eager", "minimal") else "lazy"
+    size = document.get("context_loading", "max_context_size")
+    budget = size if type(size) is int and size > 0 else CONTEXT_BUDGETS[strategy]
+    places = find_context_files(document)
+    files: dict[str, Wanted] = {}
+    order: tuple[Part, ...] = ("required", "optional", "index")
+    for part in order:
+        for file in list_context_files(document):
+            if file.part == part:
+                files.setdefault(file.path, Wanted(file.path, part, places.get(file.path, ())))
+    return ContextPlan(strategy, min(budget, MAX_BUDGET_BYTES), tuple(files.values()))
 
 
 def find_context_files(document: Document) -> dict[str, tuple[str, ...]]:
