@@ -58,6 +58,8 @@ class Command(NamedTuple):
     """Whether the processes that it starts are killed, too, each at its N-th call."""
     is_recovered: bool = False
     """Whether what its kills leave unfinished is to be recovered under torture, too."""
+    clears: bool = False
+    """Whether it is there to remove what others have left, so that nothing may be left by it."""
     is_control: bool = False
     """Whether it is one that must be found out: if it is not, nothing is proved."""
 
@@ -327,9 +329,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("manifest export", line("manifest", "export", "-o", "all.csv"), _AND_ADD, begin=line("manifest", "list")),
     Command("errors mark", line(*_MARK), line(*_MARK)),
     Command("init", line("init", "--yes"), line("init", "--yes"), begin=unset),
-    Command("gc", clear_up, clear_up, begin=in_turn(admit, end, grow_old)),
-    Command("trust", trust("two", "--yes"), trust("three", "--yes"), begin=make_projects),
-    Command("trust --revoke", trust("one", "--revoke"), trust("three", "--yes"), begin=make_projects),
+    Command("gc", clear_up, clear_up, begin=in_turn(admit, end, grow_old), clears=True),
+    Command("trust", trust("two", "--yes"), trust("three", "--yes"), begin=in_turn(_KNOWN, make_projects)),
+    Command("trust --revoke", trust("one", "--revoke"), trust("three", "--yes"), begin=in_turn(_KNOWN, make_projects)),
     Command("settle", settle_all, settle_all, begin=research),
     Command("settle with git's processes", settle_by_fork, settle_all, begin=research, is_followed=True),
     Command("task move, as a program", program(*_MOVE), _AND_NEW, begin=_KNOWN, is_program=True),

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 from remit.doors.render import COULD_NOT_RUN, NOT_ACCEPTED
 from torture.commands import COMMANDS, find_command
 from torture.script import Result, Script, count, run_script, try_all
-from torture.stage import judge, list_leavings, prepare, spread, take_workplace
+from torture.stage import clear_away, judge, list_leavings, prepare, spread, take_workplace
 from torture.tracing import Fault, HungError, run_traced
 from torture.workspaces import COMMITS, copy_workspace, look_at, tell_difference
 
@@ -52,6 +52,7 @@ ERRORS = {
     "rename": ("EIO", "EROFS", "ENOSPC"),
     "renameat2": ("EIO", "EROFS", "ENOSPC"),
     "renameat": ("EIO", "EROFS", "ENOSPC"),
+    "rmdir": ("EROFS", "EIO"),
     "unlink": ("EROFS", "EIO"),
     "unlinkat": ("EROFS", "EIO"),
     "write": ("ENOSPC", "EIO", "ENOSPC+"),
@@ -98,18 +99,19 @@ def list_complaints(stage: Stage, place: Path, ending: Ending) -> list[str]:
     complaints = []
     if ending.code == 0:
         complaints += [f"{SILENT}{each}" for each in tell_difference(look_at(place), stage.done)]
-        complaints += [f"{SILENT}{each} is still there" for each in list_leavings(stage, place)]
+        complaints += [f"{SILENT}{each} is still there" for each in list_leavings(stage, place) if stage.command.clears]
     elif not _is_told(ending):
         complaints.append(f"ended with {ending.code} and said: {ending.stderr or ending.stdout}")
     # A settlement goes on after a step that failed and commits what it has; the next one commits the rest.
-    return complaints + judge(stage, place, ignoring=COMMITS)[0]
+    complaints += judge(stage, place, ignoring=COMMITS)[0]
+    return complaints + (clear_away(stage, place) if list_leavings(stage, place) else [])
 
 
 def _is_told(ending: Ending) -> bool:
     """Whether it ended as one that could not run; or as one that did what it could, and says what it could not."""
-    if ending.code == NOT_ACCEPTED:
-        return "✗ " in ending.stdout and not ending.stderr
-    return ending.code == COULD_NOT_RUN and (_is_mute(ending) or _is_sentence(ending.stderr))
+    if ending.code == NOT_ACCEPTED and not ending.stderr:
+        return any(each.startswith("✗ ") and "; " in each for each in ending.stdout.splitlines())
+    return ending.code in {COULD_NOT_RUN, NOT_ACCEPTED} and (_is_mute(ending) or _is_sentence(ending.stderr))
 
 
 def _is_sentence(said: str) -> bool:

@@ -96,6 +96,15 @@ def test_a_change_that_the_disk_failed_under_is_whole_or_not_there() -> None:
 
 
 @pytest.mark.slow
+def test_what_gc_cannot_remove_is_told() -> None:
+    told = torture("io_errors.py", *choose("gc"), "--syscall", "unlink", "--syscall", "unlinkat", "--syscall", "rmdir")
+    assert told["bad"] == []
+    (row,) = told["rows"]
+    assert row["fired"] == row["points"] >= 8
+    assert row["traits"]["told"] >= 6
+
+
+@pytest.mark.slow
 def test_many_writers_lose_nothing_and_tear_nothing() -> None:
     reports = torture("writers.py", "--writers", "8", "--each", "20")
     assert [report["what"] for report in reports] == ["manifest", "tasks", "ledger"]

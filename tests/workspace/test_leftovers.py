@@ -66,7 +66,7 @@ def quiet_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
 def find(home: Home, *, folders: tuple[str, ...] = (), trees: tuple[str, ...] = ()) -> list[str]:
     time.sleep(0.02)
     below, deep = ([f"{home.root}/{each}" for each in places] for places in (folders, trees))
-    found = find_half_written(home, folders=below, trees=deep)
+    found = find_half_written(home, folders=below, trees=deep, failures=[])
     return [name(home, each) for each in found]
 
 
@@ -146,7 +146,7 @@ def test_what_the_journal_will_put_in_place_is_kept_until_it_has(home: Home, tmp
 
 def test_originals_are_kept_for_their_days(home: Home, tmp_path: Path) -> None:
     folder = tmp_path / ".remit/recovered"
-    assert find_recovered(home, days=90) == []
+    assert find_recovered(home, days=90, failures=[]) == []
     folder.mkdir()
     for each in ("old", "young", "link"):
         (folder / each).write_text(each)
@@ -155,11 +155,11 @@ def test_originals_are_kept_for_their_days(home: Home, tmp_path: Path) -> None:
     (folder / "folder").mkdir()
     make_old(folder / "old", folder / "folder", folder / "link", days=91)
     make_old(folder / "young", days=89)
-    assert [name(home, each) for each in find_recovered(home, days=90)] == [".remit/recovered/old"]
+    assert [name(home, each) for each in find_recovered(home, days=90, failures=[])] == [".remit/recovered/old"]
 
 
 def test_spills_that_no_row_names_are_found(home: Home, tmp_path: Path) -> None:
-    assert find_stray_spills(home) == []
+    assert find_stray_spills(home, []) == []
     kept = find_spill(home, write_spill(home, b"kept", session_id="s", kind="answer"))
     stray = find_spill(home, write_spill(home, b"stray", session_id="t", kind="answer"))
     with home.ledger.transaction() as db:
@@ -167,9 +167,9 @@ def test_spills_that_no_row_names_are_found(home: Home, tmp_path: Path) -> None:
     (tmp_path / ".remit/spills/aa").mkdir()
     os.mkfifo(tmp_path / ".remit/spills/aa/aaaa")
     time.sleep(0.02)
-    found = find_stray_spills(home)
+    found = find_stray_spills(home, [])
     assert [each.file for each in found] == [stray]
-    assert clear_spills(home, [*found, found[0]._replace(file=kept)]) == found
+    assert clear_spills(home, [*found, found[0]._replace(file=kept)], []) == found
     assert (os.path.exists(stray), os.path.exists(kept)) == (False, True)  # noqa: PTH110 - as the room names them
 
 
@@ -178,10 +178,10 @@ def test_a_spill_that_is_named_again_meanwhile_stays(home: Home) -> None:
     with home.ledger.transaction() as db:
         db.execute("DELETE FROM spills")
     time.sleep(0.02)
-    found = find_stray_spills(home)
+    found = find_stray_spills(home, [])
     write_spill(home, b"stray", session_id="u", kind="answer")
     assert [each.file for each in found] == [stray]
-    assert clear_spills(home, found) == []
+    assert clear_spills(home, found, []) == []
     assert load_spill(home, os.path.basename(stray)) == b"stray"  # noqa: PTH119 - as the room names it
 
 
@@ -189,9 +189,9 @@ def test_what_is_cleared_is_gone_and_the_rest_is_told(home: Home, tmp_path: Path
     file = tmp_path / f".remit/.remit-{gone}-0123abcd-a"
     file.write_text("half")
     time.sleep(0.02)
-    found = find_half_written(home, folders=(), trees=())
+    found = find_half_written(home, folders=(), trees=(), failures=[])
     folder = found[0]._replace(file=str(tmp_path / ".remit"))
-    assert clear([*found, folder]) == found
+    assert clear([*found, folder], []) == found
     assert not file.exists()
     assert found[0].size_bytes == 4
 
@@ -228,12 +228,12 @@ def test_the_scratch_folder_of_a_commit_that_was_killed_goes_after_a_day(
         assert run_and_die(lambda: commit_paths(str(checkout.root), ["a.md"], "x"), at=step)
         step += 1
     left = [str(folder) for folder in temporary.iterdir()]
-    assert find_scratch() == []
+    assert find_scratch([]) == []
     monkeypatch.setattr("remit.workspace.leftovers.SCRATCH_SECONDS", 0.0)
     time.sleep(0.02)
-    found = find_scratch()
+    found = find_scratch([])
     assert [each.file for each in found] == left
-    assert clear_scratch(found) == found
+    assert clear_scratch(found, []) == found
     assert list(temporary.iterdir()) == []
 
 
@@ -252,7 +252,7 @@ def test_what_is_no_scratch_folder_of_ours_stays(
     (temporary / f"remit-git-{gone}-abcd_000").symlink_to(outside)
     kept = sorted(path.name for path in temporary.iterdir() if path != good)
     time.sleep(0.02)
-    assert clear_scratch(find_scratch()) == [Leftover(str(good), 7 + 100 + len("/nowhere"))]
+    assert clear_scratch(find_scratch([]), []) == [Leftover(str(good), 7 + 100 + len("/nowhere"))]
     assert sorted(path.name for path in temporary.iterdir()) == kept
     assert (outside / "objects/one").exists()
 
@@ -261,4 +261,25 @@ def test_without_a_folder_for_what_is_temporary_there_is_no_scratch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
-    assert find_scratch() == []
+    assert find_scratch([]) == []
+
+
+def test_what_cannot_be_removed_is_told(home: Home) -> None:
+    folder = Leftover(home.make_folder("kept"), 0)
+    failures: list[str] = []
+    assert clear([folder, Leftover(f"{home.root}/nothing", 0)], failures) == [Leftover(f"{home.root}/nothing", 0)]
+    (told,) = failures
+    assert told.startswith(f"'{folder.file}' cannot be removed: ")
+    assert told.endswith("; check the disk and the permissions, then try again")
+
+
+def test_what_waits_is_kept_and_told_where_the_ledger_cannot_be_read(home: Home, tmp_path: Path) -> None:
+    waiting = tmp_path / ".remit-0123456789ab"
+    waiting.write_text("next")
+    (tmp_path / ".remit/ledger.db").write_text("no database, but long enough to be looked at " * 20)
+    time.sleep(0.02)
+    failures: list[str] = []
+    assert find_half_written(home, folders=(home.root,), trees=(), failures=failures) == []
+    assert failures == [
+        f"'{waiting}' may be needed, for the ledger cannot be read: file is not a database; see remit doctor"
+    ]

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.app.settings import find_workspace, load_settings
-from remit.errors import RemitError
+from remit.errors import InputError, RemitError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,14 +56,15 @@ def clear_up(*, dry_run: bool = False) -> Cleared:
 
             finish_if_interrupted(home)  # what waits to be put in its place is no leftover
         worktrees, failures = _clear_worktrees(home, settings, dry_run=dry_run)
-        forgotten, strays = _forget(home, settings, dry_run=dry_run)
+        forgotten, strays = _forget(home, settings, failures, dry_run=dry_run)
         from remit.workspace.leftovers import clear, clear_scratch, clear_spills, find_recovered, find_scratch  # noqa: PLC0415
 
-        recovered = find_recovered(home, days=settings.retention.days)
-        half, scratch = find_half_written(root, settings), find_scratch()
+        recovered = find_recovered(home, days=settings.retention.days, failures=failures)
+        half, scratch = find_half_written(root, settings, failures), find_scratch(failures)
         if not dry_run:
-            strays = clear_spills(home, strays)
-            recovered, half, scratch = clear(recovered), clear(half), clear_scratch(scratch)
+            strays = clear_spills(home, strays, failures)
+            recovered, half = clear(recovered, failures), clear(half, failures)
+            scratch = clear_scratch(scratch, failures)
         return Cleared(
             root,
             forgotten.delegations,
@@ -74,13 +75,13 @@ def clear_up(*, dry_run: bool = False) -> Cleared:
             tuple(worktrees),
             tuple(each.file for each in scratch),
             forgotten.freed_bytes + sum(each.size_bytes for each in (*strays, *recovered, *half, *scratch)),
-            tuple(failures),
+            tuple(dict.fromkeys(failures)),  # a folder may be searched for more than one reason
         )
     finally:
         home.close()
 
 
-def _forget(home: Home, settings: Settings, *, dry_run: bool) -> tuple[Forgotten, list[Leftover]]:
+def _forget(home: Home, settings: Settings, failures: list[str], *, dry_run: bool) -> tuple[Forgotten, list[Leftover]]:
     """Old delegations with all that belongs to them, and spills that belong to none."""
     from remit.workspace.ledger.retention import Forgotten, forget_old  # noqa: PLC0415 - SQLite costs 4 ms
     from remit.workspace.leftovers import find_stray_spills  # noqa: PLC0415
@@ -88,10 +89,10 @@ def _forget(home: Home, settings: Settings, *, dry_run: bool) -> tuple[Forgotten
     if not os.path.lexists(home.ledger_file):
         return Forgotten(), []
     days, megabytes = settings.retention
-    return forget_old(home, days=days, megabytes=megabytes, dry_run=dry_run), find_stray_spills(home)
+    return forget_old(home, days=days, megabytes=megabytes, dry_run=dry_run), find_stray_spills(home, failures)
 
 
-def find_half_written(root: str, settings: Settings) -> list[Leftover]:
+def find_half_written(root: str, settings: Settings, failures: list[str]) -> list[Leftover]:
     """Files that a killed process never finished, where Remit writes: not a walk through the whole tree."""
     from remit.app.manifests import place_manifest  # noqa: PLC0415 - only for this
     from remit.workspace.agent_files import find_agent_files  # noqa: PLC0415
@@ -102,7 +103,18 @@ def find_half_written(root: str, settings: Settings) -> list[Leftover]:
     agents = {os.path.dirname(each.file) for each in find_agent_files((), root=root, exclude=settings.lint.exclude)}  # noqa: PTH120 - pathlib costs 8 ms
     manifest = os.path.dirname(f"{root}/{place_manifest(root, settings)}")  # noqa: PTH120
     tasks = [f"{root}/{folder}" for folder in ((settings.tasks.folder,) if settings.tasks.folder else FOLDERS)]
-    return find_half_written(Home(root), folders=(root, manifest, *agents), trees=tasks)
+    folders = (root, manifest, *agents, *_find_consents())
+    return find_half_written(Home(root), folders=folders, trees=tasks, failures=failures)
+
+
+def _find_consents() -> list[str]:
+    """The folder of the list of trusted workspaces; none for a user without a home."""
+    from remit.workspace.trust import find_file  # noqa: PLC0415 - only for this
+
+    try:
+        return [os.path.dirname(find_file())]  # noqa: PTH120 - pathlib costs 8 ms
+    except InputError:
+        return []
 
 
 def _name(home: Home, leftovers: Iterable[Leftover]) -> list[str]:

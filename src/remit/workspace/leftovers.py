@@ -1,7 +1,8 @@
 """Leftovers: what a process that was killed has left beside its files, and what was kept long enough.
 
 Owns finding and removing them. A name alone proves nothing, so what is removed is a plain file of Remit's own naming
-that nobody has touched for an hour and whose process is gone; or a folder like that, of git's, after a day.
+that nobody has touched for an hour and whose process is gone; or a folder like that, of git's, after a day. What cannot
+be looked at or removed is told in a sentence, in the list that is handed in, and keeps nothing else from going.
 """
 
 from __future__ import annotations
@@ -10,11 +11,10 @@ import os
 import re
 import stat
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.lazy import lazy
-from remit.workspace.files import remove
 from remit.workspace.git.repository import SCRATCH
 from remit.workspace.ledger.condition import examine
 from remit.workspace.machine import is_alive
@@ -49,7 +49,21 @@ class Leftover(NamedTuple):
     size_bytes: int
 
 
-def find_half_written(home: Home, *, folders: Iterable[str], trees: Iterable[str]) -> list[Leftover]:
+@contextmanager
+def _telling(failures: list[str], what: str) -> Iterator[None]:
+    """Say why something failed, and go on. What is not there is not missed."""
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        failures.append(f"{what}: {reason}; check the disk and the permissions, then try again")
+
+
+def find_half_written(
+    home: Home, *, folders: Iterable[str], trees: Iterable[str], failures: list[str]
+) -> list[Leftover]:
     """Files that were never finished: in some folders, and in some others with all that is below them.
 
     What the journal will still put in its place is none of them.
@@ -57,8 +71,10 @@ def find_half_written(home: Home, *, folders: Iterable[str], trees: Iterable[str
     ledger = examine(home.ledger_file, seconds=0.0)
     is_idle = ledger is None or not (ledger.fault or ledger.is_newer or ledger.unfinished)
     now, found = time.time(), {}
-    for file in _list_files(home, folders, trees):
+    for file in _list_files(home, folders, trees, failures):
         is_waiting, pid = _read_name(file, f"{home.folder}/{_PENDING}")
+        if is_waiting and ledger is not None and ledger.fault:
+            failures.append(f"'{file}' may be needed, for the ledger cannot be read: {ledger.fault}; see remit doctor")
         if (is_waiting and is_idle) or (pid is not None and not is_alive(pid)):
             size = _measure_if_quiet(file, now)
             if size is not None:
@@ -66,7 +82,7 @@ def find_half_written(home: Home, *, folders: Iterable[str], trees: Iterable[str
     return [found[file] for file in sorted(found)]
 
 
-def _list_files(home: Home, folders: Iterable[str], trees: Iterable[str]) -> Iterator[str]:
+def _list_files(home: Home, folders: Iterable[str], trees: Iterable[str], failures: list[str]) -> Iterator[str]:
     """The names in the folders, up to a number; no link is followed."""
     rest = MAX_ENTRIES
     waiting = [(folder, False) for folder in folders] + [(tree, True) for tree in (*trees, home.folder)]
@@ -74,7 +90,7 @@ def _list_files(home: Home, folders: Iterable[str], trees: Iterable[str]) -> Ite
         folder, is_tree = waiting.pop()
         if os.path.islink(folder):
             continue
-        with suppress(OSError), os.scandir(folder) as entries:
+        with _telling(failures, f"'{folder}' cannot be searched"), os.scandir(folder) as entries:
             for entry in entries:
                 rest -= 1
                 if rest < 0:
@@ -105,21 +121,21 @@ def _measure_if_quiet(file: str, now: float) -> int | None:
     return found.st_size if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and is_quiet else None
 
 
-def find_recovered(home: Home, *, days: int) -> list[Leftover]:
+def find_recovered(home: Home, *, days: int, failures: list[str]) -> list[Leftover]:
     """Originals of files that were corrupt, kept beside what was recovered from them, once they are old."""
     folder = f"{home.folder}/{RECOVERED}"
     if os.path.islink(home.folder) or os.path.islink(folder):
         return []
     age_seconds = days * _DAY_SECONDS
-    return list(_find_plain([f"{folder}/{name}" for name in _list_names(folder)], age_seconds))
+    return list(_find_plain([f"{folder}/{name}" for name in _list_names(folder, failures)], age_seconds))
 
 
-def find_scratch() -> list[Leftover]:
+def find_scratch(failures: list[str]) -> list[Leftover]:
     """Folders in which a commit was made, or looked for, by a process that was killed."""
     from tempfile import gettempdir  # noqa: PLC0415 - only for this
 
     found, now = [], time.time()
-    with suppress(OSError), os.scandir(gettempdir()) as entries:
+    with _telling(failures, "the folder for temporary files cannot be searched"), os.scandir(gettempdir()) as entries:
         for entry in entries:
             name = _SCRATCH.match(entry.name)
             if name is not None and not is_alive(int(name[1])) and _is_old_scratch(entry, now):
@@ -146,31 +162,32 @@ def _measure_tree(folder: str) -> int:
     return size
 
 
-def clear_scratch(leftovers: Iterable[Leftover]) -> list[Leftover]:
+def clear_scratch(leftovers: Iterable[Leftover], failures: list[str]) -> list[Leftover]:
     """Remove folders with all that is in them; those that are gone now. No link is followed."""
     from shutil import rmtree  # noqa: PLC0415 - only for this
 
     gone = []
     for each in leftovers:
-        rmtree(each.file, ignore_errors=True)
+        with _telling(failures, f"'{each.file}' cannot be removed"):
+            rmtree(each.file)
         if not os.path.lexists(each.file):
             gone.append(each)
     return gone
 
 
-def find_stray_spills(home: Home) -> list[Leftover]:
+def find_stray_spills(home: Home, failures: list[str]) -> list[Leftover]:
     """Spills that no row of the ledger names: whoever removed the rows was killed before the files."""
-    found = _find_plain(list(_list_spills(f"{home.folder}/spills")), QUIET_SECONDS)
+    found = _find_plain(list(_list_spills(f"{home.folder}/spills", failures)), QUIET_SECONDS)
     with home.ledger.reading() as db:
         return [each for each in found if not _is_named(db, each)]
 
 
-def clear_spills(home: Home, strays: list[Leftover]) -> list[Leftover]:
+def clear_spills(home: Home, strays: list[Leftover], failures: list[str]) -> list[Leftover]:
     """Remove spills that no row names; those that are gone now. While one is looked up, nobody else can name it."""
     gone = []
     for each in strays:
         with home.ledger.transaction() as db:
-            gone += [] if _is_named(db, each) else clear([each])
+            gone += [] if _is_named(db, each) else clear([each], failures)
     return gone
 
 
@@ -189,23 +206,25 @@ def _find_plain(files: list[str], age_seconds: float) -> Iterator[Leftover]:
                 yield Leftover(file, facts.st_size)
 
 
-def _list_spills(folder: str) -> Iterator[str]:
-    for shelf in _list_names(folder):
-        yield from (f"{folder}/{shelf}/{name}" for name in _list_names(f"{folder}/{shelf}") if name.isalnum())
+def _list_spills(folder: str, failures: list[str]) -> Iterator[str]:
+    for shelf in _list_names(folder, failures):
+        names = _list_names(f"{folder}/{shelf}", failures)
+        yield from (f"{folder}/{shelf}/{name}" for name in names if name.isalnum())
 
 
-def _list_names(folder: str) -> list[str]:
+def _list_names(folder: str, failures: list[str]) -> list[str]:
     """The names in a folder of our own; none where it is a link, which could lead anywhere."""
-    with suppress(OSError):
+    with _telling(failures, f"'{folder}' cannot be searched"):
         return [] if os.path.islink(folder) else os.listdir(folder)
     return []
 
 
-def clear(leftovers: Iterable[Leftover]) -> list[Leftover]:
+def clear(leftovers: Iterable[Leftover], failures: list[str]) -> list[Leftover]:
     """Remove them; those that are gone now."""
     gone = []
     for each in leftovers:
-        remove(each.file)
+        with _telling(failures, f"'{each.file}' cannot be removed"):
+            os.unlink(each.file)
         if not os.path.lexists(each.file):
             gone.append(each)
     return gone

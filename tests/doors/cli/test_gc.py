@@ -50,6 +50,7 @@ def is_known(inside: Inside, name: str) -> bool:
 def _temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """What others have left on this machine is not looked at."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("temporary")))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
 
 
 @pytest.fixture
@@ -139,6 +140,35 @@ def test_scratch_folders_that_crashes_left_go(workspace: Inside, gone: int, monk
     assert (planned["scratch"], planned["freed_bytes"], folder.exists()) == ([str(folder)], 7, True)
     assert workspace("gc").text == f"✓ removed: 1 scratch folder (7 B)\n  {folder}\n"
     assert not folder.exists()
+
+
+def test_what_a_crash_left_beside_the_list_of_trusted_workspaces_goes(
+    workspace: Inside, gone: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("remit.workspace.leftovers.QUIET_SECONDS", 0.0)
+    (workspace.folder / ".remit").mkdir()
+    folder = Path(os.environ["XDG_CONFIG_HOME"], "remit")
+    folder.mkdir()
+    for name in ("trust.json", f".remit-{gone}-0123abcd-trust.json"):
+        (folder / name).write_text("{}")
+    time.sleep(0.02)
+    assert load(workspace("gc", "--json"))["half_written"] == [f"{folder}/.remit-{gone}-0123abcd-trust.json"]
+    assert [file.name for file in folder.iterdir()] == ["trust.json"]
+
+
+def test_what_cannot_be_searched_is_told_and_the_rest_goes(
+    workspace: Inside, gone: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("remit.workspace.leftovers.QUIET_SECONDS", 0.0)
+    (workspace.folder / ".remit").mkdir()
+    left = put(workspace, f".remit-{gone}-0123abcd-remit.toml", "half")
+    monkeypatch.setenv("XDG_CONFIG_HOME", f"/{'x' * 300}")
+    time.sleep(0.02)
+    ended = workspace("gc")
+    assert ended.code == 1
+    assert "cannot be searched: file name too long; check the disk" in ended.text
+    assert "✓ removed: 1 half-written file" in ended.text
+    assert not (workspace.folder / left).exists()
 
 
 def test_worktrees_of_old_delegations_go_and_those_with_young_ones_stay(workspace: Inside) -> None:

@@ -83,7 +83,11 @@ def _look_at_locks(patient: Patient) -> Iterator[Check]:
 def _look_at_leftovers(patient: Patient) -> Iterator[Check]:
     from remit.app.upkeep import find_half_written  # noqa: PLC0415 - only for this
 
-    left = find_half_written(patient.root, patient.settings)
+    failures: list[str] = []
+    left = find_half_written(patient.root, patient.settings, failures)
+    for failure in failures:
+        told, _, hint = failure.rpartition("; ")
+        yield Check("leftovers", "warning", told, hint)
     if left:
         told = f"{len(left)} {'file' if len(left) == 1 else 'files'} that a killed process has left"
         yield Check("leftovers", "warning", told, "run: remit gc")
