@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.app.settings import find_root, find_workspace, load_settings
-from remit.errors import InputError, UsageError
+from remit.errors import InputError, RemitError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -155,7 +155,20 @@ class Tasks:
         from remit.workspace.tasks.sync import repair, take_in  # noqa: PLC0415 - only for this
 
         self._check_begun()
-        return take_in(self.store) if how == "take in" else repair(self.store, how)
+        return take_in(self.store) if how == "take in" else self._tell_entries(repair(self.store, how))
+
+    def _tell_entries(self, synced: Synced) -> Synced:
+        """Add which entries of the manifest name the old number of a task that has another one now."""
+        from remit.workspace.tasks.duplicates import tell_entries  # noqa: PLC0415 - only for this
+
+        told = []
+        for task in synced.renumbered:
+            try:
+                ids = _find_entries(self.home, task.old)
+            except RemitError:  # the repair is done, and whoever asks for the manifest is told
+                break
+            told += [tell_entries(task, ids)] if ids else []
+        return synced._replace(done=(*synced.done, *told))
 
     def load_plan(self, number: int) -> PlanFacts:
         """A task's plan, with the phase where work goes on."""

@@ -311,6 +311,20 @@ def test_two_branches_that_took_one_number_are_parted_after_a_merge(repository: 
     assert repository("task", "new", "Next").text == "✓ task 16 made: Next\n"
 
 
+def test_what_else_carries_an_old_number_is_told(repository: Inside) -> None:
+    value = json.loads(read(repository, "state.json"))
+    value["active_projects"].append({"project_number": 12, "project_name": "send_letters", "status": "planned"})
+    put(repository, "specs/state.json", json.dumps(value))
+    put(repository, "specs/012_send_letters/plans/implementation-001.md", "# Plan\n")
+    entry = {"id": "letters-2026-01-02", "file": "a.md", "linked_tasks": ["12"]}
+    put(repository, "claudedocs/agent-outputs/MANIFEST.jsonl", json.dumps(entry) + "\n")
+    done = json.loads(repository("sync", "--repair", "--json").out)["done"]
+    assert sum("the folder '012_send_letters'" in each and "'014_send_letters'" in each for each in done) == 1
+    assert sum("('letters-2026-01-02')" in each and "remit task link 14 ENTRY" in each for each in done) == 1
+    assert repository("task", "link", "14", "letters-2026-01-02").code == 0
+    assert json.loads(repository("sync", "--repair", "--json").out)["done"] == []
+
+
 def test_a_merge_as_a_union_is_parted_as_well(repository: Inside) -> None:
     put(repository, ".gitattributes", "specs/TODO.md merge=union\n")
     commit(repository, "two")

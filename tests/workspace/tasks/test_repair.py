@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.workspace.tasks.drift import check_drift
+from remit.workspace.tasks.duplicates import Renumbered, tell_entries
 from remit.workspace.tasks.intake import make_name
 from remit.workspace.tasks.repair import Prefer, Repair, classify_drift, plan_intake, plan_repair
 from remit.workspace.tasks.state import parse_state
@@ -40,7 +41,7 @@ def statuses(done: Repair) -> dict[int, tuple[str | None, str | None]]:
 
 
 def test_a_pair_that_agrees_stays_as_it_is() -> None:
-    assert repair() == (STATE, TODO, (), (), {})
+    assert repair() == (STATE, TODO, (), (), {}, ())
     for prefer in ("state", "todo"):
         assert repair(prefer=prefer)[:3] == (STATE, TODO, ())
 
@@ -292,6 +293,42 @@ def test_a_number_given_twice_at_the_end_of_the_circle_is_parted_at_its_beginnin
     done = repair(state, f"# TODO\n\n{sections}")
     assert [task.number for task in parse_todo(done.todo).tasks] == [999, 0]
     assert json.loads(done.state)["next_project_number"] == 1
+
+
+@pytest.mark.parametrize(
+    ("folder", "whose"),
+    [
+        ("012_search_box", "belongs to 'search_box'; if so, rename it to '014_search_box'"),
+        ("12_the_search_box", "belongs to 'search_box'; if so, rename it to '14_the_search_box'"),
+        ("012_wip", "may belong to 'search_box'; if so, rename it to '014_wip'"),
+        ("012_export_button", ""),
+    ],
+)
+def test_a_folder_with_the_old_number_is_told(folder: str, whose: str) -> None:
+    other = {**PROJECTS[0], "project_name": "search_box"}
+    state = make_state(active_projects=[*PROJECTS, other])
+    todo = TODO + "\n### 12. Search box\n- **Status**: [PLANNED]\n"
+    done = repair(state, todo, folders={12: [folder], 13: ["013_login_page"]})
+    assert done.renumbered == (("search_box", 12, 14),)
+    told = [each for each in done.told if "folder" in each]
+    wanted = f"the folder '{folder}' was left as it is: by its name it {whose}, and correct the paths that name it"
+    assert told == ([wanted] if whose else [])
+
+
+def test_a_task_of_the_list_alone_has_a_folder_too() -> None:
+    todo = TODO + "\n### 12. Search box\n- **Status**: [PLANNED]\n"
+    done = repair(todo=todo, folders={12: ["012_export_button", "012_search_box"]})
+    assert done.renumbered == (("Search box", 12, 14),)
+    assert [each[:29] for each in done.told if "folder" in each] == ["the folder '012_search_box' w"]
+
+
+def test_entries_of_the_manifest_are_told_as_far_as_a_line_goes() -> None:
+    task = Renumbered("search_box", 12, 14)
+    assert tell_entries(task, ("a", "b")) == (
+        "entries of the manifest that name task 12 were left as they are ('a', 'b'): where 'search_box' is meant, run "
+        "remit task link 14 ENTRY, and correct linked_tasks by hand"
+    )
+    assert "('a', 'b', 'c' and 2 more)" in tell_entries(task, tuple("abcde"))
 
 
 def test_where_no_number_is_free_the_tasks_keep_theirs() -> None:

@@ -19,11 +19,14 @@ from remit.workspace.tasks.todo import parse_todo
 from remit.workspace.tasks.values import TOO_HIGH, read_marker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+
+NO_FOLDERS: Mapping[int, list[str]] = {}
 
 _ALIKE = 0.5
 _STATUS = re.compile(r"[ \t]{0,8}(?:[-*+][ \t]{1,4})?\*\*Status(?:\*\*[ \t]{0,4}:|:\*\*)", re.IGNORECASE)
 _SHOWN = 60
+_MAX_NAMED = 3
 _MAX_SHARED = 50
 """A number that more tasks have than a merge could leave is no matter for a repair."""
 _LATE = "9"  # above every date: a task that does not say when it was made is not the older one
@@ -35,6 +38,15 @@ class Parted(NamedTuple):
     state: str
     todo: str
     told: tuple[str, ...]
+    renumbered: tuple[Renumbered, ...] = ()
+
+
+class Renumbered(NamedTuple):
+    """A task that has another number now."""
+
+    name: str
+    old: int
+    new: int
 
 
 class _Owner(NamedTuple):
@@ -44,9 +56,14 @@ class _Owner(NamedTuple):
     number: int
 
 
-def part_numbers(state: str, todo: str, archive: Mapping[int, str]) -> Parted:
-    """Give each task a number of its own. Where no number is given twice, both texts stay as they are."""
-    work = _Parting(state, todo, archive)
+def part_numbers(
+    state: str, todo: str, archive: Mapping[int, str], folders: Mapping[int, list[str]] = NO_FOLDERS
+) -> Parted:
+    """Give each task a number of its own. Where no number is given twice, both texts stay as they are.
+
+    `folders` are those of tasks, by number. None is renamed: what belongs to whom is told as far as names tell it.
+    """
+    work = _Parting(state, todo, archive, folders)
     for number in work.find_shared():
         entries = work.join_copies(number)
         sections = work.join_sections(number, entries)
@@ -54,16 +71,31 @@ def part_numbers(state: str, todo: str, archive: Mapping[int, str]) -> Parted:
         work.part_in_todo(number, sections, owners)
     for number in work.find_repeated():
         work.drop_headings(number)
-    return Parted(work.state.apply(), work.todo.apply(), tuple(work.told))
+    work.told += work.tell_folders()
+    return Parted(work.state.apply(), work.todo.apply(), tuple(work.told), tuple(work.renumbered.values()))
+
+
+def tell_entries(task: Renumbered, ids: Sequence[str]) -> str:
+    """Say of entries of the manifest, which name the old number of a task, what to do with them."""
+    some = ", ".join(repr(each[:_SHOWN]) for each in ids[:_MAX_NAMED])
+    more = f" and {len(ids) - _MAX_NAMED} more" if len(ids) > _MAX_NAMED else ""
+    return (
+        f"entries of the manifest that name task {task.old} were left as they are ({some}{more}): where "
+        f"{task.name[:_SHOWN]!r} is meant, run remit task link {task.new} ENTRY, and correct linked_tasks by hand"
+    )
 
 
 class _Parting:
     """Both texts while numbers are given out."""
 
-    def __init__(self, state: str, todo: str, archive: Mapping[int, str]) -> None:
+    def __init__(self, state: str, todo: str, archive: Mapping[int, str], folders: Mapping[int, list[str]]) -> None:
         self.state = state_edits.Edits(state)
         self.todo = todo_edits.Edits(todo)
         self.archive = archive
+        self.folders = folders
+        self.keepers: dict[int, str] = {}
+        """What the task is called that keeps a number."""
+        self.renumbered: dict[tuple[int, int], Renumbered] = {}
         self.told: list[str] = []
         self.entries: dict[int, list[state_edits.Entry]] = {}
         self.sections: dict[int, list[todo_edits.Entry]] = {}
@@ -89,7 +121,7 @@ class _Parting:
     def numbers(self) -> Iterator[int]:
         """The free numbers that TODO.md can hold, in their order."""
         known, listed = parse_state(self.state.text), parse_todo(self.todo.text)
-        taken = list_taken(known, listed, self.archive)
+        taken = list_taken(known, listed, self.archive) | (self.folders.keys() if known.wraps else set())
         counters = [each.next_number.number for each in (known, listed) if each.next_number is not None]
         free = walk_free_numbers(counters, taken, wraps=known.wraps)
         return takewhile(lambda number: number < TOO_HIGH, free)
@@ -150,11 +182,13 @@ class _Parting:
             return []
         keeper = min(entries, key=lambda entry: (str(entry.value.get("created") or _LATE), entry.start))
         owners = [_Owner(_name(keeper), number)]
+        self.keepers[number] = _name(keeper)
         others = (entry for entry in entries if entry is not keeper)
         for entry, new in zip(others, self.numbers, strict=False):
             owner = _Owner(_name(entry), new)
             self.state.set_fields(entry, {NUMBER_KEY: owner.number})
             owners.append(owner)
+            self._note(owner.name, number, new)
             self.told.append(
                 f"number {number} was given to {owners[0].name[:_SHOWN]!r}, which keeps it as the older one or the "
                 f"first, and to {owner.name[:_SHOWN]!r}, which is {owner.number} now in state.json"
@@ -173,8 +207,30 @@ class _Parting:
             if given is None and make_name(section.title) in names:
                 continue  # the same task in other words: for a person
             new = next(self.numbers, number) if given is None else given
+            if new == number:
+                self.keepers.setdefault(number, section.title)
             if self.todo.renumber(section, new):
+                self._note(section.title, number, new)
                 self.told.append(f"{section.title[:_SHOWN]!r} had number {number} in TODO.md too, and is {new} now")
+
+    def _note(self, name: str, old: int, new: int) -> None:
+        self.renumbered.setdefault((old, new), Renumbered(name, old, new))
+
+    def tell_folders(self) -> Iterator[str]:
+        """Say which folders carry an old number and seem to belong to the task that has lost it."""
+        for task in self.renumbered.values():
+            for folder in self.folders.get(task.old, ()):
+                digits, _, rest = folder.partition("_")
+                own, other = (
+                    _liken(_split(rest), _split(name)) for name in (task.name, self.keepers.get(task.old, ""))
+                )
+                if own < other:
+                    continue
+                whose = "belongs" if own > other else "may belong"
+                yield (
+                    f"the folder {folder!r} was left as it is: by its name it {whose} to {task.name[:_SHOWN]!r}; if "
+                    f"so, rename it to {f'{task.new:0{len(digits)}}_{rest}'!r}, and correct the paths that name it"
+                )
 
     def drop_headings(self, number: int) -> None:
         """Of the headings of a task those go that have nothing below them, where another one has its title."""
@@ -205,7 +261,7 @@ def _match(titles: list[str], owners: list[_Owner]) -> list[int | None]:
         (-likeness, at, which)
         for at, title in enumerate(ours)
         for which, name in enumerate(theirs)
-        if (likeness := 2 * len(title & name) / (len(title) + len(name))) >= _ALIKE  # 1 where all words are in both
+        if (likeness := _liken(title, name)) >= _ALIKE
     )
     found: list[int | None] = [None] * len(titles)
     used = set()
@@ -214,6 +270,11 @@ def _match(titles: list[str], owners: list[_Owner]) -> list[int | None]:
             found[at] = owners[which].number
             used.add(which)
     return found
+
+
+def _liken(one: set[str], other: set[str]) -> float:
+    """How alike two names are by their words: 1 where all are in both."""
+    return 2 * len(one & other) / (len(one) + len(other))
 
 
 def _split(name: str) -> set[str]:

@@ -23,7 +23,7 @@ from remit.workspace.tasks.drift import (
     state_broken,
     status_differs,
 )
-from remit.workspace.tasks.duplicates import part_numbers
+from remit.workspace.tasks.duplicates import NO_FOLDERS, part_numbers
 from remit.workspace.tasks.intake import read_fields
 from remit.workspace.tasks.markdown import clean_title
 from remit.workspace.tasks.moves import ENDS, NEED_REASON, check_move
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from remit.model import Finding, Place
+    from remit.workspace.tasks.duplicates import Renumbered
     from remit.workspace.tasks.values import Task
 
 Prefer = Literal["newest", "state", "todo"]
@@ -57,6 +58,7 @@ class Repair(NamedTuple):
     """What needs a person; places are in the new texts."""
     plans: Mapping[int, str] = _NO_MARKERS
     """The marker that the plan of a task should get."""
+    renumbered: tuple[Renumbered, ...] = ()
 
 
 def classify_drift(state: State, todo: Todo, baseline: Mapping[int, str] | None) -> dict[int, Kind]:
@@ -87,17 +89,19 @@ def plan_repair(
     prefer: Prefer = "newest",
     baseline: Mapping[int, str] | None = None,
     plans: Mapping[int, str | None] | None = None,
+    folders: Mapping[int, list[str]] = NO_FOLDERS,
 ) -> Repair:
     """Work out how the two files become one again; None is a file that is not there.
 
     `prefer` says which is followed where they differ: one of them, in status, priority and title; or, as "newest", the
-    one that was edited, by the `baseline`, and state.json where that is not known. `plans` are the statuses of plans.
+    one that was edited, by the `baseline`, and state.json where that is not known. `plans` are the statuses of plans,
+    `folders` the names of folders, each by the numbers of their tasks.
     """
     work = _Work(state_text, todo_text, parse_archive(archive_text))
     broken = work.read_state().broken
     if broken is not None:
         return Repair(work.state, todo_text or "", (), (state_broken(broken),))
-    work.part_numbers()
+    work.part_numbers(folders)
     work.share_tasks()
     work.settle_statuses(prefer, baseline)
     if prefer != "newest":
@@ -144,6 +148,7 @@ class _Work:
     def __init__(self, state: str | None, todo: str | None, archive: Mapping[int, str]) -> None:
         self.archive = archive
         self.told: list[str] = []
+        self.renumbered: tuple[Renumbered, ...] = ()
         self.doubts: dict[int, str] = {}
         """Why a status is left to a person, by number; empty where both were edited."""
         self.before: dict[int, str] = {}
@@ -184,9 +189,9 @@ class _Work:
         whole = {section.number: section for section in sections if not section.bare}
         return {section.number: section for section in sections} | whole
 
-    def part_numbers(self) -> None:
+    def part_numbers(self, folders: Mapping[int, list[str]]) -> None:
         """Give each number to one task."""
-        self.state, self.todo, told = part_numbers(self.state, self.todo, self.archive)
+        self.state, self.todo, told, self.renumbered = part_numbers(self.state, self.todo, self.archive, folders)
         self.told += told
 
     def share_tasks(self) -> None:
@@ -351,7 +356,7 @@ class _Work:
         following = {number: markers[number] for number in _find_late_plans(state, plans)}
         for number, marker in following.items():
             self.told.append(f"the plan of task {number} is [{marker}] now, as in state.json")
-        return Repair(self.state, self.todo, tuple(self.told), tuple(left), following)
+        return Repair(self.state, self.todo, tuple(self.told), tuple(left), following, self.renumbered)
 
     def _tell_doubts(self, state: State, todo: Todo) -> Iterator[tuple[Finding, Finding]]:
         """Each status that is left to a person, as it is told without a baseline and with one."""

@@ -22,7 +22,7 @@ from remit.workspace.tasks.recover import recover_state
 from remit.workspace.tasks.repair import plan_repair
 from remit.workspace.tasks.sides import check_merged, join_sides
 from remit.workspace.tasks.state import parse_state
-from remit.workspace.tasks.store import read_tasks
+from remit.workspace.tasks.store import list_folders, read_tasks
 from remit.workspace.tasks.todo import parse_todo
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from remit.model import Finding
     from remit.workspace.journal import Interrupted
     from remit.workspace.tasks.desk import Desk
+    from remit.workspace.tasks.duplicates import Renumbered
     from remit.workspace.tasks.repair import Prefer
     from remit.workspace.tasks.store import TaskStore
 
@@ -48,6 +49,8 @@ class Synced(NamedTuple):
     recovered: tuple[str, ...] = ()
     """Where files that could not be read are kept as they were, below the root."""
     interrupted: tuple[Interrupted, ...] = ()
+    renumbered: tuple[Renumbered, ...] = ()
+    """The tasks that have another number now."""
 
     @property
     def agree(self) -> bool:
@@ -81,12 +84,13 @@ def repair(store: TaskStore, prefer: Prefer = "newest") -> Synced:
             prefer=prefer,
             baseline=load_agreed_markers(store.home, store.folder),
             plans=load_plan_statuses(store, desk.load(STATE)),
+            folders=list_folders(store.home.root, store.folder),
         )
         settle(desk, repaired)
         for number, marker in repaired.plans.items():
             fields = state_edits.find_task(desk.state, number).value
             store.follow_in_plan(desk, number, fields, partial(set_plan_status, marker=marker))
-    return _tell(desk, kept)
+    return _tell(desk, kept)._replace(renumbered=repaired.renumbered)
 
 
 def _join_sides(desk: Desk) -> _Kept | None:
