@@ -44,6 +44,8 @@ class Terms(NamedTuple):
     """The folder that the agent works in: the workspace's root, or a worktree."""
     worktree: str = ""
     sandbox: bool = False
+    boot_id: str = ""
+    """Which run of the machine it was admitted in: what it had begun ended with that."""
     evidence: bool = True
     manifest: str = ""
     """The manifest that a return of that dialect appends to, and how long it was before."""

@@ -22,6 +22,14 @@ RUNNERS = {
 """The class of each; its module has its name."""
 
 
+STATE_PLACES = {
+    "claude": ("$CLAUDE_CONFIG_DIR", "~/.claude", "~/.claude.json"),
+    "opencode": ("~/.config/opencode", "~/.local/share/opencode", "~/.local/state/opencode", "~/.cache/opencode"),
+    "codex": ("$CODEX_HOME", "~/.codex"),
+}
+"""Where each harness keeps what it needs to write, also in a sandbox."""
+
+
 def get_runner(name: str, own: Mapping[str, str] | None = None) -> Runner:
     """A runner by its name. `own`: those that the workspace has set up, and what each of them is."""
     kind = (own or {}).get(name, name)

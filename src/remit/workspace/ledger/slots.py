@@ -34,13 +34,13 @@ _HOLDERS = """
 """
 
 
-def take_slot(ledger: Ledger, row: Delegation, slots: Slots) -> bool:
+def take_slot(ledger: Ledger, row: Delegation, slots: Slots, *, deadline_ms: int) -> bool:
     """Let a delegation begin if there is room for it at this moment; whether it runs now."""
-    with ledger.transaction() as db:
+    with ledger.transaction(durable=True) as db:  # before anything is done for it
         counts = db.execute(_HOLDERS, {"agent": row.agent, "root": row.root_id}).fetchone()
         if any(limit is not None and count >= limit for count, limit in zip(counts, slots, strict=True)):
             return False
-        advance(db, row.session_id, "running", started_ms=read_clock_ms())
+        advance(db, row.session_id, "running", started_ms=read_clock_ms(), deadline_ms=deadline_ms)
     return True
 
 

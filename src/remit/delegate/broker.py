@@ -1,0 +1,246 @@
+"""The broker: a process that drives delegations, and what all of them have in common.
+
+Owns who drives what: it waits for slots, drives to the end, settles, and takes over what brokers have left that are no
+longer there. The rows of the ledger are what it works on; it holds nothing that another broker could not read there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Any
+
+from remit.delegate.drive import Drive
+from remit.delegate.endings import Ended, conclude
+from remit.delegate.report import load_report, make_report, render_report
+from remit.delegate.terms import read_terms
+from remit.errors import RemitError
+from remit.runners.registry import get_runner
+from remit.workspace import sessions
+from remit.workspace.brokers import Presence, clear_departed, is_present
+from remit.workspace.ledger.delegations import advance, list_delegations, load_delegation
+from remit.workspace.ledger.events import add_event, read_clock_ms
+from remit.workspace.ledger.slots import Slots, claim, set_ticket, take_slot
+from remit.workspace.ledger.texts import keep_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from remit.delegate.endings import Conclusion
+    from remit.delegate.envelope import Envelope
+    from remit.runners import Runner
+    from remit.workspace.home import Home
+    from remit.workspace.ledger.delegations import Delegation
+    from remit.workspace.settle import Step
+
+    Settle = Callable[[Delegation, Conclusion], tuple[Step, ...]]
+
+_SLOT_LOOK_S = (0.01, 0.25)
+_RECOVER_EVERY_S = 2.0
+NO_LIMITS = Slots()
+
+
+class Broker:
+    """A process that drives delegations."""
+
+    def __init__(
+        self,
+        home: Home,
+        *,
+        slots: Slots = NO_LIMITS,
+        settle: Settle | None = None,
+        own_runners: Mapping[str, str] | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self.home = home
+        self.slots = slots
+        self.settle = settle
+        self.environ = dict(os.environ if environ is None else environ)
+        self.functions: dict[str, Any] = {}
+        """Functions that run in this process, by session."""
+        self.drives: dict[str, Drive] = {}
+        self._own_runners = own_runners or {}
+        self._runners: dict[str, Runner] = {}
+        self._presence: Presence | None = None
+
+    @property
+    def id(self) -> str:
+        """Who drives. It is present from the moment it is asked."""
+        if self._presence is None:
+            self._presence = Presence(self.home)
+        return self._presence.id
+
+    def end(self) -> None:
+        """Go; agents that run go on, and are taken over."""
+        if self._presence is not None:
+            self._presence.end()
+            self._presence = None
+
+    def get_runner(self, name: str) -> Runner:
+        """A runner by its name."""
+        if name not in self._runners:
+            self._runners[name] = get_runner(name, self._own_runners)
+        return self._runners[name]
+
+    # --- one delegation -----------------------------------------------------------------------------------------------
+
+    async def drive(self, session_id: str) -> Envelope:
+        """Take a delegation that is this broker's to its end; what the caller is told of it."""
+        row = self._load(session_id)
+        if row.state == "admitted":
+            early = await self._wait_for_slot(row)
+            if early is not None:
+                return await self._finish(row, None, early)
+            row = self._load(session_id)
+        if row.state != "running":
+            return await self._settle(row)
+        drive = self.drives[session_id] = Drive(self, row)
+        try:
+            conclusion = await drive.run()
+        finally:
+            del self.drives[session_id]
+        return await self._finish(row, drive, conclusion)
+
+    def _load(self, session_id: str) -> Delegation:
+        row = load_delegation(self.home.ledger, session_id)
+        if row is None:
+            raise RemitError(f"the ledger has no delegation {session_id}", hint="remit ps shows what there is")
+        return row
+
+    async def _wait_for_slot(self, row: Delegation) -> Conclusion | None:
+        """Wait until there is room; what became of it where it never began.
+
+        Its time begins then, and ends no later than its caller's.
+        """
+        parent = None if row.parent_id is None else load_delegation(self.home.ledger, row.parent_id)
+        limit_ms = None if parent is None else parent.deadline_ms
+        timeout_ms = int(read_terms(row.details).timeout_s * 1000)
+        pause, looked = _SLOT_LOOK_S[0], 0.0
+        while True:
+            now_ms = read_clock_ms()
+            if self.is_cancelled(row.session_id):
+                return conclude(Ended("cancelled", row.agent, reason="it had not begun"))
+            if limit_ms is not None and now_ms >= limit_ms:
+                return conclude(Ended("timeout", row.agent, reason="no slot was free in its caller's time"))
+            deadline_ms = now_ms + timeout_ms if limit_ms is None else min(now_ms + timeout_ms, limit_ms)
+            if take_slot(self.home.ledger, row, self.slots, deadline_ms=deadline_ms):
+                return None
+            looked += pause
+            if looked >= _RECOVER_EVERY_S:  # what holds the slots may be dead
+                looked = 0.0
+                self.recover_soon()
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, _SLOT_LOOK_S[1])
+
+    async def _finish(self, row: Delegation, drive: Drive | None, conclusion: Conclusion) -> Envelope:
+        """Write down what became of it, then settle."""
+        now_ms = read_clock_ms()
+        report = make_report(row, drive, conclusion, ended_ms=now_ms)
+        usage = report.usage
+        with self.home.ledger.transaction(durable=True) as db:
+            keep_texts(self.home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+            advance(
+                db, row.session_id, "settling", ended_ms=now_ms, ending=conclusion.ending, outcome=conclusion.outcome,
+                status=conclusion.status, tokens=usage.get("tokens"), cost_usd=usage.get("cost_usd"),
+                turns=usage.get("turns"),
+            )  # fmt: skip
+            set_ticket(self.home.ledger, row.session_id, None)  # good while its session runs
+            if not read_terms(row.details).settles or self.settle is None:
+                advance(db, row.session_id, "settled")
+                return report
+        return await self._settle(row)
+
+    async def _settle(self, row: Delegation) -> Envelope:
+        """Do on disk what follows from it, as often as needed: each step does only what is missing."""
+        report, conclusion = load_report(self.home, row.session_id)
+        steps: tuple[Step, ...] = ()
+        if self.settle is not None and read_terms(row.details).settles:
+            steps = await asyncio.to_thread(self.settle, row, conclusion)
+        report = report._replace(settled=tuple(steps))
+        with self.home.ledger.transaction(durable=True) as db:
+            if self._load(row.session_id).state != "settled":
+                keep_texts(self.home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+                advance(db, row.session_id, "settled")
+        return report
+
+    # --- others -------------------------------------------------------------------------------------------------------
+
+    def cancel(self, session_id: str, *, reason: str = "somebody cancelled it") -> list[str]:
+        """End a delegation and all that it has handed on, whoever drives them; the sessions that were told."""
+        tree = list_delegations(self.home.ledger, only_open=True, limit=100_000)
+        below = {session_id}
+        for row in reversed(tree):  # parents are older than their children
+            if row.parent_id in below:
+                below.add(row.session_id)
+        told = [row.session_id for row in tree if row.session_id in below]
+        with self.home.ledger.transaction() as db:
+            for each in told:
+                add_event(db, "cancel", {"reason": reason}, session_id=each)
+        for each in told:
+            if each in self.drives:
+                self.drives[each].cancelling = reason
+            number = sessions.count_attempts(self.home, each)
+            if number:
+                sessions.send_control(sessions.find_folder(self.home, each, number), "cancel")
+        return told
+
+    def is_cancelled(self, session_id: str) -> bool:
+        """Whether somebody has asked for its end."""
+        with self.home.ledger.reading() as db:
+            query = "SELECT 1 FROM events WHERE session_id = ? AND kind = 'cancel' LIMIT 1"
+            return db.execute(query, (session_id,)).fetchone() is not None
+
+    def is_shared(self, row: Delegation, root: str) -> bool:
+        """Whether others worked in the same folder meanwhile: neither those above it, who wait, nor those below it."""
+        query = """
+            SELECT session_id FROM delegations
+            WHERE started_ms IS NOT NULL AND session_id <> ? AND (ended_ms IS NULL OR ended_ms >= ?)
+              AND json_extract(details, '$.root') = ?
+        """
+        with self.home.ledger.reading() as db:
+            others = {each[0] for each in db.execute(query, (row.session_id, row.started_ms or 0, root))}
+        if not others:
+            return False
+        tree = {
+            each.session_id: each for each in list_delegations(self.home.ledger, root_id=row.root_id, limit=100_000)
+        }
+        others -= set(_list_waiting(tree, row.session_id))
+        return any(row.session_id not in _list_above(tree, other) for other in others)
+
+    def note(self, session_id: str, kind: str, details: Mapping[str, Any]) -> None:
+        """Tell those who follow."""
+        with self.home.ledger.transaction() as db:
+            add_event(db, kind, details, session_id=session_id)
+
+    # --- recovery -----------------------------------------------------------------------------------------------------
+
+    def claim_abandoned(self) -> list[str]:
+        """Take over every delegation whose broker is gone; the sessions that are this one's now."""
+        clear_departed(self.home)
+        rows = list_delegations(self.home.ledger, only_open=True, limit=100_000)
+        gone = {owner: not is_present(self.home, owner) for owner in {row.owner for row in rows}}
+        return [row.session_id for row in reversed(rows) if gone[row.owner] and claim(self.home.ledger, row, self.id)]
+
+    def recover_soon(self) -> list[asyncio.Task[Envelope]]:
+        """Drive what others have left, beside whatever is being done."""
+        return [asyncio.ensure_future(self.drive(session)) for session in self.claim_abandoned()]
+
+
+def _list_above(tree: Mapping[str, Delegation], session_id: str | None) -> list[str]:
+    """The sessions above one, nearest first."""
+    above: list[str] = []
+    row = tree.get(session_id or "")
+    while row is not None and row.parent_id is not None:
+        above.append(row.parent_id)
+        row = tree.get(row.parent_id)
+    return above
+
+
+def _list_waiting(tree: Mapping[str, Delegation], session_id: str) -> list[str]:
+    """The sessions above one that do nothing but wait for it."""
+    waiting: list[str] = []
+    row = tree.get(session_id)
+    while row is not None and row.parent_id is not None and row.awaited:
+        waiting.append(row.parent_id)
+        row = tree.get(row.parent_id)
+    return waiting

@@ -1,0 +1,459 @@
+"""Drive: one delegation, from wherever it stands to the end of its agent's work.
+
+Owns the walk: wait for a slot, look at the tree, start the agent, watch it, judge what it says, send it back, and give
+it up. What has happened is read from the session's folder and the ledger at every step, so that a broker that takes
+over after a crash does the same as the one that began: there is no other way to recover.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.delegate.briefing import render_handback, render_reask
+from remit.delegate.endings import Ended, add_usage, conclude
+from remit.delegate.judgement import Scene, judge_answer, look_around
+from remit.delegate.limits import Budget, Spent, find_exhausted, left
+from remit.delegate.terms import read_terms
+from remit.delegate.ticket import RANDOM_BYTES, SESSION, TICKET, mint
+from remit.errors import RemitError, RunnerError
+from remit.model import Expectation
+from remit.runners import Heard, Order, Usage
+from remit.runners.registry import STATE_PLACES
+from remit.workspace import sessions
+from remit.workspace.evidence.kept import load_before, take_before
+from remit.workspace.evidence.values import Limits
+from remit.workspace.ledger.activity import add_act
+from remit.workspace.ledger.delegations import Attempt, record_attempt
+from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.slots import set_ticket
+from remit.workspace.ledger.texts import keep_texts, load_text
+
+if TYPE_CHECKING:
+    from remit.delegate.broker import Broker
+    from remit.delegate.endings import Conclusion
+    from remit.delegate.judgement import Judgement
+    from remit.delegate.terms import Terms
+    from remit.runners import Launch, Listener, Runner
+    from remit.workspace.evidence.comparison import Comparison
+    from remit.workspace.evidence.values import Snapshot
+    from remit.workspace.ledger.delegations import Delegation
+
+HANDBACK_SHARE, HANDBACK_MAX_S, HANDBACK_MIN_S = 0.1, 60.0, 3.0
+"""How long before its end an agent is asked to hand back what it has; under the least there is no time for it."""
+_PIECE_BYTES = 1024 * 1024
+_LOOK_EVERY_S = 0.25
+_TELL_EVERY_S = 1.0
+_IDLE_SHARE, _IDLE_MIN_S = 0.25, 60.0
+_LEAST_LEFT_S = 1.0
+"""With less time left nobody is asked again."""
+_BEFORE_LIMITS = Limits(max_file_bytes=4 * 1024 * 1024, max_hashed_bytes=64 * 1024 * 1024, max_seconds=20)
+"""What is hashed beforehand, so that a change of the same size is known for one."""
+_HANDBACK, _BUDGET = "handback", "budget"
+
+
+class Turn(NamedTuple):
+    """One attempt that is over."""
+
+    number: int
+    ending: str
+    """exited, timeout, cancelled, handback, budget, orphaned or refused."""
+    heard: Heard
+    exit_code: int | None = None
+    reason: str = ""
+    judgement: Judgement | None = None
+
+
+class Drive:
+    """One delegation that is running. It ends with a `Conclusion`; what follows from it is the broker's."""
+
+    def __init__(self, broker: Broker, row: Delegation) -> None:
+        self.broker = broker
+        self.home = broker.home
+        self.row = row
+        self.terms: Terms = read_terms(row.details)
+        self.runner: Runner = broker.get_runner(row.runner)
+        self.turns: list[Turn] = []
+        self.live = Heard()
+        """What is heard of the attempt that runs now."""
+        self.cancelling = ""
+        self.key = _load(self, "key")
+        """What the results of its attempts are sealed with."""
+        self.started: sessions.Started | None = None
+        self.before: Snapshot | None = None
+
+    @property
+    def usage(self) -> Usage:
+        """What all attempts have used so far."""
+        total = self.live.usage
+        for turn in self.turns:
+            total = add_usage(total, turn.heard.usage)
+        return total
+
+    @property
+    def answer(self) -> str | None:
+        """The last thing that the agent said."""
+        return next((turn.heard.text for turn in reversed(self.turns) if turn.heard.text), None)
+
+    async def run(self) -> Conclusion:
+        """Take the delegation to the end of its agent's work. It has its slot."""
+        self.before = await self._look_before()
+        function = self.broker.functions.get(self.row.session_id)
+        if function is not None:
+            turn = await self._call(function)
+        elif self.terms.settings.get("in_process"):  # its function went with the process that had it
+            turn = Turn(1, "orphaned", Heard(), reason="the process that ran it has ended")
+        else:
+            turn = await self._work()
+        return await self._conclude(turn)
+
+    # --- attempts -----------------------------------------------------------------------------------------------------
+
+    async def _work(self) -> Turn:
+        """Attempt after attempt, from the last one that was begun."""
+        number = sessions.count_attempts(self.home, self.row.session_id)
+        for earlier in range(1, number):
+            self.turns.append(self._examine(earlier))
+        if number == 0 and self.terms.boot_id != sessions.load_boot_id():
+            return Turn(1, "orphaned", Heard(), reason="the machine was started anew meanwhile")
+        message = None
+        while True:
+            if number == 0 or message is not None or not self._was_begun(number):
+                number = max(number, 1) if message is None else number + 1
+                refusal = self._start(number, message)
+                if refusal is not None:
+                    return refusal
+            await self._watch(number)
+            turn = self._examine(number)
+            self.turns.append(turn)
+            self.live = Heard()
+            self._record(turn)
+            message = self._find_message(turn)
+            if message is None:
+                return turn
+
+    def _was_begun(self, number: int) -> bool:
+        state = sessions.find_state(self._find_folder(number), key=self.key, boot_id=self.terms.boot_id)
+        return state != "none"
+
+    def _find_folder(self, number: int) -> str:
+        return sessions.find_folder(self.home, self.row.session_id, number)
+
+    def _start(self, number: int, message: str | None) -> Turn | None:
+        """Start an attempt, with a message to an agent that has ended; what there is to say if that cannot be."""
+        if self.cancelling or self.broker.is_cancelled(self.row.session_id):
+            return Turn(number, "cancelled", Heard(), reason=self.cancelling)
+        ticket = mint(os.urandom(RANDOM_BYTES))
+        set_ticket(self.home.ledger, self.row.session_id, ticket.hash)
+        environ = self.broker.environ | {
+            TICKET: ticket.token, SESSION: self.row.session_id, "REMIT_ROOT": self.home.root,
+            "TRACEPARENT": make_traceparent(self.broker.environ, self.row),
+        }  # fmt: skip
+        try:
+            order = self._make_order(number, environ)
+            launch = self._make_launch(order, message)
+            attempt = sessions.make_attempt(self.home, self.row.session_id, number)
+            self.started = sessions.start_shim(self.home, attempt, self._make_shim_order(launch, environ), key=self.key)
+        except RunnerError as error:
+            return Turn(number, "refused", Heard(cause="refused", trouble=error.message), reason=str(error))
+        self.broker.note(self.row.session_id, "started", {"attempt": number})
+        return None
+
+    def _make_shim_order(self, launch: Launch, environ: dict[str, str]) -> sessions.ShimOrder:
+        sandbox = None
+        if self.terms.sandbox:
+            places = STATE_PLACES.get(self.runner.name, ())
+            sandbox = sessions.Sandbox(
+                self.terms.root, tuple(filter(None, (_expand(each, environ) for each in places)))
+            )
+        return sessions.ShimOrder(
+            launch.argv, self.terms.root, self.row.deadline_ms or 0, environ | dict(launch.environ), launch.stdin,
+            launch.files, sandbox=sandbox,
+        )  # fmt: skip
+
+    def _make_order(self, number: int, environ: dict[str, str]) -> Order:
+        budget = left(Budget(**self.terms.budget), self._get_spent())
+        return Order(
+            self.row.session_id, self.row.agent, _load(self, "prompt"), self.terms.root, self._find_folder(number),
+            _load(self, "instructions"), self.terms.is_native, self.terms.description, self.terms.model,
+            self.terms.tools, budget.max_turns, budget.max_usd, environ, self.terms.settings,
+        )  # fmt: skip
+
+    def _make_launch(self, order: Order, message: str | None) -> Launch:
+        harness_id = self._find_harness_id()
+        if message is None:
+            is_resumed = bool(self.terms.harness_id)
+            return self.runner.resume(order, harness_id, order.prompt) if is_resumed else self.runner.start(order)
+        if self.runner.can_resume and harness_id:
+            return self.runner.resume(order, harness_id, message)
+        return self.runner.start(order._replace(prompt=f"{order.prompt}\n\n{message}"))
+
+    def _find_harness_id(self) -> str:
+        told = (turn.heard.harness_id for turn in reversed(self.turns))
+        return next((each for each in told if each), self.terms.harness_id)
+
+    def _get_spent(self) -> Spent:
+        usage = self.usage
+        return Spent(usage.tokens or 0, usage.cost_usd or 0.0, usage.turns or 0)
+
+    # --- watching -----------------------------------------------------------------------------------------------------
+
+    async def _watch(self, number: int) -> None:
+        """Wait until an attempt is over. Meanwhile: listen, hold the budget, ask to hand back in time."""
+        folder = self._find_folder(number)
+        started, self.started = self.started, None
+        waiter = asyncio.ensure_future(sessions.wait_result(folder, key=self.key, started=started))
+        watcher = _Watcher(self, folder)
+        try:
+            while not (await asyncio.wait({waiter}, timeout=_LOOK_EVERY_S))[0]:
+                watcher.look()
+            waiter.result()
+        finally:
+            waiter.cancel()
+
+    def _examine(self, number: int) -> Turn:
+        """What came of an attempt that is over, read from its folder."""
+        folder = self._find_folder(number)
+        result = sessions.load_result(folder, key=self.key)
+        heard = _listen_to(folder, self.runner.listen(self._make_order(number, {})), result)
+        if result is None:
+            return Turn(number, "orphaned", heard, reason="its shim ended without a result")
+        if result.errno is not None:  # the program could not be executed at all
+            trouble = f"the program cannot be started: {os.strerror(result.errno).lower()}"
+            return Turn(number, "refused", heard._replace(cause="refused", trouble=trouble), reason=trouble)
+        turn = Turn(number, _name_ending(result), heard, result.exit_code, result.reason)
+        if result.ending == "crashed":
+            code = 128 + (result.signal or 0)
+            trouble = f"the program was ended by signal {result.signal}"
+            heard = heard._replace(cause=heard.cause or "crash", trouble=heard.trouble or trouble)
+            turn = turn._replace(heard=heard, exit_code=code)
+        return turn._replace(judgement=self._judge(heard, number))
+
+    def _judge(self, heard: Heard, number: int) -> Judgement | None:
+        if not (heard.text or "").strip():
+            return None
+        data = (heard.text or "").encode("utf-8", "surrogatepass")
+        keep_texts(self.home, self.row.session_id, {f"answer-{number}": data})  # before anyone interprets it
+        expectation = Expectation(
+            self.row.session_id, self.row.agent or None, self.terms.kind or None, self.row.depth, self.row.path
+        )
+        words: Any = self.terms.words
+        return judge_answer(
+            heard.text or "", self._make_scene(heard), dialect=self.terms.dialect, expectation=expectation, words=words
+        )
+
+    def _make_scene(self, heard: Heard) -> Scene:
+        """What is known of the agent's work: the tools of all its attempts, unless one of them did not tell."""
+        told = [turn.heard.tools for turn in self.turns] + [heard.tools]
+        tools = None if any(each is None for each in told) else tuple(use for each in told for use in each or ())
+        return Scene(
+            self.terms.root, self.before, tools, self.broker.is_shared(self.row, self.terms.root), self.terms.manifest,
+            self.terms.manifest_bytes, self.terms.topic, self.row.task_number,
+        )  # fmt: skip
+
+    # --- what next ----------------------------------------------------------------------------------------------------
+
+    def _find_message(self, turn: Turn) -> str | None:
+        """What the agent is told now; None where it is over."""
+        seconds = ((self.row.deadline_ms or 0) - read_clock_ms()) / 1000
+        can_resume = self.runner.can_resume and bool(self._find_harness_id())
+        if seconds < _LEAST_LEFT_S:
+            return None
+        if turn.ending == _HANDBACK:
+            return render_handback(seconds, dialect=self.terms.dialect) if can_resume else None
+        if not self._may_ask_again(turn, can_resume=can_resume):
+            return None
+        findings = () if turn.judgement is None else turn.judgement.findings
+        return render_reask(findings, dialect=self.terms.dialect, session_id=self.row.session_id)
+
+    def _may_ask_again(self, turn: Turn, *, can_resume: bool) -> bool:
+        """Whether an answer that does not hold is sent back: an agent that could not answer is not asked again."""
+        if turn.ending != "exited" or (turn.judgement is not None and turn.judgement.accepted):
+            return False
+        asked = sum(earlier.ending == "exited" for earlier in self.turns) - 1
+        hopeless = turn.heard.cause in ("turns", "budget", "refused")
+        answered = turn.judgement is not None or not turn.heard.cause
+        safe = self.terms.retry == "safe"
+        return asked < self.terms.reasks and not hopeless and ((can_resume and answered) or safe)
+
+    def _record(self, turn: Turn) -> None:
+        """Write the attempt down, and what its tools did to files."""
+        findings = () if turn.judgement is None else turn.judgement.findings
+        attempt = Attempt(
+            turn.number, self.row.started_ms or 0, read_clock_ms(), turn.ending,
+            None if turn.judgement is None else turn.judgement.outcome, f"answer-{turn.number}",
+            [{"code": each.code, "severity": each.severity, "message": each.message} for each in findings[:50]],
+            turn.heard.usage._asdict(),
+        )  # fmt: skip
+        with self.home.ledger.transaction() as db:
+            record_attempt(db, self.row.session_id, attempt)
+            for path in sorted(_list_written(turn.heard, self.terms.root)):
+                add_act(db, session_id=self.row.session_id, path=path, operation="write", parent_id=self.row.parent_id)
+
+    # --- a function in this process -----------------------------------------------------------------------------------
+
+    async def _call(self, function: Any) -> Turn:  # noqa: ANN401 - whatever can be called
+        """Call a function with the order, in a thread unless it is asynchronous; nothing can end it but itself."""
+        from remit.runners.python_host import render_answer  # noqa: PLC0415 - only for functions
+
+        seconds = ((self.row.deadline_ms or 0) - read_clock_ms()) / 1000
+        order = self._make_order(1, {})
+        try:
+            if asyncio.iscoroutinefunction(function):
+                answer = await asyncio.wait_for(function(order.prompt), seconds)
+            else:
+                answer = await asyncio.wait_for(asyncio.to_thread(function, order.prompt), seconds)
+                if hasattr(answer, "__await__"):
+                    answer = await asyncio.wait_for(answer, seconds)
+        except TimeoutError:
+            turn = Turn(1, "timeout", Heard())
+        except Exception as error:  # noqa: BLE001 - a runner: whatever it raises is its own
+            turn = Turn(1, "exited", Heard(cause="crash", trouble=f"{type(error).__name__}: {str(error)[:300]}"))
+        else:
+            heard = Heard(render_answer(answer))
+            turn = Turn(1, "exited", heard, 0, judgement=self._judge(heard, 1))
+        self.turns.append(turn)
+        self._record(turn)
+        return turn
+
+    # --- before and after ---------------------------------------------------------------------------------------------
+
+    async def _look_before(self) -> Snapshot | None:
+        """The tree before the work; of one that was begun by another broker, or is taken up again, as it was then."""
+        if not self.terms.evidence:
+            return None
+        kept = load_before(self.home, self.row.session_id)
+        if kept is None and self.terms.resume_of:
+            kept = load_before(self.home, self.terms.resume_of)
+        if kept is not None or sessions.count_attempts(self.home, self.row.session_id):
+            return kept
+        return await asyncio.to_thread(take_before, self.home, self.row.session_id, self.terms.root,
+                                       _BEFORE_LIMITS)  # fmt: skip
+
+    async def _conclude(self, turn: Turn) -> Conclusion:
+        comparison: Comparison | None = None
+        unclaimed: tuple[Any, ...] = ()
+        scene = self._make_scene(Heard(tools=()))
+        if self.before is not None:
+            grades = {} if turn.judgement is None else turn.judgement.grades
+            with suppress(RemitError):  # the folder is gone: there is nothing to tell of it
+                comparison, unclaimed = await asyncio.to_thread(look_around, scene, grades)
+        written = None if scene.tools is None else frozenset(
+            path for each in self.turns for path in _list_written(each.heard, self.terms.root)
+        )  # fmt: skip
+        handed_back = any(earlier.ending == _HANDBACK for earlier in self.turns[:-1])
+        ending = "timeout" if turn.ending == _HANDBACK else turn.ending
+        return conclude(
+            Ended(
+                ending, self.row.agent, turn.heard, turn.judgement, comparison, unclaimed, turn.exit_code, turn.reason,
+                written, scene.shared, handed_back,
+            )
+        )  # fmt: skip
+
+
+class _Watcher:
+    """Looks at an attempt now and then while it runs."""
+
+    def __init__(self, drive: Drive, folder: str) -> None:
+        self.drive = drive
+        self.folder = folder
+        self.listener: Listener = drive.runner.listen(drive._make_order(1, {}))  # noqa: SLF001 - a part of it
+        self.offset = 0
+        self.heard_ms = self.told_ms = read_clock_ms()
+        self.told = ""
+        self.stopped = False
+        self.idle = False
+
+    def look(self) -> None:
+        """Take in what was printed since, and act on it."""
+        now_ms = read_clock_ms()
+        data = sessions.read_out(self.folder, self.offset, _PIECE_BYTES)
+        if data:
+            self.offset += len(data)
+            self.listener.feed(data)
+            self.drive.live = self.listener.tell()
+            self.heard_ms, self.idle = now_ms, False
+        if not self.stopped:
+            self._hold_limits(now_ms)
+        self._tell(now_ms)
+
+    def _hold_limits(self, now_ms: int) -> None:
+        drive = self.drive
+        spent = drive._get_spent()  # noqa: SLF001
+        if find_exhausted(left(Budget(**drive.terms.budget)._replace(max_delegations=None), spent)) is not None:
+            self.stopped = sessions.send_control(self.folder, f"stop {_BUDGET}")
+        elif drive.runner.can_resume and self._is_time_to_hand_back(now_ms):
+            self.stopped = sessions.send_control(self.folder, f"stop {_HANDBACK}")
+
+    def _is_time_to_hand_back(self, now_ms: int) -> bool:
+        drive = self.drive
+        window_s = min(HANDBACK_SHARE * drive.terms.timeout_s, HANDBACK_MAX_S)
+        asked = any(turn.ending == _HANDBACK for turn in drive.turns)
+        known = bool(drive.live.harness_id or drive._find_harness_id())  # noqa: SLF001
+        is_time = now_ms >= (drive.row.deadline_ms or 0) - window_s * 1000
+        return window_s >= HANDBACK_MIN_S and not asked and known and is_time
+
+    def _tell(self, now_ms: int) -> None:
+        """Tell those who follow, not too often; and once when nothing was heard for long."""
+        drive, live = self.drive, self.drive.live
+        idle_s = max(_IDLE_SHARE * drive.terms.timeout_s, _IDLE_MIN_S)
+        if not self.idle and now_ms - self.heard_ms > idle_s * 1000:
+            self.idle = True
+            drive.broker.note(drive.row.session_id, "idle", {"seconds": (now_ms - self.heard_ms) // 1000})
+        told = f"{live.said}{live.usage}"
+        if told != self.told and now_ms - self.told_ms >= _TELL_EVERY_S * 1000:
+            self.told, self.told_ms = told, now_ms
+            usage = drive.usage
+            details = {"said": live.said[:200], "tokens": usage.tokens, "cost_usd": usage.cost_usd}
+            drive.broker.note(drive.row.session_id, "progress", details)
+
+
+def _name_ending(result: sessions.Result) -> str:
+    """What ended an attempt."""
+    if result.ending == "stopped":
+        return result.reason if result.reason in (_HANDBACK, _BUDGET) else "cancelled"
+    return "exited" if result.ending == "crashed" else result.ending
+
+
+def _expand(place: str, environ: dict[str, str]) -> str:
+    """A place in the user's home, or one that a variable names."""
+    if place.startswith("$"):
+        return environ.get(place[1:], "")
+    return place.replace("~", environ.get("HOME", "~"), 1)
+
+
+def _load(drive: Drive, kind: str) -> str:
+    return (load_text(drive.home, drive.row.session_id, kind) or b"").decode("utf-8", "surrogatepass")
+
+
+def _listen_to(folder: str, listener: Listener, result: sessions.Result | None) -> Heard:
+    """Hear an attempt from its beginning."""
+    offset = 0
+    while data := sessions.read_out(folder, offset, _PIECE_BYTES):
+        offset += len(data)
+        listener.feed(data)
+    tail = None if result is None else sessions.load_tail(folder, result)
+    if tail is not None:
+        listener.feed(b"\n" + tail.data)
+    errors = sessions.read_out(folder, 0, _PIECE_BYTES, stream="err")
+    return listener.finish(errors=errors, exit_code=None if result is None else result.exit_code)
+
+
+def _list_written(heard: Heard, root: str) -> set[str]:
+    """The files below the root that the agent's own tools wrote."""
+    uses = [use.path for use in heard.tools or () if use.operation == "write" and use.path and not use.failed]
+    real = os.path.realpath(root)
+    below = {os.path.relpath(os.path.realpath(os.path.join(real, path)), real) for path in uses if "\0" not in path}
+    return {path for path in below if not path.startswith("..")}
+
+
+def make_traceparent(environ: dict[str, str], row: Delegation) -> str:
+    """The W3C trace context for a child: the trace of its caller, or one that belongs to its tree."""
+    from hashlib import sha256  # noqa: PLC0415 - only where something is started
+
+    given = environ.get("TRACEPARENT", "").split("-")
+    fits = len(given) == 4 and len(given[1]) == 32 and set(given[1]) <= set("0123456789abcdef")  # noqa: PLR2004 - W3C
+    trace = given[1] if fits and given[1].strip("0") else sha256(row.root_id.encode()).hexdigest()[:32]
+    return f"00-{trace}-{sha256(row.session_id.encode()).hexdigest()[:16]}-01"
