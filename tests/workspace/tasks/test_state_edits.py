@@ -19,13 +19,11 @@ from remit.workspace.tasks.state_edits import (
     append_to_list,
     find_task,
     find_tasks,
-    insert_task,
+    insert_tasks,
     list_tasks,
     move_tasks,
-    move_to_completed,
-    remove_task,
+    remove_tasks,
     render_empty_state,
-    renumber,
     set_fields,
     set_next_number,
     set_status,
@@ -47,6 +45,14 @@ ODD = """\
 \t"project_number": 12,
 \t"next_project_number": "13"
 }"""
+
+
+def move_to_completed(text: str, number: int) -> tuple[str, str]:
+    """The text once a task is put away, and the task's own text."""
+    entry = find_task(text, number)
+    return move_tasks(text, [entry]), text[entry.start : entry.end]
+
+
 LAYOUTS: dict[str, Callable[[Any], str]] = {
     "two": lambda value: json.dumps(value, indent=2) + "\n",
     "crlf": lambda value: (json.dumps(value, indent=4, ensure_ascii=False) + "\n").replace("\n", "\r\n"),
@@ -84,7 +90,7 @@ def test_setting_what_is_there_changes_nothing() -> None:
         assert set_fields(text, 12, {**entry.value, "none": REMOVE}, now=NOW) == text
     assert set_status(STATE, 13, "NOT STARTED", now=NOW) == STATE
     assert set_next_number(STATE, 14, now=NOW) == STATE
-    assert renumber(ODD, 12, 12, now=NOW) == ODD
+    assert set_fields(ODD, 12, {"project_number": 12}, now=NOW) == ODD
     assert append_to_list(ODD, 12, "dependencies", 2, now=NOW) == ODD
 
 
@@ -130,7 +136,9 @@ def test_a_status_is_spelt_as_the_file_spells_them(words: list[str], wanted: str
 
 
 def test_numbers_keep_their_spelling() -> None:
-    assert renumber(ODD, 12, 40) == ODD.replace('"project_number": "12"', '"project_number": "40"')
+    assert set_fields(ODD, 12, {"project_number": 40}) == ODD.replace(
+        '"project_number": "12"', '"project_number": "40"'
+    )
     assert set_next_number(ODD, 41) == ODD.replace('"13"', '"41"')
     assert _load(set_next_number("{}", 41)) == {"next_project_number": 41}
 
@@ -170,10 +178,9 @@ def test_a_task_moves_word_for_word() -> None:
     assert removed in text
     assert [entry.closed for entry in find_tasks(text, 12)] == [True]
     assert find_task(text, 12).value == find_task(ODD, 12).value
-    assert move_to_completed(text, 12) == (text, removed)
-    rest, taken = remove_task(text, 12)
-    assert (taken, find_tasks(rest, 12)) == (removed, ())
-    assert find_task(insert_task(rest, taken), 12).value == find_task(ODD, 12).value
+    rest, taken = remove_tasks(text, find_tasks(text, 12))
+    assert (taken, find_tasks(rest, 12)) == ([removed], ())
+    assert find_task(insert_tasks(rest, taken), 12).value == find_task(ODD, 12).value
 
 
 def test_a_task_keeps_its_words_in_a_list_that_was_empty() -> None:
@@ -201,10 +208,10 @@ def test_a_number_that_is_given_twice_is_not_guessed() -> None:
     with pytest.raises(UsageError, match="given to 2 tasks"):
         set_fields(twice, 12, {"status": "x"})
     first, second = find_tasks(twice, 12)
-    assert renumber(twice, second, 13) == STATE
-    assert renumber(twice, first, 13) == STATE.replace(": 13,", ": 0,").replace(": 12,", ": 13,").replace(
-        ": 0,", ": 12,"
-    )
+    assert set_fields(twice, second, {"project_number": 13}) == STATE
+    assert set_fields(twice, first, {"project_number": 13}) == STATE.replace(": 13,", ": 0,").replace(
+        ": 12,", ": 13,"
+    ).replace(": 0,", ": 12,")
     closed = STATE.replace(": 7,", ": 12,")
     assert set_fields(closed, 12, {"status": "x"}) == closed.replace('"planned"', '"x"')
 
@@ -292,7 +299,7 @@ def test_an_edit_makes_exactly_the_intended_difference(value: dict[str, Any], la
 
     added = add_task(text, {"project_number": 40, "status": "planned"}, next_number=41)
     assert _load(added)["next_project_number"] == 41
-    back = set_next_number(remove_task(added, 40)[0], 31)
+    back = set_next_number(remove_tasks(added, find_tasks(added, 40))[0], 31)
     assert _load(back) == _load(text)
     if value["active_projects"]:
         assert back == text
@@ -318,7 +325,7 @@ def test_many_edits_at_once_are_each_of_them(value: dict[str, Any], layout: str,
     for entry, kind, fields in chosen:
         if kind == "go":
             edits.remove(entry)
-            one_by_one, _ = remove_task(one_by_one, entry.number)
+            one_by_one, _ = remove_tasks(one_by_one, [find_task(one_by_one, entry.number)])
         elif kind == "set":
             one_by_one = set_fields(one_by_one, entry.number, fields)
             assert edits.set_fields(entry, fields) == (set_fields(text, entry, fields) != text)

@@ -207,6 +207,43 @@ def test_where_there_is_an_archive_they_go_there(tmp_path: Path) -> None:
     assert load_state(tmp_path)["active_projects"] == []
 
 
+@pytest.mark.parametrize("archive", [None, '{"completed_projects": [{"project_number": 0}]}'])
+def test_many_are_put_away_in_one_pass(tmp_path: Path, archive: str | None) -> None:
+    store = make(tmp_path, *(f"Task {number}" for number in range(1, 8)))
+    specs = tmp_path / "specs"
+    if archive is not None:
+        (specs / "archive").mkdir()
+        (specs / "archive" / "state.json").write_text(archive)
+    for number in (2, 3, 5, 7):
+        store.move(number, "IN PROGRESS")
+        store.move(number, "COMPLETED")
+    assert [each.number for each in store.archive((7, 2))[0]] == [7, 2]
+    assert [each.number for each in store.archive()[0]] == [3, 5]
+    assert sorted(read_markers(tmp_path)[1]) == [1, 4, 6]
+    home = specs / "state.json" if archive is None else specs / "archive" / "state.json"
+    put_away = [each["project_number"] for each in json.loads(home.read_text())["completed_projects"]]
+    assert put_away == ([2, 7, 3, 5] if archive is None else [0, 2, 7, 3, 5])
+    assert [task.number for task in parse_todo((specs / "archive" / "TODO.md").read_text()).tasks] == [2, 7, 3, 5]
+    assert store.check() == []
+    assert [store.get(number).marker for number in (2, 3, 5, 7)] == ["COMPLETED"] * 4
+
+
+@pytest.mark.parametrize("name", ["state.json", "TODO.md"])
+def test_a_number_given_twice_is_not_put_away(tmp_path: Path, name: str) -> None:
+    store = make(tmp_path, "One", "Two")
+    store.move(1, "IN PROGRESS")
+    store.move(1, "COMPLETED")
+    file = tmp_path / "specs" / name
+    text = file.read_text()
+    twice = text.replace('"project_number": 2', '"project_number": 1').replace("### 2. ", "### 1. ")
+    assert twice != text
+    file.write_text(twice.replace('"not_started"', '"completed"'))
+    before = file.read_text()
+    with pytest.raises(UsageError, match=f"the number 1 is given to 2 tasks in {name}"):
+        store.archive((1,))
+    assert file.read_text() == before
+
+
 def test_a_plan_outside_the_workspace_is_not_touched(tmp_path: Path) -> None:
     root = tmp_path / "root"
     store = make(root, "One")

@@ -5,7 +5,7 @@ spelling of other values and what is given twice stay as they are; an edit that 
 same text. Pure: texts come in, texts go out.
 
 A task is named by its number or, where a number is given twice, by the `Entry` that `find_tasks` gives; an entry holds
-for the text it was found in. Many tasks are changed in one pass (`Edits`, `add_tasks`, `move_tasks`).
+for the text it was found in. Many tasks are changed in one pass (`Edits`, and what ends in `_tasks`).
 """
 
 from __future__ import annotations
@@ -336,11 +336,6 @@ def set_next_number(text: str, number: int, *, now: str = "") -> str:
     return _apply(text, [*_change_top(text, {NEXT_KEY: number}), *_change_stamps(text, now)])
 
 
-def renumber(text: str, task: int | Entry, new: int, *, now: str = "") -> str:
-    """Give a task another number. What else names the old number is not touched: it may mean another task."""
-    return set_fields(text, task, {NUMBER_KEY: new}, now=now)
-
-
 def add_task(text: str, fields: Mapping[str, object], *, next_number: int | None = None, now: str = "") -> str:
     """Add an open task, first or last as the file has the newest, and set the number of the next one.
 
@@ -360,33 +355,25 @@ def add_tasks(text: str, tasks: Sequence[Mapping[str, object]]) -> str:
     return _insert(text, _HOME, tasks) if tasks else text
 
 
-def insert_task(text: str, object_text: str, *, home: str = CLOSED_LISTS[0], now: str = "") -> str:
-    """Put a task that was taken out elsewhere into a list, word for word."""
-    return _insert(text, home, [object_text], now=now)
+def insert_tasks(text: str, objects: Sequence[str], *, home: str = CLOSED_LISTS[0], now: str = "") -> str:
+    """Put tasks that were taken out elsewhere into a list, word for word. They come in the order of their numbers."""
+    return _insert(text, home, objects, now=now) if objects else text
 
 
-def remove_task(text: str, task: int | Entry, *, now: str = "") -> tuple[str, str]:
-    """Take a task out of the file. Gives the text without it, and the task's own text."""
-    entry = _resolve(text, task)
-    changes = [_cut(text, entry.start, entry.end), *_change_stamps(text, now)]
-    return _apply(text, changes), text[entry.start : entry.end]
-
-
-def move_to_completed(text: str, task: int | Entry, *, now: str = "") -> tuple[str, str]:
-    """Move a task to completed_projects, word for word. Gives the text and the task's own text."""
-    entry = _resolve(text, task)
-    if entry.closed:
-        return text, text[entry.start : entry.end]
-    rest, removed = remove_task(text, entry)
-    return insert_task(rest, removed, now=now), removed
-
-
-def move_tasks(text: str, entries: Sequence[Entry], *, home: str = CLOSED_LISTS[0]) -> str:
-    """Move tasks to a list, word for word. They come in the order of their numbers."""
+def remove_tasks(text: str, entries: Sequence[Entry], *, now: str = "") -> tuple[str, list[str]]:
+    """Take tasks out of the file. Gives the text without them, and each task's own text."""
     edits = Edits(text)
     for entry in entries:
         edits.remove(entry)
-    return _insert(edits.apply(), home, [text[entry.start : entry.end] for entry in entries]) if entries else text
+    rest = edits.apply()
+    stamps = _change_stamps(rest, now) if entries else []
+    return _apply(rest, stamps) if stamps else rest, [text[entry.start : entry.end] for entry in entries]
+
+
+def move_tasks(text: str, entries: Sequence[Entry], *, home: str = CLOSED_LISTS[0], now: str = "") -> str:
+    """Move tasks to a list, word for word. They come in the order of their numbers."""
+    rest, removed = remove_tasks(text, entries)
+    return insert_tasks(rest, removed, home=home, now=now)
 
 
 def _resolve(text: str, task: int | Entry) -> Entry:
@@ -589,14 +576,6 @@ def _walk_home(text: str, home: str) -> Iterator[Member]:
 def _newest_first(listed: list[Any]) -> bool:
     numbers = [number for number in map(_number, listed) if number is not None]
     return len(numbers) > 1 and numbers[0] == max(numbers)
-
-
-def _cut(text: str, start: int, end: int) -> _Change:
-    """The change that takes an item out of its list, with the comma that is not needed any more."""
-    before, after = _skip_back(text, start), skip_space(text, end)
-    if text[before - 1] == ",":
-        return _Change(_skip_back(text, before - 1), end, "")
-    return _Change(start, skip_space(text, after + 1), "") if text[after] == "," else _Change(before, after, "")
 
 
 def _apply(text: str, changes: Iterable[_Change]) -> str:

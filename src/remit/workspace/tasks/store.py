@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from remit.errors import StateError, UsageError
 from remit.workspace.inside import find_inside
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from remit.workspace.tasks.desk import Desk
     from remit.workspace.tasks.plan import Phase
     from remit.workspace.tasks.state_edits import Entry
+
+_Listed = TypeVar("_Listed", "state_edits.Entry", "todo_edits.Entry")
 
 FOLDERS = (".opencode/specs", ".claude/specs", "specs")
 DEFAULT_FOLDER = "specs"
@@ -148,7 +150,7 @@ class TaskStore:
             text = self._load(name)
             found = () if text is None else todo_edits.find_tasks(text, number)
             if text is not None and found:
-                return todo_edits.remove_task(text, found[0])[1]
+                return todo_edits.read_section(text, found[0])
         return ""
 
     def read_titles(self) -> dict[int, str]:
@@ -325,24 +327,9 @@ class TaskStore:
         """
         with self.change("tasks archived", numbers=list(numbers)) as desk:
             chosen = _choose_ended(desk, numbers)
-            for number, _ in chosen:
-                self._put_away(desk, number)
+            if chosen:
+                _put_away(desk, sorted(number for number, _ in chosen))
         return [_tell(desk, number, marker, marker) for number, marker in chosen], _tell(desk, 0, None, None)
-
-    def _put_away(self, desk: Desk, number: int) -> None:
-        now = read_clock()
-        old = desk.load(ARCHIVE)
-        if old is None:
-            desk.put(STATE, state_edits.move_to_completed(desk.state, number, now=now)[0])
-        else:
-            rest, removed = state_edits.remove_task(desk.state, number, now=now)
-            desk.put(STATE, rest)
-            desk.put(ARCHIVE, state_edits.insert_task(old, removed, now=now))
-        if todo_edits.find_tasks(desk.todo, number):
-            todo, section = todo_edits.remove_task(desk.todo, number)
-            desk.put(TODO, todo)
-            kept = desk.load(ARCHIVED_TEXTS) or "# Archived tasks\n"
-            desk.put(ARCHIVED_TEXTS, f"{kept.rstrip()}\n\n{section.strip()}\n")
 
     def change(self, kind: str, *, may_begin: bool = False, **details: object) -> AbstractContextManager[Desk]:
         """Come to the desk with files that are there and can be read; what disagrees is taken in, or told."""
@@ -450,6 +437,40 @@ def _choose_ended(desk: Desk, numbers: tuple[int, ...]) -> list[tuple[int, str]]
             raise StateError(f"task {number} is {task.marker or 'without a status'} and not over", hint=hint)
     wanted = tuple(dict.fromkeys(numbers)) or tuple(tasks)
     return [(number, task.marker) for number in wanted if (task := tasks[number]).marker in ENDS and task.marker]
+
+
+def _put_away(desk: Desk, numbers: list[int]) -> None:
+    """Take tasks out of TODO.md and the active ones, all in one pass over each file."""
+    now, old = read_clock(), desk.load(ARCHIVE)
+    entries = _index((entry for entry in state_edits.list_tasks(desk.state) if not entry.closed), numbers)
+    tasks = [_only(entries[number]) or state_edits.find_task(desk.state, number) for number in numbers]
+    if old is None:
+        desk.put(STATE, state_edits.move_tasks(desk.state, tasks, now=now))
+    else:
+        rest, removed = state_edits.remove_tasks(desk.state, tasks, now=now)
+        desk.put(STATE, rest)
+        desk.put(ARCHIVE, state_edits.insert_tasks(old, removed, now=now))
+    listed = _index(todo_edits.list_tasks(desk.todo), numbers)
+    found = [_only(listed[number]) or todo_edits.find_task(desk.todo, number) for number in numbers if listed[number]]
+    if found:
+        todo, texts = todo_edits.remove_tasks(desk.todo, found)
+        desk.put(TODO, todo)
+        kept = desk.load(ARCHIVED_TEXTS) or "# Archived tasks\n"
+        desk.put(ARCHIVED_TEXTS, "\n\n".join([kept.rstrip(), *(text.strip() for text in texts)]) + "\n")
+
+
+def _index(entries: Iterable[_Listed], numbers: list[int]) -> dict[int, list[_Listed]]:
+    """Those of some tasks that have one of these numbers, by number."""
+    found: dict[int, list[_Listed]] = {number: [] for number in numbers}
+    for entry in entries:
+        if entry.number in found:
+            found[entry.number].append(entry)
+    return found
+
+
+def _only(entries: list[_Listed]) -> _Listed | None:
+    """The one there is. Where there are more, whoever looks for it by its number tells so."""
+    return entries[0] if len(entries) == 1 else None
 
 
 def _tell(desk: Desk, number: int, before: str | None, after: str | None) -> Moved:

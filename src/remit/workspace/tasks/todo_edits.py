@@ -5,7 +5,7 @@ ends, the newest task first or last, `---` between tasks or not. What users and 
 on one line and can make no heading, field or fence of its own. Pure: texts come in, texts go out.
 
 A task is named by its number or, where a number is given twice, by the `Entry` that `find_tasks` gives; an entry holds
-for the text it was found in. Many tasks are changed in one pass (`Edits`, `add_tasks`).
+for the text it was found in. Many tasks are changed in one pass (`Edits`, `add_tasks`, `remove_tasks`).
 
 Counts in the header (`task_counts`) belong to whoever writes them: they count what was archived, too, and are left.
 """
@@ -337,18 +337,6 @@ def set_field(text: str, task: int | Entry, name: str, value: str | None) -> str
     return edits.apply()
 
 
-def append_to_field(text: str, task: int | Entry, name: str, value: str) -> str:
-    """Add a value to a field that holds several, such as links, unless it is among them."""
-    entry = _resolve(text, task)
-    field = Edits(text).find_field(entry, name)
-    cleaned = clean_line(value)
-    if field is None or not field.value:
-        return set_field(text, entry, name, cleaned)
-    if cleaned in field.value.split(", "):
-        return text
-    return f"{text[: field.value_end]}, {cleaned}{text[field.value_end :]}"
-
-
 def _read_style(text: str) -> _Style:
     """How the file writes a status, told from the first."""
     found = _STATUS_STYLE.search(text)
@@ -357,13 +345,6 @@ def _read_style(text: str) -> _Style:
 
 def _render_field(style: _Style, name: str, value: str) -> str:
     return f"{style.prefix}**{name}{style.colon} {value}"
-
-
-def renumber(text: str, task: int | Entry, new: int) -> str:
-    """Give a task another number. What else names the old number is not touched: it may mean another task."""
-    edits = Edits(text)
-    edits.renumber(_resolve(text, task), new)
-    return edits.apply()
 
 
 def set_next_number(text: str, number: int) -> str:
@@ -412,9 +393,15 @@ def _render_task(task: NewTask, style: _Style) -> list[str]:
     return lines
 
 
-def remove_task(text: str, task: int | Entry) -> tuple[str, str]:
-    """Take a task out of the file, with the `---` that kept it apart. Gives the text without it, and the task's own."""
-    entry = _resolve(text, task)
-    edits = Edits(text)
-    edits.remove(entry)
-    return edits.apply(), text[entry.start : find_content_end(text, entry.start, entry.end)]
+def remove_tasks(text: str, entries: Iterable[Entry]) -> tuple[str, list[str]]:
+    """Take tasks out of the file, with the `---` that kept them apart. Gives the text without them, and their own."""
+    edits, removed = Edits(text), []
+    for entry in entries:
+        edits.remove(entry)
+        removed.append(read_section(text, entry))
+    return edits.apply(), removed
+
+
+def read_section(text: str, entry: Entry) -> str:
+    """What the file says of a task, word for word."""
+    return text[entry.start : find_content_end(text, entry.start, entry.end)]
