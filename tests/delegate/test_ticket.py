@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
-from typing import TYPE_CHECKING, Any
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
@@ -13,9 +18,16 @@ from remit.delegate.ticket import Ticket, find_caller, hash_ticket, mint
 from remit.errors import RefusedError
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import Delegation, add_delegation, advance
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.sessions import (
+    LIVING,
+    ShimOrder,
+    load_result,
+    make_attempt,
+    mint_key,
+    read_out,
+    start_shim,
+)
 
 NOW_MS = 1_700_000_000_000
 HOUR_MS = 3_600_000
@@ -336,3 +348,77 @@ def test_a_tree_of_a_thousand_is_asked_for_in_one_query(tmp_path: Path) -> None:
     assert len([query for query in asked if "FROM delegations" in query]) == 1
     plan = str(home.ledger.db.execute(f"EXPLAIN QUERY PLAN {asked[0]}").fetchall())
     assert "SCAN delegations" not in plan
+
+
+# --- from within a session -------------------------------------------------------------------------------------------
+
+ASKING = """
+import os, sys
+from remit.delegate.ticket import find_caller
+from remit.errors import RefusedError
+from remit.workspace.home import Home
+try:
+    caller = find_caller(Home(sys.argv[1]), os.environ, now_ms=int(sys.argv[2]))
+except RefusedError as error:
+    print(error.code, error.message)
+else:
+    print("a person" if caller is None else f"{caller.session_id} at depth {caller.depth}")
+"""
+HIDING = """
+import os, subprocess, sys
+for name in ("REMIT_TICKET", "REMIT_SESSION_ID"):
+    del os.environ[name]
+print(subprocess.run(sys.argv[1:], capture_output=True, text=True, start_new_session=True).stdout, end="")
+"""
+
+
+def run_within(home: Home, argv: tuple[str, ...], *, contain: Literal["namespace", "subreaper"]) -> str:
+    """What a program prints that runs as the agent of the session s1."""
+    attempt = make_attempt(home, "s1", 1)
+    environ = {**os.environ, "REMIT_TICKET": mint_for("s1").token, "REMIT_SESSION_ID": "s1"}
+    deadline_ms = read_clock_ms() + 30_000
+    key = mint_key()
+    order = ShimOrder(argv, home.root, deadline_ms, environ, contain=contain)
+    started = start_shim(home, attempt, order, key=key)
+    started.process.wait(30)
+    result = load_result(attempt.folder, key=key)
+    assert result is not None
+    assert (result.ending, result.exit_code) == ("exited", 0)
+    if result.contained != contain:
+        pytest.skip(f"this machine contains agents by {result.contained}, not by {contain}")
+    return read_out(attempt.folder, 0, 1000).decode()
+
+
+@pytest.mark.parametrize("contain", ["namespace", "subreaper"])
+def test_an_agent_that_hides_its_ticket_is_not_taken_for_a_person(
+    tmp_path: Path, contain: Literal["namespace", "subreaper"]
+) -> None:
+    home = Home(str(tmp_path))
+    add(home, "s1")
+    asking = (sys.executable, "-c", ASKING, home.root, str(NOW_MS))
+    hidden = run_within(home, (sys.executable, "-c", HIDING, *asking), contain=contain)
+    assert hidden == "REFUSED this process belongs to s1 and shows no ticket\n"
+    outside = subprocess.run(asking, capture_output=True, text=True, check=True).stdout
+    assert outside == "a person\n"
+
+
+def test_an_agent_that_shows_its_ticket_is_known(tmp_path: Path) -> None:
+    home = Home(str(tmp_path))
+    add(home, "s1")
+    asking = (sys.executable, "-c", ASKING, home.root, str(NOW_MS))
+    assert run_within(home, asking, contain="namespace") == "s1 at depth 1\n"
+
+
+def test_a_person_is_not_asked_again_while_agents_start(tmp_path: Path) -> None:
+    """A session that has not yet told its processes could be anybody's; who was outside before is so now."""
+    home, other = Home(str(tmp_path)), Home(f"{tmp_path}/.")
+    assert find_caller(home, {}, now_ms=NOW_MS) is None
+    attempt = make_attempt(home, "s1", 1)
+    (Path(home.make_folder(LIVING)) / "s1.1").touch()
+    handle = os.open(attempt.folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        assert "belongs to s1" in get_refusal(other, {}).message
+        assert find_caller(home, {}, now_ms=NOW_MS) is None
+    finally:
+        os.close(handle)

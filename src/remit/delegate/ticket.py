@@ -9,6 +9,7 @@ started it, and could read the ledger itself: a ticket keeps agents honest about
 from __future__ import annotations
 
 import json
+import os
 from base64 import urlsafe_b64encode
 from contextlib import suppress
 from hashlib import sha256
@@ -32,6 +33,8 @@ RANDOM_BYTES = 32
 _TOKEN = lazy(r"remit1_[A-Za-z0-9_-]{43}")
 _OPEN = ("admitted", "running")
 """Its program may be running before the ledger is told so."""
+_OUTSIDE: set[tuple[int, str]] = set()
+"""Processes that belong to no session of a workspace. None ever will: sessions enclose only what is started in them."""
 _HAND_ON = f"an agent calls Remit with the {TICKET} that it was started with"
 
 
@@ -60,12 +63,9 @@ def find_caller(home: Home, environ: Mapping[str, str], *, now_ms: int) -> Calle
 
     Whoever asks in one transaction with the row that is written next cannot be overtaken by a sibling.
     """
-    from remit.workspace.sessions import find_enclosing  # noqa: PLC0415 - only where something is delegated
-
     token, named = environ.get(TICKET, ""), environ.get(SESSION, "")
-    enclosing = find_enclosing(home)
     if not token:
-        _check_person(named, enclosing)
+        _check_person(home, named)
         return None
     if not _TOKEN.fullmatch(token):
         raise RefusedError(f"{TICKET} is not a ticket", hint=_HAND_ON)
@@ -73,24 +73,28 @@ def find_caller(home: Home, environ: Mapping[str, str], *, now_ms: int) -> Calle
     own = next((row for row in rows.values() if row.holds_ticket), None)
     if own is None:
         raise RefusedError(f"the ledger of '{home.root}' does not know this ticket", hint=_HAND_ON)
-    _check_open(own, now_ms)
     if named and named != own.session_id:
         message = f"{SESSION} is '{named[:80]}', and the ticket is that of {own.session_id}"
         raise RefusedError(message, hint=f"leave {SESSION} and {TICKET} as they were when the agent was started")
+    _check_open(own, now_ms)
     line = _find_line(rows, own)
-    if enclosing is not None and enclosing not in line:
-        message = f"the ticket is that of {own.session_id}, and it is shown from within {enclosing}"
-        raise RefusedError(message, hint=_HAND_ON)
     return _describe(own, line, _sum_up(rows, line))
 
 
-def _check_person(named: str, enclosing: str | None) -> None:
+def _check_person(home: Home, named: str) -> None:
     """Without a ticket only a person is left, or a program of theirs: nobody who belongs to a session."""
     if named:
         hint = f"{_HAND_ON}; a person has neither: unset {SESSION}"
         raise RefusedError(f"{SESSION} is set, and {TICKET} is not", hint=hint)
+    here = os.getpid(), home.folder
+    if here in _OUTSIDE:
+        return
+    from remit.workspace.sessions import find_enclosing  # noqa: PLC0415 - only where something is delegated
+
+    enclosing = find_enclosing(home)
     if enclosing is not None:
         raise RefusedError(f"this process belongs to {enclosing} and shows no ticket", hint=_HAND_ON)
+    _OUTSIDE.add(here)
 
 
 # --- from the ledger -------------------------------------------------------------------------------------------------
