@@ -5,12 +5,17 @@ from collections.abc import Iterable
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from remit.contract import manifest_lines
-from remit.contract.manifest_lines import MAX_LINE_BYTES, Told, check_lines
+from remit.contract.dialects import MANIFEST
+from remit.contract.manifest_lines import MAX_LINE_BYTES, Told, check_line, check_lines
+from remit.contract.rules import Case, run_rules
+from remit.contract.rules import manifest as rules
+from remit.contract.rules.manifest import is_plain
 from remit.model import ArtifactFacts, FileState, Finding
+from remit.prose import count_sentences
 from tests.workspace.manifests import ENTRY, make_entry, make_line
 
 
@@ -209,3 +214,73 @@ def test_no_bytes_break_it(lines: list[bytes]) -> None:
         place = told.finding.place
         if place is not None:
             assert told.first_line <= place.line <= place.end_line <= told.first_line + told.text.count("\n")
+
+
+# --- seen at once ---------------------------------------------------------------------------------------------------
+
+_PIECES = st.sampled_from(
+    [
+        "Use it",
+        ".",
+        "!",
+        "?",
+        "…",
+        " ",
+        "\n",
+        "`",
+        "```",
+        "f()",
+        "(",
+        ")",
+        "{",
+        "}",
+        ";",
+        "e.g.",
+        "no.",
+        "3.5",
+        '"',
+        "'",
+        "é",
+    ]
+)
+_FINDING = st.lists(_PIECES, min_size=1, max_size=6).map("".join)
+_DATES = st.sampled_from(["2026-01-19", "2026-13-19", "19.1.2026", "2026-01-19\n"])
+_IDS = st.sampled_from(
+    ["a-2026-01-19", "a-2026-01-19-2", "A-2026-01-19", "a-2026-01-19-", "a-2026-01-19x", "-2026-01-19"]
+)
+_FILES = st.sampled_from(["2026-01-19_a.md", "out/2026-01-19_a.md", "2026-01-19_A.md", "a.md", "2026-01-19_a.md\n"])
+
+
+@given(
+    entry=st.fixed_dictionaries(
+        {
+            "id": _IDS,
+            "file": _FILES,
+            "date": _DATES,
+            "status": st.sampled_from(["complete", "partial", "blocked"]),
+            "key_findings": st.lists(_FINDING, min_size=2, max_size=8),
+            "needs_followup": st.sampled_from([[], ["T1"]]),
+        }
+    )
+)
+def test_what_is_plain_at_first_sight_is_so_to_the_rules(entry: dict[str, Any]) -> None:
+    codes = ("RET084", "RET085", "RET086", "RET087", "RET088")
+    found = run_rules(Case("", MANIFEST, entry), places=False, codes=codes)
+    event("plain" if is_plain(entry) else "clean" if not found else "not clean")
+    assert not (is_plain(entry) and found)
+
+
+@given(finding=_FINDING)
+def test_a_finding_that_is_plain_at_first_sight_is_one_sentence_without_code(finding: str) -> None:
+    """Against the two questions that the look replaces."""
+    if rules._PLAIN.match(finding):  # noqa: SLF001 - the look by itself
+        assert count_sentences(finding) <= 1
+        assert not rules._CODE.search(finding)  # noqa: SLF001
+
+
+def test_a_line_by_itself_is_judged_as_in_a_manifest() -> None:
+    for line in (make_line(), make_line(status="done"), make_line(id="Odd"), '{"id": "x"', "[]", ""):
+        data = line.rstrip("\n").encode()
+        whole = check_lines(((data, True),), look=lambda path: ArtifactFacts(path, "file", 1), words={})
+        alone = check_line(data, look=lambda path: ArtifactFacts(path, "file", 1), words={})
+        assert alone == [told.finding._replace(place=None) for told in whole]

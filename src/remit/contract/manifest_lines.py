@@ -16,6 +16,7 @@ from jiter import from_json
 from remit.contract.dialects import MANIFEST
 from remit.contract.dialects.manifest import read_aliases
 from remit.contract.rules import RULES, Case, Trouble, run_rules
+from remit.contract.rules.manifest import is_plain
 from remit.contract.schemas import compile_accepts, find_escape, name_type
 from remit.model import Finding, Place
 from remit.places import Lines, escape_key
@@ -189,19 +190,46 @@ _FLAWS: Mapping[str, tuple[TroubleKind, str, str]] = {
 }
 
 
+def check_line(
+    data: bytes, *, look: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]
+) -> list[Finding]:
+    """Judge a line by itself, before it is written anywhere: its findings have no place."""
+    entry = _read_entry(data)
+    if entry is not None and _is_clean(entry, look, words):
+        return []
+    told = check_lines(((data, True),), look=look, words=words)
+    return [each.finding._replace(place=None) for each in told]
+
+
+def _read_entry(data: bytes) -> dict[str, Any] | None:
+    """The entry on a line; None where the line is not simply one object."""
+    if len(data) > MAX_LINE_BYTES:
+        return None
+    try:
+        entry = from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
+    except ValueError:
+        return None
+    return entry if type(entry) is dict else None
+
+
+def _is_clean(entry: dict[str, Any], look: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]) -> bool:
+    """Whether nothing is wrong with an entry that stands by itself."""
+    if not (_accepts(entry) and _has_all(entry)):
+        return False
+    facts = look(entry["file"])  # no path that is accepted leads out
+    if facts is not None and facts.state != "file":
+        return False
+    return is_plain(entry) or not run_rules(Case("", MANIFEST, entry, words=words), places=False, codes=_BESIDES)
+
+
 def check_lines(
     lines: Iterable[tuple[bytes, bool]], *, look: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]
 ) -> Iterator[Told]:
     """Judge a manifest. A line is given without its end, and with whether it has one; `look` tells of a file."""
     check = _Check(look, words)
     for number, (data, ended) in enumerate(lines, 1):
-        entry = None
-        if not check.spread and len(data) <= MAX_LINE_BYTES:
-            try:
-                entry = from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
-            except ValueError:
-                entry = None
-        if type(entry) is dict:
+        entry = None if check.spread else _read_entry(data)
+        if entry is not None:
             yield from check.judge(entry, data, number, ended=ended)
         else:
             yield from check.read_odd_line(data, number, ended=ended)
@@ -300,11 +328,9 @@ class _Check:
 
     def judge(self, entry: dict[str, Any], data: bytes, number: int, *, ended: bool) -> Iterator[Told]:
         """A line that is one object. Where nothing is wrong with it, its text is never decoded."""
-        if ended and _accepts(entry) and _has_all(entry) and entry["id"] not in self.ids:
-            there = all(facts.state == "file" for facts in self._find_facts(entry).values())
-            if there and not run_rules(Case("", MANIFEST, entry, words=self.words), places=False, codes=_BESIDES):
-                self.ids[entry["id"]] = number
-                return
+        if ended and _is_clean(entry, self.look, self.words) and entry["id"] not in self.ids:
+            self.ids[entry["id"]] = number
+            return
         passage = Passage(data.decode("utf-8", "replace"), number)
         yield from self.check_entry(entry, passage, passage.text.index("{"))
         if not ended:

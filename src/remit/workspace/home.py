@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from remit.workspace.ledger import Ledger
+    from remit.workspace.locks import KeptLock
 
 FOLDER = ".remit"
 SETTLING, TASKS, MANIFEST, ERRORS = "settling", "tasks", "manifest", "errors"
@@ -72,9 +73,19 @@ class Home:
         """Hold one of the locks."""
         from remit.workspace.locks import hold  # noqa: PLC0415 - only where something is written
 
-        if not self._lock_folder or not os.path.isdir(self._lock_folder):  # to make it again costs as much as the lock
+        if not self._lock_folder:
             self._lock_folder = self.make_folder("locks")
-        return hold(f"{self._lock_folder}/{name}.lock")
+        return hold(f"{self._lock_folder}/{name}.lock", make_folder=self._make_lock_folder)
+
+    def keep_lock(self, name: str) -> KeptLock:
+        """One of the locks, for who holds it again and again; it is to be closed in the end."""
+        from remit.workspace.locks import KeptLock  # noqa: PLC0415 - only where something is written
+
+        return KeptLock(f"{self.folder}/locks/{name}.lock", make_folder=self._make_lock_folder)
+
+    def _make_lock_folder(self) -> None:
+        """Make the folder again that somebody has removed; to look for it each time costs as much as the lock."""
+        self.make_folder("locks")
 
     def close(self) -> None:
         """Close the ledger, if it was opened."""

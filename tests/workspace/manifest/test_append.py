@@ -5,7 +5,9 @@ import json
 import multiprocessing
 import os
 import random
+import shutil
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,14 @@ from tests.workspace.manifest.conftest import Desk, replace, rewrite_in_place
 from tests.workspace.manifests import ENTRY, make_entry, make_line
 
 DAY = "2026-01-20"
+
+
+@pytest.fixture(autouse=True, params=["read whole", "indexed"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How the ids in the file are known: a small one is read whole, of any other the index is asked."""
+    if request.param == "indexed":
+        monkeypatch.setattr(module, "_WHOLE_BYTES", 0)
+    return str(request.param)
 
 
 def make_given(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
@@ -103,9 +113,10 @@ def test_a_file_that_is_another_one_is_looked_at_before_an_id_is_called_free(
     assert desk.other().appender.add(make_entry(id="bb"), day=DAY).fields["id"] == "bb"
 
 
-def test_a_file_that_is_exchanged_while_it_is_looked_at_is_looked_at_again(
+def test_a_file_that_is_exchanged_while_it_is_indexed_is_looked_at_again(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(module, "_WHOLE_BYTES", 0)
     desk.put("a")
     real = desk.index.catch_up
     changes: list[str] = []
@@ -139,6 +150,7 @@ def test_an_index_that_several_add_behind_is_not_read_for_each(desk: Desk, monke
 def test_the_ledger_is_told_of_each_entry_once_there_are_others_or_much_to_compare(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, size: str
 ) -> None:
+    monkeypatch.setattr(module, "_WHOLE_BYTES", 0)
     desk.put("a")
     if size == "large":
         monkeypatch.setattr(module, "SMALL_BYTES", 10)
@@ -277,7 +289,7 @@ def test_a_pipe_in_place_of_the_manifest_is_not_waited_for(desk: Desk) -> None:
 
 
 def test_another_writer_is_waited_for_and_then_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks.hold.__wrapped__, "__kwdefaults__", {"seconds": 0.05})  # type: ignore[attr-defined]
+    monkeypatch.setattr(locks, "PATIENCE_SECONDS", 0.05)
     held = desk.home.lock(MANIFEST)
     with held, pytest.raises(BusyError, match=r"manifest\.lock"):
         desk.other().appender.add(make_given(), day=DAY)
@@ -398,3 +410,101 @@ def test_many_writers_of_lines_up_to_a_megabyte(tmp_path: Path) -> None:
     heads = [line.partition(b":")[0].decode() for line in lines]
     assert sorted(heads) == sorted(f"{writer}/{number}" for writer in range(writers) for number in range(count))
     assert all(set(line.partition(b":")[2]) == {ord("x")} for line in lines)
+
+
+# What stays open between two entries
+
+
+def test_a_small_manifest_is_added_to_without_the_ledger(desk: Desk, way: str) -> None:
+    desk.put("own")
+    ids = [desk.appender.add(make_entry(id="own"), day=DAY).fields["id"] for _ in range(3)]
+    assert ids == ["own-2", "own-3", "own-4"]
+    assert os.path.exists(desk.home.ledger_file) == (way == "indexed")  # noqa: PTH110 - a path as text
+
+
+def test_an_id_on_the_first_line_is_known_behind_a_mark_of_the_encoding(desk: Desk) -> None:
+    desk.write(b"\xef\xbb\xbf", make_line(id="own"))
+    assert desk.appender.add(make_entry(id="own"), day=DAY).fields["id"] == "own-2"
+
+
+@pytest.mark.parametrize("gone", ["manifest", "lock", "locks", "all"])
+def test_what_is_removed_or_exchanged_between_two_entries_is_noticed(desk: Desk, gone: str) -> None:
+    desk.appender.add(make_entry(id="own"), day=DAY)
+    old = desk.file.with_name("old")
+    folder = desk.file.parent / ".remit"
+    if gone == "manifest":
+        desk.file.rename(old)
+    elif gone == "lock":
+        (folder / "locks/manifest.lock").unlink()
+    else:
+        shutil.rmtree(folder / "locks" if gone == "locks" else folder)
+    assert desk.appender.add(make_entry(id="own"), day=DAY).fields["id"] == ("own" if gone == "manifest" else "own-2")
+    assert [each["id"] for each in load(desk.file)] == (["own"] if gone == "manifest" else ["own", "own-2"])
+    assert not old.exists() or len(load(old)) == 1
+
+    def add(_: object) -> tuple[Finding, ...]:
+        with pytest.raises(BusyError), locks.hold(str(folder / "locks/manifest.lock"), seconds=0.01):
+            pass
+        held.append(gone)
+        return ()
+
+    held: list[str] = []
+    assert desk.appender.add(make_entry(id="last"), day=DAY, prepare=add).accepted
+    assert held
+
+
+def test_a_manifest_exchanged_while_an_entry_is_judged_gets_the_entry(desk: Desk) -> None:
+    desk.appender.add(make_entry(id="a"), day=DAY)
+
+    def exchange(_: object) -> tuple[Finding, ...]:
+        replace(desk.file, make_line(id="other").encode())
+        return ()
+
+    assert desk.appender.add(make_entry(id="b"), day=DAY, prepare=exchange).accepted
+    assert [each["id"] for each in load(desk.file)] == ["other", "b"]
+    assert desk.appender.add(make_entry(id="other"), day=DAY).fields["id"] == "other-2"
+
+
+def test_a_manifest_that_may_no_longer_be_written_to_is_opened_again(desk: Desk) -> None:
+    desk.appender.add(make_entry(id="a"), day=DAY)
+    opened: list[str] = []
+    real = os.open
+
+    def watch(path: str, *args: Any) -> int:  # noqa: ANN401 - as the real one
+        opened.append(path)
+        return real(path, *args)
+
+    desk.file.chmod(0o400)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "open", watch)
+        with suppress(StorageError):  # whoever may do everything is not refused
+            desk.appender.add(make_entry(id="b"), day=DAY)
+    assert str(desk.file) in opened
+
+
+def test_an_entry_added_while_another_is_judged_is_a_mistake_and_told(desk: Desk) -> None:
+    def add(_: object) -> tuple[Finding, ...]:
+        desk.appender.add(make_entry(id="own"), day=DAY)
+        return ()
+
+    with pytest.raises(RuntimeError, match="held already"):
+        desk.appender.add(make_entry(id="own"), day=DAY, prepare=add)
+    assert not desk.file.exists()
+    assert desk.appender.add(make_entry(id="own"), day=DAY).accepted
+
+
+def test_the_lock_is_held_until_the_line_is_written_whatever_is_opened_to_read(desk: Desk) -> None:
+    desk.put("a")
+    held: list[str] = []
+
+    def look(fields: Mapping[str, Any]) -> tuple[Finding, ...]:
+        with locks.try_hold(str(desk.file.parent / ".remit/locks/manifest.lock")) as is_free:
+            assert not is_free
+        held.append(fields["id"])
+        return ()
+
+    for each in "bcd":
+        desk.appender.add(make_entry(id=each), day=DAY, prepare=look)
+        replace(desk.file, desk.file.read_bytes())
+        desk.index.find(each)
+    assert held == ["b", "c", "d"]

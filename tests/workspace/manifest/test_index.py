@@ -14,6 +14,7 @@ from remit.errors import InputError, StorageError
 from remit.model import Finding
 from remit.workspace.home import Home
 from remit.workspace.ledger.migrations import MANIFEST_INDEXES
+from remit.workspace.manifest import append
 from remit.workspace.manifest import index as module
 from remit.workspace.manifest.counts import find_bad_lines
 from remit.workspace.manifest.index import Index
@@ -166,6 +167,7 @@ def watch_checksums(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(module, "SMALL_BYTES", 10)
     monkeypatch.setattr(module, "_LAST_BYTES", 20)
     monkeypatch.setattr(module, "_take_checksum", watch)
+    monkeypatch.setattr(append, "_WHOLE_BYTES", 0)
     return compared
 
 
@@ -245,6 +247,7 @@ def test_a_file_that_is_read_in_blocks_is_not_compared_after_each(desk: Desk, mo
 def test_a_ledger_that_cannot_take_note_costs_a_comparison_and_nothing_else(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(append, "_WHOLE_BYTES", 0)
     desk.put("a", "b")
     desk.index.catch_up()
     refused: list[str] = []

@@ -3,19 +3,47 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from remit.contract.rules.register import Case, Report, rule
 from remit.prose import count_sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 KEY_FINDINGS = (3, 7)
 SECTIONS = ("Summary", "Findings", "Recommendations", "Sources", "Linked Tasks")
 _DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\Z")
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 _CODE = re.compile(r"```|\w\(\)|[{};]\s*\Z")
+_PLAIN = re.compile(r"[^.!?…`({};]*+[.!?…]?\Z")
+"""One sentence at most and no code, seen at once; what does not fit may be so all the same."""
+
+
+def is_plain(entry: Mapping[str, Any]) -> bool:
+    """Whether RET084 to RET088 have nothing to say about an entry that fits its shape, seen at once.
+
+    Most entries are so. Of any other nothing is said by this: then the rules are to be run.
+    """
+    date, findings = entry["date"], entry["key_findings"]
+    return (
+        (entry["status"] == "complete" or bool(entry["needs_followup"]))
+        and KEY_FINDINGS[0] <= len(findings) <= KEY_FINDINGS[1]
+        and _DATE.match(date) is not None
+        and _is_id(entry["id"], date)
+        and _is_file_name(entry["file"].rpartition("/")[2])
+        and all(map(_PLAIN.match, findings))
+    )
+
+
+def _is_id(entry_id: str, date: str) -> bool:
+    slug, found, rest = entry_id.rpartition(f"-{date}")
+    return bool(found and _SLUG.match(slug) and (not rest or rest[1:].isdigit()))
+
+
+def _is_file_name(name: str) -> bool:
+    date, _, rest = name.partition("_")
+    return bool(_DATE.match(date) and rest.endswith(".md") and _SLUG.match(rest[:-3]))
 
 
 @rule("RET080", "R4.3 R4.4 R4.14", on_reading=True)
@@ -85,8 +113,7 @@ def entry_id_form(case: Case) -> Iterator[Report]:
     if not case.is_dialect("manifest"):
         return
     entry_id, date = case.text_at("id"), case.text_at("date")
-    slug, found, rest = entry_id.rpartition(f"-{date}")
-    if entry_id and not (found and _SLUG.match(slug) and (not rest or rest[1:].isdigit())):
+    if entry_id and not _is_id(entry_id, date):
         yield Report(
             "the id is not made of the topic and the date", f"Write it like topic-slug-{date or 'YYYY-MM-DD'}.", "/id"
         )
@@ -124,6 +151,8 @@ def key_findings_form(case: Case) -> Iterator[Report]:
             f"there are {len(findings)} key findings, 3 to 7 are wanted", "Give 3 to 7 findings.", "/key_findings"
         )
     for index, finding in enumerate(findings):
+        if isinstance(finding, str) and _PLAIN.match(finding):
+            continue
         if isinstance(finding, str) and count_sentences(finding) > 1:
             yield Report("the finding has more than one sentence", "Say it in one.", f"/key_findings/{index}")
         elif isinstance(finding, str) and _CODE.search(finding):
@@ -143,8 +172,7 @@ def findings_file_name(case: Case) -> Iterator[Report]:
     Good: `"file": "2026-01-19_auth-research.md"`
     """
     name = case.text_at("file").rpartition("/")[2] if case.is_dialect("manifest") else ""
-    date, _, rest = name.partition("_")
-    if name and not (_DATE.match(date) and rest.endswith(".md") and _SLUG.match(rest[:-3])):
+    if name and not _is_file_name(name):
         yield Report("the file is not named by date and topic", "Name it YYYY-MM-DD_topic-slug.md.", "/file")
 
 

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jiter import from_json
 
-from remit.contract.manifest_lines import check_lines
+from remit.contract.manifest_lines import check_line
 from remit.errors import StorageError, UsageError
 from remit.model import ArtifactFacts
-from remit.workspace.files import append_line, tell_failure
-from remit.workspace.home import MANIFEST
+from remit.workspace.files import tell_failure
 from remit.workspace.manifest.entries import (
     add_number,
     make_slug,
@@ -26,17 +25,20 @@ from remit.workspace.manifest.entries import (
     split_id,
 )
 from remit.workspace.manifest.index import SMALL_BYTES, take_stamp
-from remit.workspace.manifest.rows import MANIFEST_SHIFT
+from remit.workspace.manifest.rows import BOM, MANIFEST_SHIFT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from remit.model import Finding, Status
+    from remit.workspace.files import Grown
     from remit.workspace.manifest.index import Index, Known
 
 _MAX_TAIL_BYTES = 256 * 1024
 """Lines behind the index that are looked through for their ids; beyond that, to index them is quicker."""
 _MAX_TAIL_IDS = 50_000
+_WHOLE_BYTES = 64 * 1024
+"""A file up to here is read as a whole: that is quicker than to open the ledger and ask."""
 _PATIENCE = 20
 _NO_TITLE = "entry"
 """What an entry is called until the rules have told that it has no title."""
@@ -66,6 +68,7 @@ class _Tail(NamedTuple):
     """The lines behind what the index knew when they were first looked at: how far, and which ids are in them."""
 
     number: int
+    """Of the manifest in the index; 0 where that was not asked, because all lines of the file are here."""
     since: int
     stamp: tuple[int, int, int, int]
     """What the file was when it was looked at."""
@@ -117,45 +120,45 @@ class Appender:
         """
         fields = shape_entry({"date": day, **given})
         stem, number = split_id(_choose_stem(fields, slug))
-        with self.index.home.lock(MANIFEST):
+        with self.index.lock:
             entry_id = self._find_free(stem, number)
             file = fields.get("file") or f"{self._folder}{name_findings_file(entry_id, str(fields['date']))}"
             fields = {"id": entry_id, "file": file} | fields | {"id": entry_id, "file": file}
             line = render_entry(fields)
-            told = check_lines(((line, True),), look=_expect_file if makes_file else self._look, words=self._words)
-            findings = [each.finding._replace(place=None) for each in told]
+            findings = check_line(line, look=_expect_file if makes_file else self._look, words=self._words)
             if not _has_error(findings):
                 findings += prepare(fields)
             offset = None if _has_error(findings) else self._append(entry_id, line)
             return Added(fields, tuple(findings), offset)
 
     def _append(self, entry_id: str, line: bytes) -> int:
-        file, before = self.index.file, self.index.look_if_there()
+        growing = self.index.growing
         try:
             try:
-                start = append_line(file, line)
+                grown = growing.append(line)
             except FileNotFoundError:
-                os.makedirs(os.path.dirname(file), exist_ok=True)
-                start = append_line(file, line)
+                os.makedirs(os.path.dirname(growing.path), exist_ok=True)
+                grown = growing.append(line)
         except OSError as error:
-            raise tell_failure(file, error) from error
-        if before is not None:
-            self._follow(entry_id, before, start + len(line) + 1)
-        return start
+            raise tell_failure(growing.path, error) from error
+        self._follow(entry_id, grown, grown.start + len(line) + 1)
+        return grown.start
 
-    def _follow(self, entry_id: str, before: os.stat_result, end: int) -> None:
+    def _follow(self, entry_id: str, grown: Grown, end: int) -> None:
         """Keep in mind that the file grew by a line of ours, up to `end`, and by nothing else.
 
         The others are told of it once there are others, or where it would take them long to find out.
         """
-        after, tail = self.index.look_if_there(), self._tail
-        if after is None or after.st_size != end:
+        before, after, tail = grown.before, grown.after, self._tail
+        if after.st_size != end:
             return
-        if not self._is_alone or end > SMALL_BYTES:
+        if end > _WHOLE_BYTES and (not self._is_alone or end > SMALL_BYTES) and not grown.is_new:
             self.index.follow(before, after)
-        if tail is not None and tail.stamp == take_stamp(before):
+        if tail is None and grown.is_new:
+            self._tail = _Tail(0, 0, take_stamp(after), end, {entry_id})
+        elif tail is not None and tail.stamp == take_stamp(before):
             tail.ids.add(entry_id)
-            self._tail = tail._replace(stamp=take_stamp(after), until=end)
+            self._tail = _Tail(tail.number, tail.since, take_stamp(after), end, tail.ids)
 
     # -- ids
 
@@ -173,8 +176,8 @@ class Appender:
         tail = self._tail
         if tail is None:
             return False
-        if entry_id in tail.ids:
-            return True
+        if entry_id in tail.ids or tail.since == 0:
+            return entry_id in tail.ids
         row = self.index.ask(_TAKEN, (self.index.key, entry_id))
         if row is None or row[0] != tail.number or row[1] < tail.since:
             raise _MovedError
@@ -186,7 +189,11 @@ class Appender:
         if found is None:
             self._tail = None
             return
-        if tail is None or not self._is_followed(tail, found):
+        if tail is not None and self._is_followed(tail, found):
+            pass
+        elif found.st_size <= _WHOLE_BYTES:
+            tail = _Tail(0, 0, take_stamp(found), 0, set())
+        else:
             known = self.index.recall()
             if known is None or not _is_near(known, found):
                 known = self.index.catch_up()
@@ -198,11 +205,11 @@ class Appender:
 
     def _is_followed(self, tail: _Tail, found: os.stat_result) -> bool:
         """Whether what is in mind is of this file, not too far behind, and nobody but Remit has touched it since."""
+        self._is_alone = tail.stamp == take_stamp(found)
         if len(tail.ids) >= _MAX_TAIL_IDS or not 0 <= found.st_size - tail.until <= _MAX_TAIL_BYTES:
             return False
-        self._is_alone = tail.stamp == take_stamp(found)
-        if self._is_alone:
-            return True
+        if self._is_alone or tail.number == 0:
+            return self._is_alone
         known = self.index.recall()
         return known is not None and known.number == tail.number and known.is_untouched(found)
 
@@ -210,7 +217,7 @@ class Appender:
         """Take in the ids of what others have written, also of a line that nobody has ended: we are about to."""
         data = self.index.read_bytes(tail.until, found.st_size - tail.until)
         whole = data.rfind(b"\n") + 1
-        for line in data.split(b"\n"):
+        for line in (data.removeprefix(BOM) if tail.until == 0 else data).split(b"\n"):
             try:
                 entry = from_json(line, allow_inf_nan=False)
             except ValueError:

@@ -32,6 +32,7 @@ _MAX_DIGITS = 9
 _NUMBERED = re.compile(r"(?P<stem>.*-\d{4}-\d{2}-\d{2})-(?P<number>[1-9]\d{0,8})\Z", re.DOTALL)
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 MAX_DAY = (1 << 16) - 1
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class Entry(NamedTuple):
@@ -146,13 +147,13 @@ def shape_entry(given: Mapping[str, Any]) -> dict[str, Any]:
     of the wrong kind stays as it is, for the rules to tell.
     """
     fields, _ = read_aliases(dict(given))
-    shaped: dict[str, Any] = {name: fields.get(name) for name in FIELDS}
+    shaped: dict[str, Any] = dict.fromkeys(FIELDS)
+    shaped.update(fields)
     for name in LISTS:
         shaped[name] = _clean_list(shaped[name])
     if isinstance(shaped["needs_followup"], list):
         shaped["needs_followup"] = [_mark_reason(item) for item in shaped["needs_followup"]]
-    rest = {key: value for key, value in fields.items() if key not in shaped}
-    return {key: value for key, value in {**shaped, **rest}.items() if value is not None}
+    return {key: value for key, value in shaped.items() if value is not None}
 
 
 def _mark_reason(item: object) -> object:
@@ -166,11 +167,11 @@ def _clean_list(value: object) -> object:
         value = [value]
     if not isinstance(value, list):
         return value
-    texts = [item.strip() if isinstance(item, str) else item for item in value]
-    return [item for item in texts if item not in ("", None)]
+    return [
+        text for item in value if (text := item.strip() if isinstance(item, str) else item) is not None and text != ""
+    ]
 
 
 def render_entry(fields: Mapping[str, Any]) -> bytes:
     """An entry as one line, without its end. Half a character, which no encoding has, becomes a question mark."""
-    text = json.dumps(fields, ensure_ascii=False, allow_nan=True, separators=(",", ":"))
-    return text.encode("utf-8", "replace")
+    return _ENCODER.encode(fields).encode("utf-8", "replace")

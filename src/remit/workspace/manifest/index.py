@@ -19,7 +19,8 @@ from jiter import from_json
 
 from remit.contract.dialects.manifest import read_aliases
 from remit.errors import BusyError, InputError, StorageError
-from remit.workspace.files import check_filled
+from remit.workspace.files import GrowingFile, check_filled
+from remit.workspace.home import MANIFEST
 from remit.workspace.ledger.migrations import MANIFEST_INDEXES
 from remit.workspace.manifest.entries import Entry
 from remit.workspace.manifest.rows import LINE_MASK, MANIFEST_SHIFT, TOO_LONG, Rows, is_entry, read_block
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from remit.workspace.home import Home
+    from remit.workspace.locks import KeptLock
 
 _BLOCK_BYTES = 4 * 1024 * 1024
 """What one transaction indexes: others wait for it, a third of a second at most."""
@@ -114,9 +116,26 @@ class Index:
         """What the ledger calls the manifest: a workspace that is moved as a whole keeps its index."""
         self._handle = -1
         self._opened: tuple[int, int] | None = None
+        self.growing = GrowingFile(self.file)
+        """The manifest, as it is added to."""
+        self._lock: KeptLock | None = None
+
+    @property
+    def lock(self) -> KeptLock:
+        """The lock under which the manifest is added to."""
+        if self._lock is None:
+            self._lock = self.home.keep_lock(MANIFEST)
+        return self._lock
 
     def close(self) -> None:
-        """Close the manifest, if it was opened."""
+        """Close the manifest and its lock, as far as they were opened."""
+        self._close_reading()
+        self.growing.close()
+        if self._lock is not None:
+            self._lock.close()
+
+    def _close_reading(self) -> None:
+        """Close what is read from. Whoever adds an entry may hold the lock meanwhile, which stays."""
         if self._opened is not None:
             with suppress(OSError):  # nothing was written through it
                 os.close(self._handle)
@@ -157,7 +176,7 @@ class Index:
         """A handle of the file, kept until there is another file of that name."""
         if self._opened == (found.st_dev, found.st_ino):
             return self._handle
-        self.close()
+        self._close_reading()
         try:
             self._handle = os.open(self.file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError as error:
@@ -165,7 +184,7 @@ class Index:
         opened = os.fstat(self._handle)
         self._opened = (opened.st_dev, opened.st_ino)
         if not stat.S_ISREG(opened.st_mode):  # exchanged since it was looked at
-            self.close()
+            self._close_reading()
             raise InputError(f"'{self.file}' is not a file", hint="name the manifest's file")
         return self._handle
 

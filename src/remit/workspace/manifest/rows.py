@@ -22,7 +22,7 @@ TOO_LONG = f"the line has more than {MAX_LINE_BYTES:,} bytes"
 MAX_ITEMS = 1000
 """Topics or tasks of one entry that it is found by: a megabyte of them would become a hundred."""
 
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _MARKS = (b"<<<<<<<", b"=======", b">>>>>>>", b"|||||||")
 _SHOWN = 160
 _NAMES = ALIASES.keys()
@@ -47,8 +47,8 @@ def read_block(data: bytes, *, manifest: int, line: int, offset: int) -> Rows:
     """
     rows = Rows([], [], [], [], [], data.count(b"\n") + (data[-1:] not in (b"\n", b"")))
     base, days = manifest << MANIFEST_SHIFT, dict[str, int]()
-    if line == 0 and data.startswith(_BOM):
-        offset, data = offset + len(_BOM), data[len(_BOM) :]
+    if line == 0 and data.startswith(BOM):
+        offset, data = offset + len(BOM), data[len(BOM) :]
     for text in data.split(b"\n"):
         line += 1
         length = len(text)
@@ -98,7 +98,7 @@ def _add(rows: Rows, entry: dict[str, Any], number: int, place: tuple[int, int],
 
 def is_entry(text: bytes, *, is_first: bool = False) -> bool:
     """Whether a line is an entry; before the first of a file may be a mark of its encoding."""
-    text = text.removeprefix(_BOM) if is_first else text
+    text = text.removeprefix(BOM) if is_first else text
     if not text or len(text) > MAX_LINE_BYTES:
         return False
     try:
