@@ -1,0 +1,119 @@
+"""Who does the work: the agent by its name, and the runner that it is given to."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.agents.definition import define
+from remit.agents.document import parse_document
+from remit.app.delegating.asking import NO_AGENT
+from remit.errors import InputError, RunnerError
+from remit.runners.registry import RUNNERS
+from remit.workspace.agent_files import find_agent_files, load_agent_file
+from remit.workspace.machine import find_program
+
+if TYPE_CHECKING:
+    from remit.agents.definition import Definition
+    from remit.agents.document import Document
+    from remit.app.delegating.asking import Request
+    from remit.config import Settings
+    from remit.config.delegation import AgentSettings
+
+HARNESSES = ("claude", "opencode", "codex")
+"""In the order in which one is looked for where nobody says which."""
+
+
+class Agent(NamedTuple):
+    """An agent and its file; without one, only a name."""
+
+    name: str
+    definition: Definition | None = None
+    document: Document | None = None
+
+    def get(self, key: str) -> Any:  # noqa: ANN401 - any value of a frontmatter
+        """A value of its frontmatter; None where there is none."""
+        return None if self.document is None else self.document.get(key)
+
+
+class Found(NamedTuple):
+    """The agent that was asked for, or None, and the names that there are."""
+
+    agent: Agent | None
+    known: frozenset[str]
+
+
+def find_agent(root: str, name: str, *, prefer: str | None, exclude: tuple[str, ...] = ()) -> Found:
+    """The agent of a name. Of several files that define it, the one of the runner, else the standard's."""
+    sources = find_agent_files((), root=root, exclude=exclude)
+    named = [each for each in sources if _get_stem(each.path) == name]
+    found = [agent for agent in map(_load, named) if agent is not None and agent.name == name]
+    if not found:
+        every = [agent for agent in map(_load, sources) if agent is not None]
+        found = [agent for agent in every if agent.name == name]
+        if not found:
+            return Found(None, frozenset(agent.name for agent in every))
+    ranked = sorted(found, key=lambda agent: _rank(agent, prefer))
+    return Found(ranked[0], frozenset({name}))
+
+
+def _get_stem(path: str) -> str:
+    return path.rpartition("/")[2].rpartition(".")[0]
+
+
+def _load(source: Any) -> Agent | None:  # noqa: ANN401 - a Source of the workspace
+    content = load_agent_file(source.file)
+    if not isinstance(content, bytes):
+        return None
+    document = parse_document(source.path, content)
+    definition = define(document)
+    if definition is None or definition.profile == "command":
+        return None
+    return Agent(definition.name, definition, document)
+
+
+def _rank(agent: Agent, prefer: str | None) -> tuple[bool, bool, str]:
+    profile = agent.definition.profile if agent.definition is not None else ""
+    return profile != prefer, profile != "standard", profile
+
+
+def choose_runner(request: Request, agent: Agent, settings: Settings, own: AgentSettings, *, root: str) -> str:
+    """Who runs it: as was asked, as is set for the agent, as its file is made for, as is set, or what is there."""
+    if request.function is not None:
+        return "python"
+    if request.command is not None:
+        return request.runner or "command"
+    profile = agent.definition.profile if agent.definition is not None else None
+    native = profile if profile in HARNESSES else None
+    chosen = request.runner or own.runner or native or settings.delegation.delegate.runner
+    if chosen is not None:
+        return chosen
+    there = next(
+        (name for name in HARNESSES if (found := find_program(name, root=root)) and not found.is_foreign), None
+    )
+    if there is None:
+        hint = 'install claude, opencode or codex, or name a runner: --runner NAME, or --command "prog args"'
+        raise RunnerError("no harness that could run an agent was found on the path", hint=hint)
+    return there
+
+
+def list_own_runners(settings: Settings) -> dict[str, str]:
+    """The runners that the workspace has set up by other names, and what each of them is."""
+    own = {}
+    for name, table in settings.delegation.runners.items():
+        if name not in RUNNERS:
+            kind = "python" if table.entry is not None else "command" if table.command is not None else None
+            if kind is None:
+                raise InputError(
+                    f"[runners.{name}] says neither command nor entry", hint="say one, or use the name of a harness"
+                )
+            own[name] = kind
+    return own
+
+
+def get_label(request: Request, runner: str) -> str:
+    """What an agent without a file is called: like who runs it."""
+    name = request.agent
+    if name != NO_AGENT:
+        return name
+    return os.path.basename(runner) or "agent"  # noqa: PTH119 - a name, no path

@@ -1,0 +1,280 @@
+"""Preparing: a request becomes a row of the ledger, admitted and complete, before anything is done for it."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.agents.compile.source import read_body
+from remit.agents.context import plan_context
+from remit.agents.inputs import Inputs, read_inputs
+from remit.app.delegating.agents import Agent, choose_runner, find_agent, get_label
+from remit.app.delegating.asking import NO_AGENT
+from remit.app.manifests import place_manifest
+from remit.app.trusting import check_trust
+from remit.config.delegation import AgentSettings, RunnerSettings
+from remit.contract.dialects import get_dialect
+from remit.delegate.briefing import Assignment, render_briefing
+from remit.delegate.guard import Asked, admit, make_session_id
+from remit.delegate.inputs import check_inputs, fill_inputs
+from remit.delegate.limits import Budget, clamp, find_timeout
+from remit.delegate.terms import Terms
+from remit.delegate.ticket import find_caller
+from remit.errors import RefusedError, UsageError
+from remit.runners.registry import get_runner
+from remit.workspace import sessions
+from remit.workspace.context_files import Context, load_context
+from remit.workspace.git.worktrees import add_worktree, remove_worktree
+from remit.workspace.ledger.delegations import Delegation, add_delegation
+from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.texts import keep_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from remit.app.delegating.asking import Request
+    from remit.config import Settings
+    from remit.delegate.guard import Admitted
+    from remit.model import Finding
+    from remit.workspace.home import Home
+
+_MAX_PROMPT_BYTES = 4 * 1024 * 1024
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+_SHOWN = 120
+
+
+class Setting(NamedTuple):
+    """Where a request is prepared: a workspace, what it has set, and the environment of whoever asks."""
+
+    home: Home
+    settings: Settings
+    own_runners: Mapping[str, str]
+    environ: Mapping[str, str]
+    owner: str
+    """The broker that will drive it."""
+
+
+class Prepared(NamedTuple):
+    """A delegation that is in the ledger, and what there is to say of the request."""
+
+    row: Delegation
+    findings: tuple[Finding, ...]
+
+
+class _Work(NamedTuple):
+    """A request, and who will do it."""
+
+    request: Request
+    agent: Agent
+    runner: str
+    inputs: Inputs
+    context: Context
+
+    @property
+    def task_number(self) -> int | None:
+        return self.request.task.number if self.request.task is not None else None
+
+    @property
+    def language(self) -> str | None:
+        return self.request.task.language if self.request.task is not None else None
+
+
+def prepare(request: Request, setting: Setting) -> Prepared:
+    """Admit a request and write it down. Raises where it cannot be done, and then nothing is written."""
+    settings = setting.settings
+    _check_prompt(request.prompt)
+    own = settings.delegation.agents.get(request.agent, AgentSettings())
+    agent, known = _find_agent(request, setting.home.root, settings, own)
+    runner = choose_runner(request, agent, settings, own, root=setting.home.root)
+    if request.function is None:
+        get_runner(runner, setting.own_runners)  # refuses what nobody knows
+        _check_runs(request, runner, setting)
+    agent = agent if agent.definition is not None else Agent(get_label(request, runner))
+    inputs = Inputs() if agent.document is None else read_inputs(agent.document)
+    work = _Work(request, agent, runner, inputs, Context())
+    findings = check_inputs(inputs, request.inputs, task_number=work.task_number, language=work.language)
+    _refuse_errors(findings, agent.name)
+    if agent.document is not None:
+        context = load_context(setting.home.root, plan_context(agent.document), forbidden=inputs.forbidden)
+        work = work._replace(context=context)
+    budget = clamp(request.budget, Budget(*settings.delegation.budget))
+    asked = Asked(agent.name, _find_timeout(request, agent, own, settings), budget, known)
+    row = _admit(work, asked, _make_terms(work, own, setting), setting)
+    return Prepared(row, (*findings, *work.context.findings))
+
+
+def _admit(work: _Work, asked: Asked, terms: Terms, setting: Setting) -> Delegation:
+    """Decide and write in one transaction, so that no sibling comes in between."""
+    session_id = _make_id(read_clock_ms())
+    terms = _place(terms, work.request, session_id, setting)
+    try:
+        with setting.home.ledger.transaction(durable=True):
+            now_ms = read_clock_ms()
+            caller = find_caller(setting.home, setting.environ, now_ms=now_ms)
+            admitted = admit(asked, caller, session_id=session_id, now_ms=now_ms)
+            limits = {name: limit for name, limit in admitted.budget._asdict().items() if limit is not None}
+            terms = terms._replace(timeout_s=admitted.timeout_s, budget=limits)
+            row = _write(setting, work, admitted, terms)
+            keep_texts(setting.home, row.session_id, _brief(work, admitted, terms))
+    except BaseException:
+        if terms.worktree:
+            remove_worktree(setting.home.root, terms.worktree)
+        raise
+    return row
+
+
+def _check_prompt(prompt: str) -> None:
+    if not prompt.strip():
+        raise UsageError("there is nothing to do: the prompt is empty", hint="say what the agent shall do")
+    if len(prompt.encode("utf-8", "surrogatepass")) > _MAX_PROMPT_BYTES:
+        hint = "put it into a file of the workspace, and name that"
+        raise UsageError(f"the prompt has more than {_MAX_PROMPT_BYTES:,} bytes", hint=hint)
+
+
+def _find_agent(
+    request: Request, root: str, settings: Settings, own: AgentSettings
+) -> tuple[Agent, frozenset[str] | None]:
+    """The agent, and the names that there are; none are asked for where the work is done without a file."""
+    if request.agent == NO_AGENT or (request.function is not None and not request.agent):
+        return Agent(NO_AGENT), None
+    prefer = request.runner or own.runner or settings.delegation.delegate.runner
+    found = find_agent(root, request.agent, prefer=prefer, exclude=settings.lint.exclude)
+    if found.agent is None and (request.function is not None or request.command is not None):
+        return Agent(request.agent), None  # a name for something that was handed over
+    return found.agent or Agent(request.agent), found.known
+
+
+def _check_runs(request: Request, runner: str, setting: Setting) -> None:
+    """What the workspace's own settings would run needs the user's consent; what was typed just now does not."""
+    table = setting.settings.delegation.runners.get(runner)
+    if table is not None and table.executes and request.command is None:
+        check_trust(setting.home.root, setting.settings)
+
+
+def _refuse_errors(findings: Sequence[Finding], agent: str) -> None:
+    errors = [finding for finding in findings if finding.severity == "error"]
+    if errors:
+        told = "; ".join(finding.message for finding in errors[:5])
+        hint = errors[0].hint[:1].lower() + errors[0].hint[1:].rstrip(".")
+        raise RefusedError(f"{agent} was not started: {told}", code="VALIDATION_FAILED", hint=hint)
+
+
+def _find_timeout(request: Request, agent: Agent, own: AgentSettings, settings: Settings) -> float:
+    own_file = agent.definition.timeout_s if agent.definition is not None else None
+    kind = request.kind or (agent.definition.kind if agent.definition is not None else None)
+    asked = (request.timeout_s, own.timeout, own_file, settings.delegation.delegate.timeout)
+    return next((each for each in asked if each is not None), None) or find_timeout(kind)
+
+
+def _make_id(now_ms: int) -> str:
+    six = "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(6))
+    return make_session_id(now_ms // 1000, six)
+
+
+def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
+    """What holds from now on, as far as it does not depend on who asks."""
+    request, agent, runner = work.request, work.agent, work.runner
+    delegate = setting.settings.delegation.delegate
+    definition = agent.definition
+    table = setting.settings.delegation.runners.get(runner, RunnerSettings())
+    dialect = request.dialect or own.dialect or _read_word(agent.get("return")) or "standard"
+    get_dialect(dialect)
+    given: dict[str, Any] = {key: value for key, value in table._asdict().items() if value}
+    given |= {"command": request.command} if request.command is not None else {}
+    given |= {"in_process": True} if request.function is not None else {}
+    targets = () if definition is None else tuple(target.name for target in definition.targets)
+    return Terms(
+        work=" ".join(request.prompt.split())[:_SHOWN],
+        dialect=dialect,
+        kind=request.kind or (definition.kind if definition is not None else None) or "",
+        reasks=delegate.reasks if request.reasks is None else request.reasks,
+        retry=own.retry or _read_word(agent.get("retry")) or table.retry or "never",
+        may_call=targets,
+        max_depth=None if definition is None else definition.max_depth,
+        is_native=definition is not None and definition.profile == runner,
+        description="" if definition is None else definition.description,
+        model=table.model or _read_word(agent.get("model")) or None,
+        tools=None if definition is None else definition.tools,
+        settings=given,
+        sandbox=request.sandbox,
+        boot_id=sessions.load_boot_id(),
+        evidence=delegate.evidence if request.evidence is None else request.evidence,
+        settles=request.settles,
+        commits=delegate.commit if request.commits is None else request.commits,
+        owner=own.owner or _read_word(agent.get("owner")) or "remit",
+        command=request.lifecycle,
+        phase=request.phase,
+        envelope_tokens=request.envelope_tokens or delegate.envelope_tokens,
+        words=dict(setting.settings.status_words),
+        topic=request.topic,
+        resume_of=request.resume_of,
+        retry_of=request.retry_of,
+        batch=request.batch,
+    )
+
+
+def _read_word(value: object) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _place(terms: Terms, request: Request, session_id: str, setting: Setting) -> Terms:
+    """Where the work is done, and what lies there already."""
+    root = setting.home.root
+    worktree = session_id if request.isolate else ""
+    if worktree:
+        root = add_worktree(root, worktree)
+    manifest, size = "", 0
+    if terms.dialect == "manifest":
+        manifest = f"{root}/{place_manifest(setting.home.root, setting.settings)}"
+        size = os.stat(manifest).st_size if os.path.isfile(manifest) else 0  # noqa: PTH113, PTH116 - no object for a size
+    return terms._replace(root=root, worktree=worktree, manifest=manifest, manifest_bytes=size)
+
+
+def _brief(work: _Work, admitted: Admitted, terms: Terms) -> dict[str, bytes]:
+    """The texts that go to the agent."""
+    request, agent = work.request, work.agent
+    filled = fill_inputs(
+        work.inputs, request.inputs, session_id=admitted.session_id, depth=admitted.depth, path=admitted.path,
+        timeout_s=admitted.timeout_s, task_number=work.task_number, language=work.language,
+    )  # fmt: skip
+    assignment = Assignment(
+        prompt=request.prompt,
+        session_id=admitted.session_id,
+        agent=agent.name,
+        depth=admitted.depth,
+        path=admitted.path,
+        timeout_s=admitted.timeout_s,
+        may_call=terms.may_call,
+        dialect=terms.dialect,
+        inputs=filled,
+        context=work.context,
+        task=request.task,
+        artifact_path=request.artifact_path,
+        owner=terms.owner,
+        topic=terms.topic,
+        date=time.strftime("%Y-%m-%d"),
+        output_dir=os.path.dirname(os.path.relpath(terms.manifest, terms.root)) if terms.manifest else "",  # noqa: PTH120
+    )
+    texts = {"prompt": render_briefing(assignment), "key": sessions.mint_key()}
+    if agent.document is not None and not terms.is_native:
+        texts["instructions"] = read_body(agent.document)
+    return {kind: text.encode("utf-8", "surrogatepass") for kind, text in texts.items()}
+
+
+def _write(setting: Setting, work: _Work, admitted: Admitted, terms: Terms) -> Delegation:
+    row = Delegation(
+        admitted.session_id,
+        admitted.agent,
+        admitted.depth,
+        admitted.path,
+        parent_id=admitted.parent_id,
+        root_id=admitted.root_id,
+        task_number=work.task_number,
+        deadline_ms=admitted.deadline_ms,
+        owner=setting.owner,
+        awaited=work.request.awaited,
+        runner=work.runner,
+        details=terms.as_details(),
+    )
+    return add_delegation(setting.home.ledger, row)
