@@ -20,7 +20,7 @@ from torture.commands import COMMANDS, find_command
 from torture.script import Result, Script, count, run_script, try_all
 from torture.stage import clear_away, judge, list_leavings, prepare, spread, take_workplace
 from torture.tracing import Fault, HungError, run_traced
-from torture.workspaces import COMMITS, copy_workspace, look_at, tell_difference
+from torture.workspaces import COMMITS, look_at, tell_difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,13 +74,12 @@ def list_faults(stage: Stage, most: int) -> list[Fault]:
 
 def fail_at(stage: Stage, fault: Fault) -> Result:
     """Let one call of a command fail, and judge what it says and what is left."""
-    place = take_workplace(stage)
     error = f"{fault.what.partition('=')[2]}{'+' * fault.onwards}"
     point = f"{stage.command.name}:{fault.syscall}:{fault.number}:{error}"
     try:
         for _ in range(TRIES):
-            copy_workspace(stage.sample, place)
-            ending = run_traced(lambda: stage.command.act(place), scratch=stage.folder, fault=fault)
+            place = take_workplace(stage)
+            ending = run_traced(partial(stage.command.act, place), scratch=stage.folder, fault=fault)
             if ending.was_injected:
                 break
         else:

@@ -39,15 +39,11 @@ TRIES = 4
 
 def kill_at(stage: Stage, call: Call, *, rivals: int = 0) -> Result:
     """Kill a command at one of its syscalls, and judge what is left."""
-    place = take_workplace(stage)
     point = f"{stage.command.name}:{call.syscall}:{call.number}"
     fault = Fault(call.syscall, call.number, "signal=SIGKILL")
-
-    def act() -> int:
-        return stage.command.act(place)
-
     for _ in range(TRIES):
-        copy_workspace(stage.sample, place)
+        place = take_workplace(stage)
+        act = partial(stage.command.act, place)
         try:
             in_children = stage.command.is_followed
             ending = run_traced(act, scratch=stage.folder, fault=fault, beside=[act] * rivals, in_children=in_children)
