@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from jiter import from_json
 
-from remit.contract.manifest_lines import check_lines
+from remit.contract.manifest_lines import check_line
 from remit.model import ArtifactFacts
 from remit.workspace.home import Home
 from remit.workspace.ledger.migrations import MIGRATIONS
@@ -48,6 +48,7 @@ _REBUILD_GOAL: Final = 1.5
 _APPEND_GOAL: Final = 1.5
 _LOOKUPS: Final = 2000
 _BATCH: Final = 10_000
+_LARGE_LINES: Final = 10_000
 
 
 class Row(NamedTuple):
@@ -284,37 +285,69 @@ def measure_scans(file: Path, entry_id: str, own_ms: float) -> list[Row]:
 
 
 def measure_append(root: Path, rounds: int = 600) -> list[Row]:
-    """An entry appended against a bare write and fsync of the same line.
+    """An entry appended against a bare write and fsync of the same line; both sides call `fsync`.
 
     To store it takes the lock, an id that is free, one write and fsync; before that the contract's rules are run over
-    it. These look at its text, which no write does, and are told by themselves as well.
+    it. These look at its text, which no write does, and are told by themselves as well. Once in a manifest that one
+    appender has begun; once in one that is large, where the index is asked for each id and told of each entry; and once
+    with everything opened anew for each entry, as a command does.
     """
-    folder = root / "append"
-    folder.mkdir()
-    index = Index(Home(str(folder)), str(folder / "MANIFEST.jsonl"))
-    appender = Appender(index, look=_find_file, words={})
     entry = _make_entry(Words(), 1, 1)
-    line = json.dumps(entry, separators=(",", ":")).encode() + b"\n"
-    handle = os.open(folder / "bare.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    times: dict[str, list[float]] = {"bare": [], "whole": [], "rules": []}
+    line = json.dumps(entry, separators=(",", ":")).encode()
+    small, large = (_Bench(root / name, lines) for name, lines in (("small", 0), ("large", _LARGE_LINES)))
+    handle = os.open(root / "bare.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    times: dict[str, list[float]] = {"bare": [], "small": [], "rules": [], "large": [], "anew": []}
 
     def write() -> None:
-        os.write(handle, line)
+        os.write(handle, line + b"\n")
         os.fsync(handle)
 
     for number in range(rounds):
         given = {**entry, "id": f"topic-{number}-{entry['date']}"}
+        other = {**entry, "id": f"other-{number}-{entry['date']}"}
         times["bare"].append(take_ms(write))
-        times["whole"].append(take_ms(lambda: appender.add(given, day="2026-01-19")))  # noqa: B023 - called at once
-        times["rules"].append(take_ms(lambda: list(check_lines(((line[:-1], True),), look=_find_file, words={}))))
+        times["small"].append(take_ms(lambda: small.add(given)))  # noqa: B023 - called at once
+        times["rules"].append(take_ms(lambda: check_line(line, look=_find_file, words={})))
+        times["large"].append(take_ms(lambda: large.add(given)))  # noqa: B023
+        times["anew"].append(take_ms(lambda: _Bench(large.folder).add(other).close()))  # noqa: B023
     os.close(handle)
-    assert index.catch_up().lines == rounds
-    bare, whole, rules = (statistics.median(each) for each in times.values())
+    assert small.index.catch_up().lines == rounds
+    assert large.index.catch_up().lines == _LARGE_LINES + 2 * rounds
+    bare, whole, rules, behind, anew = (statistics.median(each) for each in times.values())
+    beside = "write + fsync"
     return [
         Row("bare write + fsync", bare, "", None, None),
-        Row("append, without the rules", whole - rules, "write + fsync", (whole - rules) / bare, _APPEND_GOAL),
-        Row("append, with them", whole, "write + fsync", whole / bare, _APPEND_GOAL),
+        Row("append, without the rules", whole - rules, beside, (whole - rules) / bare, _APPEND_GOAL),
+        Row("append, with them", whole, beside, whole / bare, _APPEND_GOAL),
+        Row(f"append to {_LARGE_LINES:,} lines", behind, beside, behind / bare, _APPEND_GOAL),
+        Row("append, all opened anew", anew, beside, anew / bare, None),
     ]
+
+
+class _Bench:
+    """A workspace with a manifest of so many lines, and somebody who adds to it."""
+
+    def __init__(self, folder: Path, lines: int | None = None) -> None:
+        self.folder = folder
+        if lines is not None:
+            folder.mkdir()
+        if lines:
+            write_manifest(folder / "MANIFEST.jsonl", lines)
+        self.home = Home(str(folder))
+        self.index = Index(self.home, str(folder / "MANIFEST.jsonl"))
+        if lines:
+            self.index.catch_up()
+        self._appender = Appender(self.index, look=_find_file, words={})
+
+    def add(self, given: dict[str, Any]) -> _Bench:
+        """Add an entry, which must be acceptable."""
+        assert self._appender.add(given, day="2026-01-19").accepted
+        return self
+
+    def close(self) -> None:
+        """Close everything."""
+        self.index.close()
+        self.home.close()
 
 
 def _find_file(path: str) -> ArtifactFacts:

@@ -6,12 +6,22 @@ import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from remit.errors import InputError
-from remit.workspace.files import append_line, load_bytes, load_lines, load_tail, make_private_folder, write_bytes
+from remit.workspace.files import (
+    GrowingFile,
+    append_line,
+    load_bytes,
+    load_lines,
+    load_tail,
+    make_private_folder,
+    write_bytes,
+    write_texts,
+)
 
 
 def test_a_file_is_read_up_to_one_byte_more_than_the_cap(tmp_path: Path) -> None:
@@ -221,7 +231,77 @@ def test_a_folder_of_remit_s_own_tells_git_to_leave_it_alone(tmp_path: Path) -> 
     assert (tmp_path / "other/.gitignore").read_text() == "*\n"
 
 
+# A text in parts
+
+
+def test_a_text_is_written_part_by_part_and_there_once_it_is_whole(tmp_path: Path) -> None:
+    file = tmp_path / "export"
+    file.write_text("old")
+    seen: list[str] = []
+
+    def parts() -> Iterator[str]:
+        for part in ("one\n", "two\n", "\udcff"):
+            seen.append(file.read_text())
+            yield part
+
+    write_texts(str(file), parts())
+    assert seen == ["old"] * 3
+    assert file.read_bytes() == b"one\ntwo\n\xff"
+
+
+def test_a_text_whose_parts_end_early_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "export"
+    file.write_text("old")
+
+    def parts() -> Iterator[str]:
+        yield "one\n"
+        raise KeyError("two")
+
+    with pytest.raises(KeyError):
+        write_texts(str(file), parts())
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
 # Lines at the end of a file
+
+
+def test_a_file_that_grows_stays_open_until_its_name_leads_elsewhere(tmp_path: Path) -> None:
+    growing = GrowingFile(str(tmp_path / "lines"))
+    first, second = growing.append(b"one"), growing.append(b"two")
+    assert (first.is_new, first.start, second.is_new, second.start) == (True, 0, False, 4)
+    assert (second.before.st_size, second.after.st_size) == (4, 8)
+    (tmp_path / "lines").rename(tmp_path / "old")
+    assert growing.append(b"three").is_new
+    (tmp_path / "other").write_bytes(b"torn")
+    (tmp_path / "other").replace(tmp_path / "lines")
+    assert growing.append(b"four").start == 5
+    growing.close()
+    growing.close()
+    assert growing.append(b"five").start == 10
+    growing.close()
+    assert (tmp_path / "old").read_bytes() == b"one\ntwo\n"
+    assert (tmp_path / "lines").read_bytes() == b"torn\nfour\nfive\n"
+
+
+def test_a_file_that_grows_is_opened_again_after_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    growing = GrowingFile(str(tmp_path / "lines"))
+    growing.append(b"one")
+    failed: list[int] = []
+
+    def fail(handle: int) -> None:
+        failed.append(handle)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        with pytest.raises(OSError, match="Input/output"):
+            growing.append(b"two")
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(failed[0])
+    growing.append(b"three")
+    growing.close()
+    assert (tmp_path / "lines").read_bytes() == b"one\nthree\n"
 
 
 def test_a_line_is_appended_with_one_write_and_its_place_told(tmp_path: Path) -> None:

@@ -404,7 +404,7 @@ def _make_find(folder: str, root: str) -> Callable[[str], str | None]:
 
 
 def write_export(file: str, texts: Iterable[str]) -> None:
-    """Write an export to a file, whole or not at all."""
-    from remit.workspace.files import write_text  # noqa: PLC0415 - only for this
+    """Write an export to a file, whole or not at all; only a part of it is in memory at a time."""
+    from remit.workspace.files import write_texts  # noqa: PLC0415 - only for this
 
-    write_text(file, "".join(f"{text}\n" for text in texts))
+    write_texts(file, (f"{text}\n" for text in texts))

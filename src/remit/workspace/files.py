@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from remit.errors import InputError, StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 MAX_BYTES = 64 * 1024 * 1024 + 4
@@ -124,10 +124,15 @@ def write_bytes(path: str, data: bytes, *, durable: bool = True) -> None:
     What is not `durable` may be lost or torn when the machine itself stops: for what can be made again.
     A link stays a link: what it leads to is replaced. The file keeps its permissions.
     """
+    write_blocks(path, (data,), durable=durable)
+
+
+def write_blocks(path: str, blocks: Iterable[bytes], *, durable: bool = True) -> None:
+    """Replace a file at once, as `write_bytes` does, with more than should be in memory at a time."""
     target = os.path.realpath(path)
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, name_half_written(name))
-    _write_beside(temporary, data, target=target, durable=durable)
+    _write_beside(temporary, blocks, target=target, durable=durable)
     try:
         os.replace(temporary, target)
     except BaseException:
@@ -142,7 +147,7 @@ def name_half_written(name: str) -> str:
     return f".remit-{os.getpid()}-{os.urandom(4).hex()}-{name[:40]}"
 
 
-def _write_beside(temporary: str, data: bytes, *, target: str, durable: bool = True) -> None:
+def _write_beside(temporary: str, blocks: Iterable[bytes], *, target: str, durable: bool = True) -> None:
     """Write the bytes that a file shall have under another name, with the file's permissions; nothing if it fails."""
     try:
         mode = stat.S_IMODE(os.stat(target).st_mode)
@@ -152,7 +157,8 @@ def _write_beside(temporary: str, data: bytes, *, target: str, durable: bool = T
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666 if mode is None else 0o600)
     try:
         try:
-            write_all(handle, data)
+            for block in blocks:
+                write_all(handle, block)
             if mode is not None:
                 os.fchmod(handle, mode)
             if durable:
@@ -271,10 +277,15 @@ def _take_back(handle: int, size: int, data: bytes) -> None:
 
 def write_text(path: str, text: str, *, make_folders: bool = False) -> None:
     """Write a text that the user asked for. Of one that was read, every byte comes back."""
+    write_texts(path, (text,), make_folders=make_folders)
+
+
+def write_texts(path: str, texts: Iterable[str], *, make_folders: bool = False) -> None:
+    """Write a text that the user asked for, part by part; the file is there once the last one is."""
     try:
         if make_folders:
             os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-        write_bytes(path, text.encode("utf-8", "surrogateescape"))
+        write_blocks(path, (text.encode("utf-8", "surrogateescape") for text in texts))
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         hint = "check the folder and its permissions"
