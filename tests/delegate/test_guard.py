@@ -317,6 +317,7 @@ def test_of_many_agents_some_are_listed() -> None:
     assert hint.startswith("known are: agent-00, agent-01, ")
     assert hint.endswith("agent-11 and 28 more")
     assert "remit new" in get_refusal("zzzzzzz", known=frozenset()).hint
+    assert get_refusal("zzzzzzz", known=frozenset({"a", "status-sync-manager"})).hint == "known are: a"
 
 
 @pytest.mark.parametrize(
@@ -355,6 +356,7 @@ def test_an_agent_calls_only_those_it_may() -> None:
         ("*-a", ["-a", "b-a"], ["a", "b-a-b"]),
         ("a*a", ["aa", "aba"], ["a", "ab"]),
         ("x*b*c*y", ["xbcy", "x1b2c3y"], ["xcby", "xby", "xbc"]),
+        ("x*b*b*y", ["xbby", "xb-by"], ["xby"]),
         ("**b", ["b", "ab"], ["a"]),
         ("a.c", ["a.c"], ["abc"]),
         ("a?c", ["a?c"], ["abc"]),

@@ -269,6 +269,12 @@ def test_a_line_with_a_gap_is_refused(tmp_path: Path) -> None:
     assert "everybody above s3" in get_refusal(home, {"REMIT_TICKET": mint_for("s3").token}).message
 
 
+def test_a_line_that_ends_elsewhere_than_at_its_root_is_refused(tmp_path: Path) -> None:
+    home = Home(str(tmp_path))
+    add(home, "s1", root_id="s0")
+    assert "everybody above s1" in get_refusal(home, {"REMIT_TICKET": mint_for("s1").token}).message
+
+
 def test_a_line_that_goes_in_a_circle_is_refused(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     root = add(home, "s1")
