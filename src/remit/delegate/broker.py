@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.delegate.drive import Drive
 from remit.delegate.endings import Ended, conclude
-from remit.delegate.report import load_report, make_report, render_report
+from remit.delegate.report import add_steps, load_report, make_report, render_report
 from remit.delegate.terms import read_terms
 from remit.errors import RemitError
 from remit.runners.registry import get_runner
@@ -141,8 +141,8 @@ class Broker:
             keep_texts(self.home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
             advance(
                 db, row.session_id, "settling", ended_ms=now_ms, ending=conclusion.ending, outcome=conclusion.outcome,
-                status=conclusion.status, tokens=usage.get("tokens"), cost_usd=usage.get("cost_usd"),
-                turns=usage.get("turns"),
+                status=conclusion.status, tokens=usage.tokens, cost_usd=usage.cost_usd,
+                turns=usage.turns,
             )  # fmt: skip
             set_ticket(self.home.ledger, row.session_id, None)  # good while its session runs
             if not read_terms(row.details).settles or self.settle is None:
@@ -156,7 +156,7 @@ class Broker:
         steps: tuple[Step, ...] = ()
         if self.settle is not None and read_terms(row.details).settles:
             steps = await asyncio.to_thread(self.settle, row, conclusion)
-        report = report._replace(settled=tuple(steps))
+        report = add_steps(report, steps)
         with self.home.ledger.transaction(durable=True) as db:
             if self._load(row.session_id).state != "settled":
                 keep_texts(self.home, row.session_id, {"report": render_report(report, conclusion)}, db=db)

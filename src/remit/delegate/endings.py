@@ -7,7 +7,7 @@ and code say which of the endings it was. What was left on disk is saved into a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.model import ERROR_CODES, Artifact, Fault
 
@@ -41,6 +41,8 @@ class Conclusion(NamedTuple):
     next_steps: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
+    entry: Mapping[str, Any] | None = None
+    """The line of the manifest that the agent appended."""
 
 
 class Ended(NamedTuple):
@@ -92,6 +94,7 @@ def _pass_on(ended: Ended, returned: Return) -> Conclusion:
         ending, "accepted" if judgement is None else judgement.outcome, returned.status, returned.summary,
         returned.artifacts, {} if judgement is None else judgement.grades, ended.unclaimed, faults,
         returned.next_steps, () if judgement is None else judgement.findings, _get_notes(ended),
+        judgement.verdict.payload if judgement and judgement.verdict and returned.dialect == "manifest" else None,
     )  # fmt: skip
 
 

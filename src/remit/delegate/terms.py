@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 
 class Terms(NamedTuple):
-    """The terms of a delegation, all of it plain JSON. The first message and what the agent's file tells it are texts
-    of the ledger, under `prompt` and `instructions`."""
+    """The terms of a delegation, all of it plain JSON.
+
+    The first message and what the agent's file tells it are texts of the ledger, `prompt` and `instructions`.
+    """
 
     work: str = ""
     """What was asked for, in the caller's own words, as much as fits a line."""

@@ -51,5 +51,7 @@ class Request(NamedTuple):
 
     # Of an earlier one
     resume_of: str = ""
+    harness_id: str = ""
+    """What its harness calls the session that is taken up again."""
     retry_of: str = ""
     batch: str = ""

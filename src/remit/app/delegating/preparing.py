@@ -209,6 +209,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         words=dict(setting.settings.status_words),
         topic=request.topic,
         resume_of=request.resume_of,
+        harness_id=request.harness_id,
         retry_of=request.retry_of,
         batch=request.batch,
     )

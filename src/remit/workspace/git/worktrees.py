@@ -60,6 +60,18 @@ def remove_worktree(root: str, name: str) -> bool:
     return was_there
 
 
+def name_branch(folder: str, branch: str, commit: str) -> None:
+    """Give a commit a branch, unless there is one of that name already."""
+    try:
+        answer = run(folder, "branch", "--no-track", branch, commit)
+    except Refused as refused:
+        raise refused.as_error() from refused
+    if answer.code and "already exists" not in answer.reason:
+        raise StorageError(
+            f"git cannot make the branch {branch}: {show(answer.reason)}", hint="see what git branch says"
+        )
+
+
 def list_worktrees(root: str) -> tuple[str, ...]:
     """The names of the workspace's worktrees, those too that were left half made or half removed."""
     home = os.path.join(os.path.realpath(root), FOLDER)

@@ -1,0 +1,133 @@
+"""Settling: what a conclusion means for tasks, manifest, errors and git of this workspace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.app.error_log import find_error_log
+from remit.app.manifests import place_manifest
+from remit.contract.dialects import get_dialect
+from remit.delegate.terms import read_terms
+from remit.model import Finding
+from remit.workspace.evidence import inspect_artifacts
+from remit.workspace.git.commits import commit_paths
+from remit.workspace.git.worktrees import name_branch
+from remit.workspace.home import Home
+from remit.workspace.settle import Places, Settlement, Step, settle
+from remit.workspace.tasks.store import TaskStore, find_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from remit.config import Settings
+    from remit.delegate.endings import Conclusion
+    from remit.delegate.terms import Terms
+    from remit.model import ArtifactFacts
+    from remit.workspace.ledger.delegations import Delegation
+
+_USABLE = ("completed", "partial")
+
+
+def make_settle(root: str, settings: Settings) -> Callable[[Delegation, Conclusion], tuple[Step, ...]]:
+    """A function that settles delegations of a workspace, in any thread: each call opens the ledger for itself."""
+
+    def settle_one(row: Delegation, conclusion: Conclusion) -> tuple[Step, ...]:
+        home = Home(root)
+        try:
+            terms = read_terms(row.details)
+            first = _keep_worktree(row, conclusion, terms) if terms.worktree else ()
+            settlement = make_settlement(row, conclusion, terms)
+            steps = settle(home, settlement, find_places(home, settings))
+            return (*first, *_tell_missing(terms, steps))
+        finally:
+            home.close()
+
+    return settle_one
+
+
+def make_settlement(row: Delegation, conclusion: Conclusion, terms: Terms) -> Settlement:
+    """What a delegation leaves behind. What cannot be used is neither linked nor committed; its errors are logged."""
+    usable = conclusion.status in _USABLE
+    in_worktree = bool(terms.worktree)
+    blocked = conclusion.next_steps[0] if conclusion.status == "blocked" and conclusion.next_steps else ""
+    return Settlement(
+        session_id=row.session_id,
+        status="timeout" if conclusion.ending == "timeout" else conclusion.status,
+        dialect=get_dialect(terms.dialect).name,
+        kind=terms.kind,
+        task_number=row.task_number,
+        phase=terms.phase,
+        summary=conclusion.summary,
+        reason=blocked,
+        artifacts=conclusion.artifacts if usable and not in_worktree else (),
+        faults=conclusion.faults,
+        path=row.path,
+        depth=row.depth,
+        command=terms.command or "run",
+        entry=conclusion.entry if not in_worktree else None,
+        commits=terms.commits and usable and not in_worktree,
+    )
+
+
+def find_places(home: Home, settings: Settings) -> Places:
+    """Where a workspace keeps what is settled."""
+    folder = find_folder(home.root, settings.tasks.folder)
+    manifest = f"{home.root}/{place_manifest(home.root, settings)}"
+    base = manifest.rpartition("/")[0]
+
+    def look(path: str) -> ArtifactFacts | None:
+        from pathlib import Path  # noqa: PLC0415 - only for an entry of the manifest
+
+        return inspect_artifacts((path,), root=Path(home.root), bases=(Path(base), Path(home.root)))[path]
+
+    return Places(
+        tasks=None if folder is None else TaskStore(home, folder),
+        manifest=manifest,
+        error_log=find_error_log(home.root),
+        look=look,
+        words=settings.status_words,
+        keep_days=settings.retention.days,
+        keep_megabytes=settings.retention.megabytes,
+    )
+
+
+def _keep_worktree(row: Delegation, conclusion: Conclusion, terms: Terms) -> tuple[Step, ...]:
+    """What was made in a worktree becomes a commit on a branch of its own, for whoever wants it."""
+    paths = tuple(artifact.path for artifact in conclusion.artifacts)
+    paths += tuple(change.path for change in conclusion.unclaimed)
+    if not paths or conclusion.status not in _USABLE:
+        return ()
+    committed = commit_paths(terms.root, tuple(dict.fromkeys(paths)), conclusion.summary[:200] or row.session_id)
+    if committed.commit is None:
+        return (Step("worktree", "failed", f"the work stays in {terms.root}", committed.findings),)
+    branch = f"remit/{row.session_id}"
+    name_branch(terms.root, branch, committed.commit)
+    return (Step("worktree", "done", f"git merge {branch} brings it in"),)
+
+
+def _tell_missing(terms: Terms, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Where the agent was to do this itself (C19), say what Remit had to do instead."""
+    if terms.owner != "agent":
+        return steps
+    return tuple(
+        step._replace(findings=(*step.findings, left_undone(step.name))) if step.state == "done" else step
+        for step in steps
+    )
+
+
+def left_undone(step: str) -> Finding:
+    """An agent whose file says that it settles itself left a step to Remit.
+
+    Why: what two may do is done by none. Remit looks at what is there and does what is missing.
+
+    Bad: `owner: agent`, and the task was never moved.
+
+    Good: the agent does its postflight, or its file leaves it to Remit (`owner: remit`, the default).
+    """
+    return Finding(
+        "SET001", "warning", f"the agent left the step '{step}' undone, and Remit did it",
+        "Let the agent do it, or set owner: remit.", "C19",
+    )  # fmt: skip
+
+
+TOLD = {"SET001": (left_undone, "warning", "C19")}

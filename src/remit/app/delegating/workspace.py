@@ -1,0 +1,123 @@
+"""A workspace that a program delegates from.
+
+    async with Workspace.open(path) as ws:
+        envelope = await ws.delegate("researcher", "Find out how the cache is invalidated.")
+
+Everything is kept on disk as it happens: a program that is killed loses nothing, and the next one that opens the
+workspace takes up what it had begun.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Self
+
+from remit.app.delegating.agents import list_own_runners
+from remit.app.delegating.asking import NO_AGENT, Request
+from remit.app.delegating.preparing import Prepared, Setting, prepare
+from remit.app.delegating.settling import make_settle
+from remit.app.settings import find_workspace, load_settings
+from remit.delegate.broker import Broker
+from remit.delegate.envelope import fit_envelope
+from remit.delegate.local import Local
+from remit.errors import UsageError
+from remit.workspace.home import Home
+from remit.workspace.ledger.delegations import load_delegation
+from remit.workspace.ledger.slots import Slots
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from remit.delegate.engine import Engine
+    from remit.delegate.envelope import Envelope
+    from remit.workspace.ledger.delegations import Delegation
+
+
+class Workspace:
+    """A workspace, opened to delegate. Use it as `async with Workspace.open(path) as ws`."""
+
+    def __init__(self, root: str, *, environ: Mapping[str, str] | None = None) -> None:
+        self.root = root
+        self.settings = load_settings(root)
+        self.home = Home(root)
+        self.environ = dict(os.environ if environ is None else environ)
+        own = list_own_runners(self.settings)
+        slots = Slots(*self.settings.delegation.limits)
+        settle = make_settle(root, self.settings)
+        self.broker = Broker(self.home, slots=slots, settle=settle, own_runners=own, environ=self.environ)
+        self.engine: Engine = Local(self.broker)
+        self._own_runners = own
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str] | None = None, *, environ: Mapping[str, str] | None = None) -> Self:
+        """The workspace that a folder belongs to; without a path, that of the current folder."""
+        return cls(find_workspace(None if path is None else os.fspath(path)), environ=environ)
+
+    async def __aenter__(self) -> Self:
+        """Take up what an earlier process left."""
+        if self.home.is_made:
+            await self.engine.recover()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close it. Agents that still run go on, and whoever opens the workspace next takes them up."""
+        await self.close()
+
+    async def close(self) -> None:
+        """Stop driving, and let go of the ledger."""
+        await self.engine.close()
+        self.home.close()
+
+    # --- delegating ---------------------------------------------------------------------------------------------------
+
+    async def delegate(self, agent: str, prompt: str, **options: Any) -> Envelope:  # noqa: ANN401 - fields of Request
+        """Hand work to an agent and wait for its return; what came of it, within its budget of tokens.
+
+        The options are the other fields of `Request`: inputs, runner, command, function, timeout_s, dialect, budget,
+        isolate, sandbox … Raises `RefusedError` where it may not be, and `RunnerError` where it cannot be started.
+        """
+        known = set(Request._fields)
+        unknown = options.keys() - known
+        if unknown:
+            raise UsageError(f"there is no option {min(unknown)}", hint=f"known are: {', '.join(sorted(known))}")
+        return await self.run(Request(agent or NO_AGENT, prompt, **options))
+
+    async def run(self, request: Request) -> Envelope:
+        """Hand work to an agent and wait for its return."""
+        prepared = await self.start(request)
+        return await self.wait(prepared.row.session_id)
+
+    async def start(self, request: Request) -> Prepared:
+        """Hand work to an agent, and go on."""
+        prepared = self.prepare(request)
+        await self.engine.submit(prepared.row.session_id)
+        return prepared
+
+    def prepare(self, request: Request, *, owner: str | None = None) -> Prepared:
+        """Admit a request and write it down; nobody drives it yet."""
+        setting = Setting(self.home, self.settings, self._own_runners, self.environ, owner or self.engine.id)
+        prepared = prepare(request, setting)
+        if request.function is not None:
+            self.broker.functions[prepared.row.session_id] = request.function
+        return prepared
+
+    async def wait(self, session_id: str) -> Envelope:
+        """Wait for a delegation, whoever drives it; what came of it, within its budget of tokens."""
+        try:
+            envelope = await self.engine.wait(session_id)
+        finally:
+            self.broker.functions.pop(session_id, None)
+        return fit_envelope(envelope, max_tokens=self._get_tokens(session_id))
+
+    def _get_tokens(self, session_id: str) -> int:
+        row = load_delegation(self.home.ledger, session_id)
+        usual = self.settings.delegation.delegate.envelope_tokens
+        return usual if row is None else int(row.details.get("envelope_tokens", usual))
+
+    async def cancel(self, session_id: str, *, reason: str = "somebody cancelled it") -> Sequence[str]:
+        """End a delegation and all below it; the sessions that were told."""
+        return await self.engine.cancel(session_id, reason=reason)
+
+    def list(self, *, only_open: bool = True) -> Sequence[Delegation]:
+        """The delegations that there are, newest first."""
+        return self.engine.list(only_open=only_open)

@@ -1,0 +1,48 @@
+"""The engine: where delegations run. A port; `local` is this machine, with ledger and shims.
+
+Owns what every engine can do. A delegation is in the ledger before an engine hears of it, so an engine is told a
+session and nothing else; `remit.testing.engines` checks that one keeps to this.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.delegate.envelope import Envelope
+    from remit.workspace.ledger.delegations import Delegation
+
+
+class Engine(Protocol):
+    """Where delegations run."""
+
+    @property
+    def id(self) -> str:
+        """Whoever drives: what stands as `owner` in the rows that are this engine's."""
+        ...
+
+    async def submit(self, session_id: str) -> None:
+        """Begin to drive a delegation whose row is this engine's; it is driven once, however often this is called."""
+        ...
+
+    async def wait(self, session_id: str) -> Envelope:
+        """Wait until a delegation is settled, whoever drives it; what became of it."""
+        ...
+
+    async def cancel(self, session_id: str, *, reason: str = "") -> Sequence[str]:
+        """End a delegation and all below it; the sessions that were told. Returns when nothing of them is alive."""
+        ...
+
+    def list(self, *, only_open: bool = True) -> Sequence[Delegation]:
+        """The delegations that there are, newest first."""
+        ...
+
+    async def recover(self) -> Sequence[str]:
+        """Take over what engines have left that are no longer there; the sessions that are driven here now."""
+        ...
+
+    async def close(self) -> None:
+        """Stop driving. Agents that run go on, and are taken over by whoever comes next."""
+        ...

@@ -1,0 +1,95 @@
+"""The engine of one machine: ledger and shims, no server.
+
+Owns the tasks of this process: each drives one delegation. What another process drives is waited for by looking at the
+ledger; where that process is gone, this one drives.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from remit.delegate.report import load_report
+from remit.errors import UsageError
+from remit.workspace import sessions
+from remit.workspace.brokers import is_present
+from remit.workspace.ledger.delegations import list_delegations, load_delegation
+from remit.workspace.ledger.slots import claim
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.delegate.broker import Broker
+    from remit.delegate.envelope import Envelope
+    from remit.workspace.ledger.delegations import Delegation
+
+_LOOK_S = 0.1
+_ENDING_S = 0.02
+
+
+class Local:
+    """This machine."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.broker = broker
+        self.home = broker.home
+        self._tasks: dict[str, asyncio.Task[Envelope]] = {}
+
+    @property
+    def id(self) -> str:
+        """The broker of this process."""
+        return self.broker.id
+
+    async def submit(self, session_id: str) -> None:
+        """Begin to drive a delegation that is this broker's."""
+        if session_id not in self._tasks:
+            self._tasks[session_id] = asyncio.ensure_future(self.broker.drive(session_id))
+
+    async def wait(self, session_id: str) -> Envelope:
+        """Wait until a delegation is settled, whoever drives it."""
+        while True:
+            if session_id in self._tasks:
+                return await asyncio.shield(self._tasks[session_id])
+            row = self._load(session_id)
+            if row.state == "settled":
+                return load_report(self.home, session_id)[0]
+            if not is_present(self.home, row.owner) and claim(self.home.ledger, row, self.id):
+                await self.submit(session_id)
+                continue
+            await asyncio.sleep(_LOOK_S)
+
+    async def cancel(self, session_id: str, *, reason: str = "somebody cancelled it") -> Sequence[str]:
+        """End a delegation and all below it, whoever drives them; returns when nothing of them is alive."""
+        self._load(session_id)
+        told = self.broker.cancel(session_id, reason=reason)
+        while any(living.session_id in told for living in sessions.list_living(self.home)):  # noqa: ASYNC110 - other processes end there
+            await asyncio.sleep(_ENDING_S)
+        return told
+
+    def list(self, *, only_open: bool = True) -> Sequence[Delegation]:
+        """The delegations that there are, newest first."""
+        return list_delegations(self.home.ledger, only_open=only_open, limit=10_000)
+
+    async def recover(self) -> Sequence[str]:
+        """Take over what brokers have left that are no longer there."""
+        taken = self.broker.claim_abandoned()
+        for session_id in taken:
+            await self.submit(session_id)
+        return taken
+
+    async def close(self) -> None:
+        """Stop driving; agents go on."""
+        tasks = [task for task in self._tasks.values() if not task.done()]
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with suppress(asyncio.CancelledError, Exception):
+                await task
+        self.broker.end()
+
+    def _load(self, session_id: str) -> Delegation:
+        row = load_delegation(self.home.ledger, session_id)
+        if row is None:
+            raise UsageError(f"there is no delegation {session_id}", hint="remit ps --all shows what there is")
+        return row
