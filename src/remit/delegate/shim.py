@@ -1,9 +1,9 @@
 """The shim: the process that runs one agent, keeps what it prints, ends it in time and says once how it ended.
 
-Owns an agent's life. It is started by `workspace/sessions.py`, which also says what is in a session's folder, as
-`python -I -S shim.py FOLDER LOCK CONTROL`, and it outlives whoever started it. Nothing here imports Remit, and little
-of the standard library: every agent pays for it. So `_ctypes` and `_signal` are used without the modules around them,
-which cost 9 ms and 6 ms more.
+Owns an agent's life. It is started by `workspace/sessions.py`, which says what is in a session's folder, with the
+folder, the handle of its lock and that of its pipe as arguments, and it outlives whoever started it. Nothing here
+imports Remit, and little of the standard library: every agent pays for it. So `_ctypes` and `_signal` are used without
+the modules around them, which cost 9 ms and 6 ms more.
 
     shim      reads and keeps the output, holds the deadline, listens to `control`, writes `result.json`
     └ keeper  ends everything when the shim says so or is gone
@@ -47,7 +47,7 @@ PATIENCE_SECONDS = 60.0
 _PIECE_BYTES = 1 << 16
 _MAX_WORD_BYTES = 4096
 _MAX_ORDER_BYTES = 64 << 20
-_STOP_ROUNDS = 50
+_STOP_ROUNDS, _CATCH_ROUNDS = 50, 1000
 _WAIT_MS = 60_000
 
 _NEW_NAMESPACES, _NEW_USER = 0x20020000, 0x10000000  # PID and mounts
@@ -224,45 +224,80 @@ def _ask_ps() -> list[tuple[int, int, int]]:
     return [(int(pid), int(parent), int(group)) for pid, parent, group, state, *_ in words if "Z" not in state]
 
 
-def find_tree(root: int, group: int) -> set[int]:
-    """All that descend from a process, and all in a group; without the process itself."""
+def find_tree(root: int, group: int) -> dict[int, int]:
+    """All that descend from a process, and all in a group: each with its group; without the process itself."""
     children: dict[int, list[int]] = {}
-    tree: set[int] = set()
+    group_of: dict[int, int] = {}
     for pid, parent, member_of in list_processes():
         children.setdefault(parent, []).append(pid)
-        if member_of == group:
-            tree.add(pid)
+        group_of[pid] = member_of
+    tree = {pid for pid, member_of in group_of.items() if member_of == group}
     waiting = [root, *tree]
     while waiting:
         for pid in children.get(waiting.pop(), ()):
             if pid not in tree:
                 tree.add(pid)
                 waiting.append(pid)
-    return tree - {root, os.getpid()}
+    return {pid: group_of[pid] for pid in tree - {root, os.getpid()}}
 
 
 def kill_tree(root: int, group: int) -> int:
-    """End all that descend from a process or are in a group; how many there were.
+    """End all that descend from a process or are in a group; how many there were, at least.
 
-    They are stopped first, so that none has a child while the others are looked for.
+    They are stopped first, so that none has a child while the others are looked for. A signal to a group reaches
+    also those who are being born into it.
     """
     ended: set[int] = set()
     immune: set[int] = set()
-    while True:
+    while _has_children() or group > 0:
         stopped: set[int] = set()
+        groups: set[int] = set()
         for _ in range(_STOP_ROUNDS):
-            fresh = find_tree(root, group) - stopped - immune
+            tree = find_tree(root, group)
+            fresh = tree.keys() - stopped - immune
             if not fresh:
                 break
+            groups |= set(tree.values()) - {0, 1, os.getpgid(0)}  # to -1 would be to everybody
+            _send((-each for each in groups), signal.SIGSTOP)
             immune |= _send(fresh, signal.SIGSTOP)
             stopped |= fresh
         stopped -= immune
-        if not stopped:
-            return len(ended)
+        _send((-each for each in groups), signal.SIGKILL)
         _send(stopped, signal.SIGKILL)
-        ended |= stopped
+        ended |= stopped | _catch_children(immune)
+        if not stopped and (group > 0 or immune):
+            break
+    return len(ended)
+
+
+def _catch_children(immune: set[int]) -> set[int]:
+    """End the children that we have, at once, as often as there are new ones.
+
+    Who has a child and ends, again and again, is gone before a walk has found it. But each of its children is ours.
+    """
+    ended: set[int] = set()
+    for _ in range(_CATCH_ROUNDS):
         _reap()
-        time.sleep(0.001)
+        try:
+            handle = os.open("/proc/thread-self/children", os.O_RDONLY)
+        except OSError:  # no Linux, or one that does not tell
+            time.sleep(0.001)
+            break
+        children = {int(pid) for pid in os.read(handle, _PIECE_BYTES).split()} - immune
+        os.close(handle)
+        if not children:
+            break
+        _send(children, signal.SIGKILL)
+        ended |= children
+    return ended
+
+
+def _has_children() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def _send(pids: Iterable[int], number: int) -> set[int]:
@@ -341,7 +376,7 @@ def _end_all(run: Run) -> int:
     """End everything that the agent has left; how many there were, without the agent."""
     _reap()
     is_over = run.status is not None or run.agent < 0
-    if run.contained != "namespace":
+    if run.contained != "namespace" or os.getpid() != 1:  # else the signal would go to everybody on the machine
         found = kill_tree(os.getpid(), run.agent if run.contained == "group" else -1)
         _reap()
         return max(0, found - (not is_over))
@@ -694,15 +729,19 @@ def _unmark(mark: bytes) -> None:
 
 
 def main() -> None:
-    """Run an agent, once."""
-    path, folder, control = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    """Run an agent, once: the session's folder, its lock and its pipe are the last of the arguments."""
+    path, folder, control = sys.argv[-3], int(sys.argv[-2]), int(sys.argv[-1])
     for handle in (folder, control):
         os.set_inheritable(handle, False)  # noqa: FBT003 - os wants it so
     if os.getsid(0) != os.getpid():
         os.setsid()
     key = _drop_key()
-    if not _claim(folder):
-        return
+    if _claim(folder):
+        _run(path, folder, control, key)
+    os._exit(0)  # an orderly end of the interpreter costs 2 ms
+
+
+def _run(path: str, folder: int, control: int, key: bytes) -> None:
     run = Run(_read_order(folder), folder, control)
     if time.monotonic() >= run.deadline:
         run.ending = "timeout"
@@ -717,8 +756,3 @@ def main() -> None:
         sink.finish(folder, name)
     _write_result(run, key, "/".join(path.rstrip("/").split("/")[-2:]))
     _unmark(run.order.mark)
-
-
-if __name__ == "__main__":
-    main()
-    os._exit(0)  # an orderly end of the interpreter costs 2 ms

@@ -46,7 +46,10 @@ OUT_CAP_BYTES, ERR_CAP_BYTES = 64 << 20, 8 << 20
 Contained = Literal["namespace", "subreaper", "group"]
 State = Literal["none", "alive", "finished", "lost"]
 """Nothing was started; it runs; there is a result; it was started, and nothing is alive and nothing was said."""
-_SHIM = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "delegate", "shim.py")
+_SHIM_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "delegate")
+_SHIM = "import sys; sys.path.append(sys.argv[1]); import shim; shim.main()"
+"""As a module, not as a script: of a module Python keeps the compiled form, and to compile it takes 10 ms. The folder
+goes last, so that nothing in it can be taken for a module of Python's own."""
 _OWN_NAMES = frozenset(
     {
         "order",
@@ -182,6 +185,15 @@ def make_attempt(home: Home, session_id: str, number: int) -> Attempt:
     return Attempt(session_id, number, folder)
 
 
+def count_attempts(home: Home, session_id: str) -> int:
+    """The number of the last attempt that a folder was made for; 0 where there is none."""
+    try:
+        names = os.listdir(os.path.dirname(find_folder(home, session_id, 1)))
+    except OSError:
+        return 0
+    return max((int(name) for name in names if name.isascii() and name.isdecimal()), default=0)
+
+
 def start_shim(home: Home, attempt: Attempt, order: ShimOrder, *, key: str) -> Started:
     """Start an agent under its shim. It goes on whatever becomes of this process.
 
@@ -270,9 +282,10 @@ def _start(folder: str, order: ShimOrder, mark: str, *, key: str, lock: int, han
         raise RunnerError("nobody knows which Python this is", hint="start Remit with its own command")
     from subprocess import DEVNULL, Popen  # noqa: PLC0415 - only where something is started
 
+    cache = ["-X", f"pycache_prefix={sys.pycache_prefix}"] if sys.pycache_prefix else []
     try:
         process = Popen(  # noqa: S603 - our own shim
-            [sys.executable, "-I", "-S", _SHIM, folder, str(lock), str(control)],
+            [sys.executable, "-I", "-S", *cache, "-c", _SHIM, _SHIM_FOLDER, folder, str(lock), str(control)],
             cwd="/",
             env=dict(order.environ),
             stdin=hear,
