@@ -9,12 +9,18 @@ import remit
 
 PUBLIC_NAMES = [
     "Artifact",
+    "Budget",
+    "Envelope",
     "Fault",
     "Finding",
+    "RefusedError",
     "RemitError",
     "Repair",
+    "Request",
     "Return",
+    "RunnerError",
     "Verdict",
+    "Workspace",
     "__version__",
     "check",
     "convert",

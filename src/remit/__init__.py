@@ -8,25 +8,39 @@ from __future__ import annotations
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
     from remit.app import check, convert, explain, instructions, schema
-    from remit.errors import RemitError
+    from remit.app.delegating.asking import Request
+    from remit.app.delegating.workspace import Workspace
+    from remit.delegate.envelope import Envelope
+    from remit.delegate.limits import Budget
+    from remit.errors import RefusedError, RemitError, RunnerError
     from remit.model import Artifact, Fault, Finding, Repair, Return, Verdict
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "remit.app": ("check", "convert", "explain", "instructions", "schema"),
-    "remit.errors": ("RemitError",),
+    "remit.app.delegating.asking": ("Request",),
+    "remit.app.delegating.workspace": ("Workspace",),
+    "remit.delegate.envelope": ("Envelope",),
+    "remit.delegate.limits": ("Budget",),
+    "remit.errors": ("RefusedError", "RemitError", "RunnerError"),
     "remit.model": ("Artifact", "Fault", "Finding", "Repair", "Return", "Verdict"),
 }
 
 __all__ = [
     "Artifact",
+    "Budget",
+    "Envelope",
     "Fault",
     "Finding",
+    "RefusedError",
     "RemitError",
     "Repair",
+    "Request",
     "Return",
+    "RunnerError",
     "Verdict",
+    "Workspace",
     "__version__",
     "check",
     "convert",

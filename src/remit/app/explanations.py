@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from remit.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from remit.agents.rules.all import Rule
     from remit.agents.rules.graph import GraphRule
-    from remit.model import Severity
+    from remit.model import Finding, Severity
 
 
 class Explanation(NamedTuple):
@@ -39,7 +39,7 @@ def explain_all() -> list[Explanation]:
     """The documentation of every code, in order."""
     from inspect import cleandoc  # noqa: PLC0415 - 9 ms
 
-    found = [*_explain_messages(), *_explain_agent_files(), *_explain_workspace()]
+    found = [*_explain_messages(), *_explain_agent_files(), *_explain_workspace(), *_explain_delegations()]
     return sorted(each._replace(documentation=cleandoc(each.documentation)) for each in found)
 
 
@@ -78,6 +78,17 @@ def _explain_workspace() -> Iterator[Explanation]:
     from remit.workspace.tasks import drift  # noqa: PLC0415
 
     for room in (manifest_lines, findings_file, tokens, drift, document, frontmatter_activity, told, trust):
-        for code, (tell, severity, requirement) in room.TOLD.items():
-            name = tell.__name__.replace("_", "-")
-            yield Explanation(code, name, severity, requirement, None, None, tell.__doc__ or "")
+        yield from _explain_told(room.TOLD)
+
+
+def _explain_delegations() -> Iterator[Explanation]:
+    from remit.app.delegating import settling  # noqa: PLC0415 - only for this
+    from remit.delegate import inputs, judgement  # noqa: PLC0415
+
+    for room in (inputs, judgement, settling):
+        yield from _explain_told(room.TOLD)
+
+
+def _explain_told(told: Mapping[str, tuple[Callable[..., Finding], Severity, str]]) -> Iterator[Explanation]:
+    for code, (tell, severity, requirement) in told.items():
+        yield Explanation(code, tell.__name__.replace("_", "-"), severity, requirement, None, None, tell.__doc__ or "")

@@ -61,7 +61,10 @@ def get_executing(settings: Settings, *, root: str) -> Executing:
     has_cleo = os.path.isdir(f"{root}/.cleo")  # noqa: PTH112 - pathlib costs 8 ms
     if not commands and has_cleo and find_folder(root, settings.tasks.folder) is None:
         commands = CLEO
-    return Executing(tuple((f"tasks.{name}", command) for name, command in commands.items()))
+    told = [(f"tasks.{name}", command) for name, command in commands.items()]
+    for runner, table in settings.delegation.runners.items():
+        told += [(f"runners.{runner}.{name}", command) for name, command in table.executes.items()]
+    return Executing(tuple(told))
 
 
 def check_trust(root: str, settings: Settings) -> None:

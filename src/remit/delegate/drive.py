@@ -17,7 +17,7 @@ from remit.delegate.endings import Ended, add_usage, conclude
 from remit.delegate.judgement import Scene, judge_answer, look_around
 from remit.delegate.limits import Budget, Spent, find_exhausted, left
 from remit.delegate.terms import read_terms
-from remit.delegate.ticket import RANDOM_BYTES, SESSION, TICKET, mint
+from remit.delegate.ticket import CARRIED, RANDOM_BYTES, SESSION, TICKET, mint
 from remit.errors import RemitError, RunnerError
 from remit.model import Expectation
 from remit.runners import Heard, Order, Usage
@@ -145,12 +145,8 @@ class Drive:
         """Start an attempt, with a message to an agent that has ended; what there is to say if that cannot be."""
         if self.cancelling or self.broker.is_cancelled(self.row.session_id):
             return Turn(number, "cancelled", Heard(), reason=self.cancelling)
-        ticket = mint(os.urandom(RANDOM_BYTES))
-        set_ticket(self.home.ledger, self.row.session_id, ticket.hash)
-        environ = self.broker.environ | {
-            TICKET: ticket.token, SESSION: self.row.session_id, "REMIT_ROOT": self.home.root,
-            "TRACEPARENT": make_traceparent(self.broker.environ, self.row),
-        }  # fmt: skip
+        environ = self.broker.environ | self._mint()
+        environ |= {"REMIT_ROOT": self.home.root, "TRACEPARENT": make_traceparent(self.broker.environ, self.row)}
         try:
             order = self._make_order(number, environ)
             launch = self._make_launch(order, message)
@@ -160,6 +156,12 @@ class Drive:
             return Turn(number, "refused", Heard(cause="refused", trouble=error.message), reason=str(error))
         self.broker.note(self.row.session_id, "started", {"attempt": number})
         return None
+
+    def _mint(self) -> dict[str, str]:
+        """A new ticket for the agent; one that an earlier attempt had is no longer good."""
+        ticket = mint(os.urandom(RANDOM_BYTES))
+        set_ticket(self.home.ledger, self.row.session_id, ticket.hash)
+        return {TICKET: ticket.token, SESSION: self.row.session_id}
 
     def _make_shim_order(self, launch: Launch, environ: dict[str, str]) -> sessions.ShimOrder:
         sandbox = None
@@ -300,6 +302,7 @@ class Drive:
 
         seconds = ((self.row.deadline_ms or 0) - read_clock_ms()) / 1000
         order = self._make_order(1, {})
+        CARRIED.set(self._mint())  # for this task and what it awaits
         try:
             if asyncio.iscoroutinefunction(function):
                 answer = await asyncio.wait_for(function(order.prompt), seconds)

@@ -12,6 +12,7 @@ import json
 import os
 from base64 import urlsafe_b64encode
 from contextlib import suppress
+from contextvars import ContextVar
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +21,7 @@ from remit.delegate.guard import Caller
 from remit.delegate.limits import Budget, Spent, clamp, left, read_budget
 from remit.errors import RefusedError, UsageError
 from remit.lazy import lazy
+from remit.model import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,6 +32,8 @@ TICKET = "REMIT_TICKET"
 SESSION = "REMIT_SESSION_ID"
 """What an agent finds in its environment, and hands on to whatever it starts."""
 RANDOM_BYTES = 32
+CARRIED: ContextVar[Mapping[str, str]] = ContextVar("remit_ticket", default=NOTHING)
+"""What a function that runs in the broker's own process carries instead of an environment."""
 _TOKEN = lazy(r"remit1_[A-Za-z0-9_-]{43}")
 _OPEN = ("admitted", "running")
 """Its program may be running before the ledger is told so."""

@@ -20,7 +20,7 @@ from remit.delegate.guard import Asked, admit, make_session_id
 from remit.delegate.inputs import check_inputs, fill_inputs
 from remit.delegate.limits import Budget, clamp, find_timeout
 from remit.delegate.terms import Terms
-from remit.delegate.ticket import find_caller
+from remit.delegate.ticket import CARRIED, find_caller
 from remit.errors import RefusedError, UsageError
 from remit.runners.registry import get_runner
 from remit.workspace import sessions
@@ -111,7 +111,7 @@ def _admit(work: _Work, asked: Asked, terms: Terms, setting: Setting) -> Delegat
     try:
         with setting.home.ledger.transaction(durable=True):
             now_ms = read_clock_ms()
-            caller = find_caller(setting.home, setting.environ, now_ms=now_ms)
+            caller = find_caller(setting.home, {**setting.environ, **CARRIED.get()}, now_ms=now_ms)
             admitted = admit(asked, caller, session_id=session_id, now_ms=now_ms)
             limits = {name: limit for name, limit in admitted.budget._asdict().items() if limit is not None}
             terms = terms._replace(timeout_s=admitted.timeout_s, budget=limits)
@@ -164,7 +164,8 @@ def _find_timeout(request: Request, agent: Agent, own: AgentSettings, settings: 
     own_file = agent.definition.timeout_s if agent.definition is not None else None
     kind = request.kind or (agent.definition.kind if agent.definition is not None else None)
     asked = (request.timeout_s, own.timeout, own_file, settings.delegation.delegate.timeout)
-    return next((each for each in asked if each is not None), None) or find_timeout(kind)
+    chosen = next((each for each in asked if each is not None), None)
+    return find_timeout(kind) if chosen is None else chosen
 
 
 def _make_id(now_ms: int) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from remit.config import Settings
     from remit.delegate.endings import Conclusion
     from remit.delegate.terms import Terms
-    from remit.model import ArtifactFacts
+    from remit.model import ArtifactFacts, Severity
     from remit.workspace.ledger.delegations import Delegation
 
 _USABLE = ("completed", "partial")
@@ -130,4 +130,4 @@ def left_undone(step: str) -> Finding:
     )  # fmt: skip
 
 
-TOLD = {"SET001": (left_undone, "warning", "C19")}
+TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {"SET001": (left_undone, "warning", "C19")}
