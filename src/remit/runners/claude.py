@@ -1,0 +1,216 @@
+"""The runner `claude`: Claude Code without its terminal.
+
+Owns what is known of it:
+- The prompt is read from standard input, so it may be of any length. One that begins with a slash would be taken for a
+  command of its own; a line break in front of it prevents that.
+- An agent that Claude Code does not know comes as text appended to its system prompt, from a file.
+- The session's id is chosen before the start. A session is bound to its working folder, can be resumed after the
+  program was killed, and cannot be begun twice. It is written down with a short delay: killed right after its first
+  words, there is nothing to resume.
+- The exit code alone says nothing. An API error has `subtype: success` with `is_error`; a limit that was reached has no
+  result; a denied tool changes nothing; and ended from outside, the program may exit with 0. Only a result line counts.
+- `usage` of the result leaves out what subagents used, and all of it once the budget is used up; `modelUsage` does not.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any, Literal
+
+from remit.errors import RunnerError
+from remit.runners.protocol import Heard, Launch, Usage
+from remit.runners.streams import (
+    StreamListener,
+    encode,
+    find_program,
+    get_args,
+    get_cost,
+    get_count,
+    get_environ,
+    get_list,
+    get_map,
+    get_model,
+    get_text,
+    has_option,
+    show,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.runners.protocol import Operation, Order
+
+_TOOLS = {"read": "Read", "write": "Write", "edit": "Edit", "bash": "Bash", "grep": "Grep", "glob": "Glob"}
+_OPERATIONS: dict[str, Operation] = {
+    **dict.fromkeys(("Read", "Grep", "Glob", "LSP", "NotebookRead", "WebFetch", "WebSearch"), "read"),
+    **dict.fromkeys(("Write", "Edit", "MultiEdit", "NotebookEdit"), "write"),
+    "Bash": "run",
+    **dict.fromkeys(("Agent", "Task"), "delegate"),
+}
+_INSTRUCTIONS = "instructions.md"
+_IDS = uuid.UUID("5bba9ef8-2ea4-5bd0-a2c2-6c1b5dbb8d54")
+_INPUT = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+_LIVE_INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_LIMITS: dict[str, Literal["turns", "budget"]] = {"error_max_turns": "turns", "error_max_budget_usd": "budget"}
+_MAX_MESSAGES = 100_000
+
+
+class Claude:
+    """Claude Code."""
+
+    name = "claude"
+    can_resume = True
+    tells_tools = True
+
+    def start(self, order: Order) -> Launch:
+        """Begin a session under an id of ours."""
+        return self._launch(order, order.prompt, "--session-id", make_session_uuid(order))
+
+    def resume(self, order: Order, harness_id: str, message: str) -> Launch:
+        """Go on with a session; the instructions are not kept in it and are given again."""
+        return self._launch(order, message, "--resume", harness_id)
+
+    def listen(self, order: Order) -> ClaudeListener:
+        """Something that hears one run."""
+        del order
+        return ClaudeListener()
+
+    def _launch(self, order: Order, prompt: str, *session: str) -> Launch:
+        if not prompt.strip():
+            raise RunnerError("Claude Code does not begin without a prompt", hint="say what is to be done")
+        args = get_args(order)
+        argv = [find_program(order, "claude", "@anthropic-ai/claude-code"), "-p", "--output-format=stream-json"]
+        argv += ["--verbose", *session]
+        if not has_option(args, "--permission-mode", "--dangerously-skip-permissions"):
+            argv.append("--permission-mode=acceptEdits")
+        if order.tools is not None:
+            names = ",".join(_TOOLS[tool] for tool in order.tools if tool in _TOOLS)
+            argv += [f"--tools={names}", *([f"--allowedTools={names}"] if names else [])]
+        files = {}
+        if order.agent and order.is_native:
+            argv.append(f"--agent={order.agent}")
+        elif order.instructions.strip():
+            files[_INSTRUCTIONS] = encode(order.instructions)
+            argv.append(f"--append-system-prompt-file={order.folder}/{_INSTRUCTIONS}")
+        model = get_model(order)
+        argv += [f"--model={model}"] if model else []
+        argv += [f"--max-turns={order.max_turns}"] if order.max_turns is not None else []
+        argv += [f"--max-budget-usd={order.max_usd:.6f}"] if order.max_usd is not None else []
+        stdin = encode(f"\n{prompt}" if prompt.startswith("/") else prompt)
+        return Launch((*argv, *args), stdin, {"DISABLE_AUTOUPDATER": "1"} | get_environ(order), files)
+
+
+def make_session_uuid(order: Order) -> str:
+    """The id under which Claude Code keeps a session; another one for each attempt that begins anew."""
+    number = order.folder.rstrip("/").rpartition("/")[2]
+    return str(uuid.uuid5(_IDS, order.session_id if number == "1" else f"{order.session_id}/{number}"))
+
+
+class ClaudeListener(StreamListener):
+    """Hears Claude Code's stream."""
+
+    harness = "Claude Code"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._result: Mapping[str, Any] | None = None
+        self._messages: dict[str, tuple[int, int]] = {}
+        self._turns = 0
+        self._retrying = ""
+
+    def hear(self, record: Mapping[str, Any]) -> None:
+        """One object of the stream."""
+        kind = record.get("type")
+        self.harness_id = get_text(record, "session_id") or self.harness_id
+        if kind == "assistant":
+            self._hear_assistant(record)
+        elif kind == "user":
+            for block in get_list(get_map(record, "message"), "content"):
+                if block.get("type") == "tool_result":
+                    self.tools.end(get_text(block, "tool_use_id"), failed=block.get("is_error") is True)
+        elif kind == "result":
+            self._result = record
+        elif kind == "system" and record.get("subtype") == "api_retry":
+            status = record.get("error_status")
+            what = f"{status} {get_text(record, 'error')}" if status else get_text(record, "error")
+            self._retrying = f"{what.strip()}, try {record.get('attempt')} of {record.get('max_retries')}"
+
+    def _hear_assistant(self, record: Mapping[str, Any]) -> None:
+        message = get_map(record, "message")
+        if message.get("model") != "<synthetic>":  # what the program says in the model's place
+            self._retrying = ""
+            self._count(get_text(message, "id"), message, is_main=record.get("parent_tool_use_id") is None)
+        for block in get_list(message, "content"):
+            if block.get("type") == "tool_use":
+                name, given = get_text(block, "name"), get_map(block, "input")
+                path = given.get("file_path") or given.get("notebook_path") or given.get("path")
+                self.tools.begin(get_text(block, "id"), name, _OPERATIONS.get(name, "other"), path)
+                self.said = show(f"{name} {path or given.get('command') or given.get('description') or ''}", 120)
+            elif block.get("type") == "text":
+                self.said = show(get_text(block, "text"), 120) or self.said
+
+    def _count(self, key: str, message: Mapping[str, Any], *, is_main: bool) -> None:
+        """A message comes once for each of its blocks, every time with the same usage."""
+        if key in self._messages or len(self._messages) >= _MAX_MESSAGES:
+            return
+        usage = get_map(message, "usage")
+        self._messages[key] = get_count(usage, *_LIVE_INPUT), get_count(usage, "output_tokens")
+        self._turns += is_main
+
+    def sum_up(self) -> Heard:
+        """Until there is a result, the messages so far: their output is counted from its first token only."""
+        trouble = show(f"the model's server did not answer: {self._retrying}") if self._retrying else ""
+        if self._result is None:
+            inputs, outputs = (
+                (sum(counts) for counts in zip(*self._messages.values(), strict=True)) if self._messages else (0, 0)
+            )
+            return Heard(usage=Usage(inputs, outputs, self._turns), trouble=trouble)
+        models = [get_map(model) for model in get_map(self._result, "modelUsage").values()]
+        inputs, outputs = (sum(get_count(model, *keys) for model in models) for keys in (_INPUT, ("outputTokens",)))
+        if not models:
+            inputs, outputs = (
+                get_count(get_map(self._result, "usage"), *keys) for keys in (_LIVE_INPUT, ("output_tokens",))
+            )
+        cost = get_cost(self._result, "total_cost_usd")
+        return Heard(usage=Usage(inputs, outputs, get_count(self._result, "num_turns"), cost))
+
+    def conclude(self, errors: list[str], exit_code: int | None) -> Heard:
+        """The result line decides; without one there is no final message, whatever the exit code."""
+        result = self._result
+        if result is None:
+            return self._conclude_without(errors, exit_code)
+        denied = [get_text(denial, "tool_name") for denial in get_list(result, "permission_denials")]
+        for denial in get_list(result, "permission_denials"):
+            self.tools.end(get_text(denial, "tool_use_id"), failed=True)
+        subtype, text = get_text(result, "subtype"), get_text(result, "result")
+        if subtype in _LIMITS:
+            return self.fail(_LIMITS[subtype], f"{self.harness} reached the limit of its {_LIMITS[subtype]}")
+        if result.get("is_error") is not False or subtype != "success":
+            return self._conclude_error(result, errors)
+        if exit_code:
+            return self.tell_crash(errors, exit_code)
+        trouble = f"{self.harness} denied it {show(', '.join(dict.fromkeys(denied)))}" if denied else ""
+        if not text.strip():
+            why = f": {trouble}" if trouble else ""
+            return self.fail("no_answer", f"{self.harness} ended without a final message{why}")
+        return self.sum_up()._replace(text=text, trouble=trouble)
+
+    def _conclude_error(self, result: Mapping[str, Any], errors: list[str]) -> Heard:
+        said = result.get("errors")
+        told = [text for text in said if isinstance(text, str)] if isinstance(said, list) else []
+        text = get_text(result, "result") or "; ".join(told) or (errors[-1] if errors else "no reason given")
+        if get_text(result, "subtype") == "success":
+            return self.fail("api", f"{self.harness} got no answer from its model: {text}")
+        if any("No conversation found" in line for line in (*told, *errors)):
+            return self.fail("refused", f"{self.harness} cannot resume: {text}")
+        return self.fail("crash", f"{self.harness} failed: {text}")
+
+    def _conclude_without(self, errors: list[str], exit_code: int | None) -> Heard:
+        if self._retrying:
+            return self.fail(
+                "api", f"{self.harness} was ended while its model's server did not answer: {self._retrying}"
+            )
+        if exit_code and self.harness_id is None:  # it said nothing at all: an option, an agent or a session it rejects
+            why = errors[-1] if errors else f"exit code {exit_code}"
+            return self.fail("refused", f"{self.harness} did not begin: {why}")
+        return self.tell_crash(errors, exit_code)

@@ -1,0 +1,200 @@
+"""The runner `codex`: Codex without its terminal.
+
+Owns what is known of it:
+- The prompt is read from standard input, so it may be of any length.
+- Codex begins a session as no agent of its own files: they are for agents that it calls itself. What the agent is told
+  becomes developer instructions by an override on the command line or, where that would be too long for an argument,
+  stands in front of the prompt. A resumed session still has them.
+- Without being told, Codex lets its agent write nothing. It gets the sandbox that can write in the workspace, or the
+  one that cannot where the agent may neither write nor run commands.
+- An item of type `error` is a warning and an `error` in the stream may be followed by another try; `turn.failed` is
+  the failure. Without `turn.completed` there is no final message.
+- Usage is told once a turn is completed and counts the whole thread, earlier runs of it too. Costs are not told.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit.errors import RunnerError
+from remit.runners.protocol import Heard, Launch, Usage
+from remit.runners.streams import (
+    MAX_ARGUMENT_BYTES,
+    StreamListener,
+    encode,
+    find_program,
+    get_args,
+    get_count,
+    get_environ,
+    get_list,
+    get_map,
+    get_model,
+    get_text,
+    has_option,
+    load_object,
+    show,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.runners.protocol import Operation, Order
+
+_OPERATIONS: dict[str, Operation] = {
+    "command_execution": "run",
+    "file_change": "write",
+    "collab_tool_call": "delegate",
+    "mcp_tool_call": "other",
+    "web_search": "read",
+}
+_FAILED = {"failed", "declined"}
+
+
+class Codex:
+    """Codex."""
+
+    name = "codex"
+    can_resume = True
+    tells_tools = True
+    counts_thread = True
+    """Its usage counts the whole thread: of several runs in one thread the last one tells it all."""
+
+    def start(self, order: Order) -> Launch:
+        """Begin a thread."""
+        override = _render_override(order.instructions)
+        prompt = order.prompt
+        if order.instructions.strip() and override is None:
+            prompt = f"{order.instructions}\n\n---\n\n{prompt}"
+        return self._launch(order, prompt, override)
+
+    def resume(self, order: Order, harness_id: str, message: str) -> Launch:
+        """Go on with a thread."""
+        return self._launch(order, message, _render_override(order.instructions), "resume", harness_id)
+
+    def listen(self, order: Order) -> CodexListener:
+        """Something that hears one run."""
+        del order
+        return CodexListener()
+
+    def _launch(self, order: Order, prompt: str, override: str | None, *session: str) -> Launch:
+        if order.agent and order.is_native and not order.instructions.strip():
+            hint = "give the agent's own text along, or choose another runner"
+            raise RunnerError(f"Codex cannot begin as its agent '{order.agent}'", hint=hint)
+        if not prompt.strip():
+            raise RunnerError("Codex does not begin without a prompt", hint="say what is to be done")
+        args = get_args(order)
+        argv = [find_program(order, "codex", "@openai/codex"), "exec", "--json", "--skip-git-repo-check"]
+        if not has_option(args, "-s", "--sandbox", "--dangerously-bypass-approvals-and-sandbox", "--approve-for-me"):
+            argv.append(f"--sandbox={_choose_sandbox(order)}")
+        argv += ["-c", override] if override else []
+        model = get_model(order)
+        argv += [f"--model={model}"] if model else []
+        return Launch((*argv, *args, *session, "-"), encode(prompt), get_environ(order))
+
+
+def _render_override(instructions: str) -> str | None:
+    """The instructions as a value of TOML on the command line; None where there are none, or too many."""
+    if not instructions.strip():
+        return None
+    quoted = "".join(_ESCAPES.get(char) or (char if char >= " " and char != "\x7f" else f"\\u{ord(char):04X}")
+                     for char in instructions)  # fmt: skip
+    override = f'developer_instructions="{quoted}"'
+    return override if len(encode(override)) <= MAX_ARGUMENT_BYTES else None
+
+
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def _choose_sandbox(order: Order) -> str:
+    only_reads = order.tools is not None and not {"write", "edit", "bash"} & {*order.tools}
+    return "read-only" if only_reads else "workspace-write"
+
+
+class CodexListener(StreamListener):
+    """Hears Codex's stream."""
+
+    harness = "Codex"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._text: str | None = None
+        self._completed = False
+        self._failure: str | None = None
+        self._error = ""
+        self._usage: Mapping[str, Any] | None = None
+        self._turns = 0
+
+    def hear(self, record: Mapping[str, Any]) -> None:
+        """One object of the stream."""
+        kind = get_text(record, "type")
+        if kind == "thread.started":
+            self.harness_id = get_text(record, "thread_id") or self.harness_id
+        elif kind == "turn.started":
+            self._text, self._completed, self._failure, self._error = None, False, None, ""
+        elif kind.startswith("item."):
+            self._hear_item(kind, get_map(record, "item"))
+        elif kind == "turn.completed":
+            self._completed, self._usage = True, get_map(record, "usage")
+        elif kind == "turn.failed":
+            self._failure = _read_message(get_map(record, "error"))
+        elif kind == "error":
+            self._error = _read_message(record)
+
+    def _hear_item(self, event: str, item: Mapping[str, Any]) -> None:
+        kind = get_text(item, "type")
+        if kind == "agent_message" and event == "item.completed":
+            self._error, self._text = "", get_text(item, "text")
+            self._turns += 1
+            self.said = show(self._text, 120) or self.said
+        elif kind == "error":
+            self.note(show(get_text(item, "message")))
+        elif kind in _OPERATIONS:
+            self._hear_tool(event, kind, item)
+
+    def _hear_tool(self, event: str, kind: str, item: Mapping[str, Any]) -> None:
+        self._text = None  # it was not the last word
+        key = get_text(item, "id")
+        name = ".".join(filter(None, (get_text(item, "server"), get_text(item, "tool")))) or kind
+        uses = [(f"{key}/{at}", change.get("path")) for at, change in enumerate(get_list(item, "changes"))]
+        before = self.tools.count
+        for use, path in uses or [(key, None)]:
+            self.tools.begin(use, name, _OPERATIONS[kind], path)
+            if event == "item.completed":
+                self.tools.end(use, failed=get_text(item, "status") in _FAILED)
+        self._turns += self.tools.count > before
+        what = get_text(item, "command") or get_text(item, "query") or (uses[0][1] if uses else "")
+        self.said = show(f"{name} {what}", 120)
+
+    def sum_up(self) -> Heard:
+        """Tokens are known at the end of a turn only."""
+        counts = self._usage
+        turns = self._turns or None
+        usage = Usage(turns=turns)
+        if counts is not None:
+            usage = Usage(get_count(counts, "input_tokens"), get_count(counts, "output_tokens"), turns)
+        trouble = show(f"the model's server did not answer: {self._error}") if self._error else ""
+        return Heard(usage=usage, trouble=trouble)
+
+    def conclude(self, errors: list[str], exit_code: int | None) -> Heard:
+        """The last message of a turn that was completed."""
+        if self._turns:
+            self.note("Codex does not count turns: each message and each use of a tool counts as one")
+        errors = [line for line in errors if "WARNING" not in line]
+        if self._failure is not None:
+            return self.fail("api", f"Codex got no answer from its model: {self._failure or 'no reason given'}")
+        if self._completed and not exit_code:
+            if self._text and self._text.strip():
+                return self.sum_up()._replace(text=self._text)
+            return self.fail("no_answer", "Codex ended without a final message")
+        if self._error:
+            return self.fail("api", f"Codex was ended while its model's server did not answer: {self._error}")
+        if exit_code and not self._turns and not self._completed:
+            return self.fail("refused", f"Codex did not begin: {errors[-1] if errors else f'exit code {exit_code}'}")
+        return self.tell_crash(errors, exit_code)
+
+
+def _read_message(error: Mapping[str, Any]) -> str:
+    """What an error says; some have the server's whole answer as their message."""
+    text = get_text(error, "message")
+    inner = load_object(text.encode("utf-8", "replace")) if text.startswith("{") else None
+    return get_text(get_map(inner, "error"), "message") or text

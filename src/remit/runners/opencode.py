@@ -1,0 +1,214 @@
+"""The runner `opencode`: opencode without its terminal.
+
+Owns what is known of it:
+- The prompt is read from standard input, so it may be of any length.
+- An agent comes by a configuration in the environment, laid over the one that is there. Its text is named as a file:
+  in a configuration itself `{env:…}` and `{file:…}` would be replaced, in such a file they are not, and a variable has
+  a limit of length.
+- Only an agent of mode `all` or `primary` can be begun with, and the standard's agents are of mode `subagent`. With
+  any other, and with one that it does not know, opencode runs its default agent and says so in a warning: that is a
+  refusal, whatever the default agent answered.
+- What would have to be asked is rejected, and the run ends there with exit code 0 and without a word.
+- There is no closing record. The final message is the text of the last step, where that step ended of itself.
+- An absent server and a server that fails are tried again without end; a limit on steps is no more than advice.
+- What a subagent does and uses is not in the stream.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from remit.errors import RunnerError
+from remit.lazy import lazy
+from remit.runners.protocol import Heard, Launch, Usage
+from remit.runners.streams import (
+    StreamListener,
+    encode,
+    find_program,
+    get_args,
+    get_cost,
+    get_count,
+    get_environ,
+    get_map,
+    get_model,
+    get_text,
+    load_object,
+    show,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.runners.protocol import Operation, Order
+
+_CONTENT = "OPENCODE_CONFIG_CONTENT"
+_INSTRUCTIONS = "instructions.md"
+_PERMISSIONS = {"read": "read", "write": "edit", "edit": "edit", "bash": "bash", "grep": "grep", "glob": "glob"}
+_OPERATIONS: dict[str, Operation] = {
+    **dict.fromkeys(("read", "grep", "glob", "list", "lsp", "webfetch", "websearch", "codesearch"), "read"),
+    **dict.fromkeys(("write", "edit", "multiedit", "patch", "apply_patch"), "write"),
+    "bash": "run",
+    "task": "delegate",
+}
+_FALLBACK = lazy(r'agent "[^"]{0,200}" (?:not found|is a subagent)[^\n]{0,80}Falling back to default agent')
+_REJECTED = lazy(r"permission requested: ([^\n]{1,300}); auto-rejecting")
+
+
+class Opencode:
+    """opencode."""
+
+    name = "opencode"
+    can_resume = True
+    tells_tools = True
+
+    def start(self, order: Order) -> Launch:
+        """Begin a session."""
+        return self._launch(order, order.prompt)
+
+    def resume(self, order: Order, harness_id: str, message: str) -> Launch:
+        """Go on with a session."""
+        return self._launch(order, message, f"--session={harness_id}")
+
+    def listen(self, order: Order) -> OpencodeListener:
+        """Something that hears one run."""
+        del order
+        return OpencodeListener()
+
+    def _launch(self, order: Order, prompt: str, *session: str) -> Launch:
+        if not prompt.strip():
+            raise RunnerError("opencode does not begin without a prompt", hint="say what is to be done")
+        argv = [find_program(order, "opencode", "opencode-ai"), "run", "--format=json", *session]
+        environ = {"OPENCODE_DISABLE_AUTOUPDATE": "1"} | get_environ(order)
+        files = {}
+        name = _name_agent(order)
+        if name:
+            argv.append(f"--agent={name}")
+        if order.instructions.strip():
+            files[_INSTRUCTIONS] = encode(order.instructions)
+            given = environ.get(_CONTENT) or order.environ.get(_CONTENT) or "{}"
+            environ[_CONTENT] = _add_agent(given, name, _describe_agent(order))
+        model = get_model(order)
+        argv += [f"--model={model}"] if model else []
+        return Launch((*argv, *get_args(order)), encode(prompt), environ, files)
+
+
+def _name_agent(order: Order) -> str:
+    """One that opencode does not know gets a name that none of its own has."""
+    if order.agent and order.is_native:
+        return order.agent
+    return f"remit-{order.agent or 'agent'}" if order.instructions.strip() else ""
+
+
+def _describe_agent(order: Order) -> dict[str, Any]:
+    agent: dict[str, Any] = {"mode": "all", "prompt": f"{{file:{order.folder}/{_INSTRUCTIONS}}}"}
+    if order.is_native:  # the rest is in its file
+        return agent
+    agent["description"] = order.description or "An agent that Remit has started"
+    if order.tools is not None:
+        allowed = [_PERMISSIONS[tool] for tool in order.tools if tool in _PERMISSIONS]
+        agent["permission"] = {"*": "deny"} | dict.fromkeys(allowed, "allow")
+    if order.max_turns is not None:
+        agent["steps"] = max(1, order.max_turns)
+    return agent
+
+
+def _add_agent(content: str, name: str, agent: dict[str, Any]) -> str:
+    """A configuration with one more agent; what it says of that agent already stays where nothing replaces it."""
+    config = load_object(content.encode("utf-8", "replace"))
+    if config is None:
+        hint = "opencode takes JSON there; without comments Remit can add its agent to it"
+        raise RunnerError(f"the variable {_CONTENT} holds no JSON object", hint=hint)
+    agents = get_map(config, "agent")
+    return json.dumps(config | {"agent": agents | {name: get_map(agents, name) | agent}})
+
+
+class OpencodeListener(StreamListener):
+    """Hears opencode's stream."""
+
+    harness = "opencode"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._texts: list[str] = []
+        self._reason = ""
+        self._error: tuple[str, str] | None = None
+        self._inputs = self._outputs = self._turns = 0
+        self._cost: float | None = None
+
+    def hear(self, record: Mapping[str, Any]) -> None:
+        """One object of the stream."""
+        self.harness_id = get_text(record, "sessionID") or self.harness_id
+        kind, part = record.get("type"), get_map(record, "part")
+        if kind == "step_start":
+            self._texts, self._reason = [], ""
+        elif kind == "text":
+            self._texts.append(get_text(part, "text"))
+            self.said = show(self._texts[-1], 120) or self.said
+        elif kind == "tool_use":
+            self._hear_tool(part)
+        elif kind == "step_finish":
+            self._reason = get_text(part, "reason")
+            self._count(part)
+        elif kind == "error":
+            error = get_map(record, "error")
+            name = get_text(error, "name")
+            self._error = name, get_text(get_map(error, "data"), "message") or name
+
+    def _hear_tool(self, part: Mapping[str, Any]) -> None:
+        state = get_map(part, "state")
+        given, name, key = get_map(state, "input"), get_text(part, "tool"), get_text(part, "callID")
+        failed = state.get("status") == "error" or get_count(get_map(state, "metadata"), "exit") > 0
+        if name == "invalid":  # a tool that there is not, or that the agent may not use
+            name, failed = get_text(given, "tool") or name, True
+        path = given.get("filePath") or given.get("path")
+        self.tools.begin(key, name, _OPERATIONS.get(name, "other"), path)
+        if state.get("status") in {"completed", "error"}:
+            self.tools.end(key, failed=failed)
+        if name == "task":
+            self.note("what subagents of opencode did and used is not known")
+        self.said = show(f"{name} {path or given.get('command') or given.get('description') or ''}", 120)
+
+    def _count(self, part: Mapping[str, Any]) -> None:
+        tokens = get_map(part, "tokens")
+        self._turns += 1
+        self._inputs += get_count(tokens, "input") + get_count(get_map(tokens, "cache"), "read", "write")
+        self._outputs += get_count(tokens, "output", "reasoning")
+        cost = get_cost(part, "cost")
+        if cost is not None:
+            self._cost = (self._cost or 0.0) + cost
+
+    def sum_up(self) -> Heard:
+        """The sum of its steps."""
+        if not self._turns:
+            return Heard()
+        return Heard(usage=Usage(self._inputs, self._outputs, self._turns, self._cost))
+
+    def conclude(self, errors: list[str], exit_code: int | None) -> Heard:
+        """The text of the last step, unless another agent gave it or the step was cut off."""
+        fallback = next((line for line in errors if _FALLBACK.search(line)), None)
+        if fallback is not None:
+            return self.fail("refused", f"opencode did not run the agent: {fallback.lstrip('! ')}")
+        if self._error is not None:
+            return self._conclude_error(*self._error)
+        text = "\n".join(self._texts)
+        ended = self._reason not in {"", "tool-calls", "unknown"}
+        if ended and text.strip() and not exit_code:
+            return self.sum_up()._replace(text=text)
+        return self._conclude_without(errors, exit_code)
+
+    def _conclude_without(self, errors: list[str], exit_code: int | None) -> Heard:
+        rejected = next((match[1] for line in errors if (match := _REJECTED.search(line))), None)
+        if rejected is not None and not exit_code:
+            why = f"opencode rejected what it could not ask for: {rejected}"
+            return self.fail("no_answer", f"{why}. Allow it or deny it in opencode's configuration")
+        if exit_code and not self._turns:
+            return self.fail("refused", f"opencode did not begin: {errors[-1] if errors else f'exit code {exit_code}'}")
+        if exit_code is None and self._reason == "unknown":
+            return self.fail("api", "opencode was ended while its model's server broke off its answers")
+        return self.tell_crash(errors, exit_code)
+
+    def _conclude_error(self, name: str, message: str) -> Heard:
+        if name == "APIError":
+            return self.fail("api", f"opencode got no answer from its model: {message}")
+        return self.fail("crash", f"opencode failed: {message}")

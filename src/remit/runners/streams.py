@@ -1,0 +1,286 @@
+"""Streams: what the runners of harnesses have in common. A stream of JSON lines is read, tools are kept track of.
+
+Owns the caps. A harness prints whatever its agent makes it print: lines of any length, halves of lines, garbage. None
+of it may cost more memory than a line is allowed to have, and none of it is an error of Remit's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from typing import TYPE_CHECKING, Any
+
+from remit.errors import RunnerError
+from remit.lazy import lazy
+from remit.runners.protocol import Heard, ToolUse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from remit.runners.protocol import Cause, Operation, Order
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+MAX_TOOLS = 10_000
+MAX_NOTES = 20
+MAX_ARGUMENT_BYTES = 100_000
+"""The kernel takes 131,072 bytes as one argument or variable, and not one more."""
+_SHOWN = 300
+_ERRORS_BYTES = 64 * 1024
+
+_COLORS = lazy(r"\x1b\[[0-9;]{0,20}m")
+
+
+class Lines:
+    """Cuts what comes in pieces into lines. One that is too long is passed over, not kept."""
+
+    def __init__(self, max_bytes: int = MAX_LINE_BYTES) -> None:
+        self._max = max_bytes
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self.passed_over = 0
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """The lines that are whole now."""
+        first, *others = data.split(b"\n")
+        self._add(first)
+        for piece in others:
+            yield from self.end()
+            self._add(piece)
+
+    def end(self) -> Iterator[bytes]:
+        """The line that was begun, if there is one; nothing will be added to it."""
+        if self._size > self._max:
+            self.passed_over += 1
+        elif self._size:
+            yield b"".join(self._pieces)
+        self._pieces, self._size = [], 0
+
+    def _add(self, piece: bytes) -> None:
+        if not piece:
+            return
+        self._size += len(piece)
+        if self._size > self._max:
+            self._pieces = []
+        else:
+            self._pieces.append(piece)
+
+
+class Tools:
+    """The tools that an agent used, in their order, by the harness's id of each use."""
+
+    def __init__(self) -> None:
+        self._uses: dict[str, ToolUse] = {}
+        self._open: set[str] = set()
+        self.count = 0
+
+    def begin(self, key: str, name: str, operation: Operation, path: object = None) -> None:
+        """A tool is used now."""
+        if key in self._uses:
+            return
+        self.count += 1
+        if len(self._uses) < MAX_TOOLS:
+            self._uses[key] = ToolUse(name[:_SHOWN], operation, path[:4096] if isinstance(path, str) else None)
+            self._open.add(key)
+
+    def end(self, key: str, *, failed: bool) -> None:
+        """It is done, or was denied."""
+        self._open.discard(key)
+        if failed and key in self._uses:
+            self._uses[key] = self._uses[key]._replace(failed=True)
+
+    def list(self, *, is_over: bool) -> tuple[ToolUse, ...]:
+        """All uses. Once the run is over, nobody may count on one that never came to its end."""
+        if not is_over:
+            return tuple(self._uses.values())
+        return tuple(use._replace(failed=use.failed or key in self._open) for key, use in self._uses.items())
+
+
+class StreamListener:
+    """Hears a stream of JSON objects, one on a line. What they mean is said by the class of each harness."""
+
+    harness = ""
+    """What people call it."""
+
+    def __init__(self) -> None:
+        self._lines = Lines()
+        self.tools = Tools()
+        self.notes: list[str] = []
+        self.said = ""
+        self.harness_id: str | None = None
+        self._strays = 0
+
+    def feed(self, data: bytes) -> None:
+        """Take in what was printed since."""
+        for line in self._lines.feed(data):
+            self._read(line)
+
+    def tell(self) -> Heard:
+        """What is known so far."""
+        return self._complete(self.sum_up(), is_over=False)
+
+    def finish(self, *, errors: bytes, exit_code: int | None) -> Heard:
+        """What came of it. An unfinished last line is read too: it may lack only its end of line."""
+        for line in self._lines.end():
+            self._read(line)
+        return self._complete(self.conclude(read_errors(errors), exit_code), is_over=True)
+
+    def hear(self, record: Mapping[str, Any]) -> None:
+        """One object of the stream."""
+        raise NotImplementedError
+
+    def sum_up(self) -> Heard:
+        """Usage, and trouble that there is already."""
+        raise NotImplementedError
+
+    def conclude(self, errors: list[str], exit_code: int | None) -> Heard:
+        """Text, usage, cause and trouble, once all is heard."""
+        raise NotImplementedError
+
+    def note(self, text: str) -> None:
+        """Something that a person should know, once."""
+        if text not in self.notes and len(self.notes) < MAX_NOTES:
+            self.notes.append(text)
+
+    def fail(self, cause: Cause, trouble: str) -> Heard:
+        """No usable final message, and why."""
+        return self.sum_up()._replace(text=None, cause=cause, trouble=show(trouble))
+
+    def tell_crash(self, errors: list[str], exit_code: int | None) -> Heard:
+        """The program ended, or was ended, before its final message."""
+        if exit_code is None:
+            return self.fail("no_answer", f"{self.harness} was ended before its final message")
+        said = f": {show(errors[-1])}" if errors else ""
+        if exit_code:
+            return self.fail("crash", f"{self.harness} ended with exit code {exit_code}{said}")
+        return self.fail("no_answer", f"{self.harness} ended without a final message{said}")
+
+    def _read(self, line: bytes) -> None:
+        record = load_object(line)
+        if record is not None:
+            self.hear(record)
+        elif line.strip():
+            self._strays += 1
+
+    def _complete(self, heard: Heard, *, is_over: bool) -> Heard:
+        notes = list(self.notes)
+        if self._lines.passed_over:
+            notes.append(f"{self._lines.passed_over} lines of more than {MAX_LINE_BYTES:,} bytes were passed over")
+        if self._strays:
+            notes.append(f"{self._strays} lines of the stream are no JSON object")
+        if self.tools.count > MAX_TOOLS:
+            notes.append(f"{self.tools.count:,} tools were used; the first {MAX_TOOLS:,} are listed")
+        return heard._replace(
+            harness_id=self.harness_id, tools=self.tools.list(is_over=is_over), notes=tuple(notes), said=self.said
+        )
+
+
+def load_object(line: bytes) -> dict[str, Any] | None:
+    """The JSON object of a line; None where it is anything else."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def get_map(record: object, *keys: str) -> dict[str, Any]:
+    """The object under a path of keys; an empty one where there is none."""
+    for key in keys:
+        record = record.get(key) if isinstance(record, dict) else None
+    return record if isinstance(record, dict) else {}
+
+
+def get_list(record: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    """The objects of a list under a key."""
+    value = record.get(key)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def get_text(record: Mapping[str, Any], key: str) -> str:
+    """The text under a key; an empty one where there is none."""
+    value = record.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def get_count(record: Mapping[str, Any], *keys: str) -> int:
+    """The sum of the counts under some keys."""
+    values = [record.get(key) for key in keys]
+    return sum(value for value in values if isinstance(value, int) and not isinstance(value, bool) and value > 0)
+
+
+def get_cost(record: Mapping[str, Any], key: str) -> float | None:
+    """The amount under a key; None where there is none."""
+    value = record.get(key)
+    is_amount = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
+    return float(value) if is_amount and value is not None else None
+
+
+def show(text: str, limit: int = _SHOWN) -> str:
+    """A text as one printable line."""
+    line = " ".join(_COLORS.sub("", text[: limit * 8]).split())
+    line = "".join(char for char in line if char.isprintable())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def read_errors(errors: bytes) -> list[str]:
+    """The lines of standard error that say something: from its beginning and its end, where it is long."""
+    if len(errors) > 2 * _ERRORS_BYTES:
+        errors = errors[:_ERRORS_BYTES] + b"\n" + errors[-_ERRORS_BYTES:]
+    lines = _COLORS.sub("", errors.decode("utf-8", "replace")).splitlines()
+    return [line.strip() for line in lines if line.strip()]
+
+
+# How a harness is started
+
+
+def find_program(order: Order, name: str, package: str) -> str:
+    """The harness's program, as the workspace has set it or from the path. Raises `RunnerError` without one."""
+    given = order.settings.get("program")
+    word = given if isinstance(given, str) and given else name
+    if "/" in word:
+        places = [word if word.startswith("/") else f"{order.root}/{word}"]
+    else:
+        path = order.environ.get("PATH", os.defpath).split(":")
+        places = [f"{folder}/{word}" for folder in path if folder.startswith("/")]  # never from where the agent works
+    for place in places:
+        if _is_program(place):
+            return place
+    hint = f"install it (npm install -g {package}), or name it as program under [runners.{name}] in remit.toml"
+    raise RunnerError(f"there is no program '{word}'", hint=hint)
+
+
+def _is_program(place: str) -> bool:
+    try:
+        mode = os.stat(place).st_mode  # noqa: PTH116 - pathlib costs more than the whole look-up
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(mode) and os.access(place, os.X_OK)
+
+
+def get_args(order: Order) -> tuple[str, ...]:
+    """What the workspace adds to the command line."""
+    given = order.settings.get("args")
+    return tuple(str(word) for word in given) if isinstance(given, list | tuple) else ()
+
+
+def get_environ(order: Order) -> dict[str, str]:
+    """What the workspace adds to the environment."""
+    given: Mapping[str, Any] = order.settings.get("env") or {}
+    return {str(name): str(value) for name, value in given.items()}
+
+
+def get_model(order: Order) -> str | None:
+    """The model: the agent's own before the one that the workspace has set."""
+    given = order.model or order.settings.get("model")
+    return given if isinstance(given, str) and given else None
+
+
+def has_option(args: tuple[str, ...], *names: str) -> bool:
+    """Whether a command line has one of some options already."""
+    return any(word == name or word.startswith(f"{name}=") for word in args for name in names)
+
+
+def encode(text: str) -> bytes:
+    """A text for a harness's input. What is no character becomes a question mark: no harness would take it."""
+    return text.encode("utf-8", "replace")
