@@ -212,8 +212,9 @@ def test_right_imports_are_left_alone(tmp_path: Path) -> None:
 
 # Who writes
 
-# The shim is a process of its own, which imports nothing of Remit and writes into its session's folder alone.
-WRITERS = {"remit.workspace", "remit.delegate.shim"}
+# The shim is a process of its own, which imports nothing of Remit and writes into its session's folder alone; the
+# player is a scripted agent's, and does what a test tells it to.
+WRITERS = {"remit.workspace", "remit.delegate.shim", "remit.testing.player"}
 STORAGE = {"shutil", "sqlite3", "subprocess", "tempfile"}
 CHANGES = {
     "ftruncate",

@@ -1,15 +1,18 @@
-"""The kit for tests: models that say what a script tells them to, and the real harnesses that talk to them."""
+"""The kit for tests: agents and models that do what a script tells them to, and the real harnesses that are run."""
 
 from __future__ import annotations
 
+from remit.testing.agent import Act, ScriptedAgent
 from remit.testing.clis import find_cli
 from remit.testing.model import Request, ScriptedModel
 from remit.testing.script import SESSION_ID, Call, Turn, call, drop, fail, hang, say
 
 __all__ = [
     "SESSION_ID",
+    "Act",
     "Call",
     "Request",
+    "ScriptedAgent",
     "ScriptedModel",
     "Turn",
     "call",

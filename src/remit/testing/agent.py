@@ -1,0 +1,232 @@
+"""ScriptedAgent: an agent that does what a script tells it to, for tests of whatever delegates.
+
+Owns the vocabulary of its faults. It is a real program, one file with the standard library alone, and is handed over as
+a command: obedient, or lying, hanging, flooding, forking, replaying. What it really did stands in its log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+
+from remit.testing import player
+from remit.workspace import files
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+How = Literal["child", "setsid", "double fork", "nohup"]
+"""How a process is left behind: as a child, with a session of its own, as a daemon, as a program that was told to
+ignore that its terminal is gone."""
+HOWS: tuple[How, ...] = ("child", "setsid", "double fork", "nohup")
+FLOOD_BYTES = 100_000_000
+_REPORT = "report.md"
+_TEXT = "# Report\n\nAs the script says, in the session ${session}.\n"
+_PROSE = "I looked into it and everything is fine. The report is written and all tests pass.\n"
+
+
+class Act(NamedTuple):
+    """Something that a scripted agent did."""
+
+    act: str
+    """began, wrote, printed, slept, hung, ignored, flooded, forked, ran, returned, crashed, ended."""
+    session: str
+    run: int
+    """Which run of its session, from 1."""
+    pid: int
+    """In the namespace of the agent: outside, `list_living` tells."""
+    at: float
+    details: Mapping[str, Any]
+
+
+class ScriptedAgent:
+    """A program that plays a script.
+
+        agent = ScriptedAgent(tmp_path / "agents").obeys({"report.md": "# Report"})
+        envelope = await ws.delegate("-", "Write a report.", command=agent.command)
+        assert agent.did("wrote")
+
+    Methods add acts, in the order in which they are called: `agent.sleeps(1).lies()` is slow and then lies. `then()`
+    begins what is played when the same session is run again; without one, every run is the same. Paths are seen from
+    the folder that the agent works in. In texts `${session}`, `${agent}`, `${depth}`, `${path}`, `${run}` and `${root}`
+    stand for what they say. Keep the folder outside the workspace, or its log is a change that nobody claims.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], name: str = "agent", *, dialect: str = "standard") -> None:
+        self.name = name
+        self.dialect = dialect
+        base = Path(folder).absolute()
+        self.program = str(base / f"{name}.py")
+        self.log = str(base / f"{name}.log")
+        self._scripts: list[list[list[Any]]] = [[]]
+
+    # --- how it is used -----------------------------------------------------------------------------------------------
+
+    @property
+    def command(self) -> str:
+        """The command line, for `--command`. The program is written now, with the acts so far."""
+        source = Path(player.__file__).read_text("utf-8")
+        script = json.dumps(self._scripts)
+        call = f"Player({self.log!r}, {self.program!r}, {sys.executable!r}).play(json.loads({script!r}))"
+        files.write_text(self.program, f'{source}\n\nif __name__ == "__main__":\n    {call}\n', make_folders=True)
+        return shlex.join((sys.executable, "-I", "-S", "-B", self.program))
+
+    @property
+    def acts(self) -> tuple[Act, ...]:
+        """All that it did so far, in all of its runs."""
+        try:
+            lines = Path(self.log).read_text("utf-8").splitlines()
+        except FileNotFoundError:
+            return ()
+        return tuple(_read_act(json.loads(line)) for line in lines)
+
+    def did(self, act: str, *, session: str | None = None) -> tuple[Act, ...]:
+        """What it did of one kind, such as `wrote`."""
+        return tuple(each for each in self.acts if each.act == act and session in (None, each.session))
+
+    def list_living(self) -> list[int]:
+        """The processes of it that are alive, with all that it left behind, whatever namespace they are in."""
+        if not Path("/proc/self/stat").exists():
+            return sorted({each.pid for each in self.acts if _is_there(each.pid)})
+        own = self.program.encode()
+        found = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and _is_of(entry, own)]
+        return sorted(found)
+
+    # --- those that do their work -------------------------------------------------------------------------------------
+
+    def obeys(self, files: Mapping[str, str] | None = None, *, status: str = "completed") -> Self:
+        """Write the files and return them; without any, a report."""
+        wanted = {_REPORT: _TEXT} if files is None else files
+        for path, text in wanted.items():
+            self.writes(path, text)
+        return self.returns(*wanted, status=status)
+
+    def speaks(self, dialect: str) -> Self:
+        """Return in another dialect from here on."""
+        self.dialect = dialect
+        return self
+
+    def sleeps(self, seconds: float) -> Self:
+        """Be slow."""
+        return self._add("sleep", seconds=seconds)
+
+    def writes(self, path: str, text: str) -> Self:
+        """Write a file, also outside the root."""
+        return self._add("write", path=path, text=text)
+
+    def says(self, text: str) -> Self:
+        """Print a text."""
+        return self._add("print", text=text)
+
+    def returns(
+        self, *paths: str, status: str = "completed", changes: Mapping[str, Any] | None = None, keep: float = 1.0
+    ) -> Self:
+        """Print a return that claims files, which nothing but other acts have written.
+
+        `changes` sets other values by their names on the wire (`metadata.session_id`; None takes one out), and `keep`
+        says which share of the text is printed.
+        """
+        return self._add(
+            "return", status=status, files=paths, dialect=self.dialect, changes=dict(changes or {}), keep=keep
+        )
+
+    def recurses(
+        self, agent: str, prompt: str = "Do it for me.", *, command: str | None = None, ticket: bool = True,
+        options: tuple[str, ...] = (),
+    ) -> Self:  # fmt: skip
+        """Hand work on with `remit run`: to this program again, or to the one of another command line.
+
+        Without the ticket it pretends to be a person.
+        """
+        own = shlex.join((sys.executable, "-I", "-S", "-B", self.program))
+        return self._add("run", agent=agent, prompt=prompt, command=command or own, ticket=ticket, options=options)
+
+    def then(self) -> Self:
+        """What follows is played when its session is run again."""
+        self._scripts.append([])
+        return self
+
+    # --- those that do not --------------------------------------------------------------------------------------------
+
+    def lies(self, *paths: str) -> Self:
+        """Claim files that it did not write: they are not there, or were there before."""
+        return self.returns(*(paths or (_REPORT,)))
+
+    def hangs(self) -> Self:
+        """Go on for ever, and ignore SIGTERM."""
+        return self._add("hang")
+
+    def floods(self, size: int = FLOOD_BYTES, *, stream: Literal["out", "err"] = "out") -> Self:
+        """Print so many bytes."""
+        return self._add("flood", size=size, stream=stream)
+
+    def forks(self, how: How = "double fork", *, holds: bool = False) -> Self:
+        """Leave a process behind that ignores SIGTERM; `holds`: it keeps the agent's output open."""
+        return self._add("fork", how=how, acts=[], holds=holds)
+
+    def edits_later(self, path: str = _REPORT, text: str = "changed afterwards\n", *, after_s: float = 0.0) -> Self:
+        """Leave a daemon behind that changes a file once the agent has ended."""
+        acts = [["wait_for_parent", {"seconds": after_s}], ["write", {"path": path, "text": text}]]
+        return self._add("fork", how="setsid", acts=acts, holds=False)
+
+    def truncates(self, *paths: str, keep: float = 0.6) -> Self:
+        """Begin a return and stop in the middle."""
+        return self.returns(*(paths or (_REPORT,)), keep=keep)
+
+    def rambles(self, text: str = _PROSE) -> Self:
+        """Return prose."""
+        return self.says(text)
+
+    def replays(self, answer: str) -> Self:
+        """Print an earlier answer word for word; `load_answer` has those of a scripted agent."""
+        return self._add("print", text=answer, filled=False)
+
+    def escapes(self, path: str, text: str = "outside\n") -> Self:
+        """Write outside the root, and claim it."""
+        return self.writes(path, text).returns(path)
+
+    def crashes(self, exit_code: int = 1, *, signal: int = 0) -> Self:
+        """End at once, with an exit code or by a signal."""
+        return self._add("crash", exit_code=exit_code, number=signal)
+
+    def load_answer(self, session: str) -> str:
+        """What it printed in its last run of a session, without floods."""
+        ended = [each for each in self.acts if each.act in ("ended", "crashed") and each.session == session]
+        return str(ended[-1].details["printed"])
+
+    def _add(self, act: str, **given: Any) -> Self:  # noqa: ANN401 - what the player's act takes
+        self._scripts[-1].append([act, given])
+        return self
+
+
+def _read_act(entry: dict[str, Any]) -> Act:
+    own = {name: entry.pop(name) for name in Act._fields[:-1]}
+    return Act(**own, details=entry)
+
+
+def _is_of(entry: Path, program: bytes) -> bool:
+    """Whether a process runs the program, or descends from it and runs another."""
+    try:
+        is_own = program in (entry / "cmdline").read_bytes().split(b"\0")
+        mark = f"{player.MARK}=".encode() + program
+        return (is_own or mark in (entry / "environ").read_bytes().split(b"\0")) and _is_running(entry)
+    except OSError:  # it has just ended, or is not ours to look at
+        return False
+
+
+def _is_running(entry: Path) -> bool:
+    return (entry / "stat").read_bytes().rpartition(b")")[2].split()[0] not in b"ZX"
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
