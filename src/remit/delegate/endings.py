@@ -69,9 +69,9 @@ def conclude(ended: Ended) -> Conclusion:
     returned = None if ended.judgement is None else ended.judgement.returned
     if ended.ending in _SAVED:
         return _save(ended)
-    if returned is not None:
-        return _pass_on(ended, returned)
     cause = ended.heard.cause if ended.heard is not None else ""
+    if returned is not None and ended.ending != "refused":
+        return _pass_on(ended, returned)
     if cause in ("turns", "budget"):
         return _save(ended._replace(ending="budget", reason=ended.heard.trouble if ended.heard else ""))
     if ended.ending == "refused" or cause == "refused":
@@ -83,7 +83,8 @@ def conclude(ended: Ended) -> Conclusion:
 
 def _pass_on(ended: Ended, returned: Return) -> Conclusion:
     """A return that holds. What was handed back because the time was up says so."""
-    if returned.status == "completed" and ended.exit_code not in (0, None):
+    cause = ended.heard.cause if ended.heard is not None else ""
+    if returned.status == "completed" and (cause or ended.exit_code not in (0, None)):
         return _doubt_exit(ended)
     judgement = ended.judgement
     ending, faults = "exited", returned.faults
@@ -127,8 +128,9 @@ def _reject(ended: Ended) -> Conclusion:
 
 
 def _doubt_exit(ended: Ended) -> Conclusion:
-    """A program that says `completed` and then ends with an error code is not believed."""
-    message = f"the agent said completed, and its program ended with exit code {ended.exit_code}"
+    """An agent that says `completed` and whose program then ends with an error is not believed."""
+    otherwise = f"its program ended with exit code {ended.exit_code}"
+    message = f"the agent said completed, and then {_tell_trouble(ended, otherwise)}"
     told = _fail(ended, "crashed", "execution", message, advice="See the log for what went wrong, then try again")
     return told._replace(outcome="ambiguous", findings=() if ended.judgement is None else ended.judgement.findings)
 
