@@ -207,6 +207,12 @@ class Broker:
         others -= set(_list_waiting(tree, row.session_id))
         return any(row.session_id not in _list_above(tree, other) for other in others)
 
+    def list_below(self, session_id: str) -> tuple[str, ...]:
+        """The agents that were handed work by another and are not back yet."""
+        query = "SELECT agent FROM delegations WHERE parent_id = ? AND state <> 'settled' ORDER BY created_ms"
+        with self.home.ledger.reading() as db:
+            return tuple(each[0] for each in db.execute(query, (session_id,)))
+
     def note(self, session_id: str, kind: str, details: Mapping[str, Any]) -> None:
         """Tell those who follow."""
         with self.home.ledger.transaction() as db:

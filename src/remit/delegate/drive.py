@@ -253,6 +253,7 @@ class Drive:
         return Scene(
             self.terms.root, self.before, tools, self.broker.is_shared(self.row, self.terms.root), self.terms.manifest,
             self.terms.manifest_bytes, self.terms.topic, self.row.task_number,
+            self.broker.list_below(self.row.session_id),
         )  # fmt: skip
 
     # --- what next ----------------------------------------------------------------------------------------------------

@@ -48,6 +48,8 @@ class Scene(NamedTuple):
     manifest_bytes: int = 0
     topic: str = ""
     task_number: int | None = None
+    below: tuple[str, ...] = ()
+    """Agents that it handed work to and that are not back yet."""
 
 
 class Judgement(NamedTuple):
@@ -118,9 +120,13 @@ def _weigh(verdict: Verdict, grades: Mapping[str, ArtifactGrade], scene: Scene) 
 
 def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene, *, is_done: bool) -> list[Finding]:
     """What the tree has against the claims; an error only where the agent says that its work is done."""
+    severity: Severity = "error" if is_done else "warning"
+    return [*_find_unproved(grades, scene, severity), *([not_back(scene.below, severity)] if scene.below else [])]
+
+
+def _find_unproved(grades: Mapping[str, ArtifactGrade], scene: Scene, severity: Severity) -> list[Finding]:
     if not grades:
         return []
-    severity: Severity = "error" if is_done else "warning"
     unproved = [] if scene.before is None else [path for path in grades if grades[path].grade not in _PROVED]
     told = [not_changed(path, grades[path].reason, severity) for path in unproved]
     if scene.tools is not None and not any(not use.failed for use in scene.tools):
@@ -208,8 +214,23 @@ def not_attributed(paths: list[str]) -> Finding:
     return Finding("EVD003", "warning", message, "Use --isolate worktree to tell agents apart.", "R0.12")
 
 
+def not_back(agents: Sequence[str], severity: Severity) -> Finding:
+    """The agent handed work on, and says that all is done before that work is.
+
+    Why: what an agent starts ends with it. Whoever does not wait for a part of the work does not know what came of it.
+
+    Bad: `completed` while an agent below still runs.
+
+    Good: wait for every return, look at it, and then say what came of the whole.
+    """
+    more = f" and {len(agents) - 1} more" if len(agents) > 1 else ""
+    message = f"{agents[0][:200]}{more} was handed work and is not back"
+    return Finding("EVD004", severity, message, "Wait for whoever was handed work.", "R0.12", pointer="/status")
+
+
 TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "EVD001": (not_changed, "error", "R0.12"),
     "EVD002": (no_tool_used, "error", "R0.12"),
     "EVD003": (not_attributed, "warning", "R0.12"),
+    "EVD004": (not_back, "error", "R0.12"),
 }
