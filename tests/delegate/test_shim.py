@@ -86,6 +86,7 @@ def test_what_an_agent_leaves_behind_ends_with_it(tmp_path: Path, contain: Conta
     assert read(forest) == "done\n"
 
 
+@pytest.mark.slow
 def test_nothing_survives_a_deadline(tmp_path: Path, contain: Contained) -> None:
     script, number = plant(list(WAYS))
     forest = start(tmp_path, script, contain=contain, seconds=2.0)
@@ -165,6 +166,7 @@ def test_processes_are_listed_as_ps_does() -> None:
 # Time
 
 
+@pytest.mark.slow
 def test_a_deadline_is_met(tmp_path: Path, contain: Contained) -> None:
     script, _ = plant(["deaf"])
     began = time.time()

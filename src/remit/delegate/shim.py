@@ -21,6 +21,7 @@ group       Neither (macOS). What is in the agent's process group or still has i
             session of its own is not.
 
 What another service starts for the agent (a container, a job of cron or systemd) is nobody's child here, and stays.
+So does, without a namespace, what runs as another user: nobody but root may end it.
 """
 
 from __future__ import annotations
@@ -46,7 +47,6 @@ PATIENCE_SECONDS = 60.0
 """How long a result that the disk has no room for is tried again."""
 _PIECE_BYTES = 1 << 16
 _MAX_WORD_BYTES = 4096
-_MAX_ORDER_BYTES = 64 << 20
 _STOP_ROUNDS, _CATCH_ROUNDS = 50, 1000
 _WAIT_MS = 60_000
 
@@ -249,7 +249,10 @@ def kill_tree(root: int, group: int) -> int:
     """
     ended: set[int] = set()
     immune: set[int] = set()
-    while _has_children() or group > 0:
+    pause = 0.0
+    while group > 0 or _has_children():
+        time.sleep(pause)
+        pause = min(0.05, pause * 2 + 0.001)
         stopped: set[int] = set()
         groups: set[int] = set()
         for _ in range(_STOP_ROUNDS):
@@ -281,7 +284,6 @@ def _catch_children(immune: set[int]) -> set[int]:
         try:
             handle = os.open("/proc/thread-self/children", os.O_RDONLY)
         except OSError:  # no Linux, or one that does not tell
-            time.sleep(0.001)
             break
         children = {int(pid) for pid in os.read(handle, _PIECE_BYTES).split()} - immune
         os.close(handle)
@@ -508,7 +510,7 @@ def _write_pids(run: Run) -> None:
 
 
 def _supervise(run: Run) -> None:
-    """Hear the agent until it ends or is ended, and then see to it that nothing is left."""
+    """Hear the agent until it ends or is ended."""
     _hear(run, run.deadline, lambda: run.status is not None or bool(run.ending) or not run.is_kept)
     if run.status is None and run.is_kept:
         run.ending = run.ending or "timeout"
@@ -516,6 +518,10 @@ def _supervise(run: Run) -> None:
         _hear(run, time.monotonic() + GRACE_SECONDS, lambda: run.status is not None or not run.is_kept)
     else:
         _linger(run)
+
+
+def _finish(run: Run) -> None:
+    """See to it that nothing is left."""
     _tell(run.life, b"k")
     _hear(run, None, lambda: not run.is_kept)
     os.waitpid(run.keeper, 0)
@@ -696,7 +702,7 @@ def _open_at(folder: int, name: str, flags: int) -> int:
 def _read_order(folder: int) -> Order:
     handle = _open_at(folder, "order", os.O_RDONLY)
     data = b""
-    while piece := os.read(handle, _MAX_ORDER_BYTES):
+    while piece := os.read(handle, _PIECE_BYTES):
         data += piece
     os.close(handle)
     return Order(data)
@@ -748,10 +754,12 @@ def _run(path: str, folder: int, control: int, key: bytes) -> None:
     else:
         try:
             _begin(run)
-        except OSError as error:
+        except OSError as error:  # no room, too many processes: then the agent was never there
             run.errno = error.errno or errno.EIO
-        if run.is_kept:
+        else:
             _supervise(run)
+        if run.keeper > 0:
+            _finish(run)
     for sink, name in zip(run.sinks, ("out.tail", "err.tail"), strict=False):
         sink.finish(folder, name)
     _write_result(run, key, "/".join(path.rstrip("/").split("/")[-2:]))

@@ -26,6 +26,7 @@ import fcntl
 import json
 import os
 import stat
+import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -36,7 +37,6 @@ from remit.model import NOTHING
 from remit.workspace.files import remove, tell_failure, write_all
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Iterator, Mapping
 
     from remit.workspace.home import Home
@@ -107,12 +107,19 @@ class ShimOrder(NamedTuple):
     sandbox: Sandbox | None = None
 
 
+class Process(subprocess.Popen[bytes]):
+    """A shim's process."""
+
+    def __del__(self) -> None:
+        """Say nothing: that it outlives us is no mistake."""
+
+
 class Started(NamedTuple):
     """A shim that was started by this process."""
 
     pid: int
     folder: str
-    process: subprocess.Popen[bytes]
+    process: Process
 
 
 class Result(NamedTuple):
@@ -280,16 +287,14 @@ def _start(folder: str, order: ShimOrder, mark: str, *, key: str, lock: int, han
     os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
     if not sys.executable:
         raise RunnerError("nobody knows which Python this is", hint="start Remit with its own command")
-    from subprocess import DEVNULL, Popen  # noqa: PLC0415 - only where something is started
-
     cache = ["-X", f"pycache_prefix={sys.pycache_prefix}"] if sys.pycache_prefix else []
     try:
-        process = Popen(  # noqa: S603 - our own shim
+        process = Process(
             [sys.executable, "-I", "-S", *cache, "-c", _SHIM, _SHIM_FOLDER, folder, str(lock), str(control)],
             cwd="/",
             env=dict(order.environ),
             stdin=hear,
-            stdout=DEVNULL,
+            stdout=subprocess.DEVNULL,
             stderr=log,
             pass_fds=(lock, control),
             start_new_session=True,
@@ -424,7 +429,7 @@ async def wait_result(folder: str, *, key: str, started: Started | None = None) 
     return load_result(folder, key=key)
 
 
-async def _wait_process(process: subprocess.Popen[bytes]) -> None:
+async def _wait_process(process: Process) -> None:
     """Wait for a child without a thread."""
     from asyncio import get_running_loop, sleep  # noqa: PLC0415 - as above
 
@@ -597,8 +602,6 @@ def _list_parents() -> dict[int, int]:
     """The parent of each process, where there is no `/proc` to look it up."""
     if os.path.exists("/proc/self/stat"):
         return {}
-    import subprocess  # noqa: PLC0415 - only there
-
     told = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, check=False)  # noqa: S607 - the system's
     pairs = [line.split() for line in told.stdout.splitlines()]
     return {int(pid): int(parent) for pid, parent in pairs}

@@ -1,0 +1,353 @@
+"""Sessions: what has become of an attempt, who is alive, who is inside, and what is no result."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from remit.errors import BusyError, RunnerError, StateError, UsageError
+from remit.workspace.home import Home
+from remit.workspace.sessions import (
+    Attempt,
+    Contained,
+    Result,
+    Sandbox,
+    ShimOrder,
+    Started,
+    count_attempts,
+    find_enclosing,
+    find_folder,
+    find_state,
+    is_alive,
+    list_living,
+    load_boot_id,
+    load_result,
+    make_attempt,
+    mint_key,
+    read_out,
+    remove_session,
+    render_sandbox,
+    send_control,
+    start_shim,
+    wait_result,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+KEY = mint_key()
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes by /proc")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(str(tmp_path))
+
+
+def begin(
+    home: Home, *argv: str, session: str = "sess_1_aaaaaa", contain: Contained = "namespace"
+) -> tuple[Attempt, Started]:
+    attempt = make_attempt(home, session, 1)
+    environ = {"PATH": os.environ["PATH"]}
+    order = ShimOrder(argv, home.root, int((time.time() + 30) * 1000), environ, contain=contain)
+    return attempt, start_shim(home, attempt, order, key=KEY)
+
+
+def finish(attempt: Attempt, started: Started | None) -> Result | None:
+    return asyncio.run(wait_result(attempt.folder, key=KEY, started=started))
+
+
+def run(home: Home, *argv: str, session: str = "sess_1_aaaaaa") -> tuple[Attempt, Result]:
+    attempt, started = begin(home, *argv, session=session)
+    result = finish(attempt, started)
+    assert result is not None
+    return attempt, result
+
+
+def cancel(attempt: Attempt, started: Started | None) -> None:
+    assert send_control(attempt.folder, "cancel")
+    result = finish(attempt, started)
+    assert result is not None
+    assert result.ending == "cancelled"
+
+
+# What has become of it
+
+
+def test_an_attempt_is_none_then_alive_then_finished(home: Home) -> None:
+    attempt = make_attempt(home, "sess_1_aaaaaa", 1)
+    assert find_state(attempt.folder, key=KEY) == "none"
+    assert not send_control(attempt.folder, "cancel")
+    _, started = begin(home, "sleep", "60")
+    assert find_state(attempt.folder, key=KEY) == "alive"
+    assert list_living(home) == [attempt]
+    cancel(attempt, started)
+    assert find_state(attempt.folder, key=KEY) == "finished"
+    assert list_living(home) == []
+    assert not list(Path(home.folder, "living").iterdir())
+    assert not send_control(attempt.folder, "cancel")
+    assert count_attempts(home, "sess_1_aaaaaa") == 1
+
+
+def test_an_attempt_is_alive_from_the_moment_it_is_started(home: Home) -> None:
+    """The lock goes from hand to hand: there is no moment in which nobody holds it."""
+    for number in range(8):
+        attempt, started = begin(home, "true", session=f"sess_{number}_aaaaaa")
+        assert find_state(attempt.folder, key=KEY) in {"alive", "finished"}
+        assert finish(attempt, started) is not None
+
+
+def test_an_attempt_whose_shim_was_killed_is_lost(home: Home) -> None:
+    attempt, started = begin(home, "sleep", "60")
+    while not Path(attempt.folder, "pids.json").exists():
+        time.sleep(0.01)
+    os.kill(started.pid, signal.SIGKILL)
+    assert finish(attempt, started) is None
+    assert find_state(attempt.folder, key=KEY) == "lost"
+    assert Path(home.folder, "living", "sess_1_aaaaaa.1").exists()
+    assert list_living(home) == []
+    assert not Path(home.folder, "living", "sess_1_aaaaaa.1").exists()
+
+
+def test_an_attempt_from_before_the_machine_stopped_counts_as_started(home: Home) -> None:
+    attempt = make_attempt(home, "sess_1_aaaaaa", 1)
+    assert load_boot_id()
+    assert find_state(attempt.folder, key=KEY, boot_id=load_boot_id()) == "none"
+    assert find_state(attempt.folder, key=KEY, boot_id="another") == "lost"
+
+
+def test_nothing_is_started_twice(home: Home) -> None:
+    attempt, started = begin(home, "sh", "-c", "echo ran >> runs; sleep 60")
+    with pytest.raises(BusyError):
+        begin(home, "sh", "-c", "echo ran >> runs")
+    while not Path(home.root, "runs").exists():
+        time.sleep(0.01)
+    cancel(attempt, started)
+    with pytest.raises(StateError):
+        begin(home, "sh", "-c", "echo ran >> runs")
+    assert Path(home.root, "runs").read_text() == "ran\n"
+
+
+def test_who_did_not_start_it_can_wait_for_it_as_well(home: Home) -> None:
+    attempt, started = begin(home, "sh", "-c", "sleep 0.2; exit 5")
+    result = finish(attempt, None)
+    assert result is not None
+    assert result.exit_code == 5
+    assert finish(attempt, started) == result
+
+
+@pytest.mark.slow
+def test_an_agent_outlives_who_started_it(home: Home) -> None:
+    starter = f"""
+import os, sys, time
+sys.path.insert(0, {str(ROOT)!r})
+from remit.workspace.home import Home
+from tests.workspace.test_sessions import begin
+begin(Home({home.root!r}), "sh", "-c", "sleep 0.3; echo still here")
+os.kill(os.getpid(), 9)
+"""
+    done = subprocess.run([sys.executable, "-c", starter], capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    attempt = Attempt("sess_1_aaaaaa", 1, find_folder(home, "sess_1_aaaaaa", 1))
+    assert is_alive(attempt.folder)
+    # The key died with the one who had it, so nobody can tell this result from a made-up one.
+    assert finish(attempt, None) is None
+    assert json.loads(Path(attempt.folder, "result.json").read_text())["ending"] == "exited"
+    assert read_out(attempt.folder, 0, 100) == b"still here\n"
+
+
+def test_many_are_waited_for_at_once(home: Home) -> None:
+    async def all_of_them() -> list[Result | None]:
+        begun = [begin(home, "sh", "-c", f"exit {number}", session=f"sess_{number}_aaaaaa") for number in range(20)]
+        return await asyncio.gather(
+            *(wait_result(attempt.folder, key=KEY, started=started) for attempt, started in begun)
+        )
+
+    results = asyncio.run(all_of_them())
+    assert [result and result.exit_code for result in results] == list(range(20))
+
+
+# What is no result
+
+
+def test_a_result_that_was_made_up_is_none(home: Home) -> None:
+    """By an agent that writes one beside its own, changes its own, or takes another's."""
+    attempt, result = run(home, "sh", "-c", "exit 1")
+    file = Path(attempt.folder, "result.json")
+    true = file.read_text()
+    assert '"exit_code":1' in true
+    assert load_result(attempt.folder, key=KEY) == result
+    for false in (
+        true.replace('"exit_code":1', '"exit_code":0'),
+        true.partition(',"seal"')[0] + "}\n",
+        '{"ending":"exited","exit_code":0,"seal":""}\n',
+        true + true,
+        "[" * 4000,
+        "",
+    ):
+        file.write_text(false)
+        assert load_result(attempt.folder, key=KEY) is None
+        assert find_state(attempt.folder, key=KEY) == "lost"
+    file.write_text(true)
+    assert load_result(attempt.folder, key=KEY) == result
+    assert load_result(attempt.folder, key=mint_key()) is None
+    other, _ = run(home, "sh", "-c", "exit 2", session="sess_2_aaaaaa")
+    shutil.copy(file, Path(other.folder, "result.json"))
+    assert load_result(other.folder, key=KEY) is None
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder", "link"])
+def test_a_result_that_is_no_file_does_no_harm(home: Home, kind: str) -> None:
+    attempt, _ = run(home, "true")
+    file = Path(attempt.folder, "result.json")
+    true = Path(home.root, "true.json")
+    file.rename(true)
+    if kind == "fifo":
+        os.mkfifo(file)
+    elif kind == "folder":
+        file.mkdir()
+    else:
+        file.symlink_to(true)
+    assert load_result(attempt.folder, key=KEY) is None
+
+
+def test_an_agent_that_writes_a_result_itself_is_not_believed(home: Home) -> None:
+    fake = json.dumps({"ending": "exited", "exit_code": 0, "seal": "0" * 64})
+    words = f"cd .remit/sessions/sess_1_aaaaaa/1; echo '{fake}' > result.json; cat result.json; exit 9"
+    attempt, result = run(home, "sh", "-c", words)
+    assert read_out(attempt.folder, 0, 1000).decode() == fake + "\n"  # it could write it
+    assert result.exit_code == 9
+
+
+def test_an_agent_cannot_see_the_key(home: Home) -> None:
+    words = "cat /proc/*/environ /proc/*/cmdline .remit/sessions/*/*/order 2>/dev/null; true"
+    attempt, _ = run(home, "sh", "-c", words)
+    seen = read_out(attempt.folder, 0, 1 << 20)
+    assert b"deadline_ms=" in seen  # it saw the order
+    assert bytes.fromhex(KEY) not in seen
+    assert KEY.encode() not in seen
+
+
+# Who is inside
+
+INSIDE = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from remit.workspace.home import Home
+from remit.workspace.sessions import find_enclosing
+print(find_enclosing(Home(sys.argv[1])), flush=True)
+"""
+
+
+@pytest.mark.parametrize("contain", ["namespace", "subreaper"])
+def test_whoever_is_inside_an_agent_is_found_out(home: Home, contain: Contained) -> None:
+    """Itself, a daemon of its without any parent, and one that hides in a namespace of its own."""
+    assert find_enclosing(home) is None
+    Path(home.root, "ask.py").write_text(INSIDE)
+    ask = f"env -i {sys.executable} ask.py {home.root}"
+    daemon = f"(setsid {ask} > daemon &); while ! [ -s daemon ]; do sleep 0.01; done"
+    hidden = f"unshare --pid --fork --mount-proc {ask} 2>&1"
+    attempt, started = begin(home, "sh", "-c", f"{ask}; {daemon}; {hidden}; sleep 30", contain=contain)
+    last = time.monotonic() + 10
+    while read_out(attempt.folder, 0, 1000).count(b"\n") < 2 and time.monotonic() < last:
+        time.sleep(0.02)
+    assert find_enclosing(home) is None  # a person beside it
+    cancel(attempt, started)
+    itself, in_hiding = read_out(attempt.folder, 0, 1000).decode().splitlines()
+    assert itself == "sess_1_aaaaaa"
+    assert Path(home.root, "daemon").read_text() == "sess_1_aaaaaa\n"
+    assert in_hiding == "sess_1_aaaaaa" or in_hiding.startswith("unshare:")
+
+
+@pytest.mark.slow
+def test_an_agent_that_does_not_say_who_it_is_counts_as_enclosing(home: Home) -> None:
+    attempt, started = begin(home, "sleep", "60")
+    while not (file := Path(attempt.folder, "pids.json")).exists():
+        time.sleep(0.01)
+    assert find_enclosing(home) is None
+    for broken in ("[1]", '{"contained":"group","shim":"x"}'):
+        file.write_text(broken)
+        assert find_enclosing(home) == "sess_1_aaaaaa"
+    cancel(attempt, started)
+    assert find_enclosing(home) is None
+
+
+# Names, files, cages
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b", "a.b", "a\0b", "\u00e4", "x" * 129])
+def test_an_id_that_is_a_path_is_refused(home: Home, name: str) -> None:
+    with pytest.raises(UsageError):
+        make_attempt(home, name, 1)
+    assert not home.is_made
+
+
+@pytest.mark.parametrize("name", ["order", "result.json", "../x", "a/b", ".hidden"])
+def test_a_runner_s_file_takes_no_name_of_ours(home: Home, name: str) -> None:
+    attempt = make_attempt(home, "sess_1_aaaaaa", 1)
+    order = ShimOrder(("true",), home.root, 0, {}, files={name: b""})
+    with pytest.raises(UsageError):
+        start_shim(home, attempt, order, key=KEY)
+    assert find_state(attempt.folder, key=KEY) == "none"
+
+
+def test_a_runner_s_files_are_there_before_the_agent(home: Home) -> None:
+    attempt = make_attempt(home, "sess_1_aaaaaa", 1)
+    environ = {"PATH": os.environ["PATH"]}
+    deadline_ms = int((time.time() + 30) * 1000)
+    order = ShimOrder(("cat", f"{attempt.folder}/note"), home.root, deadline_ms, environ, files={"note": b"hello"})
+    finish(attempt, start_shim(home, attempt, order, key=KEY))
+    assert read_out(attempt.folder, 0, 100) == b"hello"
+    assert read_out(attempt.folder, 3, 100) == b"lo"
+
+
+@pytest.mark.parametrize(("argv", "environ"), [((), {}), (("a\0b",), {}), (("true",), {"A": "x" * (1 << 24)})])
+def test_what_cannot_be_started_leaves_nothing_behind(
+    home: Home, argv: tuple[str, ...], environ: dict[str, str]
+) -> None:
+    attempt = make_attempt(home, "sess_1_aaaaaa", 1)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(RunnerError):
+        start_shim(home, attempt, ShimOrder(argv, home.root, 0, environ), key=KEY)
+    assert find_state(attempt.folder, key=KEY) == "none"
+    assert list_living(home) == []
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_session_is_removed_when_nothing_of_it_is_alive(home: Home) -> None:
+    assert not remove_session(home, "sess_1_aaaaaa")
+    attempt, started = begin(home, "sleep", "60")
+    with pytest.raises(BusyError):
+        remove_session(home, "sess_1_aaaaaa")
+    cancel(attempt, started)
+    assert remove_session(home, "sess_1_aaaaaa")
+    assert not Path(attempt.folder).parent.exists()
+
+
+def test_without_bubblewrap_there_is_no_cage(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(RunnerError, match="bubblewrap"):
+        render_sandbox(Sandbox(home.root), "/x", ShimOrder(("true",), home.root, 0, {}))
+
+
+@pytest.mark.skipif(not shutil.which("bwrap"), reason="needs bubblewrap")
+def test_in_its_cage_an_agent_writes_only_where_it_may(home: Home, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere, extra = tmp_path_factory.mktemp("elsewhere"), tmp_path_factory.mktemp("extra")
+    attempt = make_attempt(home, "sess_1_aaaaaa", 1)
+    places = [home.root, str(extra), attempt.folder, home.folder, str(elsewhere), "/etc"]
+    words = "; ".join(f"touch {place}/caged 2>/dev/null && echo {number}" for number, place in enumerate(places))
+    sandbox = Sandbox(home.root, (str(extra), "/nowhere"))
+    environ = {"PATH": os.environ["PATH"]}
+    order = ShimOrder(("sh", "-c", words), home.root, int((time.time() + 30) * 1000), environ, sandbox=sandbox)
+    result = finish(attempt, start_shim(home, attempt, order, key=KEY))
+    assert result is not None
+    assert result.ending == "exited", read_out(attempt.folder, 0, 1000, stream="err")
+    assert read_out(attempt.folder, 0, 100).split() == [b"0", b"1", b"2"]
+    assert Path(home.root, "caged").exists()
