@@ -10,10 +10,13 @@ its bytes, since no token has less than one.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from remit.lazy import lazy
 
-_PIECE = lazy(r"([ !-&(-/:-@\[-`{-~]?)([A-Za-z]+)|[0-9]+| ?[!-/:-@\[-`{-~]+|[^\x00-\x7f]+|.", re.DOTALL)
+_PIECE = lazy(r"[ !-&(-/:-@\[-`{-~]?[A-Za-z]+|[0-9]+| ?[!-/:-@\[-`{-~]+|[^\x00-\x7f]+|.", re.DOTALL)
+_SHORT = 40
+"""Pieces up to so many characters come again and again, and are remembered."""
 _PREFIXES = frozenset('_/.-"(`')
 """Marks that may stand before a word that is known: then it is two tokens at most."""
 _MARKS = frozenset((
@@ -76,32 +79,43 @@ _KNOWN = frozenset(_WORDS.split())
 """Words that are one token, with a space before them and without."""
 
 
-def bound_tokens(text: str) -> int:
-    """How many tokens a text has at most, in cl100k and in o200k."""
-    total = 0
+def bound_tokens(text: str, *, enough: int | None = None) -> int:
+    """How many tokens a text has at most, in cl100k and in o200k; once there are more than enough, nobody counts on."""
+    most = len(text) * 4 if enough is None else enough
+    total, end, before = 0, 0, " "
     for found in _PIECE.finditer(text):
-        start, end = found.span()
-        size = end - start
-        if size == 1 and text[start] < "\x80":
-            total += 1
-        elif text[start] >= "\x80":
-            total += len(text[start:end].encode("utf-8", "surrogatepass"))
-        elif not _is_apart(text, start, end):
-            total += size
-        elif found[2]:
-            total += min(size, _bound_word(found[1], found[2]))
-        elif text[start].isdigit():
-            total += (size + 2) // 3
-        else:
-            total += 1 if found[0] in _MARKS and text[end : end + 1] not in ("\r", "\n") else size
+        piece = found[0]
+        end += len(piece)
+        after = text[end : end + 1]
+        known = len(piece) <= _SHORT
+        total += _bound_short(piece, before, after) if known else _bound_piece(piece, before, after)
+        before = piece[-1]
+        if total > most:
+            break
     return total
 
 
-def _is_apart(text: str, start: int, end: int) -> bool:
+def _bound_piece(piece: str, before: str, after: str) -> int:
+    first = piece[0]
+    if first >= "\x80":
+        return len(piece.encode("utf-8", "surrogatepass"))
+    if len(piece) == 1 or not _is_apart(piece, before, after):
+        return len(piece)
+    if first.isdigit():
+        return (len(piece) + 2) // 3
+    letters = piece if first.isalpha() else piece[1:]
+    if letters.isalpha():
+        return min(len(piece), _bound_word(piece[: -len(letters)], letters))
+    return 1 if piece in _MARKS and after not in ("\r", "\n") else len(piece)
+
+
+_bound_short = lru_cache(maxsize=4096)(_bound_piece)
+
+
+def _is_apart(piece: str, before: str, after: str) -> bool:
     """Whether a piece begins and ends here for every tokenizer: beside other scripts and apostrophes it may not."""
-    before, after = text[start - 1] if start else " ", text[end : end + 1] or " "
     is_plain = before in "\r\n" or " " <= before <= "~"
-    return is_plain and before != "'" and after != "'" and after < "\x7f" and "'" not in text[start:end]
+    return is_plain and before != "'" and after != "'" and after < "\x7f" and "'" not in piece
 
 
 def _bound_word(prefix: str, letters: str) -> int:
