@@ -33,7 +33,7 @@ test: setup ## run all tests
 	@$(BIN)/pytest -n $(JOBS)
 
 test-fast: setup ## run the tests that are quick, for the inner loop
-	@$(BIN)/pytest -n $(JOBS) -m "not slow"
+	@$(BIN)/pytest -n $(JOBS) -m "not slow" --hypothesis-profile=quick
 
 check: lint types cover ## everything that must hold: lint, types, tests, coverage, import directions, public names
 

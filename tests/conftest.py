@@ -7,6 +7,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("any machine"), max_examples=20)
 settings.load_profile("any machine")
 
 

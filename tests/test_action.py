@@ -116,6 +116,7 @@ def test_what_is_bad_is_annotated_and_fails(lint: Callable[..., Ran]) -> None:
     assert re.search(r"^::error file=more/agents with space/tidy\.md,line=\d", ran.out, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_sarif_is_written_where_it_is_wanted(lint: Callable[..., Ran], workspace: Path, temp: Path) -> None:
     ran = lint(paths="more", sarif_file="out.sarif")
     assert (ran.code, ran.outputs) == (1, {"sarif-file": "out.sarif"})
@@ -125,6 +126,7 @@ def test_sarif_is_written_where_it_is_wanted(lint: Callable[..., Ran], workspace
     assert json.loads((temp / "remit.sarif").read_text("utf-8"))["version"] == "2.1.0"
 
 
+@pytest.mark.slow
 def test_rules_and_severities_are_handed_on(lint: Callable[..., Ran]) -> None:
     codes = set(re.findall(r"title=(\w+)", lint(paths="more").out))
     assert codes

@@ -35,12 +35,12 @@ from tests.contract.strategies import (
 )
 
 LAW = settings(
-    max_examples=60,
+    max_examples=min(60, settings().max_examples),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
-"""Every run draws the same examples; `make fuzz` looks for new ones."""
+"""Every run draws the same examples, `make test-fast` fewer of them; `make fuzz` looks for new ones."""
 
 RIGHT: dict[str, st.SearchStrategy[Payload]] = {"standard": standards(), "hyper": hypers(), "manifest": entries()}
 MESSAGES = {name: RIGHT[name] for name in ("standard", "hyper")}

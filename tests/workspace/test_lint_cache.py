@@ -304,6 +304,7 @@ def test_a_folder_that_is_read_only_is_no_matter(workspace: Workspace) -> None:
         workspace.root.chmod(0o700)
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_leave_a_whole_cache(workspace: Workspace) -> None:
     for number in range(30):
         workspace.put(f".claude/agents/a{number}.md", CLAUDE.replace("code-reviewer", f"a{number}"))

@@ -159,6 +159,7 @@ def test_a_full_disk_keeps_nobody_from_a_lock() -> None:
         assert not held
 
 
+@pytest.mark.slow
 def test_what_is_done_under_a_lock_is_done_by_one_at_a_time(tmp_path: Path) -> None:
     counter = tmp_path / "counter"
     counter.write_text("0")

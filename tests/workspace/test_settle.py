@@ -262,6 +262,7 @@ def test_an_entry_without_an_id_is_not_written_again_and_again(tmp_path: Path) -
     assert settle(home, describe(entry=entry), places(home))[0].state == "failed"
 
 
+@pytest.mark.slow
 def test_two_that_settle_at_once_write_one_line(tmp_path: Path) -> None:
     make(tmp_path).close()
     children = []

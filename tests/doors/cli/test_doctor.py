@@ -250,6 +250,7 @@ def test_harnesses_are_found_with_their_versions(workspace: Inside, programs: Pa
     assert "it ends with 3" in rows[2][1]
 
 
+@pytest.mark.slow
 def test_a_harness_that_hangs_does_not_hold_up_the_others(
     workspace: Inside, programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -244,6 +244,7 @@ def test_a_file_that_is_too_large_to_hash_is_graded_without(root: Path) -> None:
 # Exchanged between looking and reading
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["file", "folder", "pipe"])
 def test_no_exchange_gets_an_outside_file_graded(root: Path, what: str) -> None:
     """Whatever is read was below the root, however often something else is put in its place."""
