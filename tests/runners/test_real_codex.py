@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +15,6 @@ from tests.runners.real import Place, find_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 
@@ -25,7 +26,7 @@ SCRIPTS = {
     "task": [call("task", prompt="[[play child]] go"), say("Parent done.")],
     "child": [say("Child done.")],
     "wrong": [call("bash", command="exit 3"), say("It failed.")],
-    "outside": [call("bash", command="echo x > ${home}/outside"), say("Written.")],
+    "outside": [call("bash", command="echo x > inside && echo x > ${file}"), say("Written.")],
     "api": [fail(400, "no such thing", kind="invalid_request_error")],
     "busy": [fail(529, "busy", kind="overloaded_error")],
     "drop": [drop()],
@@ -97,9 +98,16 @@ def test_a_change_to_a_file_has_its_path(place: Place) -> None:
 
 
 def test_its_sandbox_keeps_it_in_the_workspace(place: Place) -> None:
-    place.start(place.model.mark("outside", home=place.home))
-    assert not (place.home / "outside").exists()
-    assert place.model.requests[1].step == 1  # the command was tried, and the model told of it
+    """Codex sets its sandbox up in its home, and refuses to where that is below the folder for temporary files."""
+    with tempfile.TemporaryDirectory(prefix="remit-codex-", dir="/var/tmp") as home:
+        outside = Path(home) / "outside"
+        ran = place._replace(home=Path(home)).start(place.model.mark("outside", file=outside))
+        assert not outside.exists()
+    if not (place.root / "inside").exists():
+        pytest.skip("Codex's sandbox does not work on this machine")
+    assert [(use.operation, use.failed) for use in ran.heard.tools or ()] == [("run", True)]
+    read_only = place.order("x", tools=("read", "grep"))
+    assert "--sandbox=read-only" in place.runner.start(read_only).argv
 
 
 def test_a_command_that_fails_and_an_agent_that_is_called_are_told(place: Place) -> None:
