@@ -16,7 +16,6 @@ from remit.contract.dialects.manifest import SENTENCES
 from remit.contract.instructions import write_instructions
 from remit.model import NOTHING
 from remit.workspace.context_files import Context
-from remit.workspace.manifest.entries import make_slug
 from remit.workspace.manifest.tokens import OPTIONAL, Resolved, resolve_tokens
 
 if TYPE_CHECKING:
@@ -243,7 +242,11 @@ def _tell_order(work: Assignment, values: Mapping[str, str]) -> str:
 
 def list_tokens(work: Assignment) -> dict[str, str]:
     """The values of the manifest protocol's tokens (R4.11), as far as they are known; each fit to stand in a line."""
-    topic = work.topic or make_slug(work.task.title if work.task is not None else "")
+    topic = work.topic
+    if not topic and work.task is not None and work.dialect == MANIFEST.name:
+        from remit.workspace.manifest.entries import make_slug  # noqa: PLC0415 - datetime, for one dialect only
+
+        topic = make_slug(work.task.title)
     known = {
         "TASK_ID": "" if work.task is None else str(work.task.number),
         "DATE": work.date,

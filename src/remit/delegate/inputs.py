@@ -49,7 +49,7 @@ def input_missing(name: str, text: str = "") -> Finding:
     """
     about = f" ({text})" if text else ""
     return Finding("INP001", "error", f"the input {show(name)} is missing{about}",
-                   f"Give it with --input {show(name)}=VALUE.", "R1.10", _point(name))  # fmt: skip
+                   f"Give it with --input {show(name)[1:-1]}=VALUE.", "R1.10", _point(name))  # fmt: skip
 
 
 def input_forbidden(name: str, meant: str) -> Finding:
