@@ -25,8 +25,7 @@ class Presence:
         self.id = f"{os.getpid()}-{os.urandom(6).hex()}"
         self._file = _find_file(home, self.id)
         try:
-            self._handle = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            fcntl.flock(self._handle, fcntl.LOCK_EX)
+            self.handle = _open_locked(self._file)
         except OSError as error:
             raise tell_failure(self._file, error) from error
 
@@ -34,8 +33,22 @@ class Presence:
         """Go. What was driven is taken over by whoever comes next."""
         with suppress(OSError):  # somebody may have cleared it away
             os.unlink(self._file)
+        self.hand_over()
+
+    def hand_over(self) -> None:
+        """Leave it to a process that was started with the open file: the broker lives as long as that has it."""
         with suppress(OSError):
-            os.close(self._handle)
+            os.close(self.handle)
+
+
+def _open_locked(file: str) -> int:
+    """Make the file and lock it. Who clears up may find it between the two, and remove it: then it is made again."""
+    while True:
+        handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return handle
+        os.close(handle)
 
 
 def is_present(home: Home, broker: str | None) -> bool:
@@ -47,10 +60,19 @@ def clear_departed(home: Home) -> None:
     """Remove what brokers have left that were killed."""
     folder = home.make_folder("brokers")
     for name in os.listdir(folder):
-        broker = name.removesuffix(".lock")
-        if broker != name and not is_present(home, broker):
-            with suppress(OSError):
-                os.unlink(f"{folder}/{name}")
+        if name.endswith(".lock"):
+            _clear(f"{folder}/{name}")
+
+
+def _clear(file: str) -> None:
+    """Remove a file that nobody has locked, with its lock held, so that nobody comes to be present meanwhile."""
+    with suppress(OSError):  # another has removed it, or its broker lives
+        handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(file)
+        finally:
+            os.close(handle)
 
 
 def _find_file(home: Home, broker: str) -> str:
