@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SECTIONS = {
-    "Returns": {
+    "Check returns": {
         "check": "remit.doors.cli.check",
         "convert": "remit.doors.cli.convert",
         "instructions": "remit.doors.cli.describe",
         "schema": "remit.doors.cli.describe",
+        "explain": "remit.doors.cli.describe",
     },
-    "Agent files": {
+    "Agents": {
         "lint": "remit.doors.cli.lint",
         "fix": "remit.doors.cli.lint",
         "graph": "remit.doors.cli.graph",
@@ -32,22 +33,28 @@ SECTIONS = {
         "migrate": "remit.doors.cli.make",
         "compile": "remit.doors.cli.make",
     },
-    "Workspace": {
+    "Work": {
         "init": "remit.doors.cli.init",
-        "status": "remit.doors.cli.status",
         "task": "remit.doors.cli.task",
         "sync": "remit.doors.cli.sync",
         "manifest": "remit.doors.cli.manifest",
         "errors": "remit.doors.cli.errors",
     },
-    "Upkeep": {
+    "Delegate": {
+        "run": "remit.doors.cli.run_command",
+    },
+    "See": {
+        "status": "remit.doors.cli.status",
         "doctor": "remit.doors.cli.doctor",
-        "explain": "remit.doors.cli.describe",
         "gc": "remit.doors.cli.gc",
+    },
+    "Connect": {
         "trust": "remit.doors.cli.trust",
     },
 }
 COMMANDS = {name: module for section in SECTIONS.values() for name, module in section.items()}
+HIDDEN = {"drive": "remit.doors.cli.drive"}
+"""What Remit starts by itself."""
 
 
 class Commands(Command, click.Group):
@@ -64,10 +71,11 @@ class Commands(Command, click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load a command; asking for one that is not there is a mistake with a name."""
-        if cmd_name in self.table:
+        module = self.table.get(cmd_name) or (HIDDEN.get(cmd_name) if self.table is COMMANDS else None)
+        if module is not None:
             taken = cmd_name in {"compile", "list"}  # Python has functions of those names
             name = f"{cmd_name}_" if taken else cmd_name
-            command: click.Command = getattr(import_module(self.table[cmd_name]), name)
+            command: click.Command = getattr(import_module(module), name)
             return command
         if ctx.resilient_parsing:  # a shell asks what could follow
             return None

@@ -1,0 +1,34 @@
+"""The task that work belongs to, as its agent is told of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.delegate.briefing import TaskFacts
+from remit.errors import UsageError
+from remit.workspace.tasks.store import TaskStore, find_folder
+
+if TYPE_CHECKING:
+    from remit.config import Settings
+    from remit.workspace.home import Home
+
+
+def load_task_facts(home: Home, settings: Settings, number: int) -> TaskFacts:
+    """A task of the workspace with its plan. One that is over has no work left."""
+    folder = find_folder(home.root, settings.tasks.folder)
+    if folder is None:
+        raise UsageError("there are no tasks here", hint="make the first one: remit task new TITLE")
+    store = TaskStore(home, folder)
+    task = store.get(number)
+    if task.is_over:
+        raise UsageError(f"task {number} is over", hint="remit task list shows what is open")
+    plan = store.load_plan(number)
+    return TaskFacts(
+        number,
+        store.read_titles().get(number) or task.title,
+        task.marker or "",
+        str(task.fields.get("language") or ""),
+        store.read_section(number),
+        "" if plan is None else plan.path,
+        "" if plan is None or plan.resume is None else plan.resume.number,
+    )

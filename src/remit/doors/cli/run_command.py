@@ -1,0 +1,154 @@
+"""`remit run`: hand work to an agent, and bring its checked return back."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.doors.cli import options, run_options
+from remit.doors.cli.envelopes import get_envelope_code, render_envelope, shape_asides, shape_envelope
+from remit.doors.cli.output import get_paint, say, say_json
+from remit.doors.render import ACCEPTED, INTERRUPTED, render_title
+from remit.doors.terminal import escape, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.app.delegating.asking import Request
+    from remit.app.delegating.preparing import Prepared
+    from remit.app.delegating.workspace import Workspace
+    from remit.delegate.envelope import Envelope
+    from remit.doors.cli.live import Watch
+    from remit.model import Finding
+
+_MAX_ASIDES = 5
+
+
+@click.command(cls=options.Command, short_help="Hand work to an agent and bring its checked return back.")
+@click.argument("agent", metavar="AGENT")
+@click.argument("prompt", metavar="PROMPT…", nargs=-1)
+@run_options.delegating
+@run_options.task
+@click.option("--detach", is_flag=True, help="Go on without it: say its session and end.")
+@options.output_format("full", "json")
+def run(
+    agent: str,
+    prompt: tuple[str, ...],
+    *,
+    task_number: int | None,
+    detach: bool,
+    output_format: str,
+    **given: Any,  # noqa: ANN401 - options
+) -> int:
+    """Have AGENT do what PROMPT says, and bring back a return that holds.
+
+    AGENT is the name of an agent file, or - for none: remit run - "Fix the typo in the README" --runner claude. A
+    PROMPT that is only - is read from standard input. On a terminal a live tree shows who is at work; Ctrl-C cancels,
+    twice kills. --json prints the envelope. Exit code 0: completed, 1: partial, failed or blocked, 2: refused or could
+    not run.
+    """
+    from remit.app.delegating.asking import Request
+    from remit.app.delegating.workspace import Workspace
+
+    text = _read_prompt(prompt)
+    fields = run_options.gather(given)
+    ws = Workspace.open()
+    if task_number is not None:
+        from remit.app.delegating.task_facts import load_task_facts
+
+        fields["task"] = load_task_facts(ws.home, ws.settings, task_number)
+    request = Request(agent, text, **fields)
+    return _detach(ws, request, output_format) if detach else carry_out(ws, request, output_format=output_format)
+
+
+def _read_prompt(words: tuple[str, ...]) -> str:
+    """The prompt: the words, or what is on standard input."""
+    if words != ("-",):
+        return " ".join(words)
+    from remit.workspace.files import load_stdin
+
+    return load_stdin().decode("utf-8", "replace")
+
+
+def _detach(ws: Workspace, request: Request, output_format: str) -> int:
+    from remit.app.delegating.detaching import detach
+
+    prepared = detach(ws, request)
+    ws.home.close()
+    row = prepared.row
+    if output_format == "json":
+        shaped = {"session_id": row.session_id, "agent": row.agent, "state": row.state}
+        say_json(shaped | ({"request_findings": shape_asides(prepared.findings)} if prepared.findings else {}))
+        return ACCEPTED
+    tell_asides(prepared.findings)
+    say(row.session_id)
+    say(f"{quote(row.agent)} goes on by itself; its result: remit wait {escape(row.session_id)}", stderr=True)
+    return ACCEPTED
+
+
+# --- waiting ---------------------------------------------------------------------------------------------------------
+
+
+def carry_out(ws: Workspace, request: Request, *, output_format: str) -> int:
+    """Hand work to an agent, show how it goes and what came of it; the exit code."""
+    import asyncio
+
+    prepared, envelope = asyncio.run(_carry_out(ws, request, output_format))
+    if output_format == "json":
+        say_json(shape_envelope(envelope, prepared.findings))
+    else:
+        say(render_envelope(envelope, paint=get_paint()))
+    return get_envelope_code(envelope)
+
+
+async def _carry_out(ws: Workspace, request: Request, output_format: str) -> tuple[Prepared, Envelope]:
+    from remit.app.delegating.following import Following
+    from remit.doors.cli.live import make_watch
+
+    async with ws:
+        prepared = await ws.start(request)
+        session_id = prepared.row.session_id
+        watch = make_watch(Following(ws.home, session_id), output_format=output_format)
+        if output_format != "json":
+            tell_asides(prepared.findings)
+        watch.begin(f"{session_id}: {prepared.row.agent} is at work; follow it with: remit logs -f {session_id}")
+        return prepared, await _follow(ws, session_id, watch)
+
+
+async def _follow(ws: Workspace, session_id: str, watch: Watch) -> Envelope:
+    """Wait for a delegation, and show it meanwhile. Who interrupts cancels it; who does so again does not wait."""
+    import asyncio
+
+    from remit.doors.cli.interrupts import Interrupts
+
+    cancelling: list[asyncio.Task[Sequence[str]]] = []
+
+    def cancel() -> None:
+        cancelling.append(asyncio.ensure_future(ws.cancel(session_id, reason="it was interrupted")))
+        watch.tell("cancelling; once more does not wait for it")
+
+    def kill() -> None:
+        ws.broker.cancel(session_id, reason="it was interrupted")  # also what was handed on since
+        watch.end()
+        os._exit(INTERRUPTED)
+
+    waiting = asyncio.ensure_future(ws.wait(session_id))
+    with Interrupts(asyncio.get_running_loop(), first=cancel, again=kill):
+        while not (await asyncio.wait({waiting}, timeout=watch.every_s))[0]:
+            watch.look()
+        for told in cancelling:
+            for each in await told:  # those below it, whose brokers may have ended with their agents
+                await ws.wait(each)
+    watch.end()
+    return waiting.result()
+
+
+def tell_asides(findings: Sequence[Finding]) -> None:
+    """Say on standard error what there is to say of a request."""
+    paint = get_paint(stderr=True)
+    for finding in findings[:_MAX_ASIDES]:
+        say(render_title(finding, paint=paint), stderr=True)
+    if len(findings) > _MAX_ASIDES:
+        say(f"… and {len(findings) - _MAX_ASIDES} more", stderr=True)

@@ -1,0 +1,111 @@
+"""The options of commands that hand work to an agent, and the request that they make.
+
+Owns how durations, inputs and limits are written on a command line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.doors.cli import options
+from remit.doors.cli.task_changes import parse_number
+from remit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from remit.delegate.limits import Budget
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_HINT = "write it like 90, 90s, 15m or 2h"
+
+
+def parse_duration(value: str) -> float:
+    """A duration in seconds: `90`, `90s`, `15m`, `2h`."""
+    number, unit = (value[:-1], value[-1]) if value[-1:] in _UNITS else (value, "s")
+    whole, _, fraction = number.partition(".")
+    if not (number.isascii() and f"{whole}{fraction}".isdigit() and whole and len(number) <= options.MAX_DIGITS):
+        raise UsageError(f"'{value}' is not a duration", hint=_HINT)
+    return float(number) * _UNITS[unit]
+
+
+def parse_count(value: str) -> int:
+    """A whole number."""
+    plain = value.replace("_", "").replace(",", "")
+    if not (plain.isascii() and plain.isdigit() and len(plain) < 2 * options.MAX_DIGITS):
+        raise UsageError(f"'{value}' is not a number", hint="give a whole number, such as 20")
+    return int(plain)
+
+
+def parse_dollars(value: str) -> float:
+    """An amount in dollars."""
+    plain = value.removeprefix("$")
+    whole, _, cents = plain.partition(".")
+    if not (plain.isascii() and f"{whole}{cents}".isdigit() and len(plain) <= 2 * options.MAX_DIGITS):
+        raise UsageError(f"'{value}' is not an amount", hint="give it in dollars, such as 0.50")
+    return float(plain)
+
+
+def parse_inputs(given: tuple[str, ...]) -> dict[str, str]:
+    """What is given as NAME=VALUE, each name once."""
+    inputs: dict[str, str] = {}
+    for each in given:
+        name, sign, value = each.partition("=")
+        if not sign or not name.strip():
+            raise UsageError(f"'{each}' is no input", hint="write it as NAME=VALUE")
+        if name.strip() in inputs:
+            raise UsageError(f"the input '{name.strip()}' is given twice", hint="give it once")
+        inputs[name.strip()] = value
+    return inputs
+
+
+def _parse_isolation(value: str) -> bool:
+    if value != "worktree":
+        raise UsageError(f"there is no isolation '{value}'", hint="known is: worktree")
+    return True
+
+
+_OPTIONS = (
+    click.option("--input", "inputs", metavar="NAME=VALUE", multiple=True, help="An input; as often as needed."),
+    click.option("--runner", metavar="NAME", help="claude, opencode, codex, command, python, or one of remit.toml."),
+    click.option("--command", metavar='"PROG ARGS"', help="Any program: it reads the prompt and prints the return."),
+    click.option("--timeout", type=parse_duration, metavar="TIME", help="How long it may take: 90, 90s, 15m or 2h."),
+    options.dialect,
+    click.option("--max-seconds", type=parse_duration, metavar="TIME", help="As --timeout, and for all below it."),
+    click.option("--max-turns", type=parse_count, metavar="N", help="How many turns of its model, with all below it."),
+    click.option("--max-tokens", type=parse_count, metavar="N", help="How many tokens, with all below it."),
+    click.option("--max-usd", type=parse_dollars, metavar="USD", help="How many dollars, with all below it."),
+    click.option("--max-delegations", type=parse_count, metavar="N", help="How many it may hand on, at any depth."),
+    click.option("--isolate", type=_parse_isolation, metavar="worktree", help="Work in a worktree of its own."),
+    click.option("--sandbox", is_flag=True, help="Let it write into the workspace alone; needs bubblewrap."),
+    click.option("--no-commit", is_flag=True, help="Leave to you what would be committed."),
+)
+"""In the order in which the help shows them."""
+
+task = click.option("--task", "task_number", type=parse_number, metavar="N", help="The task that it works on.")
+
+
+def delegating(function: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options of a delegation; `gather` makes of them what a request takes."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def gather(given: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a request, of the options that `delegating` gave."""
+    fields: dict[str, Any] = {name: given[name] for name in ("runner", "command", "dialect", "sandbox")}
+    fields["inputs"] = parse_inputs(given["inputs"])
+    fields["timeout_s"] = given["timeout"]
+    fields["isolate"] = bool(given["isolate"])
+    fields["commits"] = False if given["no_commit"] else None
+    fields["budget"] = _make_budget(given)
+    return fields
+
+
+def _make_budget(given: dict[str, Any]) -> Budget:
+    from remit.delegate.limits import Budget, check_budget
+
+    return check_budget(Budget(*(given[name] for name in Budget._fields)))
