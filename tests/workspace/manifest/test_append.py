@@ -113,22 +113,22 @@ def test_a_file_that_is_another_one_is_looked_at_before_an_id_is_called_free(
     assert desk.other().appender.add(make_entry(id="bb"), day=DAY).fields["id"] == "bb"
 
 
-def test_a_file_that_is_exchanged_while_it_is_indexed_is_looked_at_again(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+def test_a_file_that_is_exchanged_while_it_is_looked_at_is_looked_at_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    monkeypatch.setattr(module, "_WHOLE_BYTES", 0)
     desk.put("a")
-    real = desk.index.catch_up
+    looking = "catch_up" if way == "indexed" else "read_bytes"
+    real: Callable[..., Any] = getattr(desk.index, looking)
     changes: list[str] = []
 
-    def catch_up() -> Any:  # noqa: ANN401 - as the real one
-        known = real()
+    def look(*args: Any) -> Any:  # noqa: ANN401 - as the real one
+        found = real(*args)
         if not changes:
             changes.append("own")
             desk.put("own")
-        return known
+        return found
 
-    monkeypatch.setattr(desk.index, "catch_up", catch_up)
+    monkeypatch.setattr(desk.index, looking, look)
     assert desk.appender.add(make_entry(id="own"), day=DAY).fields["id"] == "own-2"
     assert changes
 

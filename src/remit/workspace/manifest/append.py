@@ -192,7 +192,10 @@ class Appender:
         if tail is not None and self._is_followed(tail, found):
             pass
         elif found.st_size <= _WHOLE_BYTES:
-            tail = _Tail(0, 0, take_stamp(found), 0, set())
+            tail = self._read_on(_Tail(0, 0, take_stamp(found), 0, set()), found)
+            again = self.index.look_if_there()
+            if again is None or take_stamp(again) != tail.stamp:
+                raise _MovedError
         else:
             known = self.index.recall()
             if known is None or not _is_near(known, found):
