@@ -209,6 +209,19 @@ def test_ten_megabytes_and_ten_thousand_artifacts_fit(piece: str, max_tokens: in
     assert all(char.isprintable() for char in render_text(fitted))
 
 
+@pytest.mark.parametrize("piece", ["😀", "\U0002070e", '\\"', "ZQ"])
+def test_the_least_budget_holds_the_longest_words_and_numbers(piece: str, way: str) -> None:
+    text = piece * 300
+    fault = Fault("Zq" * 12, text, "ZQ" * 12, recoverable=False, recommendation=text)
+    whole = make_hostile(piece)._replace(
+        outcome="degenerate", ending="cancelled", errors=(fault,) * 9, unclaimed_count=10**15, attempts=10**12,
+        usage=Spending(10**14, 1.1, 10**14, 1.1),
+    )  # fmt: skip
+    fitted = check_fit(whole, MIN_TOKENS, way)
+    assert fitted.errors[0].code == "ZQ" * 12
+    assert fitted.errors[0].message
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", ["😀", "some long words here ", "\x1b[2J\x00"])
 def test_ten_megabytes_fit_within_fifty_milliseconds(piece: str, way: str) -> None:

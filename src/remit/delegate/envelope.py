@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from remit.workspace.evidence.grades import ArtifactGrade
 
 DEFAULT_TOKENS = 400
-MIN_TOKENS = 300
+MIN_TOKENS = 320
 """Status, session and the first error fit into so many, whatever they say."""
 _CHARS_PER_TOKEN = 12
 """No text of ours has more: what is longer than that is shortened without being counted."""
