@@ -28,7 +28,7 @@ from remit.workspace.sessions import (
     send_control,
     start_shim,
 )
-from tests.delegate.trees import WAYS, Forest, find_marked, plant, start, wait_until
+from torture.trees import WAYS, Forest, find_marked, plant, start, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -335,7 +335,7 @@ def test_who_is_not_privileged_gets_a_namespace_by_way_of_a_user_namespace(tmp_p
 import sys
 sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
-from tests.delegate.trees import plant, start
+from torture.trees import plant, start
 script, number = plant(["setsid", "deaf"])
 forest = start(Path({str(tmp_path)!r}), "id -u; id -g; " + script)
 forest.wait_for(number)
@@ -351,3 +351,16 @@ print(result.contained, result.exit_code, result.survivors, forest.count_living(
         pytest.skip(f"no user namespaces here: {contained}")
     assert (code, left) == ("0", "0")
     assert int(survivors) >= 3
+
+
+# The torture's short form
+
+
+@pytest.mark.slow
+def test_trees_of_every_kind_end_in_every_way() -> None:
+    command = [sys.executable, str(ROOT / "torture" / "survivors.py"), "--trees", "20", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    trees = json.loads(done.stdout)
+    assert {(tree["left"], tree["grown"] > 0) for tree in trees} == {(0, True)}
+    assert sum(tree["grown"] for tree in trees) > 200
+    assert len({tree["end"] for tree in trees}) == 5

@@ -58,6 +58,8 @@ class Forest(NamedTuple):
     marker: str
     gate: str
     """The agent ends when this file is there."""
+    deadline: float = 0.0
+    """When it is ended, by the clock on the wall."""
 
     def count_living(self) -> int:
         """How many of its processes are alive."""
@@ -122,6 +124,7 @@ def start(root: Path, script: str, *, contain: Contained = "namespace", seconds:
     home = Home(str(root))
     gate = f"{root}/{marker}.gate"
     environ = {"PATH": os.environ["PATH"], _MARKER: marker, "GATE": gate}
-    order = ShimOrder(("sh", "-c", script), str(root), int((time.time() + seconds) * 1000), environ, contain=contain)
+    deadline = time.time() + seconds
+    order = ShimOrder(("sh", "-c", script), str(root), int(deadline * 1000), environ, contain=contain)
     attempt = make_attempt(home, f"sess_1_{marker[:6]}", 1)
-    return Forest(attempt, start_shim(home, attempt, order, key=key), key, marker, gate)
+    return Forest(attempt, start_shim(home, attempt, order, key=key), key, marker, gate, deadline)
