@@ -100,8 +100,9 @@ def test_tools_are_those_that_the_agent_may_use(place: Place) -> None:
     assert place.model.requests[-1].tools == ()
 
 
-def test_a_denied_tool_is_told_and_changed_nothing(place: Place) -> None:
-    ran = place.start(place.model.mark("outside"))
+@pytest.mark.parametrize("tools", [None, ("write",)])
+def test_a_denied_tool_is_told_and_changed_nothing(place: Place, tools: tuple[str, ...] | None) -> None:
+    ran = place.start(place.model.mark("outside"), tools=tools)
     assert ran.exit_code == 0
     assert ran.heard.text == "Written."
     assert [use.failed for use in ran.heard.tools or ()] == [True]

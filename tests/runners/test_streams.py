@@ -107,6 +107,15 @@ def test_of_very_many_tools_the_first_ones_are_kept_and_all_counted() -> None:
     assert heard.notes == (f"{MAX_TOOLS + 5:,} tools were used; the first {MAX_TOOLS:,} are listed",)
 
 
+@pytest.mark.parametrize("word", ["--evil", "a b", "../x", "", "x" * 200, "a\n"])
+def test_what_cannot_be_a_session_is_not_taken_for_one(word: str) -> None:
+    for runner in RUNNERS:
+        listener = runner.listen(ORDER)
+        for kind, key in (("x", "session_id"), ("x", "sessionID"), ("thread.started", "thread_id")):
+            listener.feed(json.dumps({"type": kind, key: word}).encode() + b"\n")
+        assert listener.tell().harness_id is None
+
+
 def test_what_is_shown_is_one_printable_line() -> None:
     assert show("\x1b[31mred\x1b[0m\r\n\tand\x07 more\u202e") == "red and more"
     assert show("a" * 1000, 10) == "aaaaaaaaa…"

@@ -3,6 +3,8 @@
 Owns what is known of it:
 - The prompt is read from standard input, so it may be of any length. One that begins with a slash would be taken for a
   command of its own; a line break in front of it prevents that.
+- Nobody is there to be asked, so what would be asked for is denied. Edits in the working folder are accepted, a shell
+  is allowed where the agent's own file gives it one. To allow `Write` by name would allow it everywhere.
 - An agent that Claude Code does not know comes as text appended to its system prompt, from a file.
 - The session's id is chosen before the start. A session is bound to its working folder, can be resumed after the
   program was killed, and cannot be begun twice. It is written down with a short delay: killed right after its first
@@ -84,8 +86,8 @@ class Claude:
         if not has_option(args, "--permission-mode", "--dangerously-skip-permissions"):
             argv.append("--permission-mode=acceptEdits")
         if order.tools is not None:
-            names = ",".join(_TOOLS[tool] for tool in order.tools if tool in _TOOLS)
-            argv += [f"--tools={names}", *([f"--allowedTools={names}"] if names else [])]
+            argv.append(f"--tools={','.join(_TOOLS[tool] for tool in order.tools if tool in _TOOLS)}")
+            argv += ["--allowedTools=Bash"] if "bash" in order.tools else []
         files = {}
         if order.agent and order.is_native:
             argv.append(f"--agent={order.agent}")
@@ -95,7 +97,7 @@ class Claude:
         model = get_model(order)
         argv += [f"--model={model}"] if model else []
         argv += [f"--max-turns={order.max_turns}"] if order.max_turns is not None else []
-        argv += [f"--max-budget-usd={order.max_usd:.6f}"] if order.max_usd is not None else []
+        argv += [f"--max-budget-usd={max(order.max_usd, 0.000001):.6f}"] if order.max_usd is not None else []
         stdin = encode(f"\n{prompt}" if prompt.startswith("/") else prompt)
         return Launch((*argv, *args), stdin, {"DISABLE_AUTOUPDATER": "1"} | get_environ(order), files)
 
@@ -121,7 +123,7 @@ class ClaudeListener(StreamListener):
     def hear(self, record: Mapping[str, Any]) -> None:
         """One object of the stream."""
         kind = record.get("type")
-        self.harness_id = get_text(record, "session_id") or self.harness_id
+        self.keep_id(record, "session_id")
         if kind == "assistant":
             self._hear_assistant(record)
         elif kind == "user":

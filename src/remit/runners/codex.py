@@ -128,7 +128,7 @@ class CodexListener(StreamListener):
         """One object of the stream."""
         kind = get_text(record, "type")
         if kind == "thread.started":
-            self.harness_id = get_text(record, "thread_id") or self.harness_id
+            self.keep_id(record, "thread_id")
         elif kind == "turn.started":
             self._text, self._completed, self._failure, self._error = None, False, None, ""
         elif kind.startswith("item."):

@@ -138,7 +138,7 @@ class OpencodeListener(StreamListener):
 
     def hear(self, record: Mapping[str, Any]) -> None:
         """One object of the stream."""
-        self.harness_id = get_text(record, "sessionID") or self.harness_id
+        self.keep_id(record, "sessionID")
         kind, part = record.get("type"), get_map(record, "part")
         if kind == "step_start":
             self._texts, self._reason = [], ""

@@ -28,6 +28,7 @@ MAX_ARGUMENT_BYTES = 100_000
 _SHOWN = 300
 _ERRORS_BYTES = 64 * 1024
 
+_ID = lazy(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _COLORS = lazy(r"\x1b\[[0-9;]{0,20}m")
 
 
@@ -141,6 +142,12 @@ class StreamListener:
         """Something that a person should know, once."""
         if text not in self.notes and len(self.notes) < MAX_NOTES:
             self.notes.append(text)
+
+    def keep_id(self, record: Mapping[str, Any], key: str) -> None:
+        """What the harness calls its session. It becomes a word of a command line: nothing else is taken for one."""
+        found = get_text(record, key)
+        if _ID.fullmatch(found):
+            self.harness_id = found
 
     def fail(self, cause: Cause, trouble: str) -> Heard:
         """No usable final message, and why."""
