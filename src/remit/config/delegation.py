@@ -15,6 +15,8 @@ from remit.model import NOTHING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_LEAST_TOKENS = 320
+"""Into fewer no envelope fits: status, session and the first error."""
 _DIALECTS = ("standard", "hyper", "manifest")
 
 
@@ -158,7 +160,7 @@ def _read_delegate(values: dict[str, Any]) -> dict[str, Any]:
         elif key == "timeout":
             read[key] = read_number(value, name, 3600)
         else:
-            read[key] = int(read_number(value, name, 2, least=0 if key == "reasks" else 100, whole=True))
+            read[key] = int(read_number(value, name, 2, least=0 if key == "reasks" else _LEAST_TOKENS, whole=True))
     return read
 
 

@@ -16,6 +16,7 @@ from remit.app.trusting import check_trust
 from remit.config.delegation import AgentSettings, RunnerSettings
 from remit.contract.dialects import get_dialect
 from remit.delegate.briefing import Assignment, render_briefing
+from remit.delegate.envelope import MIN_TOKENS
 from remit.delegate.guard import Asked, admit, make_session_id
 from remit.delegate.inputs import check_inputs, fill_inputs
 from remit.delegate.limits import Budget, clamp, find_timeout
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 
     from remit.app.delegating.asking import Request
     from remit.config import Settings
-    from remit.delegate.guard import Admitted
+    from remit.delegate.envelope import MIN_TOKENS
+from remit.delegate.guard import Admitted
     from remit.model import Finding
     from remit.workspace.home import Home
 
@@ -83,7 +85,7 @@ class _Work(NamedTuple):
 def prepare(request: Request, setting: Setting) -> Prepared:
     """Admit a request and write it down. Raises where it cannot be done, and then nothing is written."""
     settings = setting.settings
-    _check_prompt(request.prompt)
+    _check_prompt(request.prompt, request.envelope_tokens)
     own = settings.delegation.agents.get(request.agent, AgentSettings())
     agent, known = _find_agent(request, setting.home.root, settings, own)
     runner = choose_runner(request, agent, settings, own, root=setting.home.root)
@@ -124,7 +126,11 @@ def _admit(work: _Work, asked: Asked, terms: Terms, setting: Setting) -> Delegat
     return row
 
 
-def _check_prompt(prompt: str) -> None:
+def _check_prompt(prompt: str, envelope_tokens: int | None) -> None:
+    """Refuse early what would be refused once the agent has been paid for."""
+    if envelope_tokens is not None and envelope_tokens < MIN_TOKENS:
+        hint = f"give at least {MIN_TOKENS}: status, session and the first error must fit"
+        raise UsageError(f"no envelope fits into {envelope_tokens} tokens", hint=hint)
     if not prompt.strip():
         raise UsageError("there is nothing to do: the prompt is empty", hint="say what the agent shall do")
     if len(prompt.encode("utf-8", "surrogatepass")) > _MAX_PROMPT_BYTES:

@@ -60,7 +60,8 @@ def read_block(data: bytes, *, manifest: int, line: int, offset: int) -> Rows:
         else:
             entry = None
         if type(entry) is dict:
-            _add(rows, entry, base | line, (offset, length), days)
+            # Blanks at its end may be followed by more of them while the line is not ended: none of them belong to it.
+            _add(rows, entry, base | line, (offset, len(text.rstrip(b" \t\r"))), days)
         elif text.strip():
             rows.bad_lines.append((manifest, line, explain_bad_line(text)))
         offset += length + 1
