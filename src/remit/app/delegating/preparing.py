@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 
     from remit.app.delegating.asking import Request
     from remit.config import Settings
-    from remit.delegate.envelope import MIN_TOKENS
-from remit.delegate.guard import Admitted
+    from remit.delegate.guard import Admitted
     from remit.model import Finding
     from remit.workspace.home import Home
 
