@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MARKER = "REMIT_TEST_TREE"
+_MOMENT = "0.02"
+_NOT_OURS = (b"import shim", _MOMENT.encode() + b"\0")
+"""In the command lines of who has the marker as well: the shim, and what an agent waits with."""
 _DEAF = "trap '' TERM INT HUP; while :; do sleep 60; done"
 # In the words of a shell: each of these outlives the process group of who started it, or its signals.
 WAYS = {
@@ -67,7 +70,9 @@ class Forest(NamedTuple):
 
     def wait_for(self, number: int) -> int:
         """Wait until so many are alive at least."""
-        assert wait_until(lambda: self.count_living() >= number), f"{self.count_living()} of {number} are alive"
+        # Twice: one that is just being born looks like its parent.
+        are_there = wait_until(lambda: self.count_living() >= number and self.count_living() >= number)
+        assert are_there, f"{self.count_living()} of {number} are alive"
         return self.count_living()
 
     def let_go(self) -> None:
@@ -97,13 +102,14 @@ def wait_until(is_so: Callable[[], bool], *, seconds: float = 10.0) -> bool:
 
 
 def find_marked(marker: str) -> list[int]:
-    """The processes whose environment has a marker, without the shim's own and those that are dead and not buried."""
+    """The processes whose environment has a marker: those that an agent has planted, and not dead."""
     wanted, found = f"{_MARKER}={marker}".encode(), []
     for place in Path("/proc").iterdir():
         if place.name.isdigit():
             with suppress(OSError):
                 is_marked = wanted in (place / "environ").read_bytes().split(b"\0")
-                if is_marked and b"import shim" not in (place / "cmdline").read_bytes():
+                command = (place / "cmdline").read_bytes()
+                if is_marked and not any(each in command for each in _NOT_OURS):
                     found.append(int(place.name))
     return found
 
@@ -113,7 +119,7 @@ def plant(ways: list[str], *, rabbit: bool = False, deaf: bool = True) -> tuple[
     lines = [WAYS[way][0] for way in ways]
     if rabbit:
         lines.append(f"{sys.executable} -I -S -c '{_RABBIT}' &")
-    wait = 'while [ ! -e "$GATE" ]; do sleep 0.02; done'
+    wait = f'while [ ! -e "$GATE" ]; do sleep {_MOMENT}; done'
     trap = "trap '' TERM" if deaf else ":"
     return "\n".join([trap, *lines, wait, "echo done"]), sum(WAYS[way][1] for way in ways) + 1
 
