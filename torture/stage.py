@@ -11,7 +11,7 @@ import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from torture.commands import clear_up
 from torture.tracing import list_calls, run_plainly, run_traced
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from torture.tracing import Ending
 
 MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
+T = TypeVar("T")
 
 
 class Call(NamedTuple):
@@ -161,7 +162,7 @@ def clear_away(stage: Stage, place: Path) -> list[str]:
     return told + [f"remit gc leaves {name}" for name in kept]
 
 
-def spread(calls: Sequence[Call], most: int) -> list[Call]:
+def spread(calls: Sequence[T], most: int) -> list[T]:
     """At most so many of them, evenly over the whole."""
     if most <= 0 or len(calls) <= most:
         return list(calls)

@@ -129,7 +129,7 @@ def _find_unproved(grades: Mapping[str, ArtifactGrade], scene: Scene, severity: 
         return []
     unproved = [] if scene.before is None else [path for path in grades if grades[path].grade not in _PROVED]
     told = [not_changed(path, grades[path].reason, severity) for path in unproved]
-    if scene.tools is not None and not any(not use.failed for use in scene.tools):
+    if scene.tools is not None and all(use.failed or use.operation == "read" for use in scene.tools):
         told.append(no_tool_used(len(grades), severity))
     if scene.shared and not any(finding.severity == "error" for finding in told):
         unsure = [path for path, grade in grades.items() if grade.grade == "changed"]
@@ -187,9 +187,10 @@ def not_changed(path: str, reason: str, severity: Severity) -> Finding:
 
 
 def no_tool_used(count: int, severity: Severity) -> Finding:
-    """The agent claims files, and its harness says that it used no tool that worked.
+    """The agent claims files, and its harness says that no tool that it used could have made any.
 
-    Why: without a tool nothing is written. Whatever is there, this agent did not make it.
+    Why: without a tool nothing is written, and who only reads writes nothing. Whatever is there, this agent did not
+    make it.
 
     Bad: an answer in one turn, with a list of files.
 
