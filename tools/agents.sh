@@ -27,8 +27,9 @@ if command -v npm >/dev/null; then
   install claude @anthropic-ai/claude-code@2.1.197
   install opencode opencode-ai@1.18.33
   install codex @openai/codex@0.166.0
+  install gemini @google/gemini-cli@0.61.0
 else
-  missing=" claude opencode codex (there is no npm)"
+  missing=" claude opencode codex gemini (there is no npm)"
 fi
 if [ -n "$missing" ]; then
   echo "*** NOT INSTALLED:$missing. The tests with these real harnesses will be SKIPPED." >&2

@@ -12,6 +12,7 @@ import pytest
 from remit.errors import RunnerError
 from remit.runners.claude import Claude
 from remit.runners.codex import Codex
+from remit.runners.gemini import Gemini
 from remit.runners.opencode import Opencode
 from remit.runners.protocol import Order
 from remit.runners.streams import MAX_LINE_BYTES, MAX_TOOLS, Lines, find_program, read_errors, show
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from remit.runners.protocol import Runner
 
-RUNNERS: list[Runner] = [Claude(), Codex(), Opencode()]
+RUNNERS: list[Runner] = [Claude(), Codex(), Opencode(), Gemini()]
 ORDER = Order("sess_1_abcdef", "", "go", "/w", "/w/1")
 
 GARBAGE = [
@@ -37,6 +38,8 @@ GARBAGE = [
     b'{"type": "error", "message": "{}"}\n',
     b'{"type": "tool_use", "part": {"state": {"input": [], "metadata": {"exit": true}}}}\n',
     b'{"type": "step_finish", "part": {"tokens": {"input": -1, "cache": []}, "cost": NaN}}\n',
+    b'{"type": "result", "status": "success", "stats": []}\n', b'{"type": "message", "role": "assistant"}\n',
+    b'{"type": "tool_result", "tool_id": 3}\n',
     b'{"type": "error", "error": "x"}\n', b'{"type": "text", "part": {"text": 1}}\n',
     b'{"type": "step_finish", "part": {"cost": 1e999, "tokens": {"input": 1e999}}}\n',
 ]  # fmt: skip
@@ -111,7 +114,12 @@ def test_of_very_many_tools_the_first_ones_are_kept_and_all_counted() -> None:
 def test_what_cannot_be_a_session_is_not_taken_for_one(word: str) -> None:
     for runner in RUNNERS:
         listener = runner.listen(ORDER)
-        for kind, key in (("x", "session_id"), ("x", "sessionID"), ("thread.started", "thread_id")):
+        for kind, key in (
+            ("x", "session_id"),
+            ("x", "sessionID"),
+            ("thread.started", "thread_id"),
+            ("init", "session_id"),
+        ):
             listener.feed(json.dumps({"type": kind, key: word}).encode() + b"\n")
         assert listener.tell().harness_id is None
 

@@ -290,7 +290,7 @@ def test_it_listens_only_inside_its_block() -> None:
 # The harnesses
 
 
-@pytest.mark.parametrize("cli", ["claude", "opencode", "codex"])
+@pytest.mark.parametrize("cli", ["claude", "opencode", "codex", "gemini"])
 def test_an_environment_leads_to_the_model_and_nowhere_else(
     model: ScriptedModel,
     tmp_path: Path,

@@ -10,11 +10,14 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from remit.workspace import files
 
-CliName = Literal["claude", "opencode", "codex"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CliName = Literal["claude", "opencode", "codex", "gemini"]
 
 FOLDER = ".agents"
 """Where `make agents` puts the programs, in the project; the variable REMIT_AGENTS names another place."""
@@ -24,6 +27,7 @@ _PROGRAMS: dict[CliName, str] = {
     "claude": f"@anthropic-ai/claude-code-{_SYSTEM}/claude",
     "opencode": f"opencode-{_SYSTEM}/bin/opencode",
     "codex": f"@openai/codex-{_SYSTEM}/vendor/*/bin/codex",
+    "gemini": ".bin/gemini",
 }
 _NOWHERE = "http://127.0.0.1:9"  # the discard port, closed everywhere: what a proxy there is asked for fails at once
 _CODEX_CONFIG = """\
@@ -75,7 +79,7 @@ def _find_upwards(folder: Path) -> Path | None:
 def make_environ(cli: CliName, home: str | os.PathLike[str], url: str) -> dict[str, str]:
     """A whole environment for a harness, with a home of its own and one model; see `ScriptedModel.environ`."""
     home = Path(home).absolute()
-    special = {"claude": _set_up_claude, "opencode": _set_up_opencode, "codex": _set_up_codex}[cli](home, url)
+    special = _SET_UP[cli](home, url)
     proxies = {
         name: _NOWHERE for proxy in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY") for name in (proxy, proxy.lower())
     }
@@ -147,3 +151,28 @@ def _set_up_codex(home: Path, url: str) -> dict[str, str]:
     folder = home / ".codex"
     files.write_text(str(folder / "config.toml"), _CODEX_CONFIG.format(url=url), make_folders=True)
     return {"CODEX_HOME": str(folder), "SCRIPTED_API_KEY": "scripted"}
+
+
+def _set_up_gemini(home: Path, url: str) -> dict[str, str]:
+    settings = {
+        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+    }
+    files.write_text(str(home / ".gemini" / "settings.json"), json.dumps(settings), make_folders=True)
+    return {
+        "GEMINI_API_KEY": "scripted",
+        "GEMINI_MODEL": "gemini-2.5-flash",  # without one it asks a model which model to ask
+        "GOOGLE_GEMINI_BASE_URL": url,
+        "GEMINI_TELEMETRY_ENABLED": "false",
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+    }
+
+
+_SET_UP: dict[CliName, Callable[[Path, str], dict[str, str]]] = {
+    "claude": _set_up_claude,
+    "opencode": _set_up_opencode,
+    "codex": _set_up_codex,
+    "gemini": _set_up_gemini,
+}
