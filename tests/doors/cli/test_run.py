@@ -1,0 +1,465 @@
+"""`remit run`: real agents as programs, on a terminal and off it, ended by signals, and left to themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from remit.testing.agent import ScriptedAgent
+from remit.workspace.home import Home
+from remit.workspace.ledger.delegations import list_delegations, load_delegation
+from remit.workspace.ledger.events import load_events
+from tests.doors.cli.test_lint import git, put
+from tests.doors.terminals import START
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from remit.workspace.ledger.delegations import Delegation
+    from tests.doors.conftest import Ended, Remit
+
+PATIENCE_S = 20.0
+
+
+@pytest.fixture(autouse=True)
+def _repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A workspace, and no session of somebody else's around it."""
+    for name in ("REMIT_TICKET", "REMIT_SESSION_ID"):
+        monkeypatch.delenv(name, raising=False)
+    git(tmp_path, "init", "-q", "-b", "main")
+
+
+@pytest.fixture
+def agent(tmp_path_factory: pytest.TempPathFactory) -> ScriptedAgent:
+    """A program whose log is outside the workspace."""
+    return ScriptedAgent(tmp_path_factory.mktemp("agents"))
+
+
+def load(ended: Ended) -> dict[str, Any]:
+    assert ended.err == b"", ended.err
+    found: dict[str, Any] = json.loads(ended.out)
+    return found
+
+
+def list_rows(folder: Path) -> list[Delegation]:
+    home = Home(str(folder))
+    try:
+        return list_delegations(home.ledger)
+    finally:
+        home.close()
+
+
+def wait_until(holds: Callable[[], object], what: str) -> None:
+    last = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < last, f"it never came: {what}"
+        time.sleep(0.02)
+
+
+# What comes back
+
+
+def test_work_that_holds_comes_back_on_standard_output(remit: Remit, agent: ScriptedAgent) -> None:
+    ended = remit("run", "-", "Write", "a", "report.", "--command", agent.obeys().command)
+    assert ended.code == 0, ended.err
+    lines = ended.text.splitlines()
+    assert lines[0].startswith("✓ command: completed · ")
+    assert "  ✓ report.md  research, changed" in lines
+    (row,) = list_rows(remit.folder)
+    assert lines[-1] == f"  see: remit show {row.session_id} --full"
+    told = ended.err.decode().splitlines()
+    assert told == [f"{row.session_id}: command is at work; follow it with: remit logs -f {row.session_id}"]
+    assert row.details["work"] == "Write a report."
+
+
+def test_json_is_all_that_a_program_gets(remit: Remit, agent: ScriptedAgent) -> None:
+    ended = remit("run", "-", "Write a report.", "--command", agent.obeys().command, "--json")
+    told = load(ended)
+    assert ended.code == 0
+    assert (told["status"], told["ending"], told["errors"]) == ("completed", "exited", [])
+    assert told["artifacts"][0]["grade"] == "changed"
+    assert ended.out.count(b"\n") == 1
+
+
+def test_a_lie_is_no_success(remit: Remit, agent: ScriptedAgent) -> None:
+    ended = remit("run", "-", "Write a report.", "--command", agent.lies().command)
+    assert ended.code == 1
+    assert ended.text.startswith("✗ command: failed · fabricated")
+    assert "error[FABRICATED]: " in ended.text
+    assert agent.did("returned")
+
+
+def test_a_hanging_agent_ends_at_its_time(remit: Remit, agent: ScriptedAgent) -> None:
+    ended = remit("run", "-", "Write a report.", "--command", agent.hangs().command, "--timeout", "0.5s")
+    assert ended.code == 1
+    assert ended.text.startswith("✗ command: partial · timeout")
+    assert agent.did("hung")
+    assert agent.list_living() == []
+
+
+def test_a_program_that_is_not_there_could_not_run(remit: Remit) -> None:
+    ended = remit("run", "-", "Write a report.", "--command", "no-such-program-anywhere", "--json")
+    assert ended.code == 2
+    assert load(ended)["ending"] == "refused"
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (("-",), "there is nothing to do: the prompt is empty; say what the agent shall do"),
+        (("-", "x", "--runner", "clade"), "clade"),
+        (("-", "x", "--timeout", "soon"), "'soon' is not a duration; write it like 90, 90s, 15m or 2h"),
+        (("-", "x", "--timeout", "0", "--command", "true"), "cannot be 0"),
+        (("-", "x", "--input", "topic"), "'topic' is no input; write it as NAME=VALUE"),
+        (("-", "x", "--input", "a=1", "--input", "a=2"), "the input 'a' is given twice; give it once"),
+        (("-", "x", "--max-turns", "few"), "'few' is not a number; give a whole number, such as 20"),
+        (("-", "x", "--max-usd", "much"), "'much' is not an amount; give it in dollars, such as 0.50"),
+        (("-", "x", "--isolate", "cage"), "there is no isolation 'cage'; known is: worktree"),
+        (("-", "x", "--task", "7", "--command", "true"), "there are no tasks here"),
+        (("-", "x", "--comand", "true"), "there is no option --comand; did you mean --command?"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(remit: Remit, args: tuple[str, ...], sentence: str) -> None:
+    ended = remit("run", *args)
+    assert ended.code == 2
+    assert sentence in ended.complaint
+    assert ended.out == b""
+    assert not (remit.folder / ".remit" / "ledger.db").exists() or list_rows(remit.folder) == []
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("90s", 90), ("1.5m", 90), ("2h", 7200), ("1d", 86400)])
+def test_durations(text: str, seconds: float) -> None:
+    from remit.doors.cli.run_options import parse_duration  # noqa: PLC0415 - beside the rest it is small
+
+    assert parse_duration(text) == seconds
+
+
+def test_the_prompt_can_come_on_standard_input(remit: Remit, agent: ScriptedAgent) -> None:
+    ended = remit("run", "-", "-", "--command", agent.obeys().command, text="Write a report.\nIn two lines.\n")
+    assert ended.code == 0, ended.err
+    (row,) = list_rows(remit.folder)
+    assert row.details["work"] == "Write a report. In two lines."
+
+
+def test_options_become_terms(remit: Remit, agent: ScriptedAgent) -> None:
+    limits = ("--max-turns", "7", "--max-tokens", "9_000", "--max-usd", "0.5", "--max-seconds", "5m")
+    options = ("--timeout", "2m", "--no-commit", "--max-delegations", "0", *limits)
+    ended = remit("run", "-", "Write a report.", "--command", agent.obeys().command, *options)
+    assert ended.code == 0, ended.err
+    details = list_rows(remit.folder)[0].details
+    assert details["timeout_s"] == 120
+    assert details["commits"] is False
+    assert details["budget"] == {
+        "max_seconds": 300, "max_turns": 7, "max_tokens": 9000, "max_usd": 0.5, "max_delegations": 0,
+    }  # fmt: skip
+
+
+def test_a_task_is_told_to_the_agent(remit: Remit, agent: ScriptedAgent) -> None:
+    assert remit("task", "new", "Measure the uploads").code == 0
+    ended = remit("run", "-", "Begin.", "--task", "1", "--command", agent.obeys().command, "--json")
+    assert ended.code == 0, ended
+    assert list_rows(remit.folder)[0].task_number == 1
+
+
+# Ended by signals
+
+PARENT = """---
+name: parent
+description: "Hands work on."
+agent_type: utility
+version: 1.0.0
+delegation:
+  can_delegate_to:
+    - child
+---
+Hand it on.
+"""
+
+
+@pytest.fixture
+def child(remit: Remit, agent: ScriptedAgent) -> ScriptedAgent:
+    """Another program, that an agent called parent may call."""
+    put(remit, ".opencode/agent/subagents/parent.md", PARENT)
+    return ScriptedAgent(Path(agent.program).parent, "child")
+
+
+def start_hanging(remit: Remit, agent: ScriptedAgent, *options: str) -> subprocess.Popen[bytes]:
+    command = agent.forks("setsid").hangs().command
+    process = remit.start("run", "-", "Hang.", "--command", command, "--timeout", "60", *options)
+    wait_until(lambda: agent.did("hung"), "the agent hangs")
+    assert agent.list_living()
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_cancels_and_waits(remit: Remit, agent: ScriptedAgent, number: signal.Signals) -> None:
+    process = start_hanging(remit, agent, "--json")
+    process.send_signal(number)
+    out, err = process.communicate(timeout=PATIENCE_S)
+    assert agent.list_living() == []
+    assert process.returncode == 1, err
+    assert json.loads(out)["ending"] == "cancelled"
+    assert list_rows(remit.folder)[0].state == "settled"
+
+
+def test_two_signals_do_not_wait_and_nothing_survives(remit: Remit, agent: ScriptedAgent) -> None:
+    process = start_hanging(remit, agent)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, out) == (130, b"")
+    wait_until(lambda: not agent.list_living(), "nothing is alive")
+
+
+def test_a_signal_that_was_ignored_stays_so(remit: Remit, agent: ScriptedAgent) -> None:
+    """As `nohup` does it, or a shell for what runs in its background."""
+    prelude = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); from remit.doors.cli import main; main()"
+    command = agent.sleeps(0.5).obeys().command
+    process = remit.start("run", "-", "Write a report.", "--command", command, prelude=("-c", prelude))
+    wait_until(lambda: agent.did("began"), "the agent began")
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0
+
+
+@pytest.mark.slow
+def test_what_was_handed_on_ends_too(remit: Remit, agent: ScriptedAgent, child: ScriptedAgent) -> None:
+    command = agent.recurses("child", command=child.hangs().command).command
+    process = remit.start("run", "parent", "Hand it on.", "--command", command, "--timeout", "60", "--json")
+    wait_until(lambda: child.did("hung"), "the child hangs")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1
+    assert agent.list_living() == child.list_living() == []
+    rows = {row.agent: row for row in list_rows(remit.folder)}
+    assert {row.state for row in rows.values()} == {"settled"}
+    assert rows["child"].parent_id == rows["parent"].session_id
+
+
+# On a terminal
+
+
+class Terminal:
+    """A real terminal with a command on it; what stood on it is kept."""
+
+    def __init__(self, remit: Remit, *args: str, env: dict[str, str] | None = None) -> None:
+        self.ours, theirs = pty.openpty()
+        streams: dict[str, Any] = {"stdin": theirs, "stderr": theirs, "stdout": subprocess.PIPE}
+        given = {"TERM": "xterm", **(env or {})}
+        self.process = remit.start(*args, prelude=("-c", START), start_new_session=True, env=given, **streams)
+        os.close(theirs)
+        self.screen = ""
+
+    def read(self, seconds: float = 0.05) -> bool:
+        """Take in what stands there; False at its end."""
+        if select.select([self.ours], [], [], seconds)[0]:
+            try:
+                self.screen += os.read(self.ours, 65536).decode("utf-8", "replace")
+            except OSError:  # nobody has the other end any more
+                return False
+        return True
+
+    def wait_for(self, text: str) -> None:
+        """Wait until a text has stood there."""
+        wait_until(lambda: self.read() and text in self.screen, f"{text!r} in {self.screen!r}")
+
+    def press(self, key: bytes) -> None:
+        """Press a key."""
+        os.write(self.ours, key)
+
+    def end(self) -> tuple[int, str]:
+        """Wait for its end; the exit code, and standard output."""
+        last = time.monotonic() + PATIENCE_S
+        while self.read() and time.monotonic() < last:
+            pass
+        out, _ = self.process.communicate(timeout=PATIENCE_S)
+        os.close(self.ours)
+        return self.process.returncode, out.decode()
+
+
+@pytest.mark.slow
+def test_a_live_tree_is_drawn_and_the_result_is_clean(remit: Remit, agent: ScriptedAgent, child: ScriptedAgent) -> None:
+    child.says("looking around\n").sleeps(2.5).obeys()
+    command = agent.recurses("child", command=child.command).returns().command
+    terminal = Terminal(remit, "run", "parent", "Hand it on.", "--command", command, "--timeout", "5m")
+    terminal.wait_for("parent  running  0:0")
+    terminal.wait_for(" of 5:00")
+    terminal.wait_for("\n  ")
+    terminal.wait_for("child  running")
+    terminal.wait_for("looking around")
+    code, out = terminal.end()
+    assert "child  completed" in terminal.screen
+    assert "\x1b[2A\r\x1b[J" in terminal.screen  # drawn over
+    assert "\x1b" not in out
+    assert out.splitlines()[0].split(":")[0] in ("✓ parent", "✗ parent")
+    assert code in (0, 1)
+    assert "follow it with" not in terminal.screen
+
+
+def test_a_terminal_that_cannot_be_drawn_on_gets_lines(remit: Remit, agent: ScriptedAgent) -> None:
+    terminal = Terminal(
+        remit, "run", "-", "Write a report.", "--command", agent.obeys().command, env={"TERM": "dumb"}
+    )  # fmt: skip
+    assert terminal.end()[0] == 0
+    assert "follow it with" in terminal.screen
+    assert "\x1b" not in terminal.screen
+
+
+def test_ctrl_c_on_a_terminal_cancels(remit: Remit, agent: ScriptedAgent) -> None:
+    terminal = Terminal(remit, "run", "-", "Hang.", "--command", agent.hangs().command, "--timeout", "60")
+    wait_until(lambda: terminal.read() and agent.did("hung"), "the agent hangs")
+    terminal.press(b"\x03")
+    code, out = terminal.end()
+    assert code == 1
+    assert out.startswith("✗ command: failed · cancelled")
+    assert "cancelling; once more does not wait for it" in terminal.screen
+    assert agent.list_living() == []
+
+
+# Left to itself
+
+
+def load_row(folder: Path, session_id: str) -> Delegation:
+    home = Home(str(folder))
+    try:
+        row = load_delegation(home.ledger, session_id)
+        assert row is not None
+        return row
+    finally:
+        home.close()
+
+
+def wait_until_settled(folder: Path, session_id: str) -> None:
+    wait_until(lambda: load_row(folder, session_id).state == "settled", f"{session_id} is settled")
+
+
+def count_claims(folder: Path, session_id: str) -> int:
+    home = Home(str(folder))
+    try:
+        return sum(event.kind == "claimed" for event in load_events(home.ledger, session_id=session_id))
+    finally:
+        home.close()
+
+
+@pytest.mark.slow
+def test_detached_it_goes_on_by_itself(remit: Remit, agent: ScriptedAgent) -> None:
+    command = agent.sleeps(0.5).obeys().command
+    ended = remit("run", "-", "Write a report.", "--command", command, "--detach", "--json")
+    told = load(ended)
+    assert ended.code == 0
+    assert told["state"] == "admitted"
+    wait_until_settled(remit.folder, told["session_id"])
+    row = load_row(remit.folder, told["session_id"])
+    assert (row.status, row.awaited) == ("completed", False)
+    log = remit.folder / ".remit" / "sessions" / row.session_id / "driver.log"
+    wait_until(lambda: log.read_bytes().endswith(b"}\n"), "the driver has ended")
+    assert json.loads(log.read_bytes())["status"] == "completed"
+    assert log.stat().st_mode & 0o777 == 0o600
+    assert len(agent.did("began")) == 1
+
+
+def test_a_refusal_is_told_before_it_is_detached(remit: Remit) -> None:
+    ended = remit("run", "-", "x", "--runner", "nobody", "--detach")
+    assert ended.code == 2
+    assert "nobody" in ended.complaint
+    assert list((remit.folder / ".remit" / "brokers").iterdir()) == []
+
+
+RECOVERING = """
+import asyncio, sys, time
+from remit.app.delegating.workspace import Workspace
+async def main():
+    last = time.monotonic() + float(sys.argv[1])
+    while time.monotonic() < last:
+        ws = Workspace.open()
+        print(*await ws.engine.recover(), end="", flush=True)
+        await ws.close()
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+def test_nobody_takes_it_before_its_driver_has_it(remit: Remit, agent: ScriptedAgent) -> None:
+    """While others look for abandoned work all the time, each is claimed once, by its driver."""
+    command = agent.obeys().command
+    assert remit("run", "-", "Write a report.", "--command", command).code == 0  # makes the ledger
+    others = [remit.start("3", prelude=("-c", RECOVERING)) for _ in range(2)]
+    sessions = [
+        load(remit("run", "-", f"Write report {number}.", "--command", command, "--detach", "--json"))["session_id"]
+        for number in range(3)
+    ]
+    for other in others:
+        taken, err = other.communicate(timeout=PATIENCE_S)
+        assert (other.returncode, taken) == (0, b""), err
+    for session_id in sessions:
+        wait_until_settled(remit.folder, session_id)
+        assert count_claims(remit.folder, session_id) == 1
+        assert len(agent.did("began", session=session_id)) == 1
+
+
+def test_who_is_driven_is_not_driven_again(remit: Remit, agent: ScriptedAgent) -> None:
+    process = start_hanging(remit, agent)
+    (row,) = list_rows(remit.folder)
+    ended = remit("drive", row.session_id)
+    assert ended.code == 1
+    assert "is driven by another process" in ended.complaint
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=PATIENCE_S)
+
+
+def test_the_driver_is_not_shown(remit: Remit) -> None:
+    assert " drive" not in remit("--help").text
+    assert "did you mean 'drive'" not in remit("driv").complaint
+
+
+# What there is to say of the request
+
+
+AGENT = """---
+name: reporter
+description: "Writes a report."
+agent_type: utility
+version: 1.0.0
+---
+<inputs_required>
+  <parameter name="topic" type="string">What it is about</parameter>
+</inputs_required>
+"""
+
+
+def test_what_is_wrong_with_the_request_is_told_aside(remit: Remit, agent: ScriptedAgent) -> None:
+    put(remit, ".opencode/agent/subagents/reporter.md", AGENT)
+    command = agent.obeys().command
+    ended = remit("run", "reporter", "Write.", "--input", "topic=seas", "--input", "colour=red", "--command", command)
+    assert b"warning[INP003]: the agent knows no input 'colour'" in ended.err, ended.err
+    told = load(
+        remit(
+            "run",
+            "reporter",
+            "Write.",
+            "--input",
+            "topic=seas",
+            "--input",
+            "colour=red",
+            "--command",
+            command,
+            "--json",
+        )
+    )
+    assert [each["code"] for each in told["request_findings"]] == ["INP003"]
+
+
+def test_an_input_that_is_missing_is_a_refusal(remit: Remit) -> None:
+    put(remit, ".opencode/agent/subagents/reporter.md", AGENT)
+    ended = remit("run", "reporter", "Write.", "--command", "true")
+    assert ended.code == 2
+    assert "topic" in ended.complaint
