@@ -178,11 +178,15 @@ class Broker:
                 add_event(db, "cancel", {"reason": reason}, session_id=each)
         for each in told:
             if each in self.drives:
-                self.drives[each].cancelling = reason
-            number = sessions.count_attempts(self.home, each)
-            if number:
-                sessions.send_control(sessions.find_folder(self.home, each, number), "cancel")
+                self.drives[each].cancel(reason)
+            self.tell_end(each)
         return told
+
+    def tell_end(self, session_id: str) -> None:
+        """Tell the shim of a delegation to end its agent."""
+        number = sessions.count_attempts(self.home, session_id)
+        if number:
+            sessions.send_control(sessions.find_folder(self.home, session_id, number), "cancel")
 
     def is_cancelled(self, session_id: str) -> bool:
         """Whether somebody has asked for its end."""

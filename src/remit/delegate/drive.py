@@ -82,6 +82,8 @@ class Drive:
         self.key = _load(self, "key")
         """What the results of its attempts are sealed with."""
         self.started: sessions.Started | None = None
+        self.calling: asyncio.Future[str] | None = None
+        """A function of this process that runs."""
         self.before: Snapshot | None = None
 
     @property
@@ -298,29 +300,42 @@ class Drive:
     # --- a function in this process -----------------------------------------------------------------------------------
 
     async def _call(self, function: Any) -> Turn:  # noqa: ANN401 - whatever can be called
-        """Call a function with the order, in a thread unless it is asynchronous; nothing can end it but itself."""
-        from remit.runners.python_host import render_answer  # noqa: PLC0415 - only for functions
-
-        seconds = ((self.row.deadline_ms or 0) - read_clock_ms()) / 1000
+        """Call a function with the order. One in a thread can be ended by nobody: it is no longer listened to."""
         order = self._make_order(1, {})
         CARRIED.set(self._mint())  # for this task and what it awaits
+        self.calling = asyncio.ensure_future(_answer(function, order.prompt))
         try:
-            if asyncio.iscoroutinefunction(function):
-                answer = await asyncio.wait_for(function(order.prompt), seconds)
-            else:
-                answer = await asyncio.wait_for(asyncio.to_thread(function, order.prompt), seconds)
-                if hasattr(answer, "__await__"):
-                    answer = await asyncio.wait_for(answer, seconds)
-        except TimeoutError:
-            turn = Turn(1, "timeout", Heard())
-        except Exception as error:  # noqa: BLE001 - a runner: whatever it raises is its own
-            turn = Turn(1, "exited", Heard(cause="crash", trouble=f"{type(error).__name__}: {str(error)[:300]}"))
-        else:
-            heard = Heard(render_answer(answer))
-            turn = Turn(1, "exited", heard, 0, judgement=self._judge(heard, 1))
+            turn = await self._attend(self.calling)
+        finally:
+            self.calling.cancel()
         self.turns.append(turn)
         self._record(turn)
         return turn
+
+    async def _attend(self, calling: asyncio.Future[str]) -> Turn:
+        """Wait for a function, as long as it may take and nobody has cancelled it."""
+        while not calling.done():
+            seconds = ((self.row.deadline_ms or 0) - read_clock_ms()) / 1000
+            if seconds <= 0:
+                return Turn(1, "timeout", Heard())
+            await asyncio.wait({calling}, timeout=min(seconds, _LOOK_EVERY_S))
+            if not calling.done() and self.broker.is_cancelled(self.row.session_id):
+                return Turn(1, "cancelled", Heard(), reason=self.cancelling)
+        if calling.cancelled():
+            return Turn(1, "cancelled", Heard(), reason=self.cancelling)
+        error = calling.exception()
+        if error is not None and not isinstance(error, Exception):
+            raise error
+        if error is not None:
+            return Turn(1, "exited", Heard(cause="crash", trouble=f"{type(error).__name__}: {str(error)[:300]}"))
+        heard = Heard(calling.result())
+        return Turn(1, "exited", heard, 0, judgement=self._judge(heard, 1))
+
+    def cancel(self, reason: str) -> None:
+        """End it. What runs in a process of its own is ended by its shim."""
+        self.cancelling = reason
+        if self.calling is not None:
+            self.calling.cancel()
 
     # --- before and after ---------------------------------------------------------------------------------------------
 
@@ -379,6 +394,8 @@ class _Watcher:
             self.listener.feed(data)
             self.drive.live = self.listener.tell()
             self.heard_ms, self.idle = now_ms, False
+        if not self.stopped and self.drive.broker.is_cancelled(self.drive.row.session_id):
+            self.stopped = sessions.send_control(self.folder, "cancel")  # whoever asked was too early for the shim
         if not self.stopped:
             self._hold_limits(now_ms)
         self._tell(now_ms)
@@ -412,6 +429,15 @@ class _Watcher:
             usage = drive.usage
             details = {"said": live.said[:200], "tokens": usage.tokens, "cost_usd": usage.cost_usd}
             drive.broker.note(drive.row.session_id, "progress", details)
+
+
+async def _answer(function: Any, prompt: str) -> str:  # noqa: ANN401 - whatever can be called
+    """What a function says; in a thread, unless it is asynchronous."""
+    from remit.runners.python_host import render_answer  # noqa: PLC0415 - only for functions
+
+    is_async = asyncio.iscoroutinefunction(function)
+    answer = function(prompt) if is_async else await asyncio.to_thread(function, prompt)
+    return render_answer(await answer if hasattr(answer, "__await__") else answer)
 
 
 def _name_ending(result: sessions.Result) -> str:

@@ -63,8 +63,10 @@ class Local:
         """End a delegation and all below it, whoever drives them; returns when nothing of them is alive."""
         self._load(session_id)
         told = self.broker.cancel(session_id, reason=reason)
-        while any(living.session_id in told for living in sessions.list_living(self.home)):  # noqa: ASYNC110 - other processes end there
+        while living := {each.session_id for each in sessions.list_living(self.home)} & set(told):
             await asyncio.sleep(_ENDING_S)
+            for each in living:  # its shim may have begun to listen only now
+                self.broker.tell_end(each)
         return told
 
     def list(self, *, only_open: bool = True) -> Sequence[Delegation]:
