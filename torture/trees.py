@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MARKER = "REMIT_TEST_TREE"
-_MOMENT = "0.02"
-_NOT_OURS = (b"import shim", _MOMENT.encode() + b"\0")
-"""In the command lines of who has the marker as well: the shim, and what an agent waits with."""
 _DEAF = "trap '' TERM INT HUP; while :; do sleep 60; done"
 # In the words of a shell: each of these outlives the process group of who started it, or its signals.
 WAYS = {
@@ -60,7 +57,7 @@ class Forest(NamedTuple):
     key: str
     marker: str
     gate: str
-    """The agent ends when this file is there."""
+    """A pipe that the agent reads: it ends when something comes."""
     deadline: float = 0.0
     """When it is ended, by the clock on the wall."""
 
@@ -70,14 +67,21 @@ class Forest(NamedTuple):
 
     def wait_for(self, number: int) -> int:
         """Wait until so many are alive at least."""
-        # Twice: one that is just being born looks like its parent.
-        are_there = wait_until(lambda: self.count_living() >= number and self.count_living() >= number)
-        assert are_there, f"{self.count_living()} of {number} are alive"
+        assert wait_until(lambda: self.count_living() >= number), f"{self.count_living()} of {number} are alive"
         return self.count_living()
 
     def let_go(self) -> None:
         """Let the agent end by itself."""
-        os.close(os.open(self.gate, os.O_CREAT | os.O_WRONLY))
+        assert wait_until(self._open_gate), "the agent does not wait"
+
+    def _open_gate(self) -> bool:
+        try:
+            handle = os.open(self.gate, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:  # nobody reads yet
+            return False
+        os.write(handle, b"go\n")
+        os.close(handle)
+        return True
 
     def wait(self) -> Result | None:
         """How it ended."""
@@ -108,8 +112,7 @@ def find_marked(marker: str) -> list[int]:
         if place.name.isdigit():
             with suppress(OSError):
                 is_marked = wanted in (place / "environ").read_bytes().split(b"\0")
-                command = (place / "cmdline").read_bytes()
-                if is_marked and not any(each in command for each in _NOT_OURS):
+                if is_marked and b"import shim" not in (place / "cmdline").read_bytes():
                     found.append(int(place.name))
     return found
 
@@ -119,7 +122,7 @@ def plant(ways: list[str], *, rabbit: bool = False, deaf: bool = True) -> tuple[
     lines = [WAYS[way][0] for way in ways]
     if rabbit:
         lines.append(f"{sys.executable} -I -S -c '{_RABBIT}' &")
-    wait = f'while [ ! -e "$GATE" ]; do sleep {_MOMENT}; done'
+    wait = 'until read -r go < "$GATE"; do :; done'  # without a process of its own, which would be counted
     trap = "trap '' TERM" if deaf else ":"
     return "\n".join([trap, *lines, wait, "echo done"]), sum(WAYS[way][1] for way in ways) + 1
 
@@ -129,6 +132,7 @@ def start(root: Path, script: str, *, contain: Contained = "namespace", seconds:
     marker, key = secrets.token_hex(8), mint_key()
     home = Home(str(root))
     gate = f"{root}/{marker}.gate"
+    os.mkfifo(gate)
     environ = {"PATH": os.environ["PATH"], _MARKER: marker, "GATE": gate}
     deadline = time.time() + seconds
     order = ShimOrder(("sh", "-c", script), str(root), int(deadline * 1000), environ, contain=contain)

@@ -375,7 +375,7 @@ def _attend(run: Run, life: int, told: int, woken: int) -> None:
 
 
 def _end_all(run: Run) -> int:
-    """End everything that the agent has left; how many there were, without the agent."""
+    """End everything that the agent has left; how many there were at least, without the agent."""
     _reap()
     is_over = run.status is not None or run.agent < 0
     if run.contained != "namespace" or os.getpid() != 1:  # else the signal would go to everybody on the machine

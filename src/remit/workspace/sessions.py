@@ -135,7 +135,7 @@ class Result(NamedTuple):
     """Of `stop REASON`."""
     contained: Contained
     survivors: int | None
-    """How many processes the agent had left, all ended; None where nobody could count."""
+    """How many processes the agent had left, at least, all ended now; None where nobody could count."""
     started_ms: int
     ended_ms: int
     out_bytes: int
@@ -467,6 +467,16 @@ def read_out(folder: str, offset: int, limit: int, *, stream: Literal["out", "er
         return os.pread(handle, limit, offset) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
     finally:
         os.close(handle)
+
+
+def find_heard_ms(folder: str) -> int | None:
+    """When an agent has last printed something; None where it never did."""
+    times = []
+    for stream in ("out", "err"):
+        with suppress(OSError):
+            found = os.lstat(f"{folder}/{stream}")
+            times += [found.st_mtime_ns // 1_000_000] if found.st_size else []
+    return max(times, default=None)
 
 
 class Tail(NamedTuple):
