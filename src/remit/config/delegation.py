@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _LEAST_TOKENS = 320
 """Into fewer no envelope fits: status, session and the first error."""
 _DIALECTS = ("standard", "hyper", "manifest")
+_KINDS = ("research", "planning", "implementation", "review", "utility")
 
 
 class DelegateSettings(NamedTuple):
@@ -223,5 +224,14 @@ def _read_routes(values: dict[str, Any]) -> dict[str, dict[str, str]]:
 
 
 def _read_lifecycle(values: dict[str, Any], command: str) -> dict[str, Any]:
+    plain = command.replace("-", "")
+    if not (plain.isascii() and plain.isalnum() and command == command.lower() and command[0].isalpha()):
+        raise ConfigError(f"'{command}' cannot be the name of a command", hint="write it like [lifecycle.audit]")
     table = check_keys(values, f"lifecycle.{command}", LifecycleSettings._fields)
-    return {key: read_text(value, f"lifecycle.{command}.{key}", "research") for key, value in table.items()}
+    examples = {"working": "RESEARCHING", "artifact": "reports/audit-{version:03d}.md", "help": "Audit a task."}
+    return {
+        key: read_word(value, f"lifecycle.{command}.{key}", _KINDS)
+        if key == "kind"
+        else read_text(value, f"lifecycle.{command}.{key}", examples.get(key, "research"))
+        for key, value in table.items()
+    }
