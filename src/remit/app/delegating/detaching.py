@@ -10,7 +10,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from remit.errors import RemitError, StateError, UsageError
+from remit.errors import StateError, UsageError
 from remit.workspace.brokers import Presence, clear_departed, is_present
 from remit.workspace.drivers import start_driver
 from remit.workspace.ledger.delegations import load_delegation
@@ -32,7 +32,7 @@ def detach(ws: Workspace, request: Request) -> Prepared:
         prepared = ws.prepare(request._replace(awaited=False), owner=presence.id)
         try:
             start_driver(ws.home, prepared.row.session_id, presence, environ=ws.environ)
-        except RemitError:
+        except BaseException:  # whoever is told that it does not run must not find later that it did
             ws.broker.cancel(prepared.row.session_id, reason="its driver could not be started")
             raise
     except BaseException:

@@ -7,13 +7,24 @@ so: that is how a shell keeps Ctrl-C from what runs in its background, and `nohu
 from __future__ import annotations
 
 import signal
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Let signals wait until somebody meets them: between being written down and being waited for, work has nobody."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
 
 class Interrupts:
@@ -31,6 +42,7 @@ class Interrupts:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 self._loop.add_signal_handler(number, self._meet)
                 self._met.append(number)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         return self
 
     def __exit__(self, *_: object) -> None:

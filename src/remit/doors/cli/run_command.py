@@ -12,6 +12,7 @@ from remit.doors.cli.envelopes import get_envelope_code, render_envelope, shape_
 from remit.doors.cli.output import get_paint, say, say_json
 from remit.doors.render import ACCEPTED, INTERRUPTED, render_title
 from remit.doors.terminal import escape, quote
+from remit.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +33,9 @@ _MAX_ASIDES = 5
 @run_options.delegating
 @run_options.task
 @click.option("--detach", is_flag=True, help="Go on without it: say its session and end.")
+@click.option("--each", metavar="FILE", help="A prompt on each line, as JSON; - for standard input.")
+@click.option("--concurrency", type=run_options.parse_count, metavar="N", help="With --each: how many at a time.")
+@click.option("--again", is_flag=True, help="With --each: also those that are done already.")
 @options.output_format("full", "json")
 def run(
     agent: str,
@@ -39,6 +43,9 @@ def run(
     *,
     task_number: int | None,
     detach: bool,
+    each: str | None,
+    concurrency: int | None,
+    again: bool,
     output_format: str,
     **given: Any,  # noqa: ANN401 - options
 ) -> int:
@@ -48,11 +55,17 @@ def run(
     PROMPT that is only - is read from standard input. On a terminal a live tree shows who is at work; Ctrl-C cancels,
     twice kills. --json prints the envelope. Exit code 0: completed, 1: partial, failed or blocked, 2: refused or could
     not run.
+
+    With --each the agent works on every line of FILE, a JSON text or {"prompt": …, "inputs": {…}, "timeout": SECONDS,
+    "dialect": …, "task": N}, several lines at a time. Who runs the same again gets the results that are there, and only
+    the rest is done; --again does all of it. --json prints a line of JSON for each as it ends, with its "line".
+    Exit code 0: all were completed, 1: not all.
     """
     from remit.app.delegating.asking import Request
     from remit.app.delegating.workspace import Workspace
 
-    text = _read_prompt(prompt)
+    _check_together(prompt, each, detach=detach, only_each=concurrency is not None or again)
+    text = "" if each is not None else read_prompt(prompt)
     fields = run_options.gather(given)
     ws = Workspace.open()
     if task_number is not None:
@@ -60,10 +73,24 @@ def run(
 
         fields["task"] = load_task_facts(ws.home, ws.settings, task_number)
     request = Request(agent, text, **fields)
+    if each is not None:
+        from remit.doors.cli.run_each import run_each
+
+        return run_each(ws, request, each, concurrency=concurrency, again=again, output_format=output_format)
     return _detach(ws, request, output_format) if detach else carry_out(ws, request, output_format=output_format)
 
 
-def _read_prompt(words: tuple[str, ...]) -> str:
+def _check_together(prompt: tuple[str, ...], each: str | None, *, detach: bool, only_each: bool) -> None:
+    """Refuse options that do not go together."""
+    if each is not None and prompt:
+        raise UsageError("--each has the prompts, and one is given besides", hint="give one of the two")
+    if each is not None and detach:
+        raise UsageError("--each waits for all, and --detach for none", hint="give one of the two")
+    if each is None and only_each:
+        raise UsageError("--concurrency and --again are for --each", hint="name a file of prompts with --each")
+
+
+def read_prompt(words: tuple[str, ...]) -> str:
     """The prompt: the words, or what is on standard input."""
     if words != ("-",):
         return " ".join(words)
@@ -77,6 +104,11 @@ def _detach(ws: Workspace, request: Request, output_format: str) -> int:
 
     prepared = detach(ws, request)
     ws.home.close()
+    return tell_detached(prepared, output_format)
+
+
+def tell_detached(prepared: Prepared, output_format: str) -> int:
+    """Say which session goes on by itself; the exit code."""
     row = prepared.row
     if output_format == "json":
         shaped = {"session_id": row.session_id, "agent": row.agent, "state": row.state}
@@ -105,19 +137,21 @@ def carry_out(ws: Workspace, request: Request, *, output_format: str) -> int:
 
 async def _carry_out(ws: Workspace, request: Request, output_format: str) -> tuple[Prepared, Envelope]:
     from remit.app.delegating.following import Following
+    from remit.doors.cli.interrupts import held_back
     from remit.doors.cli.live import make_watch
 
     async with ws:
-        prepared = await ws.start(request)
-        session_id = prepared.row.session_id
-        watch = make_watch(Following(ws.home, session_id), output_format=output_format)
-        if output_format != "json":
-            tell_asides(prepared.findings)
-        watch.begin(f"{session_id}: {prepared.row.agent} is at work; follow it with: remit logs -f {session_id}")
-        return prepared, await _follow(ws, session_id, watch)
+        with held_back():
+            prepared = await ws.start(request)
+            session_id = prepared.row.session_id
+            watch = make_watch(Following(ws.home, session_id), output_format=output_format)
+            if output_format != "json":
+                tell_asides(prepared.findings)
+            watch.begin(f"{session_id}: {prepared.row.agent} is at work; follow it with: remit logs -f {session_id}")
+            return prepared, await follow(ws, session_id, watch)
 
 
-async def _follow(ws: Workspace, session_id: str, watch: Watch) -> Envelope:
+async def follow(ws: Workspace, session_id: str, watch: Watch) -> Envelope:
     """Wait for a delegation, and show it meanwhile. Who interrupts cancels it; who does so again does not wait."""
     import asyncio
 

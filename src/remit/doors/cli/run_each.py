@@ -1,0 +1,178 @@
+"""`remit run AGENT --each FILE`: the same agent for many prompts, several at a time."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from remit.doors.cli.envelopes import render_envelope_line, shape_envelope
+from remit.doors.cli.live import TELL_EVERY_S, Screen, render_clock
+from remit.doors.cli.messages import name_source
+from remit.doors.cli.output import get_paint, say, say_json
+from remit.doors.render import ACCEPTED, INTERRUPTED, NOT_ACCEPTED, count
+from remit.doors.terminal import escape, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.app.delegating.asking import Request
+    from remit.app.delegating.each import Line
+    from remit.app.delegating.fanout import OnDone
+    from remit.app.delegating.workspace import Workspace
+    from remit.delegate.envelope import Envelope
+
+_BAR = 24
+_DRAW_EVERY_S = 0.25
+_BATCH = "remit run --each"
+
+
+def run_each(
+    ws: Workspace, request: Request, file: str, *, concurrency: int | None, again: bool, output_format: str
+) -> int:
+    """Have an agent work on each line of a file; 0 where all of it was completed."""
+    import asyncio
+
+    lines = _load(file)
+    requests = make_requests(ws, request, lines)
+    progress = Progress(len(lines), output_format)
+
+    def tell(index: int, envelope: Envelope) -> None:
+        if output_format == "json":
+            say_json({"line": lines[index].number, **shape_envelope(envelope)}, pretty=False)
+        progress.add(envelope)
+
+    envelopes = asyncio.run(_fan_out(ws, requests, progress, tell, concurrency=concurrency, again=again))
+    if output_format != "json":
+        _show(lines, envelopes)
+    return ACCEPTED if all(each.status == "completed" for each in envelopes) else NOT_ACCEPTED
+
+
+def _load(file: str) -> list[Line]:
+    from remit.app.delegating.each import parse_each
+    from remit.workspace.files import load_bytes, load_stdin
+
+    return parse_each(load_stdin() if file == "-" else load_bytes(file), name_source(file))
+
+
+def make_requests(ws: Workspace, request: Request, lines: Sequence[Line]) -> list[Request]:
+    """A request for each line: what the command line says, with what the line says."""
+    from remit.app.delegating.task_facts import load_task_facts
+
+    numbers = {line.task for line in lines if line.task is not None}
+    tasks = {number: load_task_facts(ws.home, ws.settings, number) for number in sorted(numbers)}
+    return [
+        request._replace(
+            prompt=line.prompt,
+            inputs={**request.inputs, **line.inputs},
+            timeout_s=request.timeout_s if line.timeout_s is None else line.timeout_s,
+            dialect=line.dialect or request.dialect,
+            task=request.task if line.task is None else tasks[line.task],
+        )
+        for line in lines
+    ]
+
+
+async def _fan_out(
+    ws: Workspace, requests: list[Request], progress: Progress, tell: OnDone, *, concurrency: int | None, again: bool
+) -> list[Envelope]:
+    """Have it done. Who interrupts cancels what runs and what waits; who does so again does not wait."""
+    import asyncio
+
+    from remit.app.delegating.fanout import Fanout
+    from remit.doors.cli.interrupts import Interrupts
+
+    cancelling = []
+
+    async with ws:
+        fanout = Fanout(ws, requests, concurrency=concurrency, on_done=tell, batch=_BATCH, again=again)
+
+        def cancel() -> None:
+            cancelling.append(asyncio.ensure_future(fanout.cancel(reason="it was interrupted")))
+            progress.tell("cancelling; once more does not wait for it")
+
+        def kill() -> None:
+            fanout.kill(reason="it was interrupted")
+            progress.end()
+            os._exit(INTERRUPTED)
+
+        working = asyncio.ensure_future(fanout.run())
+        with Interrupts(asyncio.get_running_loop(), first=cancel, again=kill):
+            while not (await asyncio.wait({working}, timeout=_DRAW_EVERY_S))[0]:
+                progress.look(len(fanout.running))
+            await asyncio.gather(*cancelling)
+    progress.end()
+    if fanout.picked_up:
+        progress.say(f"{len(fanout.picked_up)} of {len(requests)} were done before; --again does them anew")
+    return working.result()
+
+
+class Progress:
+    """How many are done: a bar on a terminal, a line now and then elsewhere, and nothing for a program."""
+
+    def __init__(self, total: int, output_format: str) -> None:
+        self.total = total
+        self.done = self.failed = 0
+        self.cost_usd: float | None = None
+        self._is_silent = output_format == "json"
+        self._screen = Screen() if Screen.is_there() and not self._is_silent else None
+        self._began_s = self._told_s = time.monotonic()
+        self._said = ""
+        if self._screen is None and not self._is_silent:
+            say(f"{count(total, 'delegation')}; follow them with: remit ps", stderr=True)
+
+    def add(self, envelope: Envelope) -> None:
+        """One more is done."""
+        self.done += 1
+        self.failed += envelope.status != "completed"
+        if envelope.usage.cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + envelope.usage.cost_usd
+
+    def look(self, running: int) -> None:
+        """Show how it stands."""
+        if self._screen is not None:
+            filled = _BAR * self.done // self.total
+            bar = f"[{'#' * filled}{'-' * (_BAR - filled)}] {self._render(running)}"
+            self._screen.draw([bar[: self._screen.get_size()[0] - 1], *([self._said] if self._said else [])])
+        elif not self._is_silent and time.monotonic() - self._told_s >= TELL_EVERY_S:
+            self._told_s = time.monotonic()
+            say(self._render(running), stderr=True)
+
+    def tell(self, sentence: str) -> None:
+        """Say something besides."""
+        self._said = sentence
+        if self._screen is None:
+            self.say(sentence)
+
+    def say(self, sentence: str) -> None:
+        """Say something on a line of its own, unless a program reads."""
+        if not self._is_silent:
+            say(sentence, stderr=True)
+
+    def end(self) -> None:
+        """Make room for the results."""
+        if self._screen is not None:
+            self._screen.draw([])
+
+    def _render(self, running: int) -> str:
+        facts = [f"{self.done} of {self.total}", f"{running} at work"]
+        facts += [f"{self.failed} not completed"] if self.failed else []
+        facts += [render_clock(time.monotonic() - self._began_s)]
+        facts += [] if self.cost_usd is None else [f"${self.cost_usd:.2f}"]
+        return "  ".join(facts)
+
+
+def _show(lines: Sequence[Line], envelopes: Sequence[Envelope]) -> None:
+    """What came of each, in the order of the file, and of all."""
+    paint = get_paint()
+    width = len(str(lines[-1].number))
+    for line, envelope in zip(lines, envelopes, strict=True):
+        say(f"{line.number:>{width}} {render_envelope_line(envelope, paint=paint)}")
+        if envelope.status != "completed":
+            error = next((f"{fault.code}: {fault.message}" for fault in envelope.errors), envelope.summary)
+            say(f"{' ' * width}   {quote(error)}")
+        if envelope.session_id:
+            say(f"{' ' * width}   see: {escape(envelope.show)}")
+    statuses = [envelope.status for envelope in envelopes]
+    told = ", ".join(f"{statuses.count(status)} {escape(status)}" for status in dict.fromkeys(statuses))
+    say(f"{count(len(envelopes), 'delegation')}: {told}")
