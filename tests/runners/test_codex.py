@@ -156,6 +156,24 @@ def test_tools_are_told_with_what_they_did() -> None:
     assert heard.usage.turns == 6
 
 
+@pytest.mark.parametrize(
+    ("args", "tools"),
+    [
+        ([], None),
+        (["-s", "workspace-write"], None),
+        (["-s", "danger-full-access"], ()),
+        (["--sandbox=danger-full-access"], ()),
+        (["-c", 'sandbox_mode="danger-full-access"'], ()),
+        (["--dangerously-bypass-approvals-and-sandbox"], ()),
+    ],
+)
+def test_in_its_sandbox_no_tool_heard_is_not_no_tool_used(args: list[str], tools: tuple[ToolUse, ...] | None) -> None:
+    listener = Codex().listen(ORDER._replace(settings={"args": args}))
+    for record in (*BEGUN, item("agent_message", text="Done."), ENDED):
+        listener.feed(json.dumps(record).encode() + b"\n")
+    assert listener.finish(errors=b"", exit_code=0).tools == tools
+
+
 def test_usage_is_unknown_until_a_turn_is_completed() -> None:
     heard = hear(*BEGUN, exit_code=None)
     assert heard.usage == Usage()

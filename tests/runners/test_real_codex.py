@@ -105,7 +105,8 @@ def test_its_sandbox_keeps_it_in_the_workspace(place: Place) -> None:
         assert not outside.exists()
     if not (place.root / "inside").exists():
         pytest.skip("Codex's sandbox does not work on this machine")
-    assert [(use.operation, use.failed) for use in ran.heard.tools or ()] == [("run", True)]
+    told = ran.heard.tools  # a command that was stopped half-way is sometimes left out; then nothing is known
+    assert told is None or [(use.operation, use.failed) for use in told] == [("run", True)]
     read_only = place.order("x", tools=("read", "grep"))
     assert "--sandbox=read-only" in place.runner.start(read_only).argv
 
@@ -128,6 +129,7 @@ def test_a_command_that_fails_and_an_agent_that_is_called_are_told(place: Place)
 )
 def test_what_goes_wrong_is_told_by_its_cause(place: Place, script: str, cause: str, trouble: str) -> None:
     ran = place.start(place.model.mark(script), settings=FREE)
+    assert ran.heard.tools == ()
     assert (ran.heard.text, ran.heard.cause) == (None, cause)
     assert trouble in ran.heard.trouble
 

@@ -7,6 +7,7 @@ Owns what is known of it:
   stands in front of the prompt. A resumed session still has them.
 - Without being told, Codex lets its agent write nothing. It gets the sandbox that can write in the workspace, or the
   one that cannot where the agent may neither write nor run commands.
+- A command that this sandbox stops half-way is sometimes left out of the stream, with all that it did before.
 - An item of type `error` is a warning and an `error` in the stream may be followed by another try; `turn.failed` is
   the failure. Without `turn.completed` there is no final message.
 - Usage is told once a turn is completed and counts the whole thread, earlier runs of it too. Costs are not told.
@@ -48,6 +49,7 @@ _OPERATIONS: dict[str, Operation] = {
     "web_search": "read",
 }
 _FAILED = {"failed", "declined"}
+_BYPASS = "--dangerously-bypass-approvals-and-sandbox"
 
 
 class Codex:
@@ -73,8 +75,7 @@ class Codex:
 
     def listen(self, order: Order) -> CodexListener:
         """Something that hears one run."""
-        del order
-        return CodexListener()
+        return CodexListener(is_free=_is_free(get_args(order)))
 
     def _launch(self, order: Order, prompt: str, override: str | None, *session: str) -> Launch:
         if order.agent and order.is_native and not order.instructions.strip():
@@ -84,7 +85,7 @@ class Codex:
             raise RunnerError("Codex does not begin without a prompt", hint="say what is to be done")
         args = get_args(order)
         argv = [find_program(order, "codex", "@openai/codex"), "exec", "--json", "--skip-git-repo-check"]
-        if not has_option(args, "-s", "--sandbox", "--dangerously-bypass-approvals-and-sandbox", "--approve-for-me"):
+        if not has_option(args, "-s", "--sandbox", _BYPASS, "--approve-for-me"):
             argv.append(f"--sandbox={_choose_sandbox(order)}")
         argv += ["-c", override] if override else []
         model = get_model(order)
@@ -110,13 +111,19 @@ def _choose_sandbox(order: Order) -> str:
     return "read-only" if only_reads else "workspace-write"
 
 
+def _is_free(args: tuple[str, ...]) -> bool:
+    """Whether the workspace lets Codex run without its sandbox."""
+    return _BYPASS in args or any(word.rpartition("=")[2].strip("\"'") == "danger-full-access" for word in args)
+
+
 class CodexListener(StreamListener):
     """Hears Codex's stream."""
 
     harness = "Codex"
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_free: bool = False) -> None:
         super().__init__()
+        self.hides_tools = not is_free
         self._text: str | None = None
         self._completed = False
         self._failure: str | None = None

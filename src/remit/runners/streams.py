@@ -102,6 +102,8 @@ class StreamListener:
 
     harness = ""
     """What people call it."""
+    hides_tools = False
+    """Whether the stream leaves some uses of tools out: none heard does not mean none used then."""
 
     def __init__(self) -> None:
         self._lines = Lines()
@@ -177,9 +179,8 @@ class StreamListener:
             notes.append(f"{self._strays} lines of the stream are no JSON object")
         if self.tools.count > MAX_TOOLS:
             notes.append(f"{self.tools.count:,} tools were used; the first {MAX_TOOLS:,} are listed")
-        return heard._replace(
-            harness_id=self.harness_id, tools=self.tools.list(is_over=is_over), notes=tuple(notes), said=self.said
-        )
+        tools = self.tools.list(is_over=is_over) if self.tools.count or not self.hides_tools else None
+        return heard._replace(harness_id=self.harness_id, tools=tools, notes=tuple(notes), said=self.said)
 
 
 def load_object(line: bytes) -> dict[str, Any] | None:
