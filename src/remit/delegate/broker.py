@@ -19,7 +19,7 @@ from remit.runners.registry import get_runner
 from remit.workspace import sessions
 from remit.workspace.brokers import Presence, clear_departed, is_present
 from remit.workspace.ledger.delegations import advance, list_delegations, load_delegation
-from remit.workspace.ledger.events import add_event, read_clock_ms
+from remit.workspace.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.workspace.ledger.slots import Slots, claim, set_ticket, take_slot
 from remit.workspace.ledger.texts import keep_texts
 
@@ -165,7 +165,7 @@ class Broker:
 
     # --- others -------------------------------------------------------------------------------------------------------
 
-    def cancel(self, session_id: str, *, reason: str = "somebody cancelled it") -> list[str]:
+    def cancel(self, session_id: str, *, reason: str = "") -> list[str]:
         """End a delegation and all that it has handed on, whoever drives them; the sessions that were told."""
         tree = list_delegations(self.home.ledger, only_open=True, limit=100_000)
         below = {session_id}
@@ -193,6 +193,11 @@ class Broker:
         with self.home.ledger.reading() as db:
             query = "SELECT 1 FROM events WHERE session_id = ? AND kind = 'cancel' LIMIT 1"
             return db.execute(query, (session_id,)).fetchone() is not None
+
+    def find_reason(self, session_id: str) -> str:
+        """Why somebody has asked for its end, as they said it."""
+        event = load_last_event(self.home.ledger, session_id, "cancel")
+        return "" if event is None else str(event.details.get("reason") or "")
 
     def is_shared(self, row: Delegation, root: str) -> bool:
         """Whether others worked in the same folder meanwhile: neither those above it, who wait, nor those below it."""

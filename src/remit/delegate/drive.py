@@ -46,7 +46,6 @@ HANDBACK_SHARE, HANDBACK_MAX_S, HANDBACK_MIN_S = 0.1, 60.0, 3.0
 _PIECE_BYTES = 1024 * 1024
 _LOOK_EVERY_S = 0.25
 _TELL_EVERY_S = 1.0
-_IDLE_SHARE, _IDLE_MIN_S = 0.25, 60.0
 _LEAST_LEFT_S = 1.0
 """With less time left nobody is asked again."""
 _BEFORE_LIMITS = Limits(max_file_bytes=4 * 1024 * 1024, max_hashed_bytes=64 * 1024 * 1024, max_seconds=20)
@@ -364,9 +363,10 @@ class Drive:
         )  # fmt: skip
         handed_back = any(earlier.ending == _HANDBACK for earlier in self.turns[:-1])
         ending = "timeout" if turn.ending == _HANDBACK else turn.ending
+        reason = turn.reason or (self.broker.find_reason(self.row.session_id) if ending == "cancelled" else "")
         return conclude(
             Ended(
-                ending, self.row.agent, turn.heard, turn.judgement, comparison, unclaimed, turn.exit_code, turn.reason,
+                ending, self.row.agent, turn.heard, turn.judgement, comparison, unclaimed, turn.exit_code, reason,
                 written, scene.shared, handed_back,
             )
         )  # fmt: skip
@@ -419,8 +419,7 @@ class _Watcher:
     def _tell(self, now_ms: int) -> None:
         """Tell those who follow, not too often; and once when nothing was heard for long."""
         drive, live = self.drive, self.drive.live
-        idle_s = max(_IDLE_SHARE * drive.terms.timeout_s, _IDLE_MIN_S)
-        if not self.idle and now_ms - self.heard_ms > idle_s * 1000:
+        if not self.idle and now_ms - self.heard_ms > drive.terms.idle_s * 1000:
             self.idle = True
             drive.broker.note(drive.row.session_id, "idle", {"seconds": (now_ms - self.heard_ms) // 1000})
         told = f"{live.said}{live.usage}"

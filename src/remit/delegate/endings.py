@@ -177,8 +177,9 @@ def _save(ended: Ended) -> Conclusion:
     own = judgement.returned if judgement is not None else None
     artifacts = _salvage(ended)
     message = f"{sentence[:1].lower()}{sentence[1:]}" + (f": {ended.reason}" if ended.reason else "")
-    fault = _make_fault(kind, message, advice, recoverable=True)
     status: Status = "failed" if ended.ending == "cancelled" and not artifacts else "partial"
+    advice = advice if status == "partial" else "Start it again"  # R0.14: what failed cannot be resumed
+    fault = _make_fault(kind, message, advice, recoverable=True)
     left = (
         f"{len(artifacts)} changed file{'s' * (len(artifacts) != 1)} left on disk" if artifacts else "nothing is left"
     )

@@ -59,7 +59,7 @@ class Local:
                 continue
             await asyncio.sleep(_LOOK_S)
 
-    async def cancel(self, session_id: str, *, reason: str = "somebody cancelled it") -> Sequence[str]:
+    async def cancel(self, session_id: str, *, reason: str = "") -> Sequence[str]:
         """End a delegation and all below it, whoever drives them; returns when nothing of them is alive."""
         self._load(session_id)
         told = self.broker.cancel(session_id, reason=reason)

@@ -14,6 +14,8 @@ from remit.model import NOTHING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_IDLE_SHARE, _IDLE_MIN_S = 0.25, 60.0
+
 
 class Terms(NamedTuple):
     """The terms of a delegation, all of it plain JSON.
@@ -70,6 +72,11 @@ class Terms(NamedTuple):
     """The session of the harness that is taken up again."""
     retry_of: str = ""
     batch: str = ""
+
+    @property
+    def idle_s(self) -> float:
+        """After so long without a word from it an agent is worth a look; only its time ends it."""
+        return max(_IDLE_SHARE * self.timeout_s, _IDLE_MIN_S)
 
     def as_details(self) -> dict[str, Any]:
         """What of it is not as it would be anyway."""

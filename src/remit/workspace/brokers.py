@@ -56,6 +56,12 @@ def is_present(home: Home, broker: str | None) -> bool:
     return broker is not None and find_holder(_find_file(home, broker)) is not None
 
 
+def read_pid(broker: str | None) -> int | None:
+    """The process that a broker began as, by its id."""
+    pid = (broker or "").partition("-")[0]
+    return int(pid) if pid.isascii() and pid.isdecimal() else None
+
+
 def clear_departed(home: Home) -> None:
     """Remove what brokers have left that were killed."""
     folder = home.make_folder("brokers")

@@ -60,7 +60,7 @@ class Following:
                 return []
             self._root_id = own.root_id
         rows = list_delegations(self.home.ledger, root_id=self._root_id, limit=_MOST_ROWS)
-        return [self._see(row, level) for row, level in _order(list(reversed(rows)), self.session_id)]
+        return [self._see(row, level) for row, level in arrange(list(reversed(rows)), self.session_id)]
 
     def _see(self, row: Delegation, level: int) -> Seen:
         heard = self._hear(row)
@@ -86,7 +86,7 @@ class Following:
         return heard
 
 
-def _order(rows: list[Delegation], first: str) -> Iterator[tuple[Delegation, int]]:
+def arrange(rows: list[Delegation], first: str) -> Iterator[tuple[Delegation, int]]:
     """The rows from one on downwards, each before those below it."""
     below: dict[str | None, list[Delegation]] = {}
     for row in rows:

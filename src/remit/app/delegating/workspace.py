@@ -114,7 +114,7 @@ class Workspace:
         usual = self.settings.delegation.delegate.envelope_tokens
         return usual if row is None else int(row.details.get("envelope_tokens", usual))
 
-    async def cancel(self, session_id: str, *, reason: str = "somebody cancelled it") -> Sequence[str]:
+    async def cancel(self, session_id: str, *, reason: str = "") -> Sequence[str]:
         """End a delegation and all below it; the sessions that were told."""
         return await self.engine.cancel(session_id, reason=reason)
 

@@ -42,8 +42,13 @@ SECTIONS = {
     },
     "Delegate": {
         "run": "remit.doors.cli.run_command",
+        "wait": "remit.doors.cli.wait",
+        "cancel": "remit.doors.cli.wait",
     },
     "See": {
+        "ps": "remit.doors.cli.ps",
+        "tree": "remit.doors.cli.ps",
+        "show": "remit.doors.cli.show",
         "status": "remit.doors.cli.status",
         "doctor": "remit.doors.cli.doctor",
         "gc": "remit.doors.cli.gc",

@@ -137,6 +137,19 @@ def list_delegations(
     return [_read(row) for row in rows]
 
 
+def find_sessions(ledger: Ledger, part: str, *, limit: int = 10) -> list[str]:
+    """The sessions whose id begins or ends so, or a word of it, newest first; one that is called so is the only one."""
+    query = """
+        SELECT session_id FROM delegations
+        WHERE substr(session_id, 1, :length) = :part OR substr(session_id, -:length) = :part
+           OR instr(session_id, '_' || :part)
+        ORDER BY session_id <> :part, created_ms DESC, session_id DESC LIMIT :limit
+    """
+    with ledger.reading() as db:
+        found = [row[0] for row in db.execute(query, {"part": part, "length": len(part), "limit": limit})]
+    return found[:1] if found[:1] == [part] else found
+
+
 def list_attempts(ledger: Ledger, session_id: str) -> list[Attempt]:
     """Every try of a delegation."""
     with ledger.reading() as db:

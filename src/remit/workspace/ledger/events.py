@@ -51,6 +51,15 @@ def load_events(ledger: Ledger, *, after: int = 0, session_id: str | None = None
     return [Event(number, at_ms, session, kind, json.loads(details)) for number, at_ms, session, kind, details in rows]
 
 
+def load_last_event(ledger: Ledger, session_id: str, *kinds: str) -> Event | None:
+    """The last event of a session that is of one of some kinds."""
+    marks = ", ".join("?" * len(kinds))
+    query = f"SELECT number, at_ms, session_id, kind, details FROM events WHERE session_id = ? AND kind IN ({marks}) ORDER BY number DESC LIMIT 1"  # noqa: E501, S608 - marks only
+    with ledger.reading() as db:
+        row = db.execute(query, (session_id, *kinds)).fetchone()
+    return None if row is None else Event(*row[:4], json.loads(row[4]))
+
+
 def follow_events(ledger: Ledger, *, after: int = 0, session_id: str | None = None) -> Iterator[Event]:
     """All events above a number, page by page, up to the last one there is now."""
     while page := load_events(ledger, after=after, session_id=session_id):

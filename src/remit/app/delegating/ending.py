@@ -1,0 +1,90 @@
+"""Ending: waiting for delegations, and cancelling them, whoever drives them.
+
+Owns what holds for whoever asks: an agent that waits for its own child gives its slot back meanwhile, and it ends only
+what it has handed on itself. Where nobody drives a delegation any more, whoever waits for it does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.delegate.ticket import CARRIED, find_caller
+from remit.errors import RefusedError
+from remit.workspace.ledger.delegations import load_delegation
+from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.slots import set_awaited
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.app.delegating.workspace import Workspace
+    from remit.delegate.envelope import Envelope
+    from remit.delegate.guard import Caller
+    from remit.workspace.ledger.delegations import Delegation
+
+SETTLE_S = 10.0
+"""How long a cancelled delegation is given to be settled by whoever drives it: a function cannot be ended."""
+
+
+class Waited(NamedTuple):
+    """What came of waiting for one delegation."""
+
+    session_id: str
+    envelope: Envelope | None
+    """None where it is not over."""
+
+
+async def wait_for(ws: Workspace, session_ids: Sequence[str], *, timeout_s: float | None = None) -> list[Waited]:
+    """Wait for delegations, all at once; each as far as it came in that time. What is not over goes on."""
+    awaited = _begin_to_wait(ws, session_ids)
+    tasks = {each: asyncio.ensure_future(ws.wait(each)) for each in dict.fromkeys(session_ids)}
+    try:
+        await asyncio.wait(tasks.values(), timeout=timeout_s)
+        return [Waited(each, task.result() if task.done() else None) for each, task in tasks.items()]
+    finally:
+        for task in tasks.values():
+            task.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await task
+        for each in awaited:
+            set_awaited(ws.home.ledger, each, awaited=False)
+
+
+def _begin_to_wait(ws: Workspace, session_ids: Sequence[str]) -> list[str]:
+    """Say that a caller waits for what it has handed on; those that it did not wait for before."""
+    caller = _find_caller(ws)
+    rows = [load_delegation(ws.home.ledger, each) for each in session_ids] if caller is not None else []
+    own = [row.session_id for row in rows if row is not None and caller is not None
+           and row.parent_id == caller.session_id and not row.awaited]  # fmt: skip
+    for each in own:
+        set_awaited(ws.home.ledger, each, awaited=True)
+    return own
+
+
+def _find_caller(ws: Workspace) -> Caller | None:
+    return find_caller(ws.home, {**ws.environ, **CARRIED.get()}, now_ms=read_clock_ms())
+
+
+async def cancel(ws: Workspace, session_id: str, *, reason: str) -> Waited:
+    """End a delegation and all below it. Nothing of them is alive when this ends; what came of it, where it is settled.
+
+    One that is over stays as it is.
+    """
+    caller = _find_caller(ws)
+    if caller is not None and not _is_below(ws, session_id, caller.session_id):
+        message = f"{session_id} was not handed on by {caller.agent}, which asks for its end"
+        raise RefusedError(message, hint="an agent ends only what it has handed on")
+    told = await ws.cancel(session_id, reason=reason)
+    waited = await wait_for(ws, [*told, session_id], timeout_s=SETTLE_S)
+    return next(each for each in waited if each.session_id == session_id)
+
+
+def _is_below(ws: Workspace, session_id: str, above: str) -> bool:
+    row: Delegation | None = load_delegation(ws.home.ledger, session_id)
+    while row is not None and row.parent_id is not None:
+        if row.parent_id == above:
+            return True
+        row = load_delegation(ws.home.ledger, row.parent_id)
+    return False

@@ -1,0 +1,304 @@
+"""Views: what is told of delegations, whoever drives them and whether anybody does.
+
+Owns how a session is named by people, how a delegation stands at this moment, and the whole record of one. All of it is
+read from the ledger and the session's folder; nothing is driven and nothing changed. Agents write into both, so secrets
+are taken out of every text that leaves here.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from remit.app.delegating.following import Seen, arrange
+from remit.app.settings import find_workspace
+from remit.delegate.report import load_report
+from remit.delegate.terms import read_terms
+from remit.errors import RemitError, UsageError, find_meant
+from remit.workspace import sessions
+from remit.workspace.brokers import is_present, read_pid
+from remit.workspace.home import Home
+from remit.workspace.ledger.delegations import find_sessions, list_attempts, list_delegations, load_delegation
+from remit.workspace.ledger.events import load_last_event, read_clock_ms
+from remit.workspace.ledger.steps import list_steps
+from remit.workspace.ledger.texts import list_texts, load_text
+from remit.workspace.secrets import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.delegate.envelope import Envelope
+    from remit.delegate.terms import Terms
+    from remit.workspace.ledger.delegations import Attempt, Delegation
+    from remit.workspace.ledger.steps import KeptStep
+
+LAST = "-"
+"""Stands for the delegation that was asked for last."""
+MOST_ROWS = 10_000
+_NAMED = 5
+_FOR_MEANT = 500
+_SHORT = 3
+"""Fewer letters of an id name nobody."""
+_SECRET_TEXTS = frozenset({"key", "report"})
+"""What seals the results, which nobody is shown; and what is shown as it is read."""
+
+T = TypeVar("T")
+
+
+class Standing(NamedTuple):
+    """How a delegation stands at this moment."""
+
+    seen: Seen
+    is_driven: bool = False
+    """Whether its broker lives."""
+    driver_pid: int | None = None
+    is_alive: bool = False
+    """Whether anything of its agent is alive."""
+    waits_for: tuple[str, ...] = ()
+    """The agents that it handed work to and waits for."""
+    now_ms: int = 0
+
+    @property
+    def row(self) -> Delegation:
+        """Its row in the ledger."""
+        return self.seen.row
+
+    @property
+    def work(self) -> str:
+        """What was asked for, as much as fits a line."""
+        return redact(str(self.row.details.get("work", "")))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is not over."""
+        return self.row.state != "settled"
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether it is not over and nobody drives it."""
+        return self.is_open and not self.is_driven
+
+    @property
+    def word(self) -> str:
+        """How it stands, in a word or two."""
+        if not self.is_open:
+            return self.row.status or self.row.ending or self.row.state
+        if self.is_abandoned:
+            return "abandoned"
+        return {"admitted": "queued", "running": "waiting" if self.waits_for else "running"}.get(
+            self.row.state, self.row.state
+        )
+
+
+class Record(NamedTuple):
+    """All that is known of one delegation."""
+
+    standing: Standing
+    terms: Terms
+    attempts: tuple[Attempt, ...] = ()
+    report: Envelope | None = None
+    """What became of it, whole; None until its agent has ended."""
+    steps: tuple[KeptStep, ...] = ()
+    below: tuple[Standing, ...] = ()
+    """Those that it handed work to, and those below them."""
+    folder: str = ""
+    files: tuple[str, ...] = ()
+    """What its agent printed and was given, as files."""
+    texts: tuple[tuple[str, str], ...] = ()
+    """What was asked and answered, word for word but for secrets; only where all was asked for."""
+
+
+def open_home() -> Home:
+    """The workspace's own folder. Where nothing was ever delegated, none is made."""
+    return Home(find_workspace())
+
+
+def has_ledger(home: Home) -> bool:
+    """Whether anything was ever written down."""
+    return os.path.lexists(home.ledger_file)
+
+
+# --- which one -------------------------------------------------------------------------------------------------------
+
+
+def find_session(home: Home, word: str | None) -> str:
+    """The session that a person means: by its whole id, its beginning or its end, or `-` for the last one."""
+    if not has_ledger(home):
+        raise UsageError("nothing was delegated here yet", hint="begin with: remit run AGENT PROMPT")
+    if word is None or word == LAST:
+        last = list_delegations(home.ledger, limit=1)
+        if not last:
+            raise UsageError("nothing was delegated here yet", hint="begin with: remit run AGENT PROMPT")
+        return last[0].session_id
+    found = find_sessions(home.ledger, word, limit=_NAMED + 1) if len(word) >= _SHORT else []
+    if len(found) == 1:
+        return found[0]
+    if found:
+        more = ", …" if len(found) > _NAMED else ""
+        message = f"'{word}' could be {', '.join(found[:_NAMED])}{more}"
+        raise UsageError(message, hint="give more of the id", candidates=found)
+    known = [row.session_id for row in list_delegations(home.ledger, limit=_FOR_MEANT)]
+    meant = find_meant(word, known)
+    hint = "remit ps --all shows what there is" if meant is None else f"did you mean {meant}?"
+    raise UsageError(f"there is no delegation '{word}'", hint=hint)
+
+
+# --- how it stands ---------------------------------------------------------------------------------------------------
+
+
+def list_work(home: Home, *, everything: bool = False, limit: int = MOST_ROWS) -> list[Standing]:
+    """The delegations that are open, or all of them; newest first."""
+    if not has_ledger(home):
+        return []
+    return _look_at(home, list_delegations(home.ledger, only_open=not everything, limit=limit))
+
+
+def list_tree(home: Home, session_id: str) -> list[Standing]:
+    """A delegation and all below it, each under the one that handed it on."""
+    own = load_delegation(home.ledger, session_id)
+    rows = [] if own is None else list_delegations(home.ledger, root_id=own.root_id, limit=MOST_ROWS)
+    ordered = list(arrange(rows[::-1], session_id))
+    standings = _look_at(home, [row for row, _ in ordered])
+    return [each._replace(seen=each.seen._replace(level=level))
+            for each, (_, level) in zip(standings, ordered, strict=True)]  # fmt: skip
+
+
+def list_roots(home: Home) -> list[str]:
+    """The first delegations of the trees in which something is open, oldest first; else the last one that was."""
+    if not has_ledger(home):
+        return []
+    rows = list_delegations(home.ledger, only_open=True, limit=MOST_ROWS)
+    roots = list(dict.fromkeys(row.root_id for row in reversed(rows)))
+    return roots or [row.root_id for row in list_delegations(home.ledger, limit=1)]
+
+
+def _look_at(home: Home, rows: Sequence[Delegation]) -> list[Standing]:
+    now_ms = read_clock_ms()
+    present = {owner: is_present(home, owner) for owner in {row.owner for row in rows if row.state != "settled"}}
+    living = {attempt.session_id: attempt.folder for attempt in sessions.list_living(home)}
+    return [_stand(home, row, present, living, now_ms) for row in rows]
+
+
+def _stand(
+    home: Home, row: Delegation, present: dict[str | None, bool], living: dict[str, str], now_ms: int
+) -> Standing:
+    if row.state == "settled":
+        return Standing(Seen(row, 0, tokens=row.tokens, cost_usd=row.cost_usd), now_ms=now_ms)
+    is_driven = present.get(row.owner, False)
+    pid = read_pid(row.owner) if is_driven else None
+    waits = _list_awaited(home, row.session_id) if row.state == "running" else ()
+    folder = living.get(row.session_id)
+    return Standing(_hear(home, row, folder, now_ms), is_driven, pid, folder is not None, waits, now_ms)
+
+
+def _hear(home: Home, row: Delegation, folder: str | None, now_ms: int) -> Seen:
+    """What was last heard of it: by its broker, and in what its agent printed."""
+    told = load_last_event(home.ledger, row.session_id, "progress")
+    details: dict[str, Any] = {} if told is None else told.details
+    printed_ms = None if folder is None else sessions.find_heard_ms(folder)
+    times = [each for each in (printed_ms, None if told is None else told.at_ms) if each is not None]
+    heard_ms = max(times, default=None)
+    since_ms = max(heard_ms or 0, row.started_ms or 0)
+    idle_s = (now_ms - since_ms) // 1000 if row.state == "running" else 0
+    return Seen(
+        row, 0, redact(str(details.get("said") or "")), heard_ms,
+        idle_s if idle_s > read_terms(row.details).idle_s else 0,
+        details.get("tokens") if row.tokens is None else row.tokens,
+        details.get("cost_usd") if row.cost_usd is None else row.cost_usd,
+    )  # fmt: skip
+
+
+def _list_awaited(home: Home, session_id: str) -> tuple[str, ...]:
+    query = "SELECT agent FROM delegations WHERE parent_id = ? AND awaited AND state <> 'settled' ORDER BY created_ms"
+    with home.ledger.reading() as db:
+        return tuple(each[0] for each in db.execute(query, (session_id,)))
+
+
+# --- all of it -------------------------------------------------------------------------------------------------------
+
+
+def load_record(home: Home, session_id: str, *, full: bool = False) -> Record:
+    """All that is known of a delegation; with every text where it is asked for."""
+    tree = list_tree(home, session_id)
+    row = tree[0].row
+    folder = f"{home.folder}/{sessions.SESSIONS}/{session_id}"
+    return Record(
+        tree[0],
+        _clean(read_terms(row.details)),
+        tuple(_clean(each) for each in list_attempts(home.ledger, session_id)),
+        _clean(_load_report(home, row)),
+        tuple(_clean(each) for each in list_steps(home.ledger, session_id)),
+        tuple(tree[1:]),
+        folder if os.path.isdir(folder) else "",  # noqa: PTH112 - pathlib costs 8 ms
+        tuple(_list_files(folder)),
+        tuple(_load_texts(home, session_id)) if full else (),
+    )
+
+
+def _load_report(home: Home, row: Delegation) -> Envelope | None:
+    return (
+        load_report(home, row.session_id)[0] if row.state in ("settling", "settled") and _is_kept(home, row) else None
+    )
+
+
+def _is_kept(home: Home, row: Delegation) -> bool:
+    return "report" in list_texts(home, row.session_id)
+
+
+def _list_files(folder: str) -> list[str]:
+    """The files that agent and shim have left, as paths; none is opened."""
+    found = []
+    for number in sorted(filter(str.isdecimal, _list_names(folder)), key=int):
+        names = [name for name in sorted(_list_names(f"{folder}/{number}")) if name in _SHOWN_FILES]
+        found += [file for name in names if _is_filled(file := f"{folder}/{number}/{name}")]
+    return found
+
+
+def _is_filled(file: str) -> bool:
+    try:
+        return os.lstat(file).st_size > 0
+    except OSError:  # it was removed meanwhile
+        return False
+
+
+_SHOWN_FILES = frozenset({"stdin", "out", "err", "out.tail", "err.tail", "shim.err"})
+
+
+def _list_names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 - pathlib costs 8 ms
+    except OSError:
+        return []
+
+
+def _load_texts(home: Home, session_id: str) -> list[tuple[str, str]]:
+    """What was asked and answered. A text whose file is gone or damaged says so."""
+    found = []
+    for kind in sorted(set(list_texts(home, session_id)) - _SECRET_TEXTS, key=_rank_text):
+        try:
+            data = load_text(home, session_id, kind) or b""
+        except RemitError as error:
+            data = f"({error})".encode()
+        found.append((kind, redact(data.decode("utf-8", "replace"))))
+    return found
+
+
+def _rank_text(kind: str) -> tuple[int, int, str]:
+    """What was asked, then the answers in their order."""
+    number = kind.removeprefix("answer-")
+    return (1, int(number), "") if number.isdecimal() else (0, 0, kind)
+
+
+def _clean(value: T) -> T:
+    """The same value without the secrets in its texts."""
+    cleaned: Any = value
+    if isinstance(value, str):
+        cleaned = redact(value)
+    elif isinstance(value, tuple):
+        inner = [_clean(each) for each in value]
+        cleaned = type(value)(*inner) if hasattr(value, "_fields") else tuple(inner)
+    elif isinstance(value, list):
+        cleaned = [_clean(each) for each in value]
+    elif isinstance(value, dict):
+        cleaned = {name: _clean(each) for name, each in value.items()}
+    return cleaned  # type: ignore[no-any-return]

@@ -1,0 +1,120 @@
+"""`remit wait` and `remit cancel`: what comes of delegations that run already."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from remit.doors.cli import options
+from remit.doors.cli.envelopes import get_envelope_code, render_envelope, shape_envelope
+from remit.doors.cli.output import get_paint, say, say_json
+from remit.doors.cli.run_options import parse_duration
+from remit.doors.render import ACCEPTED, NOT_ACCEPTED
+from remit.doors.terminal import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.app.delegating.ending import Waited
+    from remit.app.delegating.workspace import Workspace
+
+_MAX_REASON = 200
+
+
+@click.command(cls=options.Command, short_help="Wait for delegations and show what came of them.")
+@click.argument("sessions", metavar="[ID…]", nargs=-1)
+@click.option("--timeout", type=parse_duration, metavar="TIME", help="Wait no longer: 90, 90s, 15m or 2h.")
+@options.output_format("full", "json")
+def wait(sessions: tuple[str, ...], *, timeout: float | None, output_format: str) -> int:
+    """Wait until delegations are over, and show their envelopes; without an ID, the last one that was asked for.
+
+    Where nobody drives one any more, this does. Ctrl-C ends only the waiting. --json prints an envelope, or a list of
+    them for several IDs. Exit code 0: all completed, 1: one is partial, failed, blocked or not over, 2: refused or
+    could not run.
+    """
+    import asyncio
+
+    from remit.app.delegating.views import find_session
+    from remit.app.delegating.workspace import Workspace
+
+    ws = Workspace.open()
+    wanted = [*dict.fromkeys(find_session(ws.home, each) for each in sessions or (None,))]
+    waited = asyncio.run(_wait(ws, wanted, timeout, output_format))
+    return _tell(waited, output_format=output_format, as_list=len(wanted) > 1)
+
+
+async def _wait(ws: Workspace, wanted: Sequence[str], timeout_s: float | None, output_format: str) -> list[Waited]:
+    """Wait, and show on a terminal how it goes."""
+    import asyncio
+
+    from remit.app.delegating.ending import wait_for
+    from remit.app.delegating.following import Following
+    from remit.doors.cli.live import Screen, Silent, Tree
+
+    is_shown = output_format != "json" and len(wanted) == 1 and Screen.is_there()
+    watch = Tree(Following(ws.home, wanted[0])) if is_shown else Silent()
+    try:
+        waiting = asyncio.ensure_future(wait_for(ws, wanted, timeout_s=timeout_s))
+        while not (await asyncio.wait({waiting}, timeout=watch.every_s))[0]:
+            watch.look()
+        if is_shown:
+            watch.end()
+        return waiting.result()
+    finally:
+        await ws.close()
+
+
+def _tell(waited: Sequence[Waited], *, output_format: str, as_list: bool) -> int:
+    if output_format == "json":
+        shaped = [_shape(each) for each in waited]
+        say_json(shaped if as_list else shaped[0])
+    else:
+        for each in waited:
+            if each.envelope is not None:
+                say(render_envelope(each.envelope, paint=get_paint()))
+            else:
+                say(f"{get_paint()('warning', '·')} {_tell_open(each)}")
+    codes = [NOT_ACCEPTED if each.envelope is None else get_envelope_code(each.envelope) for each in waited]
+    return max(codes, default=ACCEPTED)
+
+
+def _shape(waited: Waited) -> dict[str, object]:
+    if waited.envelope is None:
+        return {"session_id": waited.session_id, "status": None, "over": False}
+    return shape_envelope(waited.envelope)
+
+
+def _tell_open(waited: Waited) -> str:
+    return f"{escape(waited.session_id)} is not over; see: remit ps"
+
+
+@click.command(cls=options.Command, short_help="End a delegation and all below it.")
+@click.argument("session", metavar="ID")
+@click.option("--reason", metavar="TEXT", help="Why; it is told with the result.")
+@options.output_format("full", "json")
+def cancel(session: str, *, reason: str | None, output_format: str) -> int:
+    """End a delegation and all that it has handed on; nothing of them is alive when this ends.
+
+    What was changed on disk is told. ID can be cut short at either end; - is the last one. Exit code 0: it is over,
+    1: its driver has not settled it yet, 2: refused or could not run.
+    """
+    import asyncio
+
+    from remit.app.delegating.views import find_session
+    from remit.app.delegating.workspace import Workspace
+
+    ws = Workspace.open()
+    wanted = find_session(ws.home, session)
+    waited = asyncio.run(_cancel(ws, wanted, " ".join((reason or "").split())[:_MAX_REASON]))
+    _tell([waited], output_format=output_format, as_list=False)
+    return ACCEPTED if waited.envelope is not None else NOT_ACCEPTED
+
+
+async def _cancel(ws: Workspace, session_id: str, reason: str) -> Waited:
+    from remit.app.delegating.ending import cancel as end
+
+    try:
+        return await end(ws, session_id, reason=reason)
+    finally:
+        await ws.close()
