@@ -158,8 +158,24 @@ def test_a_group_ends_with_all_that_still_have_their_parents(tmp_path: Path) -> 
 def test_processes_are_listed_as_ps_does() -> None:
     mine = next(each for each in shim.list_processes() if each[0] == os.getpid())
     assert mine == (os.getpid(), os.getppid(), os.getpgid(0))
-    if shutil.which("ps"):
-        assert mine in shim._ask_ps()  # noqa: SLF001 - what macOS has
+
+
+@pytest.mark.skipif(not shutil.which("ps"), reason="needs ps")
+def test_without_proc_a_group_ends_as_well() -> None:
+    """As on macOS, where ps tells who is there. In a process of its own, as it ends all of its children."""
+    probe = """
+import os, subprocess, sys, time
+from remit.delegate import shim
+shim.list_processes = shim._ask_ps
+child = subprocess.Popen(["sh", "-c", "sleep 60 & setsid sleep 60 & wait"], start_new_session=True)
+while len(shim.find_tree(os.getpid(), child.pid)) < 3:
+    time.sleep(0.01)
+mine = (os.getpid(), os.getppid(), os.getpgid(0))
+print(mine in shim.list_processes(), shim.kill_tree(os.getpid(), child.pid), shim.find_tree(os.getpid(), child.pid))
+os._exit(0)
+"""
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False, timeout=30)
+    assert done.stdout == "True 3 {}\n", done.stderr
 
 
 # Time

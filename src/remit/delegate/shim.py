@@ -219,9 +219,13 @@ def list_processes() -> list[tuple[int, int, int]]:
 
 
 def _ask_ps() -> list[tuple[int, int, int]]:
-    with os.popen("ps -A -o pid= -o ppid= -o pgid= -o stat=") as lines:  # noqa: S605, S607 - a fixed line
-        words = [line.split() for line in lines]
-    return [(int(pid), int(parent), int(group)) for pid, parent, group, state, *_ in words if "Z" not in state]
+    import subprocess  # noqa: PLC0415 - only where there is no /proc
+
+    command = ["ps", "-A", "-o", "pid=", "-o", "ppid=", "-o", "pgid=", "-o", "stat="]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as ps:  # noqa: S603 - fixed words
+        lines = [line.split() for line in ps.stdout or ()]
+    found = [(int(pid), int(parent), int(group)) for pid, parent, group, state, *_ in lines if b"Z" not in state]
+    return [each for each in found if each[0] != ps.pid]  # our own child, and not meant
 
 
 def find_tree(root: int, group: int) -> dict[int, int]:
