@@ -87,10 +87,14 @@ class Drive:
 
     @property
     def usage(self) -> Usage:
-        """What all attempts have used so far."""
-        total = self.live.usage
-        for turn in self.turns:
-            total = add_usage(total, turn.heard.usage)
+        """What all attempts have used so far; of a harness that counts whole sessions, the last of each."""
+        heards = [*(turn.heard for turn in self.turns), self.live]
+        if self.runner.counts_thread:
+            last = {heard.harness_id: heard for heard in heards if heard.usage != Usage()}
+            heards = list(last.values())
+        total = Usage()
+        for heard in heards:
+            total = add_usage(total, heard.usage)
         return total
 
     @property

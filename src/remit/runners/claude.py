@@ -63,6 +63,7 @@ class Claude:
     name = "claude"
     can_resume = True
     tells_tools = True
+    counts_thread = False
 
     def start(self, order: Order) -> Launch:
         """Begin a session under an id of ours."""

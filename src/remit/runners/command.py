@@ -25,6 +25,7 @@ class Command:
     name = "command"
     can_resume = False
     tells_tools = False
+    counts_thread = False
 
     def start(self, order: Order) -> Launch:
         """Split the command line as a shell would, and run nothing else of it."""

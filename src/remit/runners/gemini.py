@@ -52,6 +52,7 @@ class Gemini:
     name = "gemini"
     can_resume = True
     tells_tools = True
+    counts_thread = False
 
     def start(self, order: Order) -> Launch:
         """Begin a session under an id of ours; another one for each attempt that begins anew."""

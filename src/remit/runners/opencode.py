@@ -61,6 +61,7 @@ class Opencode:
     name = "opencode"
     can_resume = True
     tells_tools = True
+    counts_thread = False
 
     def start(self, order: Order) -> Launch:
         """Begin a session."""

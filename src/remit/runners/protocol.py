@@ -127,6 +127,8 @@ class Runner(Protocol):
     """Whether a session that has ended can be given another message."""
     tells_tools: bool
     """Whether the stream says which tools were used."""
+    counts_thread: bool
+    """Whether what it tells of usage is that of the whole session so far, and not of one run of it."""
 
     def start(self, order: Order) -> Launch:
         """How the agent is started. Raises `RunnerError` where it cannot be, with what to do."""

@@ -27,6 +27,7 @@ class Python:
     name = "python"
     can_resume = False
     tells_tools = False
+    counts_thread = False
 
     def start(self, order: Order) -> Launch:
         """Call the entry point in a process of its own."""

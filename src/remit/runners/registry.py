@@ -17,6 +17,7 @@ RUNNERS = {
     "claude": "Claude",
     "opencode": "Opencode",
     "codex": "Codex",
+    "gemini": "Gemini",
     "python": "Python",
 }
 """The class of each; its module has its name."""
@@ -26,6 +27,7 @@ STATE_PLACES = {
     "claude": ("$CLAUDE_CONFIG_DIR", "~/.claude", "~/.claude.json"),
     "opencode": ("~/.config/opencode", "~/.local/share/opencode", "~/.local/state/opencode", "~/.cache/opencode"),
     "codex": ("$CODEX_HOME", "~/.codex"),
+    "gemini": ("~/.gemini",),
 }
 """Where each harness keeps what it needs to write, also in a sandbox."""
 

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.agents.compile.source import read_body
-from remit.agents.context import plan_context
+from remit.agents.context import ContextPlan, Wanted, plan_context
 from remit.agents.inputs import Inputs, read_inputs
 from remit.app.delegating.agents import Agent, choose_runner, find_agent, get_label
 from remit.app.delegating.asking import NO_AGENT
@@ -99,10 +99,26 @@ def prepare(request: Request, setting: Setting) -> Prepared:
     if agent.document is not None:
         context = load_context(setting.home.root, plan_context(agent.document), forbidden=inputs.forbidden)
         work = work._replace(context=context)
+    if request.handed:
+        work = work._replace(context=_hand_on(work, setting.home.root))
     budget = clamp(request.budget, Budget(*settings.delegation.budget))
     asked = Asked(agent.name, _find_timeout(request, agent, own, settings), budget, known)
     row = _admit(work, asked, _make_terms(work, own, setting), setting)
     return Prepared(row, (*findings, *work.context.findings))
+
+
+def _hand_on(work: _Work, root: str) -> Context:
+    """The files that are handed on with the work, before those that the agent's own file names."""
+    first, *others = work.request.handed
+    wanted = (Wanted(first, "required", (first,)), *(Wanted(each, "optional", (each,)) for each in others))
+    handed = load_context(root, ContextPlan(files=wanted), forbidden=work.inputs.forbidden)
+    known = {each.path for each in handed.loaded} | {each.path for each in handed.named}
+    own = work.context
+    return Context(
+        (*handed.loaded, *(each for each in own.loaded if each.path not in known)),
+        (*handed.named, *(each for each in own.named if each.path not in known)),
+        (*handed.findings, *own.findings),
+    )
 
 
 def _admit(work: _Work, asked: Asked, terms: Terms, setting: Setting) -> Delegation:
@@ -211,6 +227,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         owner=own.owner or _read_word(agent.get("owner")) or "remit",
         command=request.lifecycle,
         phase=request.phase,
+        working=request.working,
         envelope_tokens=request.envelope_tokens or delegate.envelope_tokens,
         words=dict(setting.settings.status_words),
         topic=request.topic,
@@ -264,7 +281,7 @@ def _brief(work: _Work, admitted: Admitted, terms: Terms) -> dict[str, bytes]:
         output_dir=os.path.dirname(os.path.relpath(terms.manifest, terms.root)) if terms.manifest else "",  # noqa: PTH120
     )
     texts = {"prompt": render_briefing(assignment), "key": sessions.mint_key()}
-    if agent.document is not None and not terms.is_native:
+    if agent.document is not None:  # also for a harness that knows the file: some take it only so
         texts["instructions"] = read_body(agent.document)
     return {kind: text.encode("utf-8", "surrogatepass") for kind, text in texts.items()}
 
