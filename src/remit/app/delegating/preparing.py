@@ -10,7 +10,7 @@ from remit.agents.compile.source import read_body
 from remit.agents.context import ContextPlan, Wanted, plan_context
 from remit.agents.inputs import Inputs, read_inputs
 from remit.app.delegating.agents import Agent, choose_runner, find_agent, get_label
-from remit.app.delegating.asking import NO_AGENT
+from remit.app.delegating.asking import NO_AGENT, render_request
 from remit.app.manifests import place_manifest
 from remit.app.trusting import check_trust
 from remit.config.delegation import AgentSettings, RunnerSettings
@@ -27,7 +27,7 @@ from remit.runners.registry import get_runner
 from remit.workspace import sessions
 from remit.workspace.context_files import Context, load_context
 from remit.workspace.git.worktrees import add_worktree, remove_worktree
-from remit.workspace.ledger.delegations import Delegation, add_delegation
+from remit.workspace.ledger.delegations import Delegation, add_delegation, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.texts import keep_texts
 
@@ -135,7 +135,7 @@ def _admit(work: _Work, asked: Asked, terms: Terms, setting: Setting) -> Delegat
             row = _write(setting, work, admitted, terms)
             keep_texts(setting.home, row.session_id, _brief(work, admitted, terms))
     except BaseException:
-        if terms.worktree:
+        if terms.worktree == session_id:
             remove_worktree(setting.home.root, terms.worktree)
         raise
     return row
@@ -205,7 +205,8 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
     given: dict[str, Any] = {key: value for key, value in table._asdict().items() if value}
     given |= {"command": request.command} if request.command is not None else {}
     given |= {"in_process": True} if request.function is not None else {}
-    targets = () if definition is None else tuple(target.name for target in definition.targets)
+    # From a sandbox nothing can be delegated: the ledger is read-only there.
+    targets = () if definition is None or request.sandbox else tuple(target.name for target in definition.targets)
     return Terms(
         work=" ".join(request.prompt.split())[:_SHOWN],
         dialect=dialect,
@@ -246,13 +247,25 @@ def _place(terms: Terms, request: Request, session_id: str, setting: Setting) ->
     """Where the work is done, and what lies there already."""
     root = setting.home.root
     worktree = session_id if request.isolate else ""
-    if worktree:
+    if request.resume_of and request.isolate:
+        worktree, root = _find_worktree(request.resume_of, setting)
+    elif worktree:
         root = add_worktree(root, worktree)
     manifest, size = "", 0
     if terms.dialect == "manifest":
         manifest = f"{root}/{place_manifest(setting.home.root, setting.settings)}"
         size = os.stat(manifest).st_size if os.path.isfile(manifest) else 0  # noqa: PTH113, PTH116 - no object for a size
     return terms._replace(root=root, worktree=worktree, manifest=manifest, manifest_bytes=size)
+
+
+def _find_worktree(session_id: str, setting: Setting) -> tuple[str, str]:
+    """The worktree of a delegation that is taken up again: its harness knows the session only there."""
+    row = load_delegation(setting.home.ledger, session_id)
+    details: Mapping[str, Any] = {} if row is None else row.details
+    worktree, root = str(details.get("worktree", "")), str(details.get("root", ""))
+    if not worktree or not os.path.isdir(root):  # noqa: PTH112 - no object for a look
+        raise UsageError(f"the worktree of {session_id} is gone", hint=f"start it anew: remit retry {session_id}")
+    return worktree, root
 
 
 def _brief(work: _Work, admitted: Admitted, terms: Terms) -> dict[str, bytes]:
@@ -280,7 +293,7 @@ def _brief(work: _Work, admitted: Admitted, terms: Terms) -> dict[str, bytes]:
         date=time.strftime("%Y-%m-%d"),
         output_dir=os.path.dirname(os.path.relpath(terms.manifest, terms.root)) if terms.manifest else "",  # noqa: PTH120
     )
-    texts = {"prompt": render_briefing(assignment), "key": sessions.mint_key()}
+    texts = {"prompt": render_briefing(assignment), "key": sessions.mint_key(), "request": render_request(request)}
     if agent.document is not None:  # also for a harness that knows the file: some take it only so
         texts["instructions"] = read_body(agent.document)
     return {kind: text.encode("utf-8", "surrogatepass") for kind, text in texts.items()}
