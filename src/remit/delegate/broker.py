@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.settle import Step
 
+    Begin = Callable[[Delegation], str]
     Settle = Callable[[Delegation, Conclusion], tuple[Step, ...]]
 
 _SLOT_LOOK_S = (0.01, 0.25)
@@ -48,12 +49,14 @@ class Broker:
         home: Home,
         *,
         slots: Slots = NO_LIMITS,
+        begin: Begin | None = None,
         settle: Settle | None = None,
         own_runners: Mapping[str, str] | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         self.home = home
         self.slots = slots
+        self.begin = begin
         self.settle = settle
         self.environ = dict(os.environ if environ is None else environ)
         self.functions: dict[str, Any] = {}
@@ -94,6 +97,9 @@ class Broker:
             row = self._load(session_id)
         if row.state != "running":
             return await self._settle(row)
+        refusal = await self._begin(row)
+        if refusal:
+            return await self._finish(row, None, conclude(Ended("refused", row.agent, reason=refusal)))
         drive = self.drives[session_id] = Drive(self, row)
         try:
             conclusion = await drive.run()
@@ -132,8 +138,15 @@ class Broker:
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, _SLOT_LOOK_S[1])
 
+    async def _begin(self, row: Delegation) -> str:
+        """Do what comes before the work on a task, as often as needed; why it may not begin."""
+        if self.begin is None or row.details.keys().isdisjoint(("working", "phase", "outside")):
+            return ""
+        return await asyncio.to_thread(self.begin, row)
+
     async def _finish(self, row: Delegation, drive: Drive | None, conclusion: Conclusion) -> Envelope:
         """Write down what became of it, then settle."""
+        self.functions.pop(row.session_id, None)  # not when somebody stops waiting: it may not have begun
         now_ms = read_clock_ms()
         report = make_report(row, drive, conclusion, ended_ms=now_ms)
         usage = report.usage

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from remit.workspace.settle import Step
 
 _MOST_UNCLAIMED = 200
+_NOTED = ("worktree", "preflight", "follow-ups", "outside")
+"""The steps of settling that the caller wants to know of, also where they went well."""
 
 
 def make_report(row: Delegation, drive: Drive | None, conclusion: Conclusion, *, ended_ms: int) -> Envelope:
@@ -62,7 +64,7 @@ def add_steps(report: Envelope, steps: Sequence[Step]) -> Envelope:
     failed = [step for step in steps if step.state == "failed"]
     unsettled = tuple(Unsettled(step.name, _tell_step(step)) for step in failed)
     told = tuple(finding for step in steps for finding in step.findings if finding.severity != "note")
-    notes = tuple(f"{step.name}: {step.message}" for step in steps if step.name == "worktree" and step.state == "done")
+    notes = tuple(f"{step.name}: {step.message}" for step in steps if step.name in _NOTED and step.state == "done")
     return report._replace(unsettled=unsettled, findings=(*report.findings, *told), notes=(*report.notes, *notes))
 
 

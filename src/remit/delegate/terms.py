@@ -61,7 +61,9 @@ class Terms(NamedTuple):
     commits: bool = True
     owner: str = "remit"
     command: str = ""
-    phase: int | None = None
+    phase: int | str | None = None
+    working: str = ""
+    """The marker that its task has from when it begins."""
     envelope_tokens: int = 400
     words: Mapping[str, str] = NOTHING
     """The workspace's own status words."""

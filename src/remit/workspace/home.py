@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from remit.workspace.locks import KeptLock
 
 FOLDER = ".remit"
-SETTLING, TASKS, MANIFEST, ERRORS = "settling", "tasks", "manifest", "errors"
+TAKING, SETTLING, TASKS, MANIFEST, ERRORS = "taking", "settling", "tasks", "manifest", "errors"
 """The locks. Whoever needs several takes them in this order."""
 
 

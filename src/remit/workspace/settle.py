@@ -52,7 +52,7 @@ class Settlement(NamedTuple):
     kind: str = ""
     """What the agent is for: planning, implementation, research, review, utility."""
     task_number: int | None = None
-    phase: int | None = None
+    phase: int | str | None = None
     summary: str = ""
     reason: str = ""
     """Why the task is blocked."""
@@ -65,6 +65,10 @@ class Settlement(NamedTuple):
     entry: Mapping[str, Any] | None = None
     """The line for the manifest, with its id, where the dialect has one."""
     commits: bool = True
+    stays: bool = False
+    """Whether the task keeps its marker, whatever the status is: there is more to do, or nobody has begun."""
+    files: tuple[str, ...] = ()
+    """What was changed for the task before, below the root."""
 
 
 class Step(NamedTuple):
@@ -172,6 +176,8 @@ def _settle_task(home: Home, settlement: Settlement, places: Places) -> Step:
         return Step("task", "there", f"task {number} is over and put away")
 
     def follow(marker: str) -> str | None:
+        if settlement.stays:
+            return None
         return follow_status(marker, settlement.status, settlement.dialect, kind=settlement.kind)
 
     told = (settlement.reason, *(fault.message for fault in settlement.faults), settlement.summary)
@@ -226,7 +232,7 @@ def _tell(act: Act) -> Told:
 
 def _settle_git(home: Home, settlement: Settlement, files: tuple[str, ...]) -> Step:
     """Commit what the agent made and what was settled; what is committed already changes nothing (S6)."""
-    paths = tuple(dict.fromkeys((*(artifact.path for artifact in settlement.artifacts), *files)))
+    paths = tuple(dict.fromkeys((*(artifact.path for artifact in settlement.artifacts), *settlement.files, *files)))
     if not settlement.commits or not paths:
         return Step("git", "nothing")
     text = settlement.summary or settlement.status

@@ -57,6 +57,15 @@ def find_agent(root: str, name: str, *, prefer: str | None, exclude: tuple[str, 
     return Found(ranked[0], frozenset({name}))
 
 
+def list_agents(root: str, *, exclude: tuple[str, ...] = ()) -> list[Agent]:
+    """Every agent that has a file, each once: of several files that define one, the standard's."""
+    found: dict[str, Agent] = {}
+    every = [agent for agent in map(_load, find_agent_files((), root=root, exclude=exclude)) if agent is not None]
+    for agent in sorted(every, key=lambda agent: _rank(agent, None)):
+        found.setdefault(agent.name, agent)
+    return list(found.values())
+
+
 def _get_stem(path: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[0]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.delegate.limits import Budget
@@ -46,7 +47,11 @@ class Request(NamedTuple):
     kind: str | None = None
     lifecycle: str = ""
     artifact_path: str = ""
-    phase: int | None = None
+    phase: int | str | None = None
+    working: str = ""
+    """The marker that its task has from when it begins."""
+    handed: tuple[str, ...] = ()
+    """Files of the workspace that it is given: the first to read, the others by name."""
     topic: str = ""
 
     # Of an earlier one
@@ -55,3 +60,29 @@ class Request(NamedTuple):
     """What its harness calls the session that is taken up again."""
     retry_of: str = ""
     batch: str = ""
+
+
+def render_request(request: Request) -> str:
+    """A request as it is kept, so that it can be made again: a task by its number, and no function."""
+    usual = Request("", "")
+    kept = {name: value for name, value in request._asdict().items() if value != getattr(usual, name)}
+    kept.pop("function", None)
+    if request.task is not None:
+        kept["task"] = request.task.number
+    if "budget" in kept:
+        kept["budget"] = {name: limit for name, limit in request.budget._asdict().items() if limit is not None}
+    return json.dumps(kept, ensure_ascii=False)
+
+
+def read_request(text: str) -> tuple[Request, int | None]:
+    """A request that was kept, and the number of its task. What another Remit has written besides is passed over."""
+    kept = json.loads(text)
+    number = kept.pop("task", None)
+    known: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in kept.items()
+        if name in Request._fields
+    }
+    if "budget" in known:
+        known["budget"] = Budget(**known["budget"])
+    return Request(**known), number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from remit.app.delegating.markers import leave
 from remit.app.error_log import find_error_log
 from remit.app.manifests import place_manifest
 from remit.contract.dialects import get_dialect
@@ -36,9 +37,10 @@ def make_settle(root: str, settings: Settings) -> Callable[[Delegation, Conclusi
         try:
             terms = read_terms(row.details)
             first = _keep_worktree(row, conclusion, terms) if terms.worktree else ()
-            settlement = make_settlement(row, conclusion, terms)
+            left = leave(home, settings, row, conclusion)
+            settlement = make_settlement(row, conclusion, terms)._replace(stays=left.stays, files=left.files)
             steps = settle(home, settlement, find_places(home, settings))
-            return (*first, *_tell_missing(terms, steps))
+            return (*first, *left.steps, *_tell_missing(terms, steps))
         finally:
             home.close()
 
@@ -49,7 +51,8 @@ def make_settlement(row: Delegation, conclusion: Conclusion, terms: Terms) -> Se
     """What a delegation leaves behind. What cannot be used is neither linked nor committed; its errors are logged."""
     usable = conclusion.status in _USABLE
     in_worktree = bool(terms.worktree)
-    blocked = conclusion.next_steps[0] if conclusion.status == "blocked" and conclusion.next_steps else ""
+    told = (*(fault.message for fault in conclusion.faults), *conclusion.next_steps)
+    blocked = next((each for each in told if each.strip()), "") if conclusion.status == "blocked" else ""
     return Settlement(
         session_id=row.session_id,
         status="timeout" if conclusion.ending == "timeout" else conclusion.status,

@@ -11,6 +11,7 @@ from remit.workspace.tasks.store import TaskStore, find_folder
 if TYPE_CHECKING:
     from remit.config import Settings
     from remit.workspace.home import Home
+    from remit.workspace.tasks.store import TaskFacts as Stored
 
 
 def load_task_facts(home: Home, settings: Settings, number: int) -> TaskFacts:
@@ -22,13 +23,18 @@ def load_task_facts(home: Home, settings: Settings, number: int) -> TaskFacts:
     task = store.get(number)
     if task.is_over:
         raise UsageError(f"task {number} is over", hint="remit task list shows what is open")
-    plan = store.load_plan(number)
+    return describe_task(store, task)
+
+
+def describe_task(store: TaskStore, task: Stored) -> TaskFacts:
+    """What is told of a task of a store."""
+    plan = store.load_plan(task.number)
     return TaskFacts(
-        number,
-        store.read_titles().get(number) or task.title,
+        task.number,
+        store.read_titles().get(task.number) or task.title,
         task.marker or "",
         str(task.fields.get("language") or ""),
-        store.read_section(number),
+        store.read_section(task.number),
         "" if plan is None else plan.path,
         "" if plan is None or plan.resume is None else plan.resume.number,
     )

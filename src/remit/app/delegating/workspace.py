@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from remit.app.delegating.agents import list_own_runners
 from remit.app.delegating.asking import NO_AGENT, Request
+from remit.app.delegating.markers import make_begin
 from remit.app.delegating.preparing import Prepared, Setting, prepare
 from remit.app.delegating.settling import make_settle
 from remit.app.settings import find_workspace, load_settings
@@ -26,7 +27,7 @@ from remit.workspace.ledger.delegations import load_delegation
 from remit.workspace.ledger.slots import Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from remit.delegate.engine import Engine
     from remit.delegate.envelope import Envelope
@@ -44,7 +45,8 @@ class Workspace:
         own = list_own_runners(self.settings)
         slots = Slots(*self.settings.delegation.limits)
         settle = make_settle(root, self.settings)
-        self.broker = Broker(self.home, slots=slots, settle=settle, own_runners=own, environ=self.environ)
+        begin = make_begin(root, self.settings)
+        self.broker = Broker(self.home, slots=slots, begin=begin, settle=settle, own_runners=own, environ=self.environ)
         self.engine: Engine = Local(self.broker)
         self._own_runners = own
 
@@ -87,6 +89,26 @@ class Workspace:
         prepared = await self.start(request)
         return await self.wait(prepared.row.session_id)
 
+    async def delegate_all(
+        self,
+        requests: Sequence[Request],
+        *,
+        concurrency: int | None = None,
+        on_done: Callable[[int, Envelope], None] | None = None,
+        batch: str = "",
+        again: bool = False,
+    ) -> list[Envelope]:
+        """Hand on many at once; what came of each, in their order, and one that is refused or fails costs no other.
+
+        `on_done` is called with the place and the envelope of each as it ends. With a `batch`, a name for all of it,
+        those that are settled already are picked up and those that are open are driven on, so that it can be asked for
+        again after a crash; `again` does all of it anew.
+        """
+        from remit.app.delegating.fanout import Fanout  # noqa: PLC0415 - only for many
+
+        fanout = Fanout(self, requests, concurrency=concurrency, on_done=on_done, batch=batch, again=again)
+        return await fanout.run()
+
     async def start(self, request: Request) -> Prepared:
         """Hand work to an agent, and go on."""
         prepared = self.prepare(request)
@@ -103,10 +125,7 @@ class Workspace:
 
     async def wait(self, session_id: str) -> Envelope:
         """Wait for a delegation, whoever drives it; what came of it, within its budget of tokens."""
-        try:
-            envelope = await self.engine.wait(session_id)
-        finally:
-            self.broker.functions.pop(session_id, None)
+        envelope = await self.engine.wait(session_id)
         return fit_envelope(envelope, max_tokens=self._get_tokens(session_id))
 
     def _get_tokens(self, session_id: str) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.doors.cli.options import Command
-from remit.errors import UsageError, did_you_mean
+from remit.errors import RemitError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,6 +42,11 @@ SECTIONS = {
     },
     "Delegate": {
         "run": "remit.doors.cli.run_command",
+        "research": "remit.doors.cli.lifecycle",
+        "plan": "remit.doors.cli.lifecycle",
+        "revise": "remit.doors.cli.lifecycle",
+        "implement": "remit.doors.cli.lifecycle",
+        "review": "remit.doors.cli.lifecycle",
         "wait": "remit.doors.cli.wait",
         "cancel": "remit.doors.cli.wait",
     },
@@ -84,20 +89,40 @@ class Commands(Command, click.Group):
             return command
         if ctx.resilient_parsing:  # a shell asks what could follow
             return None
+        own = self.list_own()
+        if cmd_name in own:
+            from remit.doors.cli.lifecycle import make_command
+
+            return make_command(cmd_name, own[cmd_name])
         above = ctx.command_path.removeprefix("remit").lstrip()
         name = f"{above} {cmd_name}".lstrip()
-        raise UsageError(f"there is no command '{name}'", hint=did_you_mean(cmd_name, tuple(self.table)))
+        raise UsageError(f"there is no command '{name}'", hint=did_you_mean(cmd_name, (*self.table, *own)))
+
+    def list_own(self) -> dict[str, str]:
+        """The commands that are nobody's but the workspace's, and what each is for."""
+        return {}
 
 
 class Program(Commands):
     """The whole program: its commands are many, so its help has sections."""
 
+    def list_own(self) -> dict[str, str]:
+        """The commands that the workspace has set up as `[lifecycle.NAME]`."""
+        from remit.app.delegating.own_commands import list_own_commands
+
+        return {name: text for name, text in list_own_commands().items() if name not in self.table}
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections, the commands of all of them in one column."""
-        width = max(map(len, self.table))
+        try:
+            own = self.list_own()
+        except RemitError:  # whoever uses what is set up wrongly is told; the help is for everybody
+            own = {}
+        width = max(map(len, (*self.table, *own)))
         for title, names in SECTIONS.items():
             found = {name: self.get_command(ctx, name) for name in names}
             rows = [(name.ljust(width), each.get_short_help_str(80)) for name, each in found.items() if each]
+            rows += [(name.ljust(width), text) for name, text in own.items() if title == "Delegate"]
             with formatter.section(title):
                 formatter.write_dl(rows)
 

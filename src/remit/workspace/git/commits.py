@@ -54,7 +54,7 @@ class Committed(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def render_message(number: int, text: str, *, phase: int | None = None) -> str:
+def render_message(number: int, text: str, *, phase: int | str | None = None) -> str:
     """The subject of a commit for a task or one of its phases: one line, nothing in it that cannot be seen (S6)."""
     head = f"task {number}" if phase is None else f"task {number} phase {phase}"
     words = " ".join("".join(char if char.isprintable() else " " for char in text[: MAX_SUBJECT_CHARS * 8]).split())

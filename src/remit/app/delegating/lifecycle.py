@@ -1,0 +1,313 @@
+"""Lifecycle: work on a task of the workspace, from what a command is asked for to what came of it.
+
+Owns what is fetched from disk for it: the task and whether it may be worked on, the plan and where it goes on, the
+agent, what is handed on to it, and the path of what it makes. Who admits it, takes the task up under a lock: no two
+work on one task at a time.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.app.delegating.agents import list_agents
+from remit.app.delegating.asking import NO_AGENT, Request
+from remit.app.delegating.markers import open_store
+from remit.app.delegating.task_facts import describe_task
+from remit.delegate.lifecycle import (
+    Candidate,
+    Command,
+    choose_agent,
+    fill_path,
+    find_version,
+    make_commands,
+    render_work,
+)
+from remit.errors import RefusedError, StateError, UsageError, did_you_mean
+from remit.workspace.home import TAKING
+from remit.workspace.inside import find_inside
+from remit.workspace.ledger.delegations import list_delegations
+from remit.workspace.tasks.intake import make_name
+from remit.workspace.tasks.moves import NEED_REASON, OWN_COMMAND, check_move
+from remit.workspace.tasks.store import list_folders
+from remit.workspace.tasks.sync import take_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.app.delegating.preparing import Prepared
+    from remit.app.delegating.workspace import Workspace
+    from remit.delegate.envelope import Envelope
+    from remit.workspace.tasks.plan import Phase
+    from remit.workspace.tasks.store import PlanFacts, TaskFacts, TaskStore
+
+_USUAL_PLACES = {"research": "reports/research-", "summary": "summaries/"}
+_KIND_WORDS = {"research": ("research", "report"), "summary": ("summary",)}
+_MOST_ROWS = 100_000
+
+
+class Wish(NamedTuple):
+    """Work on a task, as somebody asks for it."""
+
+    command: str
+    number: int
+    prompt: str = ""
+    agent: str = ""
+    fields: Mapping[str, Any] = {}
+    """Of the request: runner, command, timeout_s, inputs, budget …"""
+
+
+class Ready(NamedTuple):
+    """Work on a task that can be handed on: the whole of it, or one phase."""
+
+    wish: Wish
+    request: Request
+    before: str
+    """The marker that the task has until then."""
+    phase: Phase | None = None
+    left: int = 0
+    """How many phases are open, with this one."""
+    notes: tuple[str, ...] = ()
+
+
+class Part(NamedTuple):
+    """A delegation of it that is over: all of it, or one phase."""
+
+    ready: Ready
+    envelope: Envelope
+
+
+async def work(ws: Workspace, wish: Wish) -> list[Part]:
+    """Work on a task to the end: phase after phase where it has a plan, up to the first that does not complete."""
+    parts: list[Part] = []
+    ready: Ready | None = get_ready(ws, wish)
+    while ready is not None:
+        prepared = take_up(ws, ready)
+        await ws.engine.submit(prepared.row.session_id)
+        parts.append(Part(ready, await ws.wait(prepared.row.session_id)))
+        ready = get_next(ws, parts)
+    return parts
+
+
+def get_ready(ws: Workspace, wish: Wish) -> Ready:
+    """Everything that the work needs. Raises where it may not begin, and then nothing has changed."""
+    command = find_command(ws, wish.command)
+    store = open_store(ws.home, ws.settings)
+    if store is None:
+        raise UsageError("there are no tasks here", hint="make the first one: remit task new TITLE")
+    task = _find_task(store, command, wish.number)
+    plan = store.load_plan(wish.number)
+    phase = plan.resume if plan is not None and command.is_phased else None
+    facts = describe_task(store, task)._replace(marker=command.working or task.marker or "")
+    agent = wish.agent or _choose_agent(ws, command, facts.language)
+    return Ready(
+        wish,
+        Request(
+            **{
+                "agent": agent or (command.name if _brings_agent(wish) else NO_AGENT),
+                "prompt": render_work(
+                    command, wish.number, wish.prompt, phase="" if phase is None else phase.number, taught=not agent
+                ),
+                "task": facts if phase is not None or command.is_phased else facts._replace(phase=""),
+                "kind": command.kind,
+                "lifecycle": command.name,
+                "artifact_path": place_artifact(store, task, command, phase),
+                "phase": None if phase is None else phase.number,
+                "working": command.working,
+                "handed": _find_handed(store, task, command, plan),
+                **wish.fields,
+            }
+        ),
+        task.marker or "",
+        phase,
+        _count_open(plan, phase),
+        tuple(_tell_state(task, command)),
+    )
+
+
+def find_command(ws: Workspace, name: str) -> Command:
+    """A command of this workspace by its name."""
+    commands = make_commands(ws.settings.delegation.lifecycle)
+    if name not in commands:
+        raise UsageError(f"there is no command '{name}' for tasks", hint=did_you_mean(name, tuple(commands)))
+    return commands[name]
+
+
+def _brings_agent(wish: Wish) -> bool:
+    """Whether whoever asks hands over what does the work; then it is called like the command."""
+    return wish.fields.get("command") is not None or wish.fields.get("function") is not None
+
+
+def _choose_agent(ws: Workspace, command: Command, language: str) -> str:
+    found = [agent.definition for agent in list_agents(ws.root, exclude=ws.settings.lint.exclude)]
+    candidates = [Candidate(each.name, each.kind, each.command) for each in found if each is not None]
+    return choose_agent(command, candidates, ws.settings.delegation.route, language=language)
+
+
+# --- the task --------------------------------------------------------------------------------------------------------
+
+
+def _find_task(store: TaskStore, command: Command, number: int) -> TaskFacts:
+    """A task that may be worked on."""
+    task = store.get(number)
+    if command.working and not task.closed and _refuse(task, command) and store.check():
+        take_in(store)  # somebody moved it by hand, in one of the files
+        task = store.get(number)
+    if task.closed:
+        told = f"task {number} is over and put away"
+        raise RefusedError(told, code=StateError.code, hint="make a new one with: remit task new TITLE")
+    refusal = _refuse(task, command) if command.working else None
+    if refusal is not None:
+        raise refusal
+    return task
+
+
+def _refuse(task: TaskFacts, command: Command) -> RefusedError | None:
+    refusal = check_move(task.marker, command.working, command=OWN_COMMAND.get(command.working))
+    if refusal is None:
+        return None
+    why = get_reason(task)
+    told = f"task {task.number}: {refusal.message}{f' (it is {task.marker}: {why})' if why else ''}"
+    hint = f"{refusal.hint[:1].lower()}{refusal.hint[1:].rstrip('.')}"
+    return RefusedError(told, code=StateError.code, hint=hint)
+
+
+def get_reason(task: TaskFacts) -> str:
+    """Why a task is blocked or abandoned, as it was said then."""
+    marker = task.marker or ""
+    reason = task.fields.get(f"{marker.lower()}_reason") if marker in NEED_REASON else None
+    return " ".join(reason.split())[:200] if isinstance(reason, str) else ""
+
+
+def _tell_state(task: TaskFacts, command: Command) -> list[str]:
+    """What whoever asks should know of the task as it is found."""
+    why = get_reason(task)
+    told = [f"task {task.number} was {task.marker}: {why}"] if why else []
+    if command.working and task.marker == command.working:
+        told.append(f"task {task.number} was left {task.marker} and is taken up again")
+    return told
+
+
+def take_up(ws: Workspace, ready: Ready) -> Prepared:
+    """Admit the work, unless somebody works on the task already."""
+    with ws.home.lock(TAKING):
+        _check_free(ws, ready)
+        return ws.prepare(ready.request)
+
+
+def leave_to_itself(ws: Workspace, ready: Ready) -> Prepared:
+    """Admit the work, and leave it to a process of its own."""
+    if ready.left > 1:
+        told = f"{ready.left} phases are open, and each is begun when the one before it is done"
+        raise UsageError(told, hint="leave out --detach; a session of tmux or screen goes on without you")
+    from remit.app.delegating.detaching import detach  # noqa: PLC0415 - only for this
+
+    with ws.home.lock(TAKING):
+        _check_free(ws, ready)
+        return detach(ws, ready.request)
+
+
+def _check_free(ws: Workspace, ready: Ready) -> None:
+    if not ready.request.working:
+        return
+    number = ready.wish.number
+    rows = list_delegations(ws.home.ledger, only_open=True, limit=_MOST_ROWS)
+    held = [row for row in rows if row.task_number == number and row.details.get("working")]
+    if held:
+        session = held[0].session_id
+        hint = f"wait for it: remit wait {session}, or end it: remit cancel {session}"
+        raise RefusedError(f"{held[0].agent} works on task {number} already ({session})", hint=hint)
+
+
+def get_state(ws: Workspace, number: int) -> tuple[str, str]:
+    """The marker that a task has now, and why, where it is blocked."""
+    store = open_store(ws.home, ws.settings)
+    if store is None:
+        return "", ""
+    task = store.get(number)
+    return task.marker or "", get_reason(task)
+
+
+# --- the phases of its plan ------------------------------------------------------------------------------------------
+
+
+def _count_open(plan: PlanFacts | None, phase: Phase | None) -> int:
+    if plan is None or phase is None:
+        return 0
+    return sum(each.start >= phase.start and each.marker != "COMPLETED" for each in plan.phases)
+
+
+def get_next(ws: Workspace, parts: list[Part]) -> Ready | None:
+    """The phase that follows those that are done; None where there is none, or the last one was not completed."""
+    last = parts[-1]
+    if last.ready.phase is None or last.envelope.status != "completed":
+        return None
+    store = open_store(ws.home, ws.settings)
+    plan = None if store is None else store.load_plan(last.ready.wish.number)
+    done = {part.ready.phase.number for part in parts if part.ready.phase is not None}
+    if plan is None or plan.resume is None or plan.resume.number in done:  # it could not be marked as done
+        return None
+    return get_ready(ws, last.ready.wish)._replace(notes=())
+
+
+# --- what it is given, and what it makes -----------------------------------------------------------------------------
+
+
+def place_artifact(store: TaskStore, task: TaskFacts, command: Command, phase: Phase | None) -> str:
+    """Where the artifact belongs (R1.20), below the root: the next version that is free."""
+    template = command.part if phase is not None and command.part else command.artifact
+    if not template:
+        return ""
+    folder = find_task_folder(store, task)
+    values: dict[str, str | int] = {
+        "number": task.number,
+        "slug": folder.partition("_")[2],
+        "date": time.strftime("%Y%m%d"),
+        "phase": "" if phase is None else phase.number,
+    }
+    place = f"{store.folder}/{folder}/{fill_path(template.rpartition('/')[0], **values)}".rstrip("/")
+    names = _list_names(f"{store.home.root}/{place}")
+    file = fill_path(template.rpartition("/")[2], version=find_version(template, names, **values), **values)
+    return f"{place}/{file}"
+
+
+def find_task_folder(store: TaskStore, task: TaskFacts) -> str:
+    """The folder of a task, `{number}_{slug}`: the one that is there, or what it would be called."""
+    there = list_folders(store.home.root, store.folder).get(task.number)
+    if there:
+        return there[0]
+    name = task.fields.get("project_name")
+    return f"{task.number}_{make_name(name if isinstance(name, str) and name.strip() else task.title)}"
+
+
+def _find_handed(
+    store: TaskStore, task: TaskFacts, command: Command, plan: PlanFacts | None
+) -> tuple[str, ...]:  # fmt: skip
+    """What was made for the task before, as far as the command wants it, the most important first."""
+    found = (
+        (plan.path if plan is not None else None) if kind == "plan" else find_artifact(store, task, kind)
+        for kind in command.reads
+    )
+    return tuple(dict.fromkeys(path for path in found if path is not None))
+
+
+def find_artifact(store: TaskStore, task: TaskFacts, kind: str) -> str | None:
+    """The last artifact of a kind that a task has: what state.json names, else the newest where it belongs."""
+    root, listed = store.home.root, task.fields.get("artifacts")
+    named = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    told = [each.get("path") for each in reversed(named) if each.get("type") in _KIND_WORDS[kind]]
+    paths = [f"{base}{path}" for path in told if isinstance(path, str) and path for base in ("", f"{store.folder}/")]
+    folder, _, start = _USUAL_PLACES[kind].rpartition("/")
+    usual = f"{store.folder}/{find_task_folder(store, task)}/{folder}"
+    names = [name for name in _list_names(f"{root}/{usual}") if name.startswith(start) and name.endswith(".md")]
+    paths += [f"{usual}/{name}" for name in sorted(names, reverse=True)]
+    inside = (find_inside(root, path) for path in paths if "\0" not in path)
+    return next((path for path in inside if path is not None and os.path.isfile(f"{root}/{path}")), None)  # noqa: PTH113
+
+
+def _list_names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 - names, no objects
+    except (OSError, ValueError):
+        return []

@@ -1,0 +1,183 @@
+"""Markers: what a delegation does to its task, before its agent begins and after it has ended.
+
+Owns preflight (R1.15) and what settling does beyond the task's own marker: the phase of the plan, the marker that is
+given back where nobody could begin, and the tasks that a review asks for. What was true before is noted in the ledger
+first, so that a broker that takes over does the rest of it and nothing twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.delegate.lifecycle import follow_phase, read_follow_ups
+from remit.delegate.terms import read_terms
+from remit.errors import RemitError
+from remit.workspace.home import SETTLING, Home
+from remit.workspace.ledger.events import add_event, load_last_event
+from remit.workspace.settle import Step
+from remit.workspace.tasks.markdown import clean_title
+from remit.workspace.tasks.moves import OWN_COMMAND
+from remit.workspace.tasks.store import TaskStore, find_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from remit.config import Settings
+    from remit.delegate.endings import Conclusion
+    from remit.delegate.terms import Terms
+    from remit.workspace.ledger.delegations import Delegation
+    from remit.workspace.tasks.plan import Phase
+
+PREFLIGHT = "preflight"
+_IN_PROGRESS = "IN PROGRESS"
+
+
+def make_begin(root: str, settings: Settings) -> Callable[[Delegation], str]:
+    """A function that does the preflight of a delegation, in any thread; why it may not begin, or nothing."""
+
+    def begin_one(row: Delegation) -> str:
+        home = Home(root)
+        try:
+            enter(home, settings, row)
+        except RemitError as error:
+            return str(error)
+        finally:
+            home.close()
+        return ""
+
+    return begin_one
+
+
+def enter(home: Home, settings: Settings, row: Delegation) -> None:
+    """Give the task, and the phase of its plan, the marker of work. Done once; a second call does what is missing."""
+    terms, number = read_terms(row.details), row.task_number
+    store = open_store(home, settings)
+    if number is None or store is None:
+        return
+    before = _note(home, store, row, terms)
+    marker = store.get(number).marker
+    if terms.working and marker == before["task"] != terms.working:
+        store.move(number, terms.working, command=OWN_COMMAND[terms.working])
+    if terms.phase is not None:
+        phase = find_phase(store, number, terms.phase)
+        if phase is not None and phase.marker == before["phase"] != _IN_PROGRESS:
+            store.move_phase(number, phase.number, _IN_PROGRESS)
+
+
+def _note(home: Home, store: TaskStore, row: Delegation, terms: Terms) -> dict[str, Any]:
+    """What was true before, as it was noted; noted now where it was not."""
+    noted = load_last_event(home.ledger, row.session_id, PREFLIGHT)
+    if noted is not None:
+        return noted.details
+    number = row.task_number or 0
+    phase = None if terms.phase is None else find_phase(store, number, terms.phase)
+    before = {"task": store.get(number).marker, "phase": None if phase is None else phase.marker}
+    with home.ledger.transaction(durable=True) as db:
+        add_event(db, PREFLIGHT, before, session_id=row.session_id)
+    return before
+
+
+def open_store(home: Home, settings: Settings) -> TaskStore | None:
+    """The tasks of a workspace; None where it keeps none."""
+    folder = find_folder(home.root, settings.tasks.folder)
+    return None if folder is None else TaskStore(home, folder)
+
+
+def find_phase(store: TaskStore, number: int, phase: int | str) -> Phase | None:
+    """A phase of a task's plan, by what it is called there."""
+    plan = store.load_plan(number)
+    phases = () if plan is None else plan.phases
+    return next((each for each in phases if each.number.upper() == str(phase).upper()), None)
+
+
+# --- afterwards ------------------------------------------------------------------------------------------------------
+
+
+class Left(NamedTuple):
+    """What was done to the task before the rest is settled."""
+
+    steps: tuple[Step, ...] = ()
+    stays: bool = False
+    """Whether the task keeps its marker: it went back, or there is more to do."""
+    files: tuple[str, ...] = ()
+
+
+def leave(home: Home, settings: Settings, row: Delegation, conclusion: Conclusion) -> Left:
+    """What a lifecycle command leaves behind besides the task's marker. Looks first, and does only what is missing."""
+    terms = read_terms(row.details)
+    if row.task_number is None or not terms.command:
+        return Left()
+    try:
+        store = open_store(home, settings)
+        if store is None:
+            return Left()
+        with home.lock(SETTLING):
+            return _leave(home, store, row, conclusion)
+    except RemitError as error:
+        return Left((Step("lifecycle", "failed", str(error)),))
+
+
+def _leave(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion) -> Left:
+    terms = read_terms(row.details)
+    if conclusion.ending == "refused":
+        step = _give_back(home, store, row, terms)
+        return Left((step,) if step is not None else (), stays=True)
+    left = Left()
+    if terms.phase is not None:
+        left = _settle_phase(store, row, conclusion)
+    if terms.kind == "review" and conclusion.status in ("completed", "partial"):
+        left = left._replace(steps=(*left.steps, _make_tasks(store, row, conclusion)))
+    return left
+
+
+def _give_back(home: Home, store: TaskStore, row: Delegation, terms: Terms) -> Step | None:
+    """Nobody has begun: the task and its phase are again what they were."""
+    noted = load_last_event(home.ledger, row.session_id, PREFLIGHT)
+    number = row.task_number or 0
+    if noted is None:
+        return None
+    before, marker = noted.details, store.get(number).marker
+    if terms.phase is not None and before["phase"] != _IN_PROGRESS:
+        phase = find_phase(store, number, terms.phase)
+        if phase is not None and phase.marker == _IN_PROGRESS:
+            store.move_phase(number, phase.number, before["phase"] or "NOT STARTED")
+    if marker != terms.working or before["task"] in (None, marker):
+        return None
+    store.conclude(number, lambda _: before["task"])
+    return Step("preflight", "done", f"task {number} is {before['task']} again")
+
+
+def _settle_phase(store: TaskStore, row: Delegation, conclusion: Conclusion) -> Left:
+    """Move the phase on; the task is done only when no phase is left."""
+    terms, number = read_terms(row.details), row.task_number or 0
+    status = "timeout" if conclusion.ending == "timeout" else conclusion.status
+    wanted = follow_phase(status)
+    phase = find_phase(store, number, terms.phase or "")
+    steps: tuple[Step, ...] = ()
+    if phase is None:
+        steps = (Step("phase", "failed", f"the plan of task {number} has no phase {terms.phase} any more"),)
+    elif wanted is not None and phase.marker != wanted:
+        store.move_phase(number, phase.number, wanted)
+        steps = (Step("phase", "done", f"phase {phase.number} is {wanted}"),)
+    plan = store.load_plan(number)
+    is_open = plan is not None and plan.resume is not None
+    return Left(steps, stays=status == "completed" and is_open, files=() if plan is None else (plan.path,))
+
+
+def _make_tasks(store: TaskStore, row: Delegation, conclusion: Conclusion) -> Step:
+    """A task for everything that a review asks for (R1.30); what is a task already becomes no second one."""
+    origin = f"Follow-up of task {row.task_number}, review {row.session_id}."
+    titles, known = store.read_titles(), set()
+    for task in store.list_tasks():
+        is_own = origin in str(task.fields.get("description") or "")
+        if is_own or not task.is_over:
+            known |= {clean_title(each).casefold() for each in (task.title, titles.get(task.number) or task.title)}
+    language = str(store.get(row.task_number or 0).fields.get("language") or "")
+    made = []
+    for wanted in read_follow_ups(conclusion.next_steps):
+        title = clean_title(wanted.title)
+        if title and title.casefold() not in known:
+            known.add(title.casefold())
+            moved = store.add(title, language=language, description=f"{wanted.text} {origin}")
+            made.append(f"{moved.number} ({title})")
+    return Step("follow-ups", "done" if made else "nothing", ", ".join(made))

@@ -1,0 +1,172 @@
+"""`remit research`, `plan`, `revise`, `implement`, `review`, and what a workspace adds to them: work on a task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.delegate.lifecycle import COMMANDS
+from remit.doors.cli import options, run_options
+from remit.doors.cli.envelopes import get_envelope_code, render_envelope, render_envelope_line, shape_envelope
+from remit.doors.cli.output import get_paint, say, say_json
+from remit.doors.cli.task_changes import parse_number
+from remit.doors.terminal import escape, quote
+from remit.errors import UsageError
+
+if TYPE_CHECKING:
+    from remit.app.delegating.lifecycle import Part, Ready, Wish
+    from remit.app.delegating.workspace import Workspace
+    from remit.doors.terminal import Paint
+    from remit.model import Finding
+
+_HELP = """{text}
+
+TASK is its number; PROMPT is what there is to say besides, - reads it from standard input. The task is moved before the
+agent begins and after its return was checked; its files are committed. The agent is the one that [route.{name}] in
+remit.toml names for the task's language, else the one whose file is for this; without any, the harness works by a short
+instruction. Exit code 0: completed, 1: partial, failed or blocked, 2: refused or could not run."""
+
+
+def make_command(name: str, text: str) -> click.Command:
+    """A command that works on a task."""
+
+    @click.command(name, cls=options.Command, short_help=text, help=_HELP.format(name=name, text=text))
+    @click.argument("number", metavar="TASK", type=parse_number)
+    @click.argument("prompt", metavar="[PROMPT]…", nargs=-1)
+    @click.option("--agent", metavar="NAME", help="The agent that does it.")
+    @run_options.delegating
+    @click.option("--detach", is_flag=True, help="Go on without it: say its session and end.")
+    @options.output_format("full", "json")
+    def command(
+        number: int,
+        prompt: tuple[str, ...],
+        *,
+        agent: str | None,
+        detach: bool,
+        output_format: str,
+        **given: Any,  # noqa: ANN401 - options
+    ) -> int:
+        from remit.app.delegating.lifecycle import Wish
+        from remit.app.delegating.workspace import Workspace
+        from remit.doors.cli.run_command import read_prompt
+
+        fields = run_options.gather(given)
+        if fields["isolate"]:
+            told = "work on a task is linked and committed where the task is"
+            raise UsageError(
+                told, hint=f"leave out --isolate, or use: remit run AGENT --task {number} --isolate worktree"
+            )
+        wish = Wish(name, number, read_prompt(prompt), agent or "", fields)
+        ws = Workspace.open()
+        return _detach(ws, wish, output_format) if detach else _carry_out(ws, wish, output_format)
+
+    return command
+
+
+research, plan, revise, implement, review = (
+    make_command(name, COMMANDS[name].help) for name in ("research", "plan", "revise", "implement", "review")
+)
+
+
+def _detach(ws: Workspace, wish: Wish, output_format: str) -> int:
+    from remit.app.delegating.lifecycle import get_ready, leave_to_itself
+    from remit.doors.cli.run_command import tell_detached
+
+    ready = get_ready(ws, wish)
+    prepared = leave_to_itself(ws, ready)
+    ws.home.close()
+    if output_format != "json":
+        _tell_notes(ready)
+    return tell_detached(prepared, output_format)
+
+
+def _carry_out(ws: Workspace, wish: Wish, output_format: str) -> int:
+    """Have the work done, show how it goes and what came of it; the exit code."""
+    import asyncio
+
+    parts, findings, after = asyncio.run(_work(ws, wish, output_format))
+    envelope = parts[-1].envelope
+    if output_format == "json":
+        say_json(shape_envelope(envelope, findings) | _shape_task(parts, after))
+    else:
+        paint = get_paint()
+        lines = (render_envelope(envelope, paint=paint), *_render_task(parts, after, paint))
+        say("\n".join(lines))
+    return get_envelope_code(envelope)
+
+
+async def _work(
+    ws: Workspace, wish: Wish, output_format: str
+) -> tuple[list[Part], tuple[Finding, ...], tuple[str, str]]:
+    from remit.app.delegating.following import Following
+    from remit.app.delegating.lifecycle import Part, get_next, get_ready, get_state, take_up
+    from remit.doors.cli.live import make_watch
+    from remit.doors.cli.run_command import follow, tell_asides
+
+    parts: list[Part] = []
+    findings: tuple[Finding, ...] = ()
+    async with ws:
+        ready: Ready | None = get_ready(ws, wish)
+        while ready is not None:
+            prepared = take_up(ws, ready)
+            session_id = prepared.row.session_id
+            await ws.engine.submit(session_id)
+            findings += prepared.findings
+            if output_format != "json":
+                _tell_notes(ready)
+                tell_asides(prepared.findings)
+            watch = make_watch(Following(ws.home, session_id), output_format=output_format)
+            what = f"task {wish.number}" if ready.phase is None else f"phase {ready.phase.number} of task {wish.number}"
+            watch.begin(f"{session_id}: {prepared.row.agent} is at {what}; follow it with: remit logs -f {session_id}")
+            parts.append(Part(ready, await follow(ws, session_id, watch)))
+            ready = get_next(ws, parts)
+            if ready is not None and output_format != "json":
+                _tell_phase(parts[-1])
+        return parts, findings, get_state(ws, wish.number)
+
+
+def _tell_notes(ready: Ready) -> None:
+    paint = get_paint(stderr=True)
+    for note in ready.notes:
+        say(f"{paint('note', 'note')}: {quote(note)}", stderr=True)
+
+
+def _tell_phase(part: Part) -> None:
+    """A phase that is done, while the next one begins."""
+    phase = part.ready.phase
+    if phase is not None:
+        line = render_envelope_line(part.envelope, paint=get_paint(stderr=True))
+        say(f"phase {quote(phase.number)}: {line}", stderr=True)
+
+
+def _render_task(parts: list[Part], after: tuple[str, str], paint: Paint) -> list[str]:
+    """What became of the phases and of the task."""
+    phases = [(part.ready.phase, part.envelope) for part in parts if part.ready.phase is not None]
+    styles = {"completed": "good", "failed": "error"}
+    told = [
+        f"{quote(phase.number)} {paint(styles.get(envelope.status, 'warning'), escape(envelope.status))}"
+        for phase, envelope in phases
+    ]
+    lines = []
+    if told:
+        left = parts[-1].ready.left - (parts[-1].envelope.status == "completed")
+        lines.append(f"  phases: {', '.join(told)}{f'; {left} left' if left else ''}")
+    (before, number), (marker, reason) = (parts[0].ready.before, parts[0].ready.wish.number), after
+    moved = f"is {marker}" if before == marker else f"was {before} and is {marker}"
+    lines.append(f"  task {number} {quote(moved)}{f': {quote(reason)}' if reason else ''}")
+    return lines
+
+
+def _shape_task(parts: list[Part], after: tuple[str, str]) -> dict[str, Any]:
+    first = parts[0].ready
+    task: dict[str, Any] = {"number": first.wish.number, "before": first.before, "after": after[0]}
+    task |= {"reason": after[1]} if after[1] else {}
+    shaped: dict[str, Any] = {"task": task}
+    phases = [
+        {"phase": part.ready.phase.number, "status": part.envelope.status, "session_id": part.envelope.session_id}
+        for part in parts
+        if part.ready.phase is not None
+    ]
+    shaped |= {"phases": phases} if phases else {}
+    return shaped | ({"task_notes": list(first.notes)} if first.notes else {})

@@ -1,0 +1,456 @@
+"""`remit research`, `plan`, `implement`, `revise`, `review`: a task is moved, worked on, moved on and committed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from remit.app.delegating.settling import make_settle
+from remit.app.settings import load_settings
+from remit.delegate.report import load_report
+from remit.workspace.home import Home
+from remit.workspace.ledger.delegations import list_delegations
+from remit.workspace.tasks.store import TaskStore
+from tests.doors.cli.test_lint import git, put
+
+if TYPE_CHECKING:
+    from tests.doors.conftest import Ended, Inside, Remit
+
+WORKER = """
+import json, os, re, sys, time
+mode = sys.argv[1] if len(sys.argv) > 1 else "obey"
+prompt = sys.stdin.read()
+with open(__file__ + ".log", "a") as log:
+    log.write(json.dumps({"mode": mode, "prompt": prompt, "tasks": open("specs/TODO.md").read()}) + "\\n")
+path = re.search(r"Write your artifact to (\\S+)\\.\\n", prompt)[1]
+kind = "plan" if "/plans/" in path else "report" if "/reports/" in path else "summary"
+phase = re.search(r"Do phase (\\S+) of its plan", prompt)
+if mode == "hang" or (mode == "hang-2" and phase and phase[1] == "2"):
+    time.sleep(60)
+claimed = [(kind, path)]
+if mode != "lie":
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    text = "# A file\\n\\nThe cache is in cache.py.\\n\\n" + os.environ["REMIT_SESSION_ID"] + "\\n"
+    if kind == "plan":
+        text += "\\n- **Status**: [PLANNED]\\n\\n## Implementation Phases\\n\\n"
+        text += "### Phase 1: One [NOT STARTED]\\n\\nDo one.\\n\\n### Phase 2: Two [NOT STARTED]\\n\\nDo two.\\n"
+    with open(path, "w") as file:
+        file.write(text)
+    if phase:
+        code = "code_" + phase[1] + ".py"
+        open(code, "w").write("x = 1\\n")
+        claimed.append(("implementation", code))
+open("stray.txt", "a").write("nobody names this\\n")
+status, errors = "completed", []
+if mode == "block":
+    status, claimed = "blocked", []
+    errors = [{"type": "execution", "message": "The key of the service is missing.", "code": "TOOL_UNAVAILABLE",
+               "recoverable": True, "recommendation": "Set the key."}]
+session = os.environ["REMIT_SESSION_ID"]
+depth_path = re.search(r"\\(orchestrator → (\\S+)\\)", prompt)[1]
+steps = ["Add tests for the cache. None are there.", "Write the docs"] if mode == "steps" else []
+print("```json")
+print(json.dumps({
+    "status": status, "summary": "The work was done as asked. The file says what there is to say.",
+    "artifacts": [{"type": kind, "path": path, "summary": "What was asked for."} for kind, path in claimed],
+    "metadata": {"session_id": session, "duration_seconds": 1, "agent_type": depth_path, "delegation_depth": 1,
+                 "delegation_path": ["orchestrator", depth_path]},
+    "errors": errors, "next_steps": steps,
+}))
+print("```")
+"""
+PLAN = """# Plan
+
+- **Status**: [PLANNED]
+
+## Implementation Phases
+
+### Phase 1: One [COMPLETED]
+
+Done before.
+
+### Phase 2: Two [PARTIAL]
+
+Do two.
+
+### Phase 3: Three [NOT STARTED]
+
+Do three.
+"""
+AGENT = "---\nname: {name}\ndescription: Does it.\nmode: subagent\nagent_type: {kind}\nversion: 1.0.0\n---\n# Do it\n"
+
+
+class Worker:
+    """An agent as a program, and what it was told."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "worker.py"
+        self.file.write_text(WORKER, "utf-8")
+
+    def __call__(self, mode: str = "obey") -> tuple[str, str]:
+        """The options that have it do the work."""
+        return "--command", f"{sys.executable} {self.file} {mode}"
+
+    @property
+    def runs(self) -> list[dict[str, str]]:
+        """What it was told each time, and how the tasks stood then."""
+        log = Path(f"{self.file}.log")
+        return [json.loads(line) for line in log.read_text("utf-8").splitlines()] if log.exists() else []
+
+
+@pytest.fixture
+def worker(tmp_path_factory: pytest.TempPathFactory) -> Worker:
+    """The agent's program is outside the workspace."""
+    return Worker(tmp_path_factory.mktemp("worker"))
+
+
+@pytest.fixture(autouse=True)
+def _workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A workspace with one task, and no session of somebody else's around it."""
+    for name in ("REMIT_TICKET", "REMIT_SESSION_ID"):
+        monkeypatch.delenv(name, raising=False)
+    git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "config", "user.name", "a")
+    git(tmp_path, "config", "user.email", "a@example.com")
+    home = Home(str(tmp_path))
+    TaskStore(home, "specs").add("Cache the uploads", language="python", description="They are slow.")
+    home.close()
+
+
+def get_task(folder: Path, number: int = 1) -> dict[str, Any]:
+    state = json.loads((folder / "specs/state.json").read_text("utf-8"))
+    return next(task for task in state["active_projects"] if task["project_number"] == number)
+
+
+def get_marker(folder: Path) -> str:
+    """The status of the task, which both files agree on."""
+    word = get_task(folder)["status"].upper().replace("_", " ")
+    assert f"### 1. Cache the uploads\n- **Status**: [{word}]" in (folder / "specs/TODO.md").read_text("utf-8")
+    return str(word)
+
+
+def list_commits(folder: Path) -> list[tuple[str, set[str]]]:
+    """Subject and files of each commit, the oldest first."""
+    text = git(folder, "log", "--reverse", "--name-only", "--format=%x00%s")
+    parts = (part.strip().splitlines() for part in text.split("\0")[1:])
+    return [(lines[0], {line for line in lines[1:] if line}) for lines in parts]
+
+
+def give_plan(remit: Remit, text: str = PLAN) -> None:
+    put(remit, "specs/1_cache_the_uploads/plans/implementation-001.md", text)
+    home = Home(str(remit.folder))
+    store = TaskStore(home, "specs")
+    store.move(1, "PLANNING")
+    store.move(1, "PLANNED")
+    home.close()
+
+
+def read_plan(folder: Path) -> str:
+    return (folder / "specs/1_cache_the_uploads/plans/implementation-001.md").read_text("utf-8")
+
+
+def list_rows(folder: Path) -> list[Any]:
+    home = Home(str(folder))
+    try:
+        return list_delegations(home.ledger)
+    finally:
+        home.close()
+
+
+def load(ended: Ended) -> dict[str, Any]:
+    assert ended.err == b"", ended.err
+    found: dict[str, Any] = json.loads(ended.out)
+    return found
+
+
+# From research to the end
+
+OWN = {"specs/state.json", "specs/TODO.md"}
+FOLDER = "specs/1_cache_the_uploads"
+
+
+@pytest.mark.slow
+def test_a_task_goes_from_research_to_its_end(inside: Inside, worker: Worker, tmp_path: Path) -> None:
+    """R1.15, R1.16, R1.20, R1.30, S6: each step moves the task, hands on what it made, and commits exactly that."""
+    before = (("research", "RESEARCHED"), ("plan", "PLANNED"), ("implement", "COMPLETED"))
+    for command, marker in before:
+        ended = inside(command, "1", "Mind", "the", "tests.", *worker())
+        assert ended.code == 0, (ended.out, ended.err)
+        assert get_marker(tmp_path) == marker
+    runs = worker.runs
+    markers = ("[RESEARCHING]", "[PLANNING]", "[IMPLEMENTING]", "[IMPLEMENTING]")
+    assert all(marker in run["tasks"] for marker, run in zip(markers, runs, strict=True))
+    assert all("Mind the tests." in run["prompt"] for run in runs)
+    assert "The cache is in cache.py." in runs[1]["prompt"]
+    assert "Do phase 1 of its plan now" in runs[2]["prompt"]
+    assert "Do phase 2 of its plan now" in runs[3]["prompt"]
+    assert "### Phase 1: One [COMPLETED]" in runs[3]["prompt"]
+    assert f"{FOLDER}/reports/research-001.md (optional" in runs[2]["prompt"]
+    plan = f"{FOLDER}/plans/implementation-001.md"
+    made = [str(path.relative_to(tmp_path)) for path in sorted((tmp_path / FOLDER / "summaries").iterdir())]
+    found = list_commits(tmp_path)
+    assert all(": The work was done as asked." in subject for subject, _ in found)
+    assert [(subject.partition(":")[0], files) for subject, files in found] == [
+        ("task 1", OWN | {f"{FOLDER}/reports/research-001.md"}),
+        ("task 1", OWN | {plan}),
+        ("task 1 phase 1", OWN | {plan, "code_1.py", made[0]}),
+        ("task 1 phase 2", OWN | {plan, "code_2.py", made[1]}),
+    ]
+    assert git(tmp_path, "status", "--short", "--untracked-files=all").split() == ["??", "stray.txt"]
+    assert "### Phase 2: Two [COMPLETED]" in read_plan(tmp_path)
+    assert get_task(tmp_path)["plan_path"] == plan
+
+
+def test_a_second_research_is_a_new_version(inside: Inside, worker: Worker, tmp_path: Path) -> None:
+    put(inside, f"{FOLDER}/reports/research-004.md", "# Earlier\n\nWhat was known.\n")
+    assert inside("research", "1", *worker()).code == 0
+    assert (tmp_path / FOLDER / "reports/research-005.md").exists()
+    assert "What was known." in worker.runs[0]["prompt"]
+
+
+def test_json_has_the_task_and_the_phases(inside: Inside, worker: Worker) -> None:
+    give_plan(inside)
+    told = load(inside("implement", "1", *worker(), "--json"))
+    assert told["status"] == "completed"
+    assert told["task"] == {"number": 1, "before": "PLANNED", "after": "COMPLETED"}
+    assert [(phase["phase"], phase["status"]) for phase in told["phases"]] == [("2", "completed"), ("3", "completed")]
+    assert told["session_id"] == told["phases"][-1]["session_id"]
+
+
+# Those that do not do it
+
+
+def test_a_lie_moves_nothing_on(inside: Inside, worker: Worker, tmp_path: Path) -> None:
+    """S3: failed leaves the working marker where it is."""
+    ended = inside("research", "1", *worker("lie"))
+    assert ended.code == 1
+    assert worker.runs[0]["mode"] == "lie"
+    assert "✗ research: failed · fabricated" in ended.text
+    assert "task 1 was NOT STARTED and is RESEARCHING" in ended.text
+    assert get_marker(tmp_path) == "RESEARCHING"
+    assert "artifacts" not in get_task(tmp_path)
+    again = inside("research", "1", *worker())
+    assert again.code == 0
+    assert b"note: task 1 was left RESEARCHING and is taken up again\n" in again.err
+    assert get_marker(tmp_path) == "RESEARCHED"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "marker"), [("implement", "PARTIAL"), ("research", "RESEARCHING")])
+def test_who_hangs_leaves_the_task_where_it_can_be_taken_up(
+    inside: Inside, worker: Worker, tmp_path: Path, command: str, marker: str
+) -> None:
+    """R2.7, S3."""
+    ended = inside(command, "1", *worker("hang"), "--timeout", "1.5s")
+    assert ended.code == 1
+    assert worker.runs[0]["mode"] == "hang"
+    assert "partial · timeout" in ended.text
+    assert get_marker(tmp_path) == marker
+
+
+def test_what_blocks_is_named(inside: Inside, worker: Worker, tmp_path: Path) -> None:
+    """R2.14."""
+    ended = inside("plan", "1", *worker("block"))
+    assert ended.code == 1
+    assert "task 1 was NOT STARTED and is BLOCKED: The key of the service is missing." in ended.text
+    assert get_marker(tmp_path) == "BLOCKED"
+    refused = inside("revise", "1", *worker())
+    assert refused.code == 2
+    assert "a task that is BLOCKED cannot become REVISING" in refused.complaint
+    assert "(it is BLOCKED: The key of the service is missing.)" in refused.complaint
+    again = inside("plan", "1", *worker())
+    assert again.code == 0
+    assert b"note: task 1 was BLOCKED: The key of the service is missing.\n" in again.err
+
+
+@pytest.mark.slow
+def test_work_goes_on_at_the_first_open_phase_and_stops_where_one_is_not_done(
+    inside: Inside, worker: Worker, tmp_path: Path
+) -> None:
+    """S4."""
+    plan = PLAN.replace("[COMPLETED]", "[NOT STARTED]")
+    give_plan(inside, plan)
+    ended = inside("implement", "1", *worker("hang-2"), "--timeout", "3s")
+    assert ended.code == 1
+    assert "phases: 1 completed, 2 partial; 2 left" in ended.text
+    assert get_marker(tmp_path) == "PARTIAL"
+    assert "### Phase 1: One [COMPLETED]" in read_plan(tmp_path)
+    assert "### Phase 2: Two [PARTIAL]" in read_plan(tmp_path)
+    assert "### Phase 3: Three [NOT STARTED]" in read_plan(tmp_path)
+    again = inside("implement", "1", *worker())
+    assert again.code == 0
+    assert "phases: 2 completed, 3 completed" in again.text
+    assert get_marker(tmp_path) == "COMPLETED"
+
+
+def test_who_cannot_be_started_leaves_the_task_as_it_was(inside: Inside, tmp_path: Path) -> None:
+    give_plan(inside)
+    ended = inside("implement", "1", "--command", "no-such-program-anywhere")
+    assert ended.code == 2
+    assert "note: preflight: task 1 is PLANNED again" in ended.text
+    assert get_marker(tmp_path) == "PLANNED"
+    assert read_plan(tmp_path) == PLAN
+
+
+def test_a_runner_that_is_not_known_moves_nothing(inside: Inside, tmp_path: Path) -> None:
+    ended = inside("research", "1", "--runner", "clade")
+    assert ended.code == 2
+    assert get_marker(tmp_path) == "NOT STARTED"
+    assert list_rows(tmp_path) == []
+
+
+def test_a_move_that_may_not_be_is_refused_with_those_that_may(inside: Inside, worker: Worker, tmp_path: Path) -> None:
+    ended = inside("revise", "1", *worker())
+    assert ended.code == 2
+    assert ended.complaint == (
+        "task 1: a task that is NOT STARTED cannot become REVISING; from NOT STARTED it can become: RESEARCHING, "
+        "PLANNING, IMPLEMENTING, IN PROGRESS, BLOCKED, EXPANDED, ON HOLD"
+    )
+    assert worker.runs == []
+    assert list_rows(tmp_path) == []
+
+
+def test_an_edit_by_hand_is_taken_in_before_anything_is_refused(inside: Inside, worker: Worker, tmp_path: Path) -> None:
+    home = Home(str(tmp_path))
+    TaskStore(home, "specs").move(1, "PLANNING")
+    home.close()
+    todo = tmp_path / "specs/TODO.md"
+    todo.write_text(todo.read_text("utf-8").replace("[PLANNING]", "[PLANNED]"), "utf-8")
+    assert inside("revise", "1", *worker()).code == 0
+    assert get_marker(tmp_path) == "REVISED"
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (("research", "7"), "there is no task 7; remit task list shows what there is"),
+        (("research", "one"), "'one' is not the number of a task; remit task list shows them"),
+        (("research", "1", "--isolate", "worktree"), "work on a task is linked and committed where the task is; "),
+        (("reserch", "1"), "there is no command 'reserch'; did you mean 'research'?"),
+        (("research", "1", "--agent", "nobody", "--runner", "claude"), "'nobody'"),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_sentence(inside: Inside, args: tuple[str, ...], sentence: str) -> None:
+    ended = inside(*args)
+    assert ended.code == 2
+    assert sentence in ended.complaint
+
+
+# A review
+
+
+def test_a_review_makes_tasks_once(inside: Inside, worker: Worker, tmp_path: Path) -> None:
+    """R1.30; settling a second time makes none."""
+    ended = inside("review", "1", *worker("steps"))
+    assert ended.code == 0
+    assert "note: follow-ups: 2 (Add tests for the cache), 3 (Write the docs)" in ended.text
+    assert "task 1 is NOT STARTED" in ended.text
+    (row,) = list_rows(tmp_path)
+    made = get_task(tmp_path, 2)
+    told = f"Add tests for the cache. None are there. Follow-up of task 1, review {row.session_id}."
+    assert (made["title"], made["language"], made["description"]) == ("Add tests for the cache", "python", told)
+    ((subject, files),) = list_commits(tmp_path)
+    assert subject.startswith("task 1: ")
+    assert files == OWN | {get_task(tmp_path)["artifacts"][0]["path"]}
+    home = Home(str(tmp_path))
+    steps = make_settle(str(tmp_path), load_settings(tmp_path))(row, load_report(home, row.session_id)[1])
+    assert {step.state for step in steps} <= {"there", "nothing"}
+    assert [task.number for task in TaskStore(home, "specs").list_tasks()] == [1, 2, 3]
+    home.close()
+    again = inside("review", "1", *worker("steps"))
+    assert "follow-ups" not in again.text
+    assert len(list_commits(tmp_path)) == 2
+
+
+# Who does it
+
+
+def test_the_agent_of_the_kind_does_it(inside: Inside, worker: Worker, tmp_path: Path) -> None:
+    put(inside, ".opencode/agent/finder.md", AGENT.format(name="finder", kind="research"))
+    put(inside, ".opencode/agent/maker.md", AGENT.format(name="maker", kind="implementation"))
+    assert inside("research", "1", *worker()).code == 0
+    (row,) = list_rows(tmp_path)
+    assert row.agent == "finder"
+    assert "Look into this workspace before" not in worker.runs[0]["prompt"]
+
+
+def test_of_several_the_route_takes_one_by_language(inside: Inside, worker: Worker, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        put(inside, f".opencode/agent/{name}.md", AGENT.format(name=name, kind="research"))
+    refused = inside("research", "1", *worker())
+    assert refused.code == 2
+    assert "several agents could do it: a, b; say which with --agent NAME" in refused.complaint
+    assert '[route.research] default = "a"' in refused.complaint
+    put(inside, "remit.toml", '[route.research]\ndefault = "a"\npython = "b"\n')
+    assert inside("research", "1", *worker()).code == 0
+    assert list_rows(tmp_path)[0].agent == "b"
+    assert inside("research", "1", "--agent", "a", *worker()).code == 0
+    assert list_rows(tmp_path)[0].agent == "a"
+
+
+def test_without_an_agent_it_is_taught(inside: Inside, worker: Worker) -> None:
+    assert inside("research", "1", *worker()).code == 0
+    assert "Look into this workspace before you look anywhere else." in worker.runs[0]["prompt"]
+
+
+# Commands of a workspace
+
+
+def test_a_workspace_adds_a_command(inside: Inside, worker: Worker, tmp_path: Path) -> None:
+    put(
+        inside,
+        "remit.toml",
+        '[lifecycle.audit]\nlike = "review"\nartifact = "reports/audit-{version:03d}.md"\nhelp = "Audit a task."\n',
+    )
+    ended = inside("audit", "1", *worker("steps"))
+    assert ended.code == 0, ended.err
+    assert (tmp_path / FOLDER / "reports/audit-001.md").exists()
+    assert "Do the audit of task 1." in worker.runs[0]["prompt"]
+    assert get_task(tmp_path, 2)["title"] == "Add tests for the cache"
+    assert list_rows(tmp_path)[0].details["command"] == "audit"
+    assert "  audit         Audit a task.\n" in inside("--help").text
+    assert "Audit a task." in inside("audit", "--help").text
+    assert "did you mean 'audit'?" in inside("adit", "1").complaint
+
+
+def test_help_works_beside_settings_that_do_not(inside: Inside) -> None:
+    put(inside, "remit.toml", '[lifecycle.audit]\nlike = "nothing"\n')
+    ended = inside("--help")
+    assert ended.code == 0
+    assert "research" in ended.text
+    assert "is like 'nothing'" in inside("audit", "1").complaint
+
+
+# By itself
+
+
+@pytest.mark.slow
+def test_it_goes_on_by_itself(remit: Remit, worker: Worker, tmp_path: Path) -> None:
+    ended = remit("research", "1", *worker(), "--detach")
+    assert ended.code == 0, ended.err
+    session = ended.text.strip()
+    assert remit("wait", session).code == 0
+    assert get_marker(tmp_path) == "RESEARCHED"
+
+
+def test_phases_are_not_left_to_themselves(inside: Inside, worker: Worker, tmp_path: Path) -> None:
+    give_plan(inside)
+    ended = inside("implement", "1", *worker(), "--detach")
+    assert ended.code == 2
+    assert "2 phases are open, and each is begun when the one before it is done" in ended.complaint
+    assert get_marker(tmp_path) == "PLANNED"
+
+
+@pytest.mark.slow
+def test_no_two_work_on_one_task(remit: Remit, worker: Worker, tmp_path: Path) -> None:
+    session = remit("research", "1", *worker("hang"), "--detach").text.strip()
+    ended = remit("research", "1", *worker())
+    assert ended.code == 2
+    assert f"research works on task 1 already ({session})" in ended.complaint
+    assert remit("cancel", session).code in (0, 1)
+    assert remit("wait", session).code == 1
+    assert get_marker(tmp_path) == "RESEARCHING"
