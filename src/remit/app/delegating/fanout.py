@@ -93,13 +93,11 @@ class Fanout:
         """One after the other, as long as there are any."""
         for index in self._waiting:
             try:
-                envelope = await self._do(index)
+                envelope = self._results[index] = await self._do(index)
+                if self._on_done is not None:
+                    self._on_done(index, envelope)
             except Exception as error:  # noqa: BLE001 - a bug: it is raised once the others have their results
                 self._bugs.append(error)
-                continue
-            self._results[index] = envelope
-            if self._on_done is not None:
-                self._on_done(index, envelope)
 
     async def _do(self, index: int) -> Envelope:
         request = self.requests[index]
