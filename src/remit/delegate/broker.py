@@ -20,7 +20,7 @@ from remit.workspace import sessions
 from remit.workspace.brokers import Presence, clear_departed, is_present
 from remit.workspace.ledger.delegations import advance, list_delegations, load_delegation
 from remit.workspace.ledger.events import add_event, load_last_event, read_clock_ms
-from remit.workspace.ledger.slots import Slots, claim, set_ticket, take_slot
+from remit.workspace.ledger.slots import Slots, claim, set_deadline, set_ticket, take_slot
 from remit.workspace.ledger.texts import keep_texts
 
 if TYPE_CHECKING:
@@ -118,9 +118,7 @@ class Broker:
 
         Its time begins then, and ends no later than its caller's.
         """
-        parent = None if row.parent_id is None else load_delegation(self.home.ledger, row.parent_id)
-        limit_ms = None if parent is None else parent.deadline_ms
-        timeout_ms = int(read_terms(row.details).timeout_s * 1000)
+        limit_ms = self._find_limit(row)
         pause, looked = _SLOT_LOOK_S[0], 0.0
         while True:
             now_ms = read_clock_ms()
@@ -128,8 +126,7 @@ class Broker:
                 return conclude(Ended("cancelled", row.agent, reason="it had not begun"))
             if limit_ms is not None and now_ms >= limit_ms:
                 return conclude(Ended("timeout", row.agent, reason="no slot was free in its caller's time"))
-            deadline_ms = now_ms + timeout_ms if limit_ms is None else min(now_ms + timeout_ms, limit_ms)
-            if take_slot(self.home.ledger, row, self.slots, deadline_ms=deadline_ms):
+            if take_slot(self.home.ledger, row, self.slots, deadline_ms=_find_deadline(row, now_ms, limit_ms)):
                 return None
             looked += pause
             if looked >= _RECOVER_EVERY_S:  # what holds the slots may be dead
@@ -137,6 +134,17 @@ class Broker:
                 self.recover_soon()
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, _SLOT_LOOK_S[1])
+
+    def _find_limit(self, row: Delegation) -> int | None:
+        """When the caller's own time is up."""
+        parent = None if row.parent_id is None else load_delegation(self.home.ledger, row.parent_id)
+        return None if parent is None else parent.deadline_ms
+
+    def restart_clock(self, row: Delegation) -> Delegation:
+        """Let the time of a delegation begin now: until now it was only looked at the tree."""
+        deadline_ms = _find_deadline(row, read_clock_ms(), self._find_limit(row))
+        set_deadline(self.home.ledger, row.session_id, deadline_ms)
+        return row._replace(deadline_ms=deadline_ms)
 
     async def _begin(self, row: Delegation) -> str:
         """Do what comes before the work on a task, as often as needed; why it may not begin."""
@@ -252,6 +260,11 @@ class Broker:
     def recover_soon(self) -> list[asyncio.Task[Envelope]]:
         """Drive what others have left, beside whatever is being done."""
         return [asyncio.ensure_future(self.drive(session)) for session in self.claim_abandoned()]
+
+
+def _find_deadline(row: Delegation, now_ms: int, limit_ms: int | None) -> int:
+    end_ms = now_ms + int(read_terms(row.details).timeout_s * 1000)
+    return end_ms if limit_ms is None else min(end_ms, limit_ms)
 
 
 def _list_above(tree: Mapping[str, Delegation], session_id: str | None) -> list[str]:

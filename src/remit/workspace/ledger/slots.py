@@ -44,6 +44,12 @@ def take_slot(ledger: Ledger, row: Delegation, slots: Slots, *, deadline_ms: int
     return True
 
 
+def set_deadline(ledger: Ledger, session_id: str, deadline_ms: int) -> None:
+    """Let the time of a delegation begin later, as long as its agent has not begun; from then on it never moves."""
+    with ledger.transaction(durable=True) as db:
+        db.execute("UPDATE delegations SET deadline_ms = ? WHERE session_id = ?", (deadline_ms, session_id))
+
+
 def claim(ledger: Ledger, row: Delegation, owner: str) -> bool:
     """Take over a delegation from the broker that its row names; False where another was quicker or it is over."""
     with ledger.transaction(durable=True) as db:
