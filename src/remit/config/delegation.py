@@ -32,8 +32,8 @@ class DelegateSettings(NamedTuple):
     envelope_tokens: int = 400
     evidence: bool = True
     """Whether the tree is looked at before and after."""
-    commit: bool = True
-    """Whether settling commits what the agent made."""
+    commit: bool | None = None
+    """Whether settling commits what the agent made; None: where it worked on a task."""
 
 
 class LimitSettings(NamedTuple):

@@ -17,7 +17,7 @@ from remit.config.delegation import AgentSettings, RunnerSettings
 from remit.contract.dialects import get_dialect
 from remit.delegate.briefing import Assignment, render_briefing
 from remit.delegate.envelope import MIN_TOKENS
-from remit.delegate.guard import Asked, admit, make_session_id
+from remit.delegate.guard import Asked, admit, check_named, make_session_id
 from remit.delegate.inputs import check_inputs, fill_inputs
 from remit.delegate.limits import Budget, clamp, find_timeout
 from remit.delegate.terms import Terms
@@ -87,6 +87,7 @@ def prepare(request: Request, setting: Setting) -> Prepared:
     _check_prompt(request.prompt, request.envelope_tokens)
     own = settings.delegation.agents.get(request.agent, AgentSettings())
     agent, known = _find_agent(request, setting.home.root, settings, own)
+    check_named(request.agent, known)
     runner = choose_runner(request, agent, settings, own, root=setting.home.root)
     if request.function is None:
         get_runner(runner, setting.own_runners)  # refuses what nobody knows
@@ -224,7 +225,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         boot_id=sessions.load_boot_id(),
         evidence=delegate.evidence if request.evidence is None else request.evidence,
         settles=request.settles,
-        commits=delegate.commit if request.commits is None else request.commits,
+        commits=_choose_commits(request, setting=delegate.commit),
         owner=own.owner or _read_word(agent.get("owner")) or "remit",
         command=request.lifecycle,
         phase=request.phase,
@@ -237,6 +238,12 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         retry_of=request.retry_of,
         batch=request.batch,
     )
+
+
+def _choose_commits(request: Request, *, setting: bool | None) -> bool:
+    """Work on a task is committed (S6); what somebody asked for just so is theirs to look at first."""
+    told = [each for each in (request.commits, setting) if each is not None]
+    return told[0] if told else request.task is not None
 
 
 def _read_word(value: object) -> str:

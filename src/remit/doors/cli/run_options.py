@@ -67,20 +67,26 @@ def _parse_isolation(value: str) -> bool:
     return True
 
 
-_OPTIONS = (
-    click.option("--input", "inputs", metavar="NAME=VALUE", multiple=True, help="An input; as often as needed."),
-    click.option("--runner", metavar="NAME", help="claude, opencode, codex, command, python, or one of remit.toml."),
-    click.option("--command", metavar='"PROG ARGS"', help="Any program: it reads the prompt and prints the return."),
-    click.option("--timeout", type=parse_duration, metavar="TIME", help="How long it may take: 90, 90s, 15m or 2h."),
-    options.dialect,
+_TIMEOUT = click.option(
+    "--timeout", type=parse_duration, metavar="TIME", help="How long it may take: 90, 90s, 15m or 2h."
+)
+_BUDGET = (
     click.option("--max-seconds", type=parse_duration, metavar="TIME", help="As --timeout, and for all below it."),
     click.option("--max-turns", type=parse_count, metavar="N", help="How many turns of its model, with all below it."),
     click.option("--max-tokens", type=parse_count, metavar="N", help="How many tokens, with all below it."),
     click.option("--max-usd", type=parse_dollars, metavar="USD", help="How many dollars, with all below it."),
     click.option("--max-delegations", type=parse_count, metavar="N", help="How many it may hand on, at any depth."),
+)
+_OPTIONS = (
+    click.option("--input", "inputs", metavar="NAME=VALUE", multiple=True, help="An input; as often as needed."),
+    click.option("--runner", metavar="NAME", help="claude, opencode, codex, command, python, or one of remit.toml."),
+    click.option("--command", metavar='"PROG ARGS"', help="Any program: it reads the prompt and prints the return."),
+    _TIMEOUT,
+    options.dialect,
+    *_BUDGET,
     click.option("--isolate", type=_parse_isolation, metavar="worktree", help="Work in a worktree of its own."),
     click.option("--sandbox", is_flag=True, help="Let it write into the workspace alone; needs bubblewrap."),
-    click.option("--no-commit", is_flag=True, help="Leave to you what would be committed."),
+    click.option("--commit/--no-commit", default=None, help="Commit what was made; only work on a task when left out."),
 )
 """In the order in which the help shows them."""
 
@@ -94,13 +100,27 @@ def delegating(function: Callable[..., int]) -> Callable[..., int]:
     return function
 
 
+def limiting(function: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options that say how long and how much; `gather_limits` makes of them what a request takes."""
+    for option in reversed((_TIMEOUT, *_BUDGET)):
+        function = option(function)
+    return function
+
+
+def gather_limits(given: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a request that were given, of the options that `limiting` gave."""
+    budget = _make_budget(given)
+    fields: dict[str, Any] = {} if given["timeout"] is None else {"timeout_s": given["timeout"]}
+    return fields | ({} if all(limit is None for limit in budget) else {"budget": budget})
+
+
 def gather(given: dict[str, Any]) -> dict[str, Any]:
     """The fields of a request, of the options that `delegating` gave."""
     fields: dict[str, Any] = {name: given[name] for name in ("runner", "command", "dialect", "sandbox")}
     fields["inputs"] = parse_inputs(given["inputs"])
     fields["timeout_s"] = given["timeout"]
     fields["isolate"] = bool(given["isolate"])
-    fields["commits"] = False if given["no_commit"] else None
+    fields["commits"] = given["commit"]
     fields["budget"] = _make_budget(given)
     return fields
 
