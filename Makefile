@@ -14,7 +14,7 @@ COVERED := */remit/model.py,*/remit/errors.py,*/remit/config/*,*/remit/contract/
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 export REMIT_AGENTS := $(abspath $(REMIT_AGENTS))
-.PHONY: help setup agents demo test test-fast check lint types cover bench torture kills io-errors writers survivors fuzz lock build clean
+.PHONY: help setup agents demo test test-fast check lint types cover bench torture kills io-errors writers survivors brokers histories fakes fuzz lock build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,7 +54,7 @@ bench: .venv-bench/.ready ## measure accuracy and speed against other libraries,
 	@.venv-bench/bin/python bench/workspace.py
 
 torture: FUZZ_SECONDS = 600
-torture: kills io-errors writers survivors fuzz ## kills, errors, crowds of writers and trees of processes, each printed with its counts; fuzz for ten minutes
+torture: kills io-errors writers survivors brokers histories fakes fuzz ## kills, errors, crowds, trees, dead brokers, random histories and fake returns, each with its counts; fuzz for ten minutes
 
 kills: setup ## kill every command at every syscall and look what is left (needs strace)
 	@$(BIN)/python torture/kill_points.py --jobs $(JOBS)
@@ -67,6 +67,15 @@ writers: setup ## 32 processes that write 500 times each
 
 survivors: setup ## 200 agents that leave processes behind in every way, ended in every way
 	@$(BIN)/python torture/survivors.py
+
+brokers: setup ## kill the broker of 50 agents again and again: nobody is lost or run twice
+	@$(BIN)/python torture/brokers.py
+
+histories: setup ## 10,000 random histories of delegations against a model
+	@$(BIN)/python torture/histories.py --jobs $(JOBS)
+
+fakes: setup ## returns that are not so: none is believed
+	@$(BIN)/python torture/fakes.py
 
 fuzz: .venv-fuzz/.ready ## fuzz for FUZZ_SECONDS (20)
 	@mkdir -p .fuzz

@@ -33,7 +33,7 @@ class Act(NamedTuple):
     """Something that a scripted agent did."""
 
     act: str
-    """began, wrote, printed, slept, hung, ignored, flooded, forked, ran, returned, crashed, ended."""
+    """began, wrote, printed, slept, waited, hung, ignored, flooded, forked, ran, returned, crashed, ended."""
     session: str
     run: int
     """Which run of its session, from 1."""
@@ -113,6 +113,10 @@ class ScriptedAgent:
     def sleeps(self, seconds: float) -> Self:
         """Be slow."""
         return self._add("sleep", seconds=seconds)
+
+    def waits_for(self, path: str) -> Self:
+        """Go on when a file is there: a test says when."""
+        return self._add("wait_for", path=path)
 
     def writes(self, path: str, text: str) -> Self:
         """Write a file, also outside the root."""

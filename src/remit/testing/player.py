@@ -108,6 +108,13 @@ class Player:
         self.tell("slept", seconds=seconds)
         time.sleep(seconds)
 
+    def do_wait_for(self, path: str) -> None:
+        """Do nothing until a file is there."""
+        path = self.fill(path)
+        self.tell("waited", path=path)
+        while not os.path.exists(path):
+            time.sleep(0.05)
+
     def do_hang(self) -> None:
         """Do nothing for ever, whoever asks to end."""
         numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
