@@ -108,7 +108,7 @@ COMMANDS = {
         "file that you made or changed as an artifact, and the summary of what you did with them.",
         names=("implementer", "implement", "implementation-agent"),
         like="implement",
-        help="Have a task implemented, phase by phase from the first that is open.",
+        help="Have a task implemented, phase by phase.",
     ),
     "review": Command(
         "review", "review", "", "summaries/review-summary-{date}.md",

@@ -1,0 +1,204 @@
+"""Markers of tasks around a delegation: entered once, and given back where nobody began, whoever drives."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from remit.app.delegating.lifecycle import Wish, get_ready, take_up
+from remit.app.delegating.markers import PREFLIGHT, enter, open_store
+from remit.app.delegating.workspace import Workspace
+from remit.errors import RefusedError, UsageError
+from remit.workspace.ledger.delegations import load_delegation
+from remit.workspace.ledger.events import add_event, load_events
+from remit.workspace.tasks.store import TaskStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PLAN = """# Plan
+
+## Implementation Phases
+
+### Phase 1: One [NOT STARTED]
+
+### Phase 2.5: Two [NOT STARTED]
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> str:
+    """A workspace with a task."""
+    (tmp_path / ".git").mkdir()
+    with_tasks = Workspace(str(tmp_path), environ={})
+    TaskStore(with_tasks.home, "specs").add("Cache the uploads")
+    with_tasks.home.close()
+    return str(tmp_path)
+
+
+def make_worker(root: str, *, status: str = "completed") -> Callable[[str], dict[str, Any]]:
+    """An agent in this process: it writes its artifact and returns it."""
+
+    def work(prompt: str) -> dict[str, Any]:
+        path = re.search(r"Write your artifact to (\S+)\.\n", prompt)
+        session = re.search(r"Session (\S+),", prompt)
+        assert path is not None
+        assert session is not None
+        file = Path(root, path[1])
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"# A file\n\nMade in {session[1]}.\n", "utf-8")
+        return {
+            "status": status,
+            "summary": "The work was done as asked. The file says what there is to say.",
+            "artifacts": [{"type": "summary", "path": path[1], "summary": "What was asked for."}],
+            "metadata": {"session_id": session[1], "duration_seconds": 1, "agent_type": "x", "delegation_depth": 1,
+                         "delegation_path": ["orchestrator", "x"]},
+            "errors": [],
+        }  # fmt: skip
+
+    return work
+
+
+def get_marker(ws: Workspace) -> str | None:
+    store = open_store(ws.home, ws.settings)
+    assert store is not None
+    assert store.check() == []
+    return store.get(1).marker
+
+
+def put_plan(ws: Workspace) -> Path:
+    file = Path(ws.root, "specs/1_cache_the_uploads/plans/implementation-001.md")
+    file.parent.mkdir(parents=True)
+    file.write_text(PLAN, "utf-8")
+    return file
+
+
+def test_a_program_works_on_a_task(root: str) -> None:
+    async def main() -> None:
+        async with Workspace.open(root, environ={}) as ws:
+            put_plan(ws)
+            parts = await ws.work("implement", 1, function=make_worker(root), evidence=False)
+            assert [part.ready.request.phase for part in parts] == ["1", "2.5"]
+            assert [part.envelope.status for part in parts] == ["completed", "completed"]
+            assert [part.ready.left for part in parts] == [2, 1]
+            assert get_marker(ws) == "COMPLETED"
+            with pytest.raises(RefusedError, match="COMPLETED cannot become IMPLEMENTING"):
+                await ws.work("implement", 1, function=make_worker(root))
+            with pytest.raises(UsageError, match="no option colour"):
+                await ws.work("implement", 1, colour="red")
+            with pytest.raises(UsageError, match="there is no command 'paint' for tasks"):
+                await ws.work("paint", 1)
+
+    asyncio.run(main())
+
+
+def admit_and_go(root: str, command: str = "research") -> str:
+    """Admit work as a process does that is killed before it begins it."""
+    ws = Workspace(root, environ={})
+    program = Path(root).parent / "worker.py"
+    program.write_text(
+        "import json, os, re, sys\n"
+        "prompt = sys.stdin.read()\n"
+        "path = re.search(r'Write your artifact to (\\S+)\\.\\n', prompt)[1]\n"
+        "os.makedirs(os.path.dirname(path), exist_ok=True)\n"
+        "open(path, 'w').write('# A file')\n"
+        "print(json.dumps({'status': 'completed', 'summary': 'It was done. All of it.', 'artifacts': [{'type': "
+        "'report', 'path': path, 'summary': 'It.'}], 'metadata': {'session_id': os.environ['REMIT_SESSION_ID'], "
+        "'duration_seconds': 1, 'agent_type': 'x', 'delegation_depth': 1, 'delegation_path': ['x']}, 'errors': []}))\n",
+        "utf-8",
+    )
+    fields = {"command": f"python3 {program}", "evidence": False, "commits": False}
+    prepared = take_up(ws, get_ready(ws, Wish(command, 1, fields=fields)))
+    ws.broker.end()
+    ws.home.close()
+    return prepared.row.session_id
+
+
+def recover(root: str, session_id: str) -> Any:  # noqa: ANN401 - an envelope
+    async def main() -> Any:  # noqa: ANN401
+        async with Workspace.open(root, environ={**os.environ}) as ws:
+            return await ws.wait(session_id)
+
+    return asyncio.run(main())
+
+
+def test_whoever_takes_over_does_the_preflight_too(root: str) -> None:
+    """Killed between the row and the move: the task is moved all the same, and then moved on."""
+    session_id = admit_and_go(root)
+    ws = Workspace(root, environ={})
+    assert get_marker(ws) == "NOT STARTED"
+    assert recover(root, session_id).status == "completed"
+    assert get_marker(ws) == "RESEARCHED"
+    assert sum(event.kind == PREFLIGHT for event in load_events(ws.home.ledger, session_id=session_id)) == 1
+    ws.home.close()
+
+
+def test_what_was_noted_and_not_done_is_done(root: str) -> None:
+    """Killed between the note and the move."""
+    session_id = admit_and_go(root)
+    ws = Workspace(root, environ={})
+    with ws.home.ledger.transaction() as db:
+        add_event(db, PREFLIGHT, {"task": "NOT STARTED", "phase": None}, session_id=session_id)
+    assert recover(root, session_id).status == "completed"
+    assert get_marker(ws) == "RESEARCHED"
+    ws.home.close()
+
+
+def test_who_moved_the_task_meanwhile_is_not_overruled(root: str) -> None:
+    """A broker that takes over finds a task that a person has moved: it stays there."""
+    session_id = admit_and_go(root)
+    ws = Workspace(root, environ={})
+    row = load_delegation(ws.home.ledger, session_id)
+    assert row is not None
+    enter(ws.home, ws.settings, row)
+    assert get_marker(ws) == "RESEARCHING"
+    TaskStore(ws.home, "specs").move(1, "ABANDONED", reason="Nobody wants it.")
+    enter(ws.home, ws.settings, row)
+    assert get_marker(ws) == "ABANDONED"
+    assert recover(root, session_id).status == "completed"
+    assert get_marker(ws) == "ABANDONED"
+    ws.home.close()
+
+
+def test_a_task_that_was_moved_before_it_began_is_not_worked_on(root: str) -> None:
+    """Admitted while it might, and moved to its end before its turn came: nobody begins."""
+    session_id = admit_and_go(root)
+    ws = Workspace(root, environ={})
+    store = TaskStore(ws.home, "specs")
+    store.move(1, "IMPLEMENTING")
+    store.move(1, "COMPLETED")
+    envelope = recover(root, session_id)
+    assert (envelope.status, envelope.ending) == ("failed", "refused")
+    assert "COMPLETED cannot become RESEARCHING" in envelope.summary
+    assert get_marker(ws) == "COMPLETED"
+    assert not Path(root, "specs/1_cache_the_uploads").exists()
+    ws.home.close()
+
+
+def test_a_phase_is_entered_once(root: str) -> None:
+    ws = Workspace(root, environ={})
+    plan = put_plan(ws)
+    session_id = admit_and_go(root, "implement")
+    row = load_delegation(ws.home.ledger, session_id)
+    assert row is not None
+    for _ in range(2):
+        enter(ws.home, ws.settings, row)
+        assert plan.read_text("utf-8") == PLAN.replace("One [NOT STARTED]", "One [IN PROGRESS]")
+        assert get_marker(ws) == "IMPLEMENTING"
+    ws.home.close()
+
+
+def test_no_two_take_up_one_task(root: str) -> None:
+    session_id = admit_and_go(root)
+    ws = Workspace(root, environ={})
+    with pytest.raises(RefusedError, match=f"works on task 1 already \\({session_id}\\)"):
+        take_up(ws, get_ready(ws, Wish("research", 1, fields={"command": "true"})))
+    review = take_up(ws, get_ready(ws, Wish("review", 1, fields={"command": "true"})))
+    assert review.row.task_number == 1
+    ws.broker.end()
+    ws.home.close()
