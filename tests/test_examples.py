@@ -1,12 +1,15 @@
-"""The sample messages of the demonstration: each is there for one verdict, and gives it."""
+"""The examples: each sample message gives the verdict it is there for, and the demonstration goes as it says."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import remit
 
-MESSAGES = Path(__file__).resolve().parent.parent / "examples" / "messages"
+ROOT = Path(__file__).resolve().parent.parent
+MESSAGES = ROOT / "examples" / "messages"
 WORKSPACE = MESSAGES / "workspace"
 
 VERDICTS: dict[str, tuple[str, str | None, list[str]]] = {
@@ -58,3 +61,16 @@ def test_the_refused_samples_show_every_outcome_but_one() -> None:
     """C16: told apart; `fabricated` needs more evidence than a message and its files."""
     outcomes = {outcome for outcome, _, _ in VERDICTS.values()}
     assert outcomes == {"accepted", "repaired", "missing", "malformed", "ambiguous", "degenerate", "invalid"}
+
+
+@pytest.mark.slow
+def test_the_demonstration_goes_as_it_says(tmp_path: Path) -> None:
+    """R1.30 R2.7 R0.12: a task goes from research to done, past an agent that lies and one that hangs."""
+    demo = [sys.executable, str(ROOT / "examples" / "demo.py"), str(tmp_path)]
+    played = subprocess.run(demo, capture_output=True, encoding="utf-8", check=False, timeout=240)
+    assert played.returncode == 0, played.stdout + played.stderr
+    assert "error[FABRICATED]" in played.stdout
+    assert "error[TIMEOUT]" in played.stdout
+    assert "task 1 was PARTIAL and is COMPLETED" in played.stdout
+    assert played.stdout.count("task 1 phase ") == 3
+    assert "Traceback" not in played.stderr

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.model import ERROR_CODES, Artifact, Fault
+from remit.model import ERROR_CODES, Artifact, ArtifactFacts, Fault
+from remit.workspace.evidence.grades import ArtifactGrade
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from remit.model import Finding, Return, Status
     from remit.runners import Heard, Usage
     from remit.workspace.evidence.comparison import Change, Comparison
-    from remit.workspace.evidence.grades import ArtifactGrade
 
 MAX_SALVAGED = 20
 _PROSE = (".md", ".mdx", ".txt", ".rst")
@@ -176,7 +176,8 @@ def _save(ended: Ended) -> Conclusion:
     judgement = ended.judgement
     own = judgement.returned if judgement is not None else None
     artifacts = _salvage(ended)
-    message = f"{sentence[:1].lower()}{sentence[1:]}" + (f": {ended.reason}" if ended.reason else "")
+    reason = ended.reason or (ended.heard.trouble if ended.heard is not None and ended.heard.cause == "api" else "")
+    message = f"{sentence[:1].lower()}{sentence[1:]}" + (f": {reason}" if reason else "")
     status: Status = "failed" if ended.ending == "cancelled" and not artifacts else "partial"
     advice = advice if status == "partial" else "Start it again"  # R0.14: what failed cannot be resumed
     fault = _make_fault(kind, message, advice, recoverable=True)
@@ -188,7 +189,8 @@ def _save(ended: Ended) -> Conclusion:
         summary = own.summary
     return Conclusion(
         ended.ending, "missing" if judgement is None else judgement.outcome, status, summary, artifacts,
-        {} if judgement is None else judgement.grades, ended.unclaimed,
+        _grade_salvaged(ended, artifacts),
+        tuple(change for change in ended.unclaimed if change.path not in {artifact.path for artifact in artifacts}),
         (fault, *(own.faults if own is not None else ())),
         (advice, *(own.next_steps if own is not None else ())),
         () if judgement is None else judgement.findings, _get_notes(ended),
@@ -206,6 +208,19 @@ def _salvage(ended: Ended) -> tuple[Artifact, ...]:
     named = [artifact for path, artifact in first.items() if path in changed]
     rest = [_name_change(path) for path in sorted(changed) if path not in first]
     return (*named, *rest)[:MAX_SALVAGED]
+
+
+def _grade_salvaged(ended: Ended, artifacts: tuple[Artifact, ...]) -> dict[str, ArtifactGrade]:
+    """What the tree says of them: they changed, and nobody knows by whom."""
+    known = {} if ended.judgement is None else dict(ended.judgement.grades)
+    changes = () if ended.comparison is None else (*ended.comparison.created, *ended.comparison.changed)
+    saved = {artifact.path for artifact in artifacts}
+    found = {
+        change.path: ArtifactGrade(ArtifactFacts(change.path, "file", change.size_bytes), "changed", sha256=change.sha256)
+        for change in changes
+        if change.path in saved
+    }
+    return {**found, **known}
 
 
 def _name_change(path: str) -> Artifact:

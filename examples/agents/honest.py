@@ -1,0 +1,27 @@
+"""An agent of one file: any program that reads a prompt and prints a return can be one.
+
+remit run - "Write a report on the cache" --command "python3 examples/agents/honest.py"
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+prompt = sys.stdin.read()
+Path("report.md").write_text(f"# Report\n\nAsked for in {len(prompt):,} characters, written by an agent.\n", "utf-8")
+
+answer = {
+    "status": "completed",
+    "summary": "Wrote a report on the cache. It is short.",
+    "artifacts": [{"type": "report", "path": "report.md", "summary": "What there is to say."}],
+    "metadata": {
+        "session_id": os.environ["REMIT_SESSION_ID"],
+        "agent_type": "command",
+        "delegation_depth": 1,
+        "delegation_path": ["orchestrator", "command"],
+        "duration_seconds": 1,
+    },
+    "errors": [],
+}
+print(json.dumps(answer))
