@@ -216,7 +216,9 @@ def _grade_salvaged(ended: Ended, artifacts: tuple[Artifact, ...]) -> dict[str, 
     changes = () if ended.comparison is None else (*ended.comparison.created, *ended.comparison.changed)
     saved = {artifact.path for artifact in artifacts}
     found = {
-        change.path: ArtifactGrade(ArtifactFacts(change.path, "file", change.size_bytes), "changed", sha256=change.sha256)
+        change.path: ArtifactGrade(
+            ArtifactFacts(change.path, "file", change.size_bytes), "changed", sha256=change.sha256
+        )
         for change in changes
         if change.path in saved
     }
