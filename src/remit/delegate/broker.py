@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from remit.delegate.drive import Drive
 from remit.delegate.endings import Ended, conclude
 from remit.delegate.report import add_steps, load_report, make_report, render_report
 from remit.delegate.terms import read_terms
+from remit.delegate.together import Together
 from remit.errors import RemitError
 from remit.runners.registry import get_runner
 from remit.workspace import sessions
@@ -25,6 +27,7 @@ from remit.workspace.ledger.texts import keep_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from sqlite3 import Connection
 
     from remit.delegate.endings import Conclusion
     from remit.delegate.envelope import Envelope
@@ -36,7 +39,8 @@ if TYPE_CHECKING:
     Begin = Callable[[Delegation], str]
     Settle = Callable[[Delegation, Conclusion], tuple[Step, ...]]
 
-_SLOT_LOOK_S = (0.01, 0.25)
+_SLOT_LOOK_S = (0.02, 0.25)
+"""How often is looked whether another process has left a slot; who waits for one of this process is told."""
 _RECOVER_EVERY_S = 2.0
 NO_LIMITS = Slots()
 
@@ -62,6 +66,9 @@ class Broker:
         self.functions: dict[str, Any] = {}
         """Functions that run in this process, by session."""
         self.drives: dict[str, Drive] = {}
+        self.together = Together(home)
+        self._line: dict[asyncio.Future[None], None] = {}
+        """Those that wait for a slot, in their order."""
         self._own_runners = own_runners or {}
         self._runners: dict[str, Runner] = {}
         self._presence: Presence | None = None
@@ -119,21 +126,43 @@ class Broker:
         Its time begins then, and ends no later than its caller's.
         """
         limit_ms = self._find_limit(row)
-        pause, looked = _SLOT_LOOK_S[0], 0.0
+        pause, looked, was_told = _SLOT_LOOK_S[0], 0.0, False
         while True:
             now_ms = read_clock_ms()
             if self.is_cancelled(row.session_id):
                 return conclude(Ended("cancelled", row.agent, reason="it had not begun"))
             if limit_ms is not None and now_ms >= limit_ms:
                 return conclude(Ended("timeout", row.agent, reason="no slot was free in its caller's time"))
-            if take_slot(self.home.ledger, row, self.slots, deadline_ms=_find_deadline(row, now_ms, limit_ms)):
+            if await self.together.write(partial(self._take_slot, row, _find_deadline(row, now_ms, limit_ms))):
                 return None
+            if was_told:  # whoever is next may be of another agent or tree, and have room
+                self._tell_next()
             looked += pause
             if looked >= _RECOVER_EVERY_S:  # what holds the slots may be dead
                 looked = 0.0
                 self.recover_soon()
-            await asyncio.sleep(pause)
+            was_told = await self._wait_in_line(pause)
             pause = min(pause * 1.5, _SLOT_LOOK_S[1])
+
+    def _take_slot(self, row: Delegation, deadline_ms: int, _: object) -> bool:
+        return take_slot(self.home.ledger, row, self.slots, deadline_ms=deadline_ms)
+
+    async def _wait_in_line(self, seconds: float) -> bool:
+        """Wait until this process leaves a slot, but not longer than some time; whether it did."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._line[turn] = None
+        try:
+            await asyncio.wait({turn}, timeout=seconds)
+        finally:
+            self._line.pop(turn, None)
+        return turn.done()
+
+    def _tell_next(self) -> None:
+        """Let the next in line look for a slot."""
+        if self._line:
+            turn = next(iter(self._line))
+            del self._line[turn]
+            turn.set_result(None)
 
     def _find_limit(self, row: Delegation) -> int | None:
         """When the caller's own time is up."""
@@ -158,7 +187,9 @@ class Broker:
         now_ms = read_clock_ms()
         report = make_report(row, drive, conclusion, ended_ms=now_ms)
         usage = report.usage
-        with self.home.ledger.transaction(durable=True) as db:
+        is_over = self.settle is None or not read_terms(row.details).settles
+
+        def write(db: Connection) -> None:
             keep_texts(self.home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
             advance(
                 db, row.session_id, "settling", ended_ms=now_ms, ending=conclusion.ending, outcome=conclusion.outcome,
@@ -166,10 +197,12 @@ class Broker:
                 turns=usage.turns,
             )  # fmt: skip
             set_ticket(self.home.ledger, row.session_id, None)  # good while its session runs
-            if not read_terms(row.details).settles or self.settle is None:
+            if is_over:
                 advance(db, row.session_id, "settled")
-                return report
-        return await self._settle(row)
+
+        await self.together.write(write)
+        self._tell_next()
+        return report if is_over else await self._settle(row)
 
     async def _settle(self, row: Delegation) -> Envelope:
         """Do on disk what follows from it, as often as needed: each step does only what is missing."""

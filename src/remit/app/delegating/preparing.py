@@ -74,20 +74,30 @@ class _Work(NamedTuple):
 
     @property
     def task_number(self) -> int | None:
-        return self.request.task.number if self.request.task is not None else None
+        return self.request.task.number or None if self.request.task is not None else None
 
     @property
     def language(self) -> str | None:
         return self.request.task.language if self.request.task is not None else None
 
 
-def prepare(request: Request, setting: Setting) -> Prepared:
-    """Admit a request and write it down. Raises where it cannot be done, and then nothing is written."""
+class Draft(NamedTuple):
+    """A request that could be admitted: all that there is to read for it was read."""
+
+    work: _Work
+    asked: Asked
+    terms: Terms
+    findings: tuple[Finding, ...]
+
+
+def draft(request: Request, setting: Setting) -> Draft:
+    """Read what there is to read for a request. Raises where it cannot be done; nothing is written."""
     settings = setting.settings
     _check_prompt(request.prompt, request.envelope_tokens)
     own = settings.delegation.agents.get(request.agent, AgentSettings())
     agent, known = _find_agent(request, setting.home.root, settings, own)
-    check_named(request.agent, known)
+    if known is not None:
+        check_named(request.agent, known)
     runner = choose_runner(request, agent, settings, own, root=setting.home.root)
     if request.function is None:
         get_runner(runner, setting.own_runners)  # refuses what nobody knows
@@ -104,8 +114,15 @@ def prepare(request: Request, setting: Setting) -> Prepared:
         work = work._replace(context=_hand_on(work, setting.home.root))
     budget = clamp(request.budget, Budget(*settings.delegation.budget))
     asked = Asked(agent.name, _find_timeout(request, agent, own, settings), budget, known)
-    row = _admit(work, asked, _make_terms(work, own, setting), setting)
-    return Prepared(row, (*findings, *work.context.findings))
+    return Draft(work, asked, _make_terms(work, own, setting), (*findings, *work.context.findings))
+
+
+def enter(draft: Draft, setting: Setting) -> Prepared:
+    """Admit a draft and write it down, in the transaction that there is or one of its own.
+
+    Raises where it may not be, and then nothing is written.
+    """
+    return Prepared(_admit(draft.work, draft.asked, draft.terms, setting), draft.findings)
 
 
 def _hand_on(work: _Work, root: str) -> Context:
@@ -230,6 +247,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         command=request.lifecycle,
         phase=request.phase,
         working=request.working,
+        outside=request.outside,
         envelope_tokens=request.envelope_tokens or delegate.envelope_tokens,
         words=dict(setting.settings.status_words),
         topic=request.topic,

@@ -9,18 +9,20 @@ workspace takes up what it had begun.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from typing import TYPE_CHECKING, Any, Self
 
 from remit.app.delegating.agents import list_own_runners
 from remit.app.delegating.asking import NO_AGENT, Request
 from remit.app.delegating.markers import make_begin
-from remit.app.delegating.preparing import Prepared, Setting, prepare
+from remit.app.delegating.preparing import Draft, Prepared, Setting, draft, enter
 from remit.app.delegating.settling import make_settle
 from remit.app.settings import find_workspace, load_settings
 from remit.delegate.broker import Broker
 from remit.delegate.envelope import fit_envelope
 from remit.delegate.local import Local
+from remit.delegate.ticket import TICKET
 from remit.errors import UsageError
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import load_delegation
@@ -29,6 +31,7 @@ from remit.workspace.ledger.slots import Slots
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from remit.app.delegating.lifecycle import Part
     from remit.delegate.engine import Engine
     from remit.delegate.envelope import Envelope
     from remit.workspace.ledger.delegations import Delegation
@@ -56,8 +59,8 @@ class Workspace:
         return cls(find_workspace(None if path is None else os.fspath(path)), environ=environ)
 
     async def __aenter__(self) -> Self:
-        """Take up what an earlier process left."""
-        if self.home.is_made:
+        """Take up what an earlier process left. An agent does not: what it starts ends with it."""
+        if self.home.is_made and TICKET not in self.environ:
             await self.engine.recover()
         return self
 
@@ -78,11 +81,15 @@ class Workspace:
         The options are the other fields of `Request`: inputs, runner, command, function, timeout_s, dialect, budget,
         isolate, sandbox … Raises `RefusedError` where it may not be, and `RunnerError` where it cannot be started.
         """
+        self._check_options(options)
+        return await self.run(Request(agent or NO_AGENT, prompt, **options))
+
+    @staticmethod
+    def _check_options(options: Mapping[str, Any]) -> None:
         known = set(Request._fields)
         unknown = options.keys() - known
         if unknown:
             raise UsageError(f"there is no option {min(unknown)}", hint=f"known are: {', '.join(sorted(known))}")
-        return await self.run(Request(agent or NO_AGENT, prompt, **options))
 
     async def run(self, request: Request) -> Envelope:
         """Hand work to an agent and wait for its return."""
@@ -109,16 +116,42 @@ class Workspace:
         fanout = Fanout(self, requests, concurrency=concurrency, on_done=on_done, batch=batch, again=again)
         return await fanout.run()
 
+    async def work(self, command: str, task: int, prompt: str = "", *, agent: str = "", **options: Any) -> list[Part]:  # noqa: ANN401 - fields of Request
+        """Do a lifecycle command on a task: research, plan, revise, implement, review, or one of the workspace's own.
+
+        The task is moved before and after. Where its plan has phases, each is a delegation, up to the first that does
+        not complete; the last part says how it ended.
+        """
+        from remit.app.delegating.lifecycle import Wish, work  # noqa: PLC0415 - only for tasks
+
+        self._check_options(options)
+        return await work(self, Wish(command, task, prompt, agent, options))
+
     async def start(self, request: Request) -> Prepared:
         """Hand work to an agent, and go on."""
-        prepared = self.prepare(request)
+        if request.isolate:  # git takes its time, and would make others wait
+            prepared = self.prepare(request)
+            await self.engine.submit(prepared.row.session_id)
+            return prepared
+        setting = self._get_setting()
+        # Whoever is written down is driven, also where nobody waits for it any more.
+        return await asyncio.shield(self._start(draft(request, setting), setting))
+
+    async def _start(self, read: Draft, setting: Setting) -> Prepared:
+        prepared = await self.broker.together.write(lambda _: self._enter(read, setting))
         await self.engine.submit(prepared.row.session_id)
         return prepared
 
     def prepare(self, request: Request, *, owner: str | None = None) -> Prepared:
         """Admit a request and write it down; nobody drives it yet."""
-        setting = Setting(self.home, self.settings, self._own_runners, self.environ, owner or self.engine.id)
-        prepared = prepare(request, setting)
+        setting = self._get_setting(owner)
+        return self._enter(draft(request, setting), setting)
+
+    def _get_setting(self, owner: str | None = None) -> Setting:
+        return Setting(self.home, self.settings, self._own_runners, self.environ, owner or self.engine.id)
+
+    def _enter(self, read: Draft, setting: Setting) -> Prepared:
+        prepared, request = enter(read, setting), read.work.request
         if request.function is not None:
             self.broker.functions[prepared.row.session_id] = request.function
         return prepared
