@@ -103,6 +103,13 @@ def admit(asked: Asked, caller: Caller | None, *, session_id: str, now_ms: int, 
     )
 
 
+def check_named(agent: str, known: frozenset[str] | None) -> None:
+    """Refuse a name that nobody has, before anything is looked for that such an agent would need."""
+    _check_name(agent)
+    _check_service(agent)
+    _check_known(agent, known)
+
+
 def make_session_id(now_s: int, six_random_chars: str) -> str:
     """The id of a new session (R2.2)."""
     if not _SIX.fullmatch(six_random_chars):
