@@ -119,6 +119,7 @@ def write_manifest(root: Path, *, writers: int, each: int) -> Report:
 
 def write_tasks(root: Path, *, writers: int, each: int) -> Report:
     """Moves of a task for each writer, and now and then a new one, all in the same two files."""
+    (root / "remit.toml").touch()  # a workspace of its own, whatever lies above it
     os.chdir(root)
     numbers = [Tasks().store.add(f"Task of writer {writer}").number for writer in range(writers)]
     news = [place for place in range(each) if place % max(1, each // EACH_ADDS) == 0]
