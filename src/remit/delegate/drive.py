@@ -23,26 +23,29 @@ from remit.model import Expectation
 from remit.runners import Heard, Order, Usage
 from remit.runners.registry import STATE_PLACES
 from remit.workspace import sessions
-from remit.workspace.evidence.kept import load_before, take_before
+from remit.workspace.evidence.kept import inherit_before, load_before, take_before
 from remit.workspace.evidence.values import Limits
 from remit.workspace.ledger.activity import add_act
-from remit.workspace.ledger.delegations import Attempt, record_attempt
+from remit.workspace.ledger.delegations import Attempt, load_delegation, record_attempt
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.slots import set_ticket
 from remit.workspace.ledger.texts import keep_texts, load_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from remit.delegate.broker import Broker
     from remit.delegate.endings import Conclusion
     from remit.delegate.judgement import Judgement
     from remit.delegate.terms import Terms
-    from remit.runners import Launch, Listener, Runner
+    from remit.runners import Launch, Listener, Runner, ToolUse
     from remit.workspace.evidence.comparison import Comparison
     from remit.workspace.evidence.values import Snapshot
     from remit.workspace.ledger.delegations import Delegation
 
 HANDBACK_SHARE, HANDBACK_MAX_S, HANDBACK_MIN_S = 0.1, 60.0, 3.0
 """How long before its end an agent is asked to hand back what it has; under the least there is no time for it."""
+_NOTICED_MS = 200
 _PIECE_BYTES = 1024 * 1024
 _LOOK_EVERY_S = 0.25
 _TELL_EVERY_S = 1.0
@@ -84,6 +87,7 @@ class Drive:
         self.calling: asyncio.Future[str] | None = None
         """A function of this process that runs."""
         self.before: Snapshot | None = None
+        self._earlier_tools: list[tuple[ToolUse, ...] | None] = []
 
     @property
     def usage(self) -> Usage:
@@ -105,6 +109,7 @@ class Drive:
     async def run(self) -> Conclusion:
         """Take the delegation to the end of its agent's work. It has its slot."""
         self.before = await self._look_before()
+        self._earlier_tools = list(self._hear_earlier())
         function = self.broker.functions.get(self.row.session_id)
         if function is not None:
             turn = await self._call(function)
@@ -253,13 +258,30 @@ class Drive:
 
     def _make_scene(self, heard: Heard) -> Scene:
         """What is known of the agent's work: the tools of all its attempts, unless one of them did not tell."""
-        told = [turn.heard.tools for turn in self.turns] + [heard.tools]
+        told = [*self._earlier_tools, *(turn.heard.tools for turn in self.turns), heard.tools]
         tools = None if any(each is None for each in told) else tuple(use for each in told for use in each or ())
         return Scene(
             self.terms.root, self.before, tools, self.broker.is_shared(self.row, self.terms.root), self.terms.manifest,
             self.terms.manifest_bytes, self.terms.topic, self.row.task_number,
             self.broker.list_below(self.row.session_id),
         )  # fmt: skip
+
+    def _hear_earlier(self) -> Iterator[tuple[ToolUse, ...] | None]:
+        """The tools that were used in what this goes on with; None where nobody can tell any more."""
+        earlier, known = self.terms.resume_of, {""}
+        while earlier not in known:
+            known.add(earlier)
+            row = load_delegation(self.home.ledger, earlier)
+            count = sessions.count_attempts(self.home, earlier)
+            if row is None or not count:
+                yield None
+                return
+            key = (load_text(self.home, earlier, "key") or b"").decode()
+            for number in range(1, count + 1):
+                folder = sessions.find_folder(self.home, earlier, number)
+                listener = self.runner.listen(self._make_order(number, {}))
+                yield _listen_to(folder, listener, sessions.load_result(folder, key=key)).tools
+            earlier = read_terms(row.details).resume_of
 
     # --- what next ----------------------------------------------------------------------------------------------------
 
@@ -299,6 +321,9 @@ class Drive:
             record_attempt(db, self.row.session_id, attempt)
             for path in sorted(_list_written(turn.heard, self.terms.root)):
                 add_act(db, session_id=self.row.session_id, path=path, operation="write", parent_id=self.row.parent_id)
+            harness_id = self._find_harness_id()
+            if harness_id:  # by which it can be taken up again
+                keep_texts(self.home, self.row.session_id, {"harness": harness_id.encode()}, db=db)
 
     # --- a function in this process -----------------------------------------------------------------------------------
 
@@ -348,11 +373,14 @@ class Drive:
             return None
         kept = load_before(self.home, self.row.session_id)
         if kept is None and self.terms.resume_of:
-            kept = load_before(self.home, self.terms.resume_of)
+            kept = inherit_before(self.home, self.row.session_id, self.terms.resume_of)
         if kept is not None or sessions.count_attempts(self.home, self.row.session_id):
             return kept
-        return await asyncio.to_thread(take_before, self.home, self.row.session_id, self.terms.root,
-                                       _BEFORE_LIMITS)  # fmt: skip
+        began_ms = read_clock_ms()
+        before = await asyncio.to_thread(take_before, self.home, self.row.session_id, self.terms.root, _BEFORE_LIMITS)
+        if read_clock_ms() - began_ms > _NOTICED_MS:  # a large tree is not the agent's fault
+            self.row = self.broker.restart_clock(self.row)
+        return before
 
     async def _conclude(self, turn: Turn) -> Conclusion:
         comparison: Comparison | None = None

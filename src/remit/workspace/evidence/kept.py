@@ -45,6 +45,18 @@ def load_before(home: Home, session_id: str) -> Snapshot | None:
     return _load(_find_file(home, session_id))
 
 
+def inherit_before(home: Home, session_id: str, earlier: str) -> Snapshot | None:
+    """The tree as it was before an earlier delegation, kept for the one that goes on with it."""
+    found = load_before(home, earlier)
+    if found is not None:
+        file = _find_file(home, session_id)
+        try:
+            write_bytes(file, render_snapshot(found))
+        except OSError as error:
+            raise tell_failure(file, error) from error
+    return found
+
+
 def _find_file(home: Home, session_id: str) -> str:
     return f"{home.make_folder(f'sessions/{session_id}')}/before"
 

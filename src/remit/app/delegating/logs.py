@@ -1,0 +1,208 @@
+"""Logs: what an agent has printed, read as it comes.
+
+Owns how its output becomes lines for people: of a harness whose stream is understood, what it said and which tools it
+used, and its final message; of any other program, what it printed. Secrets are taken out, unless it is asked for raw.
+"""
+
+from __future__ import annotations
+
+import codecs
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from remit.app.delegating.agents import list_own_runners
+from remit.errors import UsageError
+from remit.runners import Order
+from remit.runners.registry import get_runner
+from remit.workspace import sessions
+from remit.workspace.brokers import is_present
+from remit.workspace.ledger.delegations import load_delegation
+from remit.workspace.ledger.texts import list_texts, load_text
+from remit.workspace.secrets import MARK, redact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.config import Settings
+    from remit.runners import Heard, Listener, Runner
+    from remit.workspace.home import Home
+    from remit.workspace.ledger.delegations import Delegation
+
+Stream = Literal["out", "err"]
+_PIECE_BYTES = 256 * 1024
+_MAX_LINE = 64 * 1024
+"""What is longer is no line of text: it is shown in pieces."""
+
+
+class Line(NamedTuple):
+    """Something that an agent printed."""
+
+    attempt: int
+    kind: Literal["said", "text", "final", "trouble"]
+    """What it said or did in short; a line as it is; a line of its final message; what went wrong."""
+    text: str
+
+
+class Log:
+    """The output of a delegation's attempts; each reading gives what is new since the last."""
+
+    def __init__(
+        self, home: Home, settings: Settings, session_id: str, *, attempt: int | None = None, stream: Stream = "out"
+    ) -> None:
+        self.home = home
+        self.session_id = session_id
+        self.stream = stream
+        self._row = self._load_row()
+        self._runner = get_runner(self._row.runner, list_own_runners(settings))
+        self._only = attempt
+        self._number = attempt or 1
+        self._reading: _Reading | None = None
+        self._key = (load_text(home, session_id, "key") or b"").decode()
+        last = sessions.count_attempts(home, session_id)
+        if attempt is not None and not 1 <= attempt <= last:
+            have = f"it has {last}" if last else "nothing of it is kept"
+            raise UsageError(f"there is no attempt {attempt} of {session_id}", hint=have)
+
+    def _load_row(self) -> Delegation:
+        row = load_delegation(self.home.ledger, self.session_id)
+        if row is None:
+            raise UsageError(f"there is no delegation {self.session_id}", hint="remit ps --all shows what there is")
+        return row
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will come. It is asked before the last reading."""
+        if self._only is not None:
+            return not sessions.is_alive(self._find_folder(self._only))
+        return self._load_row().ended_ms is not None
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether nobody drives it, and its agent has ended: nothing comes until somebody does."""
+        row = self._load_row()
+        folder = self._find_folder(max(1, sessions.count_attempts(self.home, self.session_id)))
+        return row.ended_ms is None and not is_present(self.home, row.owner) and not sessions.is_alive(folder)
+
+    def read(self) -> Iterator[Line]:
+        """The lines that are new."""
+        if not sessions.count_attempts(self.home, self.session_id):
+            yield from self._read_answers()
+            return
+        while True:
+            folder = self._find_folder(self._number)
+            reading = self._reading = self._reading or _Reading(self._number, self._make_listener(folder))
+            is_alive = sessions.is_alive(folder)  # before the reading, so that nothing comes after the last one
+            while data := sessions.read_out(folder, reading.offset, _PIECE_BYTES, stream=self.stream):
+                yield from reading.take(data)
+            is_last = self._only is not None or self._number >= sessions.count_attempts(self.home, self.session_id)
+            if is_alive or reading.is_finished:
+                return
+            yield from self._finish(reading, folder)
+            if is_last:
+                return
+            self._number, self._reading = self._number + 1, None
+
+    def read_raw(self) -> Iterator[bytes]:
+        """What is new, word for word."""
+        while True:
+            folder = self._find_folder(self._number)
+            reading = self._reading = self._reading or _Reading(self._number, None)
+            is_alive = sessions.is_alive(folder)
+            while data := sessions.read_out(folder, reading.offset, _PIECE_BYTES, stream=self.stream):
+                reading.offset += len(data)
+                yield data
+            is_last = self._only is not None or self._number >= sessions.count_attempts(self.home, self.session_id)
+            if is_alive or is_last:
+                return
+            self._number, self._reading = self._number + 1, None
+
+    def _find_folder(self, number: int) -> str:
+        return sessions.find_folder(self.home, self.session_id, number)
+
+    def _make_listener(self, folder: str) -> Listener | None:
+        """Somebody who understands the stream; nobody for plain text."""
+        runner: Runner = self._runner
+        if self.stream == "err" or not runner.tells_tools:
+            return None
+        return runner.listen(Order(self.session_id, self._row.agent, "", self.home.root, folder))
+
+    def _finish(self, reading: _Reading, folder: str) -> Iterator[Line]:
+        """The end of an attempt: what is left, its final message, and what went wrong."""
+        result = sessions.load_result(folder, key=self._key)
+        tail = None if result is None else sessions.load_tail(folder, result, stream=self.stream)
+        errors = sessions.read_out(folder, 0, _PIECE_BYTES, stream="err") if reading.listener is not None else b""
+        yield from reading.finish(tail, errors=errors, exit_code=None if result is None else result.exit_code)
+
+    def _read_answers(self) -> Iterator[Line]:
+        """What a function answered: it has no output of its own."""
+        if self._reading is not None or self.stream == "err":
+            return
+        for kind in sorted(each for each in list_texts(self.home, self.session_id) if each.startswith("answer-")):
+            self._reading = _Reading(1, None)
+            text = (load_text(self.home, self.session_id, kind) or b"").decode("utf-8", "replace")
+            yield from (Line(1, "final", line) for line in redact(text).split("\n"))
+
+
+class _Reading:
+    """One attempt, as far as it was read."""
+
+    def __init__(self, number: int, listener: Listener | None) -> None:
+        self.number = number
+        self.listener = listener
+        self.offset = 0
+        self.is_finished = False
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._text = ""
+        self._said = ""
+        self._is_in_key = False
+
+    def take(self, data: bytes) -> Iterator[Line]:
+        """What was printed since, as lines."""
+        self.offset += len(data)
+        yield from self._digest(data)
+
+    def _digest(self, data: bytes) -> Iterator[Line]:
+        if self.listener is None:
+            yield from self._split(self._decoder.decode(data))
+            return
+        for line in data.splitlines(keepends=True):
+            self.listener.feed(line)
+            if line.endswith(b"\n"):
+                yield from self._tell(self.listener.tell())
+
+    def _tell(self, heard: Heard) -> Iterator[Line]:
+        if heard.said and heard.said != self._said:
+            self._said = heard.said
+            yield Line(self.number, "said", redact(heard.said))
+
+    def _split(self, text: str) -> Iterator[Line]:
+        *whole, self._text = f"{self._text}{text}".split("\n")
+        for line in whole:
+            yield Line(self.number, "text", self._clean(line.removesuffix("\r")))
+        while len(self._text) > _MAX_LINE:
+            yield Line(self.number, "text", self._clean(self._text[:_MAX_LINE]))
+            self._text = self._text[_MAX_LINE:]
+
+    def _clean(self, line: str) -> str:
+        """A line without its secrets; a private key has many lines, of which only the first and the last look so."""
+        if self._is_in_key:
+            self._is_in_key = "-----END " not in line
+            return f"{MARK} private key]"
+        self._is_in_key = "-----BEGIN " in line and "PRIVATE KEY" in line and "-----END " not in line
+        return redact(line)
+
+    def finish(self, tail: sessions.Tail | None, *, errors: bytes, exit_code: int | None) -> Iterator[Line]:
+        """The end: no more comes."""
+        self.is_finished = True
+        if tail is not None:
+            yield Line(self.number, "trouble", f"{tail.skipped_bytes:,} bytes were not kept here")
+            yield from self._digest(b"\n" + tail.data)
+        if self.listener is None:
+            if self._text:
+                yield from self._split("\n")
+            return
+        heard = self.listener.finish(errors=errors, exit_code=exit_code)
+        yield from self._tell(heard)
+        if heard.text:
+            yield from (Line(self.number, "final", line) for line in redact(heard.text).split("\n"))
+        if heard.trouble:
+            yield Line(self.number, "trouble", redact(heard.trouble))

@@ -1,0 +1,102 @@
+"""`remit logs`: what an agent has printed, also while it does."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from remit.doors.cli import options
+from remit.doors.cli.output import get_paint, say, say_json
+from remit.doors.cli.run_options import parse_count
+from remit.doors.render import ACCEPTED
+from remit.doors.terminal import escape, write_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from remit.app.delegating.logs import Line, Log
+
+_LOOK_S = 0.2
+
+
+@click.command(cls=options.Command, short_help="Show what an agent has printed.")
+@click.argument("session", metavar="[ID]", required=False)
+@click.option("--follow", "-f", is_flag=True, help="Go on until it is over.")
+@click.option("--attempt", type=parse_count, metavar="N", help="Only one of its attempts.")
+@click.option("--err", is_flag=True, help="What it printed on standard error.")
+@click.option("--raw", is_flag=True, help="Word for word, with whatever secrets are in it.")
+@options.output_format("full", "json")
+def logs(session: str | None, *, follow: bool, attempt: int | None, err: bool, raw: bool, output_format: str) -> int:
+    """Show what an agent said and which tools it used, or what its program printed; its final message comes last.
+
+    ID can be cut short at either end; without one, or with -, it is the last one. Nothing in it steers the terminal,
+    and secrets are taken out. --json prints a line of JSON for each. Exit code 0: shown, 2: could not run.
+    """
+    from remit.app.delegating.logs import Log
+    from remit.app.delegating.views import find_session, open_home
+    from remit.app.settings import load_settings
+
+    home = open_home()
+    try:
+        wanted = find_session(home, session)
+        log = Log(home, load_settings(home.root), wanted, attempt=attempt, stream="err" if err else "out")
+        show = _show_raw if raw else _make_show(output_format)
+        _read(log, show, follow=follow)
+    finally:
+        home.close()
+    return ACCEPTED
+
+
+def _read(log: Log, show: Callable[[Log], None], *, follow: bool) -> None:
+    """Show what there is; who follows, what comes, until nothing does."""
+    while True:
+        is_over = not follow or log.is_over
+        show(log)
+        if is_over:
+            return
+        if log.is_abandoned:
+            show(log)
+            session = escape(log.session_id)
+            say(f"nobody drives it, and its agent has ended: remit wait {session} takes it over", stderr=True)
+            return
+        time.sleep(_LOOK_S)
+
+
+def _show_raw(log: Log) -> None:
+    """Bytes as they are for a program; a terminal gets them as text."""
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    for data in log.read_raw():
+        if is_terminal:
+            write_bytes(escape(data.decode("utf-8", "replace"), keep="\n\t").encode(), stream=sys.stdout)
+        else:
+            write_bytes(data, stream=sys.stdout)
+
+
+def _make_show(output_format: str) -> Callable[[Log], None]:
+    """A function that shows the lines, with a heading where another attempt begins."""
+    attempt, kind = 1, ""
+
+    def show(log: Log) -> None:
+        nonlocal attempt, kind
+        for line in log.read():
+            if output_format == "json":
+                say_json(line._asdict(), pretty=False)
+                continue
+            if line.attempt != attempt:
+                say(get_paint()("strong", f"attempt {line.attempt}"))
+            elif line.kind == "final" and kind == "said":
+                say("")
+            attempt, kind = line.attempt, line.kind
+            say(_render(line))
+
+    return show
+
+
+def _render(line: Line) -> str:
+    text = escape(line.text, keep="\t")
+    if line.kind == "said":
+        return f"{get_paint()('note', '·')} {text}"
+    return f"{get_paint()('warning', '!')} {text}" if line.kind == "trouble" else text
