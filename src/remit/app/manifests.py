@@ -33,7 +33,10 @@ _MAX_FINDINGS_BYTES = 1024 * 1024
 
 def find_manifest(*, here: bool = False) -> str | None:
     """The workspace's manifest, or with `here` that of this checkout, where it is a linked worktree; None if none."""
-    root = find_root() if here else find_workspace()
+    return _find_below(find_root() if here else find_workspace())
+
+
+def _find_below(root: str) -> str | None:
     found = next((file for file in _list_places(root) if os.path.isfile(file)), None)  # noqa: PTH113 - pathlib costs 8 ms
     if found is not None and not is_inside(found, root):
         raise InputError(f"'{found}' leads out of the workspace through a link", hint="put the file itself there")
@@ -55,7 +58,7 @@ def place_manifest(root: str, settings: Settings) -> str:
 
     if settings.manifest.path is not None:
         return settings.manifest.path
-    here = find_manifest()
+    here = _find_below(root)
     known = None if here is None else name_below(root, here)
     if known is not None:
         return known

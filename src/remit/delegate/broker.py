@@ -24,6 +24,7 @@ from remit.workspace.ledger.delegations import advance, list_delegations, load_d
 from remit.workspace.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.workspace.ledger.slots import Slots, claim, set_deadline, set_ticket, take_slot
 from remit.workspace.ledger.texts import keep_texts
+from remit.workspace.settle import Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from remit.runners import Runner
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
-    from remit.workspace.settle import Step
 
     Begin = Callable[[Delegation], str]
     Settle = Callable[[Delegation, Conclusion], tuple[Step, ...]]
@@ -209,7 +209,10 @@ class Broker:
         report, conclusion = load_report(self.home, row.session_id)
         steps: tuple[Step, ...] = ()
         if self.settle is not None and read_terms(row.details).settles:
-            steps = await asyncio.to_thread(self.settle, row, conclusion)
+            try:
+                steps = await asyncio.to_thread(self.settle, row, conclusion)
+            except RemitError as error:  # told with the rest, and no reason to have no result
+                steps = (Step("settle", "failed", str(error)),)
         report = add_steps(report, steps)
         with self.home.ledger.transaction(durable=True) as db:
             if self._load(row.session_id).state != "settled":
