@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,9 +29,25 @@ def run(*args: str) -> str:
     return result.stdout
 
 
-def test_the_first_example_stands_near_the_top_and_prints_what_it_shows() -> None:
+def smooth(text: str) -> str:
+    """A text without what differs from run to run: sessions and seconds."""
+    return re.sub(r"\d+(\.\d)? s\b", "0.2 s", re.sub(r"sess_\d+_\w{6}", "sess_1_abcdef", text))
+
+
+def test_the_first_example_stands_near_the_top_and_prints_what_it_shows(tmp_path: Path) -> None:
     command, _, shown = blocks("console")[0].partition("\n")
     assert README[: README.index(shown) + len(shown)].count("\n") < 30
+    shutil.copytree(ROOT / "examples" / "agents", tmp_path / "examples" / "agents")
+    args = [sys.executable, "-m", *shlex.split(command.removeprefix("$ "))]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("REMIT_")} | {"NO_COLOR": "1"}
+    ran = subprocess.run(args, cwd=tmp_path, env=env, capture_output=True, encoding="utf-8", check=False)
+    assert ran.returncode == 1
+    assert smooth(ran.stdout).rstrip() == smooth(shown).rstrip()
+
+
+def test_the_check_example_prints_what_it_shows() -> None:
+    [block] = [block for block in blocks("console") if block.startswith("$ remit check examples")]
+    command, _, shown = block.partition("\n")
     assert run("-m", "remit", *command.removeprefix("$ remit ").split()).rstrip() == shown.rstrip()
 
 
@@ -52,13 +69,17 @@ def test_the_session_with_tasks_goes_as_it_shows(tmp_path: Path) -> None:
 
 
 def test_the_settings_that_are_shown_are_settings() -> None:
-    [text] = blocks("toml")
-    settings = parse_settings(text).lint
+    delegation, lint = blocks("toml")
+    settings = parse_settings(lint).lint
     assert (settings.ignore, settings.fail_on) == (("AGT137",), "error")
+    told = parse_settings(delegation).delegation
+    assert (told.delegate.runner, told.limits.running, told.budget.max_usd) == ("claude", 8, 5.0)
+    assert told.lifecycle["audit"].like == "review"
 
 
 def test_the_python_example_runs() -> None:
-    [source] = blocks("python")
+    delegating, source = blocks("python")
+    compile(delegating, "README.md", "exec")
     assert run("-c", source).splitlines() == [
         "True accepted completed",
         "plan specs/118_rate_limits/plans/implementation-001.md",
