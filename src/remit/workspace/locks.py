@@ -76,7 +76,11 @@ class KeptLock:
 
     def _open(self) -> None:
         self._handle = _open(self.file, self._make_folder)
-        found = os.fstat(self._handle)
+        try:
+            found = os.fstat(self._handle)
+        except OSError as error:
+            _let_go(self._handle)
+            raise tell_failure(self.file, error) from error
         self._opened, self._process, self._is_held = (found.st_dev, found.st_ino), os.getpid(), False
         _KEPT.add(self._handle)
 
@@ -86,6 +90,8 @@ class KeptLock:
             found = os.lstat(self.file)
         except FileNotFoundError:
             return False
+        except OSError as error:
+            raise tell_failure(self.file, error) from error
         return (found.st_dev, found.st_ino) == self._opened
 
     def close(self) -> None:

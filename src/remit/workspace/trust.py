@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import InputError, StorageError
@@ -155,7 +156,7 @@ def trust(root: str, digest: str) -> Trusted:
     entry = Trusted(real, digest, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
     _make_folder(file)
     with hold(f"{file}.lock"):
-        loaded = _load(file)
+        loaded = _load_to_change(file)
         if loaded.fault is not None:
             _put_aside(file)
         _write(file, {**loaded.trusted, real: entry})
@@ -169,7 +170,7 @@ def revoke(root: str) -> bool:
     if not os.path.lexists(file):
         return False
     with hold(f"{file}.lock"):
-        loaded = _load(file)
+        loaded = _load_to_change(file)
         if loaded.fault is not None:  # it must not come back to life once somebody puts it right
             _put_aside(file)
         if real not in loaded.trusted:
@@ -215,23 +216,38 @@ def _tell(file: str, error: OSError) -> StorageError:
 
 
 def _load(file: str) -> _Loaded:
+    """The list, for asking: one that cannot be read is no consent."""
+    try:
+        return _load_list(file)
+    except OSError as error:
+        return _Loaded({}, f"cannot be read ({(error.strerror or str(error)).lower()})")
+
+
+def _load_to_change(file: str) -> _Loaded:
+    """The list, for changing it: a disk that fails for a moment must not cost the consents that are in it."""
+    try:
+        return _load_list(file)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        hint = "check the disk and the file's permissions, then try again"
+        raise StorageError(f"'{file}' cannot be read: {reason}", hint=hint) from error
+
+
+def _load_list(file: str) -> _Loaded:
     """The list as it is on disk. Whatever does not fit exactly makes it no list."""
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return _Loaded({})
-    except OSError as error:
-        return _Loaded({}, f"cannot be read ({(error.strerror or str(error)).lower()})")
     try:
         fault = _find_fault(os.fstat(handle))
         if fault is not None:
             return _Loaded({}, fault)
         with os.fdopen(os.dup(handle), "rb") as stream:
             data = stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        return _Loaded({}, f"cannot be read ({(error.strerror or str(error)).lower()})")
     finally:
-        os.close(handle)
+        with suppress(OSError):  # nothing was written through it
+            os.close(handle)
     if len(data) > MAX_BYTES:
         return _Loaded({}, "is too large")
     return _parse(data) if data else _Loaded({})
