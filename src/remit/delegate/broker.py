@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from remit.delegate.drive import Drive
 from remit.delegate.endings import Ended, conclude
+from remit.delegate.line import Line, find_deadline
 from remit.delegate.report import add_steps, load_report, make_report, render_report
 from remit.delegate.terms import read_terms
 from remit.delegate.together import Together
@@ -22,7 +22,7 @@ from remit.workspace import sessions
 from remit.workspace.brokers import Presence, clear_departed, is_present
 from remit.workspace.ledger.delegations import advance, list_delegations, load_delegation
 from remit.workspace.ledger.events import add_event, load_last_event, read_clock_ms
-from remit.workspace.ledger.slots import Slots, claim, set_deadline, set_ticket, take_slot
+from remit.workspace.ledger.slots import Slots, claim, set_deadline, set_ticket
 from remit.workspace.ledger.texts import keep_texts
 from remit.workspace.settle import Step
 
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     Begin = Callable[[Delegation], str]
     Settle = Callable[[Delegation, Conclusion], tuple[Step, ...]]
 
-_SLOT_LOOK_S = (0.02, 0.25)
-"""How often is looked whether another process has left a slot; who waits for one of this process is told."""
-_RECOVER_EVERY_S = 2.0
 NO_LIMITS = Slots()
 
 
@@ -67,8 +64,7 @@ class Broker:
         """Functions that run in this process, by session."""
         self.drives: dict[str, Drive] = {}
         self.together = Together(home)
-        self._line: dict[asyncio.Future[None], None] = {}
-        """Those that wait for a slot, in their order."""
+        self.line = Line(self)
         self._own_runners = own_runners or {}
         self._runners: dict[str, Runner] = {}
         self._presence: Presence | None = None
@@ -82,6 +78,7 @@ class Broker:
 
     def end(self) -> None:
         """Go; agents that run go on, and are taken over."""
+        self.line.end()
         if self._presence is not None:
             self._presence.end()
             self._presence = None
@@ -121,48 +118,12 @@ class Broker:
         return row
 
     async def _wait_for_slot(self, row: Delegation) -> Conclusion | None:
-        """Wait until there is room; what became of it where it never began.
-
-        Its time begins then, and ends no later than its caller's.
-        """
-        limit_ms = self._find_limit(row)
-        pause, looked, was_told = _SLOT_LOOK_S[0], 0.0, False
-        while True:
-            now_ms = read_clock_ms()
-            if self.is_cancelled(row.session_id):
-                return conclude(Ended("cancelled", row.agent, reason="it had not begun"))
-            if limit_ms is not None and now_ms >= limit_ms:
-                return conclude(Ended("timeout", row.agent, reason="no slot was free in its caller's time"))
-            if await self.together.write(partial(self._take_slot, row, _find_deadline(row, now_ms, limit_ms))):
-                return None
-            if was_told:  # whoever is next may be of another agent or tree, and have room
-                self._tell_next()
-            looked += pause
-            if looked >= _RECOVER_EVERY_S:  # what holds the slots may be dead
-                looked = 0.0
-                self.recover_soon()
-            was_told = await self._wait_in_line(pause)
-            pause = min(pause * 1.5, _SLOT_LOOK_S[1])
-
-    def _take_slot(self, row: Delegation, deadline_ms: int, _: object) -> bool:
-        return take_slot(self.home.ledger, row, self.slots, deadline_ms=deadline_ms)
-
-    async def _wait_in_line(self, seconds: float) -> bool:
-        """Wait until this process leaves a slot, but not longer than some time; whether it did."""
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._line[turn] = None
-        try:
-            await asyncio.wait({turn}, timeout=seconds)
-        finally:
-            self._line.pop(turn, None)
-        return turn.done()
-
-    def _tell_next(self) -> None:
-        """Let the next in line look for a slot."""
-        if self._line:
-            turn = next(iter(self._line))
-            del self._line[turn]
-            turn.set_result(None)
+        """Wait until there is room; what became of it where it never began."""
+        ending = await self.line.wait(row, self._find_limit(row))
+        if not ending:
+            return None
+        reason = "it had not begun" if ending == "cancelled" else "no slot was free in its caller's time"
+        return conclude(Ended(ending, row.agent, reason=reason))
 
     def _find_limit(self, row: Delegation) -> int | None:
         """When the caller's own time is up."""
@@ -171,7 +132,7 @@ class Broker:
 
     def restart_clock(self, row: Delegation) -> Delegation:
         """Let the time of a delegation begin now: until now it was only looked at the tree."""
-        deadline_ms = _find_deadline(row, read_clock_ms(), self._find_limit(row))
+        deadline_ms = find_deadline(row, read_clock_ms(), self._find_limit(row))
         set_deadline(self.home.ledger, row.session_id, deadline_ms)
         return row._replace(deadline_ms=deadline_ms)
 
@@ -201,7 +162,7 @@ class Broker:
                 advance(db, row.session_id, "settled")
 
         await self.together.write(write)
-        self._tell_next()
+        self.line.call()
         return report if is_over else await self._settle(row)
 
     async def _settle(self, row: Delegation) -> Envelope:
@@ -233,6 +194,7 @@ class Broker:
         with self.home.ledger.transaction() as db:
             for each in told:
                 add_event(db, "cancel", {"reason": reason}, session_id=each)
+        self.line.call()
         for each in told:
             if each in self.drives:
                 self.drives[each].cancel(reason)
@@ -296,11 +258,6 @@ class Broker:
     def recover_soon(self) -> list[asyncio.Task[Envelope]]:
         """Drive what others have left, beside whatever is being done."""
         return [asyncio.ensure_future(self.drive(session)) for session in self.claim_abandoned()]
-
-
-def _find_deadline(row: Delegation, now_ms: int, limit_ms: int | None) -> int:
-    end_ms = now_ms + int(read_terms(row.details).timeout_s * 1000)
-    return end_ms if limit_ms is None else min(end_ms, limit_ms)
 
 
 def _list_above(tree: Mapping[str, Delegation], session_id: str | None) -> list[str]:

@@ -12,6 +12,8 @@ from remit.workspace.ledger.delegations import advance, load_delegation
 from remit.workspace.ledger.events import add_event, read_clock_ms
 
 if TYPE_CHECKING:
+    from sqlite3 import Connection
+
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.ledger.store import Ledger
 
@@ -27,21 +29,35 @@ class Slots(NamedTuple):
 _HOLDERS = """
     SELECT count(*), coalesce(sum(agent = :agent), 0), coalesce(sum(root_id = :root), 0)
     FROM delegations AS holder
-    WHERE state = 'running' AND NOT EXISTS (
+    WHERE state = 'running' AND state <> 'settled' AND NOT EXISTS (  -- in these words it is the index's
         SELECT 1 FROM delegations AS child
         WHERE child.parent_id = holder.session_id AND child.awaited AND child.state <> 'settled'
     )
 """
 
 
-def take_slot(ledger: Ledger, row: Delegation, slots: Slots, *, deadline_ms: int) -> bool:
-    """Let a delegation begin if there is room for it at this moment; whether it runs now."""
-    with ledger.transaction(durable=True) as db:  # before anything is done for it
-        counts = db.execute(_HOLDERS, {"agent": row.agent, "root": row.root_id}).fetchone()
-        if any(limit is not None and count >= limit for count, limit in zip(counts, slots, strict=True)):
-            return False
-        advance(db, row.session_id, "running", started_ms=read_clock_ms(), deadline_ms=deadline_ms)
-    return True
+_UNWANTED = """
+    SELECT session_id FROM delegations
+    WHERE state = 'admitted' AND state <> 'settled' AND EXISTS (
+        SELECT 1 FROM events WHERE events.session_id = delegations.session_id AND events.kind = 'cancel'
+    )
+"""
+
+
+def take_slot(db: Connection, row: Delegation, slots: Slots, *, deadline_ms: int) -> str | None:
+    """Let a delegation begin if there is room for it at this moment; else which limit is reached, and for whom."""
+    counts = db.execute(_HOLDERS, {"agent": row.agent, "root": row.root_id}).fetchone()
+    whom = ("running", f"agent {row.agent}", f"tree {row.root_id}")
+    for name, count, limit in zip(whom, counts, slots, strict=True):
+        if limit is not None and count >= limit:
+            return name
+    advance(db, row.session_id, "running", started_ms=read_clock_ms(), deadline_ms=deadline_ms)
+    return None
+
+
+def list_unwanted(db: Connection) -> frozenset[str]:
+    """The delegations that have not begun, and whose end somebody has asked for."""
+    return frozenset(row[0] for row in db.execute(_UNWANTED))
 
 
 def set_deadline(ledger: Ledger, session_id: str, deadline_ms: int) -> None:
