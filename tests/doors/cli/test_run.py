@@ -117,6 +117,7 @@ def test_a_program_that_is_not_there_could_not_run(remit: Remit) -> None:
     [
         (("-",), "there is nothing to do: the prompt is empty; say what the agent shall do"),
         (("-", "x", "--runner", "clade"), "clade"),
+        (("nobody", "x"), "there is no agent 'nobody'"),
         (("-", "x", "--timeout", "soon"), "'soon' is not a duration; write it like 90, 90s, 15m or 2h"),
         (("-", "x", "--timeout", "0", "--command", "true"), "cannot be 0"),
         (("-", "x", "--input", "topic"), "'topic' is no input; write it as NAME=VALUE"),
@@ -218,6 +219,27 @@ def test_two_signals_do_not_wait_and_nothing_survives(remit: Remit, agent: Scrip
     out, _ = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, out) == (130, b"")
     wait_until(lambda: not agent.list_living(), "nothing is alive")
+
+
+def test_a_signal_before_it_is_waited_for_is_met(remit: Remit, agent: ScriptedAgent) -> None:
+    """What was written down just then does not run later, when nobody expects it."""
+    prelude = """
+import os, signal
+from remit.app.delegating import workspace
+enter = workspace.Workspace._enter
+def interrupt(*args):
+    entered = enter(*args)
+    os.kill(os.getpid(), signal.SIGINT)
+    return entered
+workspace.Workspace._enter = interrupt
+from remit.doors.cli import main
+main()
+"""
+    command = agent.hangs().command
+    ended = remit("run", "-", "Hang.", "--command", command, "--timeout", "60", "--json", prelude=("-c", prelude))
+    assert (ended.code, json.loads(ended.out)["ending"]) == (1, "cancelled")
+    assert list_rows(remit.folder)[0].state == "settled"
+    assert agent.list_living() == []
 
 
 def test_a_signal_that_was_ignored_stays_so(remit: Remit, agent: ScriptedAgent) -> None:

@@ -7,34 +7,26 @@ so: that is how a shell keeps Ctrl-C from what runs in its background, and `nohu
 from __future__ import annotations
 
 import signal
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-@contextmanager
-def held_back() -> Iterator[None]:
-    """Let signals wait until somebody meets them: between being written down and being waited for, work has nobody."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-
-
 class Interrupts:
-    """Meets signals as long as it is entered: `first` is called once, `again` from the second on."""
+    """Meets signals as long as it is entered. One that comes before it is said what to do is met then.
 
-    def __init__(self, loop: AbstractEventLoop, *, first: Callable[[], None], again: Callable[[], None]) -> None:
-        self.came = 0
+    Enter it before work is written down: between that and its being waited for, the work would have nobody who ends it.
+    """
+
+    def __init__(self, loop: AbstractEventLoop) -> None:
         self._loop = loop
-        self._first = first
-        self._again = again
+        self._came = 0
+        self._first: Callable[[], None] | None = None
+        self._again: Callable[[], None] | None = None
         self._met: list[signal.Signals] = []
 
     def __enter__(self) -> Self:
@@ -42,13 +34,20 @@ class Interrupts:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 self._loop.add_signal_handler(number, self._meet)
                 self._met.append(number)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         return self
 
     def __exit__(self, *_: object) -> None:
         for number in self._met:
             self._loop.remove_signal_handler(number)
 
+    def answer(self, *, first: Callable[[], None], again: Callable[[], None]) -> None:
+        """What a signal does from now on: `first` once, `again` from the second on."""
+        self._first, self._again = first, again
+        if self._came:
+            first()
+
     def _meet(self) -> None:
-        self.came += 1
-        (self._first if self.came == 1 else self._again)()
+        self._came += 1
+        call = self._first if self._came == 1 else self._again
+        if call is not None:
+            call()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from remit.app.delegating.preparing import Prepared
     from remit.app.delegating.workspace import Workspace
     from remit.delegate.envelope import Envelope
+    from remit.doors.cli.interrupts import Interrupts
     from remit.doors.cli.live import Watch
     from remit.model import Finding
 
@@ -136,27 +137,32 @@ def carry_out(ws: Workspace, request: Request, *, output_format: str) -> int:
 
 
 async def _carry_out(ws: Workspace, request: Request, output_format: str) -> tuple[Prepared, Envelope]:
+    import asyncio
+
     from remit.app.delegating.following import Following
-    from remit.doors.cli.interrupts import held_back
+    from remit.doors.cli.interrupts import Interrupts
     from remit.doors.cli.live import make_watch
 
     async with ws:
-        with held_back():
+        with Interrupts(asyncio.get_running_loop()) as interrupts:
             prepared = await ws.start(request)
             session_id = prepared.row.session_id
             watch = make_watch(Following(ws.home, session_id), output_format=output_format)
             if output_format != "json":
                 tell_asides(prepared.findings)
             watch.begin(f"{session_id}: {prepared.row.agent} is at work; follow it with: remit logs -f {session_id}")
-            return prepared, await follow(ws, session_id, watch)
+            return prepared, await follow(ws, session_id, watch, interrupts)
 
 
-async def follow(ws: Workspace, session_id: str, watch: Watch) -> Envelope:
+async def follow(ws: Workspace, session_id: str, watch: Watch, interrupts: Interrupts | None = None) -> Envelope:
     """Wait for a delegation, and show it meanwhile. Who interrupts cancels it; who does so again does not wait."""
     import asyncio
 
-    from remit.doors.cli.interrupts import Interrupts
+    if interrupts is None:
+        from remit.doors.cli.interrupts import Interrupts
 
+        with Interrupts(asyncio.get_running_loop()) as own:
+            return await follow(ws, session_id, watch, own)
     cancelling: list[asyncio.Task[Sequence[str]]] = []
 
     def cancel() -> None:
@@ -169,12 +175,12 @@ async def follow(ws: Workspace, session_id: str, watch: Watch) -> Envelope:
         os._exit(INTERRUPTED)
 
     waiting = asyncio.ensure_future(ws.wait(session_id))
-    with Interrupts(asyncio.get_running_loop(), first=cancel, again=kill):
-        while not (await asyncio.wait({waiting}, timeout=watch.every_s))[0]:
-            watch.look()
-        for told in cancelling:
-            for each in await told:  # those below it, whose brokers may have ended with their agents
-                await ws.wait(each)
+    interrupts.answer(first=cancel, again=kill)
+    while not (await asyncio.wait({waiting}, timeout=watch.every_s))[0]:
+        watch.look()
+    for told in cancelling:
+        for each in await told:  # those below it, whose brokers may have ended with their agents
+            await ws.wait(each)
     watch.end()
     return waiting.result()
 

@@ -82,8 +82,7 @@ async def _fan_out(
     from remit.app.delegating.fanout import Fanout
     from remit.doors.cli.interrupts import Interrupts
 
-    cancelling = []
-
+    cancelling: list[asyncio.Future[None]] = []
     async with ws:
         fanout = Fanout(ws, requests, concurrency=concurrency, on_done=tell, batch=_BATCH, again=again)
 
@@ -96,8 +95,9 @@ async def _fan_out(
             progress.end()
             os._exit(INTERRUPTED)
 
-        working = asyncio.ensure_future(fanout.run())
-        with Interrupts(asyncio.get_running_loop(), first=cancel, again=kill):
+        with Interrupts(asyncio.get_running_loop()) as interrupts:
+            interrupts.answer(first=cancel, again=kill)
+            working = asyncio.ensure_future(fanout.run())
             while not (await asyncio.wait({working}, timeout=_DRAW_EVERY_S))[0]:
                 progress.look(len(fanout.running))
             await asyncio.gather(*cancelling)

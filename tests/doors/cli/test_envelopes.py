@@ -1,0 +1,114 @@
+"""Envelopes as text: short, with every part that is there, and nothing of an agent's that steers a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from remit.delegate.envelope import Envelope, EnvelopeArtifact, Spending, Unsettled
+from remit.doors.cli.envelopes import (
+    get_envelope_code,
+    render_duration,
+    render_envelope,
+    render_envelope_line,
+    shape_envelope,
+)
+from remit.doors.terminal import Paint
+from remit.model import Fault, Finding
+
+PLAIN, COLOURED = Paint(on=False), Paint(on=True)
+DONE = Envelope("sess_1_abc", "writer", "completed", "It is written.", "accepted", "exited")
+WHOLE = Envelope(
+    "sess_1_abc", "writer", "partial", "Half of it is written.", "invalid", "timeout",
+    artifacts=(
+        EnvelopeArtifact("a.md", "report", grade="attributed"),
+        EnvelopeArtifact("b.md", "report", grade="present", reason="it did not change"),
+    ),
+    unclaimed=("c.md",),
+    unclaimed_count=7,
+    findings=(Finding("RET011", "warning", "a field is missing", "Give it.", "R1.1"),
+              Finding("RET012", "error", "its time was up", "", "R1.1")),
+    errors=(Fault("timeout", "its time was up", "TIMEOUT", recoverable=True, recommendation="Wait."),),
+    next_steps=("Resume it.",),
+    usage=Spending(12_345, 0.5, 3, 75.4),
+    attempts=2,
+    unsettled=(Unsettled("git", "nothing to commit to"),),
+    notes=("worktree: git merge x brings it in",),
+    left_out=("summary 10/400 characters",),
+)  # fmt: skip
+
+
+def test_every_part_has_its_line() -> None:
+    assert render_envelope(WHOLE, paint=PLAIN).splitlines() == [
+        "✗ writer: partial · timeout · 2 attempts · 1 min 15 s · 12,345 tokens · $0.50",
+        "  Half of it is written.",
+        "  ✓ a.md  report, attributed",
+        "  · b.md  report, present (it did not change)",
+        "  not named: 7 files changed: c.md, 6 more",
+        "  error[TIMEOUT]: its time was up",
+        "  warning[RET011]: a field is missing",
+        "  not settled: git: nothing to commit to",
+        "  note: worktree: git merge x brings it in",
+        "  next: Resume it.",
+        "  left out: summary 10/400 characters",
+        "  see: remit show sess_1_abc --full",
+    ]
+
+
+def test_a_plain_success_is_three_lines() -> None:
+    assert render_envelope(DONE, paint=PLAIN).splitlines() == [
+        "✓ writer: completed",
+        "  It is written.",
+        "  see: remit show sess_1_abc --full",
+    ]
+
+
+def test_colour_only_where_it_is_wanted() -> None:
+    assert "\x1b" in render_envelope(WHOLE, paint=COLOURED)
+    assert "\x1b" not in render_envelope(WHOLE, paint=PLAIN)
+
+
+def test_what_an_agent_wrote_does_not_steer_the_terminal() -> None:
+    evil = "\x1b]0;x\x07\u202e"
+    fault = Fault(evil, evil, evil, recoverable=False, recommendation=evil)
+    finding = Finding("RET011", "error", f"two{evil}", "", "R1.1")
+    artifact = EnvelopeArtifact(evil, evil, evil, "claimed", evil)
+    told = Envelope(
+        "s", evil, "failed", evil, evil, evil, (artifact,), (evil,), 1, (finding,), (fault,), (evil,),
+        unsettled=(Unsettled(evil, evil),), notes=(evil,), left_out=(evil,),
+    )  # fmt: skip
+    text = render_envelope(told, paint=PLAIN)
+    assert "<U+001B>" in text
+    assert not set("\x1b\x07\u202e") & set(text)
+    assert not set("\x1b\x07\u202e") & set(render_envelope_line(told, paint=PLAIN))
+
+
+@pytest.mark.parametrize(
+    ("status", "ending", "code"),
+    [
+        ("completed", "exited", 0),
+        ("partial", "timeout", 1),
+        ("failed", "crashed", 1),
+        ("blocked", "exited", 1),
+        ("failed", "cancelled", 1),
+        ("failed", "refused", 2),
+    ],
+)
+def test_exit_codes(status: str, ending: str, code: int) -> None:
+    assert get_envelope_code(DONE._replace(status=status, ending=ending)) == code
+
+
+def test_json_tells_of_the_request_only_where_there_is_something() -> None:
+    finding = Finding("INP003", "warning", "the agent knows no input 'x'", "", "R1.10")
+    assert "request_findings" not in shape_envelope(DONE)
+    assert shape_envelope(DONE, [finding])["request_findings"][0]["code"] == "INP003"
+    assert "show" in shape_envelope(DONE)
+    assert "show" not in shape_envelope(DONE._replace(session_id=""))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.04, "0.0 s"), (9.94, "9.9 s"), (59.4, "59 s"), (60, "1 min"), (200, "3 min 20 s"), (3600, "1 h"),
+     (7500, "2 h 5 min")],
+)  # fmt: skip
+def test_durations(seconds: float, text: str) -> None:
+    assert render_duration(seconds) == text
