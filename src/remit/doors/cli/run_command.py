@@ -30,7 +30,7 @@ _MAX_ASIDES = 5
 
 @click.command(cls=options.Command, short_help="Hand work to an agent and bring its checked return back.")
 @click.argument("agent", metavar="AGENT")
-@click.argument("prompt", metavar="PROMPT…", nargs=-1)
+@click.argument("prompt", metavar="[PROMPT]…", nargs=-1)
 @run_options.delegating
 @run_options.task
 @click.option("--detach", is_flag=True, help="Go on without it: say its session and end.")

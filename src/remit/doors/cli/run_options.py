@@ -82,7 +82,7 @@ _OPTIONS = (
     click.option("--runner", metavar="NAME", help="claude, opencode, codex, command, python, or one of remit.toml."),
     click.option("--command", metavar='"PROG ARGS"', help="Any program: it reads the prompt and prints the return."),
     _TIMEOUT,
-    options.dialect,
+    click.option("--dialect", metavar="DIALECT", help="standard, hyper or manifest; its file's when left out."),
     *_BUDGET,
     click.option("--isolate", type=_parse_isolation, metavar="worktree", help="Work in a worktree of its own."),
     click.option("--sandbox", is_flag=True, help="Let it write into the workspace alone; needs bubblewrap."),
