@@ -28,13 +28,13 @@ from remit.workspace.settle import Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from sqlite3 import Connection
 
     from remit.delegate.endings import Conclusion
     from remit.delegate.envelope import Envelope
     from remit.runners import Runner
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
+    from remit.workspace.ledger.store import Connection
 
     Begin = Callable[[Delegation], str]
     Settle = Callable[[Delegation, Conclusion], tuple[Step, ...]]

@@ -247,7 +247,8 @@ class Drive:
         if not (heard.text or "").strip():
             return None
         data = (heard.text or "").encode("utf-8", "surrogatepass")
-        keep_texts(self.home, self.row.session_id, {f"answer-{number}": data})  # before anyone interprets it
+        # Before anyone interprets it. It is on disk with the result; of a shim's agent its session's folder has it.
+        keep_texts(self.home, self.row.session_id, {f"answer-{number}": data}, durable=False)
         expectation = Expectation(
             self.row.session_id, self.row.agent or None, self.terms.kind or None, self.row.depth, self.row.path
         )
@@ -260,8 +261,10 @@ class Drive:
         """What is known of the agent's work: the tools of all its attempts, unless one of them did not tell."""
         told = [*self._earlier_tools, *(turn.heard.tools for turn in self.turns), heard.tools]
         tools = None if any(each is None for each in told) else tuple(use for each in told for use in each or ())
+        is_asked = self.before is not None or bool(self.terms.manifest)  # else nothing is told by what changed
+        shared = is_asked and self.broker.is_shared(self.row, self.terms.root)
         return Scene(
-            self.terms.root, self.before, tools, self.broker.is_shared(self.row, self.terms.root), self.terms.manifest,
+            self.terms.root, self.before, tools, shared, self.terms.manifest,
             self.terms.manifest_bytes, self.terms.topic, self.row.task_number,
             self.broker.list_below(self.row.session_id),
         )  # fmt: skip

@@ -16,10 +16,9 @@ from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.slots import list_unwanted, take_slot
 
 if TYPE_CHECKING:
-    from sqlite3 import Connection
-
     from remit.delegate.broker import Broker
     from remit.workspace.ledger.delegations import Delegation
+    from remit.workspace.ledger.store import Connection
 
 _LOOK_S = (0.01, 0.25)
 """How soon is looked again for slots that other processes leave."""

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextvars import Context
-    from sqlite3 import Connection
 
     from remit.workspace.home import Home
+    from remit.workspace.ledger.store import Connection
 
     Work = Callable[[Connection], Any]
 

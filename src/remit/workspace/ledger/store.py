@@ -19,6 +19,8 @@ from remit.workspace.locks import hold, try_hold
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+Connection = sqlite3.Connection
+"""What a transaction is written to, by a name for those above, who have no business with SQLite itself."""
 BUSY_SECONDS = 30.0
 MAX_LOG_BYTES = 4 * 1024 * 1024
 """A log that has grown beyond this is moved into the file by whoever notices."""

@@ -21,17 +21,20 @@ _SPILLED = b"\0spill:"
 """No text begins so: what an agent prints may, and is then spilled whatever its length."""
 
 
-def keep_texts(home: Home, session_id: str, texts: Mapping[str, bytes], *, db: Connection | None = None) -> None:
+def keep_texts(
+    home: Home, session_id: str, texts: Mapping[str, bytes], *, db: Connection | None = None, durable: bool = True
+) -> None:
     """Keep texts by their kind, all or none; what was kept under a kind before is replaced.
 
     `db`: a transaction that they are to be a part of. Long ones are on disk before, so that no row names what is not.
+    Texts that are not `durable` are on disk with the next thing that is, and outlive this process in any case.
     """
     rows = [(session_id, kind, _shorten(home, session_id, kind, text), read_clock_ms()) for kind, text in texts.items()]
     statement = "INSERT OR REPLACE INTO texts (session_id, kind, content, created_ms) VALUES (?, ?, ?, ?)"
     if db is not None:
         db.executemany(statement, rows)
         return
-    with home.ledger.transaction(durable=True) as own:
+    with home.ledger.transaction(durable=durable) as own:
         own.executemany(statement, rows)
 
 
