@@ -1,0 +1,121 @@
+"""What is shown of delegations while they run: read from the ledger, short, and nothing of an agent's that steers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from remit.app.delegating.following import Following
+from remit.doors.cli import live
+from remit.doors.cli.live import Lines, Screen, Silent, Tree, make_watch, render_clock, render_state
+from remit.workspace.home import Home
+from remit.workspace.ledger.delegations import Delegation, add_delegation, advance
+from remit.workspace.ledger.events import add_event
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+NOW_MS = 1_800_000_000_000
+
+
+@pytest.fixture(autouse=True)
+def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time that does not go on while a test is waited for."""
+    monkeypatch.setattr(live.time, "time", lambda: NOW_MS / 1000)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    home = Home(str(tmp_path))
+    yield home
+    home.close()
+
+
+def begin(home: Home, name: str, *, parent: str | None = None, root: str = "one", created_ms: int = 0) -> None:
+    row = Delegation(
+        name, f"agent-{name}", 1, ("orchestrator",), parent_id=parent, root_id=root, created_ms=created_ms or NOW_MS
+    )
+    add_delegation(home.ledger, row)
+    with home.ledger.transaction() as db:
+        advance(db, name, "running", started_ms=NOW_MS - 65_000, deadline_ms=NOW_MS + 235_000)
+
+
+def note(home: Home, name: str, kind: str, **details: object) -> None:
+    with home.ledger.transaction() as db:
+        add_event(db, kind, details, session_id=name)
+
+
+def test_each_stands_under_the_one_that_called_it(home: Home) -> None:
+    for at, (name, parent) in enumerate([("one", None), ("two", "one"), ("three", "two"), ("four", "one")], 1):
+        begin(home, name, parent=parent, created_ms=at)
+    begin(home, "other", root="other")
+    seen = Following(home, "one").look()
+    assert [(each.row.session_id, each.level) for each in seen] == [("one", 0), ("two", 1), ("three", 2), ("four", 1)]
+    assert [each.row.session_id for each in Following(home, "two").look()] == ["two", "three"]
+    assert Following(home, "nobody").look() == []
+
+
+def test_the_last_that_was_heard_is_told(home: Home) -> None:
+    begin(home, "one")
+    following = Following(home, "one")
+    assert render_state(following.look()[0]) == "running  1:05 of 5:00"
+    note(home, "one", "progress", said="reading\x1b[2J\n the  tests", tokens=1200, cost_usd=0.031)
+    assert render_state(following.look()[0]) == (
+        "running  1:05 of 5:00  1,200 tokens  $0.03  reading<U+001B>[2J<U+000A> the tests"
+    )
+    note(home, "one", "idle", seconds=61)
+    assert "nothing heard for 1:01" in render_state(following.look()[0])
+    note(home, "one", "progress", said="writing", tokens=None, cost_usd=None)
+    assert render_state(following.look()[0]) == "running  1:05 of 5:00  writing"
+
+
+def test_what_is_over_says_how(home: Home) -> None:
+    begin(home, "one")
+    with home.ledger.transaction() as db:
+        advance(db, "one", "settled", ended_ms=NOW_MS, status="completed", ending="exited", tokens=7)
+    assert render_state(Following(home, "one").look()[0]) == "completed  1:05  7 tokens"
+
+
+def test_a_log_gets_a_line_now_and_then(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(home, "one")
+    begin(home, "two", parent="one")
+    watch = Lines(Following(home, "one"))
+    watch.look()
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(live, "TELL_EVERY_S", 0.0)
+    watch.look()
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "two: agent-two  running  1:05 of 5:00\n")
+
+
+def test_no_line_is_wider_and_no_tree_higher_than_the_terminal(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(home, "one")
+    for number in range(20):
+        begin(home, f"child-{number}", parent="one")
+    note(home, "one", "progress", said="looking at a great many things " * 9, tokens=1, cost_usd=1)
+    monkeypatch.setattr(Screen, "get_size", staticmethod(lambda: (50, 10)))
+    Tree(Following(home, "one")).look()
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 8
+    assert lines[-1] == "  … and 14 more: remit tree"
+    assert max(map(len, lines)) < 50
+
+
+def test_who_watches_decides_what_is_shown(home: Home) -> None:
+    following = Following(home, "one")
+    assert isinstance(make_watch(following, output_format="json"), Silent)
+    assert isinstance(make_watch(following, output_format="full"), Lines)  # no terminal here
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(-1, "0:00"), (9.9, "0:09"), (75, "1:15"), (3600, "1:00:00"), (86399, "23:59:59")]
+)
+def test_a_clock(seconds: float, text: str) -> None:
+    assert render_clock(seconds) == text
