@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from remit.workspace.leftovers import Leftover
 
 _DAY_MS = 24 * 60 * 60 * 1000
+_MOST_ROWS = 100_000
 
 
 class Cleared(NamedTuple):
@@ -31,6 +32,11 @@ class Cleared(NamedTuple):
     worktrees: tuple[str, ...] = ()
     scratch: tuple[str, ...] = ()
     """Folders outside of the workspace in which a commit was made."""
+    folders: int = 0
+    """Of sessions."""
+    brokers: int = 0
+    """Files of processes that drove delegations and were killed."""
+    snapshots: int = 0
     freed_bytes: int = 0
     failures: tuple[str, ...] = ()
     """What could not be done, a sentence each."""
@@ -38,7 +44,7 @@ class Cleared(NamedTuple):
     @property
     def is_empty(self) -> bool:
         """Whether there was nothing to remove."""
-        return not any(self[1:8])
+        return not any(self[1:11])
 
 
 def clear_up(*, dry_run: bool = False) -> Cleared:
@@ -57,6 +63,7 @@ def clear_up(*, dry_run: bool = False) -> Cleared:
             finish_if_interrupted(home)  # what waits to be put in its place is no leftover
         worktrees, failures = _clear_worktrees(home, settings, dry_run=dry_run)
         forgotten, strays = _forget(home, settings, failures, dry_run=dry_run)
+        folders, brokers, trees = _clear_sessions(home, failures, dry_run=dry_run)
         from remit.workspace.leftovers import clear, clear_scratch, clear_spills, find_recovered, find_scratch  # noqa: PLC0415
 
         recovered = find_recovered(home, days=settings.retention.days, failures=failures)
@@ -74,7 +81,11 @@ def clear_up(*, dry_run: bool = False) -> Cleared:
             tuple(_name(home, half)),
             tuple(worktrees),
             tuple(each.file for each in scratch),
-            forgotten.freed_bytes + sum(each.size_bytes for each in (*strays, *recovered, *half, *scratch)),
+            forgotten.folders + len(folders),
+            brokers,
+            len(trees),
+            forgotten.freed_bytes
+            + sum(each.size_bytes for each in (*strays, *recovered, *half, *scratch, *folders, *trees)),
             tuple(dict.fromkeys(failures)),  # a folder may be searched for more than one reason
         )
     finally:
@@ -90,6 +101,20 @@ def _forget(home: Home, settings: Settings, failures: list[str], *, dry_run: boo
         return Forgotten(), []
     days, megabytes = settings.retention
     return forget_old(home, days=days, megabytes=megabytes, dry_run=dry_run), find_stray_spills(home, failures)
+
+
+def _clear_sessions(home: Home, failures: list[str], *, dry_run: bool) -> tuple[list[Leftover], int, list[Leftover]]:
+    """What agents and brokers have left: folders that no row names, killed brokers, the last look at the tree."""
+    if not os.path.lexists(home.ledger_file):
+        return [], 0, []
+    from remit.workspace.brokers import clear_departed, count_departed  # noqa: PLC0415 - only with a ledger
+    from remit.workspace.leftovers import clear, clear_sessions, find_old_tree, find_stray_sessions  # noqa: PLC0415
+
+    folders, trees, brokers = find_stray_sessions(home), find_old_tree(home), count_departed(home)
+    if not dry_run:
+        folders, trees = clear_sessions(home, folders, failures), clear(trees, failures)
+        clear_departed(home)
+    return folders, brokers, trees
 
 
 def find_half_written(root: str, settings: Settings, failures: list[str]) -> list[Leftover]:
@@ -122,7 +147,10 @@ def _name(home: Home, leftovers: Iterable[Leftover]) -> list[str]:
 
 
 def _clear_worktrees(home: Home, settings: Settings, *, dry_run: bool) -> tuple[list[str], list[str]]:
-    """The worktrees of delegations that are settled and old, or forgotten. In one that is young may be work."""
+    """The worktrees of delegations that are done and have a branch, or are settled and old, or forgotten.
+
+    In any other may be work that is nowhere else, or that is gone on with.
+    """
     if not os.path.isdir(f"{home.folder}/worktrees"):  # noqa: PTH112 - pathlib costs 8 ms
         return [], []
     from remit.workspace.git.worktrees import list_worktrees, remove_worktree  # noqa: PLC0415 - only with worktrees
@@ -145,14 +173,21 @@ def _clear_worktrees(home: Home, settings: Settings, *, dry_run: bool) -> tuple[
 
 
 def _is_over(home: Home, name: str, days: int) -> bool:
-    """Whether a worktree's delegation ended long ago. One without a row is as old as its folder."""
-    from remit.workspace.ledger.delegations import load_delegation  # noqa: PLC0415 - only with worktrees
+    """Whether nobody needs a worktree any more. One without a row is as old as its folder."""
+    from remit.workspace.git.worktrees import has_branch  # noqa: PLC0415 - only with worktrees
+    from remit.workspace.ledger.delegations import list_delegations, load_delegation  # noqa: PLC0415
     from remit.workspace.ledger.events import read_clock_ms  # noqa: PLC0415
+    from remit.workspace.sessions import list_living  # noqa: PLC0415
 
     horizon = read_clock_ms() - days * _DAY_MS
+    used = {str(row.details.get("worktree")) for row in list_delegations(home.ledger, only_open=True, limit=_MOST_ROWS)}
+    if name in used or name in {attempt.session_id for attempt in list_living(home)}:
+        return False
     delegation = load_delegation(home.ledger, name)
     if delegation is not None:
-        return delegation.state == "settled" and (delegation.ended_ms or delegation.created_ms) < horizon
+        is_old = (delegation.ended_ms or delegation.created_ms) < horizon
+        is_done = delegation.status == "completed" and has_branch(home.root, f"remit/{name}")
+        return delegation.state == "settled" and (is_old or is_done)
     try:
         return os.lstat(f"{home.folder}/worktrees/{name}").st_mtime * 1000 < horizon
     except FileNotFoundError:  # git still knows it, and there is nothing in it

@@ -64,10 +64,18 @@ def read_pid(broker: str | None) -> int | None:
 
 def clear_departed(home: Home) -> None:
     """Remove what brokers have left that were killed."""
+    for file in _list_files(home):
+        _clear(file)
+
+
+def count_departed(home: Home) -> int:
+    """How many brokers were killed, and have left their file."""
+    return sum(find_holder(file) is None for file in _list_files(home))
+
+
+def _list_files(home: Home) -> list[str]:
     folder = home.make_folder("brokers")
-    for name in os.listdir(folder):
-        if name.endswith(".lock"):
-            _clear(f"{folder}/{name}")
+    return [f"{folder}/{name}" for name in os.listdir(folder) if name.endswith(".lock")]
 
 
 def _clear(file: str) -> None:

@@ -14,10 +14,13 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from remit.errors import BusyError, StorageError
 from remit.lazy import lazy
+from remit.workspace.evidence.kept import TREE
 from remit.workspace.git.repository import SCRATCH
 from remit.workspace.ledger.condition import examine
 from remit.workspace.machine import is_alive
+from remit.workspace.sessions import SESSIONS, list_living, measure_sessions, remove_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -217,6 +220,41 @@ def _list_names(folder: str, failures: list[str]) -> list[str]:
     with _telling(failures, f"'{folder}' cannot be searched"):
         return [] if os.path.islink(folder) else os.listdir(folder)
     return []
+
+
+def find_stray_sessions(home: Home) -> list[Leftover]:
+    """Folders of sessions that the ledger does not know, and that nobody has touched for a day."""
+    now, place = time.time(), f"{home.folder}/{SESSIONS}"
+    sizes = measure_sessions(home)
+    with home.ledger.reading() as db:
+        known = {row[0] for row in db.execute("SELECT session_id FROM delegations")}
+    living = {attempt.session_id for attempt in list_living(home)}
+    strays = sorted(sizes.keys() - known - living)
+    return [Leftover(f"{place}/{name}", sizes[name]) for name in strays if _is_quiet(f"{place}/{name}", now)]
+
+
+def clear_sessions(home: Home, strays: Iterable[Leftover], failures: list[str]) -> list[Leftover]:
+    """Remove them; those that are gone now. One that has come alive stays."""
+    gone = []
+    for each in strays:
+        try:
+            remove_session(home, os.path.basename(each.file))
+            gone.append(each)
+        except (BusyError, StorageError) as error:
+            failures.append(str(error))
+    return gone
+
+
+def find_old_tree(home: Home) -> list[Leftover]:
+    """The last look at the whole tree, where nobody has needed it for a day: it only makes the next one quicker."""
+    return list(_find_plain([f"{home.folder}/{TREE}"], SCRATCH_SECONDS))
+
+
+def _is_quiet(folder: str, now: float) -> bool:
+    try:
+        return now - os.lstat(folder).st_mtime > SCRATCH_SECONDS
+    except OSError:
+        return False
 
 
 def clear(leftovers: Iterable[Leftover], failures: list[str]) -> list[Leftover]:

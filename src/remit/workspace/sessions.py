@@ -617,6 +617,41 @@ def _list_parents() -> dict[int, int]:
     return {int(pid): int(parent) for pid, parent in pairs}
 
 
+def has_session(home: Home, session_id: str) -> bool:
+    """Whether a session has a folder."""
+    if not _is_id(session_id):
+        return False
+    folder = os.path.dirname(find_folder(home, session_id, 1))
+    return os.path.isdir(folder) and not os.path.islink(folder)
+
+
+def measure_sessions(home: Home) -> dict[str, int]:
+    """The sessions that have a folder, and how many bytes are in it. No link is followed."""
+    place = f"{home.folder}/{SESSIONS}"
+    names = [] if os.path.islink(place) else _list_folders(place)
+    return {name: _measure_folder(f"{place}/{name}") for name in names if _is_id(name)}
+
+
+def _list_folders(place: str) -> list[str]:
+    try:
+        with os.scandir(place) as entries:
+            return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+
+
+def _measure_folder(folder: str) -> int:
+    size, waiting = 0, [folder]
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                else:
+                    size += entry.stat(follow_symlinks=False).st_size
+    return size
+
+
 def remove_session(home: Home, session_id: str) -> bool:
     """Remove a session with all of its attempts; whether there was one. One that is alive stays."""
     folder = os.path.dirname(find_folder(home, session_id, 1))

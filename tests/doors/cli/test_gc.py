@@ -1,5 +1,6 @@
 """`remit gc`: what is old goes, what is open or young stays, and what people keep is never touched."""
 
+import fcntl
 import json
 import os
 import subprocess
@@ -10,11 +11,13 @@ from typing import Any
 
 import pytest
 
+from remit.workspace.brokers import Presence, is_present
 from remit.workspace.git.worktrees import add_worktree
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import Delegation, add_delegation, advance, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.spills import write_spill
+from remit.workspace.sessions import make_attempt
 from tests.doors.cli.test_init import MANIFEST
 from tests.doors.cli.test_lint import git, put
 from tests.doors.cli.test_make import list_files
@@ -208,3 +211,115 @@ def test_settings_that_cannot_be_followed_stop_it(workspace: Inside) -> None:
     ended = workspace("gc")
     assert (ended.code, "is not a number from 1" in ended.complaint) == (2, True)
     assert is_known(workspace, "old")
+
+
+# What agents and brokers leave
+
+
+def make_session(inside: Inside, name: str, *, hours_ago: float = 0.0) -> Path:
+    """The folder of a session, as if an agent had printed something."""
+    home = Home(str(inside.folder))
+    folder = Path(make_attempt(home, name, 1).folder)
+    home.close()
+    (folder / "out").write_bytes(b"x" * 5000)
+    when = time.time() - hours_ago * 3600
+    os.utime(folder.parent, (when, when))
+    return folder
+
+
+def test_the_folder_of_a_forgotten_session_goes_with_it(workspace: Inside) -> None:
+    for name, days in (("sess_old", 100), ("sess_young", 1)):
+        delegate(workspace, name, days_ago=days)
+    old, young = make_session(workspace, "sess_old"), make_session(workspace, "sess_young")
+    planned = load(workspace("gc", "--dry-run", "--json"))
+    assert old.exists()
+    done = load(workspace("gc", "--json"))
+    assert done["folders"] == planned["folders"] == 1
+    assert done["freed_bytes"] == planned["freed_bytes"] > 5000
+    assert not old.parent.exists()
+    assert young.exists()
+
+
+def test_what_is_alive_is_never_forgotten(workspace: Inside) -> None:
+    delegate(workspace, "sess_old", days_ago=100)
+    folder = make_session(workspace, "sess_old", hours_ago=48)
+    stray = make_session(workspace, "sess_stray", hours_ago=48)
+    living = workspace.folder / ".remit" / "living"
+    living.mkdir()
+    handles = []
+    for each in (folder, stray):
+        (living / f"{each.parent.name}.1").touch()
+        handles.append(os.open(each, os.O_RDONLY))
+        fcntl.flock(handles[-1], fcntl.LOCK_EX)
+    try:
+        assert load(workspace("gc", "--json"))["folders"] == 0
+        assert is_known(workspace, "sess_old")
+        assert folder.exists()
+        assert stray.exists()
+    finally:
+        for handle in handles:
+            os.close(handle)
+    assert load(workspace("gc", "--json"))["folders"] == 2
+    assert not is_known(workspace, "sess_old")
+
+
+def test_a_folder_that_no_row_names_goes_after_a_day(workspace: Inside) -> None:
+    delegate(workspace, "sess_young", days_ago=1)
+    stray, fresh = make_session(workspace, "sess_a", hours_ago=48), make_session(workspace, "sess_b", hours_ago=2)
+    young = make_session(workspace, "sess_young", hours_ago=48)
+    ended = workspace("gc")
+    assert "1 session folder" in ended.text
+    assert not stray.parent.exists()
+    assert fresh.exists()
+    assert young.exists()
+
+
+def test_large_output_counts_as_much_as_rows(workspace: Inside) -> None:
+    put(workspace, "remit.toml", "[retention]\nmegabytes = 1\n")
+    for name, days in (("sess_older", 3), ("sess_newer", 2)):
+        delegate(workspace, name, days_ago=days)
+        (make_session(workspace, name) / "out").write_bytes(b"x" * 800_000)
+    assert load(workspace("gc", "--json"))["delegations"] == 1
+    assert not is_known(workspace, "sess_older")
+    assert is_known(workspace, "sess_newer")
+
+
+def test_brokers_that_were_killed_and_the_last_look_go(workspace: Inside) -> None:
+    delegate(workspace, "sess_young", days_ago=1)
+    home = Home(str(workspace.folder))
+    present = Presence(home)
+    departed = Path(home.make_folder("brokers")) / "1-abc.lock"
+    departed.touch()
+    tree = workspace.folder / ".remit" / "tree"
+    tree.write_bytes(b"x" * 100)
+    try:
+        told = load(workspace("gc", "--json"))
+        assert (told["brokers"], told["snapshots"]) == (1, 0)
+        assert not departed.exists()
+        assert is_present(home, present.id)
+    finally:
+        present.end()
+        home.close()
+    os.utime(tree, (time.time() - 2 * 86400,) * 2)
+    assert load(workspace("gc", "--json"))["snapshots"] == 1
+    assert not tree.exists()
+
+
+def test_a_worktree_whose_work_is_on_a_branch_goes_at_once(workspace: Inside) -> None:
+    for name in ("sess_done", "sess_part", "sess_bare", "sess_used"):
+        delegate(workspace, name, days_ago=1, settled=False)
+        add_worktree(str(workspace.folder), name)
+        home = Home(str(workspace.folder))
+        with home.ledger.transaction() as db:
+            status = "partial" if name == "sess_part" else "completed"
+            advance(db, name, "settled", ended_ms=read_clock_ms(), status=status)
+        home.close()
+        if name != "sess_bare":
+            git(workspace.folder, "branch", f"remit/{name}")
+    home = Home(str(workspace.folder))
+    path = ("orchestrator", "planner")
+    add_delegation(home.ledger, Delegation("sess_goes_on", "planner", 1, path, details={"worktree": "sess_used"}))
+    home.close()
+    assert load(workspace("gc", "--json"))["worktrees"] == ["sess_done"]
+    left = sorted(each.name for each in (workspace.folder / ".remit" / "worktrees").iterdir())
+    assert left == ["sess_bare", "sess_part", "sess_used"]

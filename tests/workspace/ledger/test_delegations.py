@@ -22,7 +22,7 @@ from remit.workspace.ledger.delegations import (
 )
 from remit.workspace.ledger.events import add_event, load_events, read_clock_ms
 from remit.workspace.ledger.notes import set_note
-from remit.workspace.ledger.retention import forget_if_due, forget_old, measure_bytes
+from remit.workspace.ledger.retention import Forgotten, forget_if_due, forget_old, measure_bytes
 from remit.workspace.ledger.spills import find_spill, load_spill, write_spill
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def test_what_is_old_and_settled_is_forgotten(tmp_path: Path) -> None:
         load_spill(home, gone)
     settle(home, "child")
     assert forget_old(home, days=90, megabytes=1000).delegations == 2
-    assert forget_old(home, days=90, megabytes=1000) == (0, 0, 0, 0)
+    assert forget_old(home, days=90, megabytes=1000) == Forgotten()
 
 
 def test_while_it_is_too_large_the_oldest_are_forgotten(tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ _UNITS = ((1024**3, "GB"), (1024**2, "MB"), (1024, "kB"))
 def gc(*, dry_run: bool, output_format: str) -> int:
     """Remove settled delegations as [retention] says, with all that belongs to them, and files that crashes have left.
 
-    Tasks, manifest, error log and whatever is still open are never touched. Exit code 0: done, 1: something could not
-    be removed, 2: could not run.
+    A worktree goes once its delegation is completed and its branch is there. Tasks, manifest, error log and whatever is
+    open or alive are never touched. Exit code 0: done, 1: something could not be removed, 2: could not run.
     """
     from remit import app
 
@@ -69,6 +69,9 @@ def _describe(cleared: Cleared) -> list[str]:
         (len(cleared.recovered), "recovered original"),
         (len(cleared.half_written), "half-written file"),
         (len(cleared.scratch), "scratch folder"),
+        (cleared.folders, "session folder"),
+        (cleared.brokers, "departed broker"),
+        (cleared.snapshots, "snapshot"),
     ]
     return [count(total, noun) for total, noun in totals if total]
 

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from remit.workspace.evidence.values import Limits, Snapshot
     from remit.workspace.home import Home
 
+TREE = "tree"
 _MAX_BYTES = 1 << 30
 
 
 def take_before(home: Home, session_id: str, root: str, limits: Limits) -> Snapshot:
     """Look at the tree that a delegation will change, and keep it."""
-    latest = f"{home.make_folder()}/tree"
+    latest = f"{home.make_folder()}/{TREE}"
     earlier = _load(latest)
     if earlier is not None and earlier.root != os.path.realpath(root):
         earlier = None

@@ -72,6 +72,14 @@ def name_branch(folder: str, branch: str, commit: str) -> None:
         )
 
 
+def has_branch(root: str, branch: str) -> bool:
+    """Whether there is a branch of that name."""
+    try:
+        return run(find_repository(root).top, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}").code == 0
+    except Refused as refused:
+        raise refused.as_error() from refused
+
+
 def list_worktrees(root: str) -> tuple[str, ...]:
     """The names of the workspace's worktrees, those too that were left half made or half removed."""
     home = os.path.join(os.path.realpath(root), FOLDER)

@@ -1,18 +1,21 @@
 """Retention: nothing grows without bound.
 
-Owns what is forgotten, and when: settled delegations with all that belongs to them once they are old, and then the
-oldest of them, no more than it takes, while the whole is too large. What is open is never touched, nor anything that
-people keep: tasks, manifest and errors are not in the ledger.
+Owns what is forgotten, and when: settled delegations with all that belongs to them, the folders of their sessions too,
+once they are old, and then the oldest of them, no more than it takes, while the whole is too large. What is open or
+alive is never touched, nor anything that people keep: tasks, manifest and errors are not in the ledger.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from remit.errors import BusyError, StorageError
 from remit.workspace.files import remove
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.notes import get_note, set_note
 from remit.workspace.ledger.spills import find_spill
+from remit.workspace.sessions import has_session, list_living, measure_sessions, remove_session
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -56,6 +59,7 @@ class Forgotten(NamedTuple):
     events: int = 0
     spills: int = 0
     freed_bytes: int = 0
+    folders: int = 0
 
 
 def forget_old(home: Home, *, days: int, megabytes: int, dry_run: bool = False) -> Forgotten:
@@ -86,9 +90,10 @@ def forget_if_due(home: Home, *, days: int, megabytes: int) -> Forgotten:
 
 
 def measure_bytes(home: Home) -> int:
-    """How much past delegations take, in rows and in spills. The manifest's index is not theirs."""
+    """How much past delegations take, in rows, spills and folders. The manifest's index is not theirs."""
     sizes, spills = _load_sizes(home), _load_spills(home)
-    return sum(sizes.values()) + sum({name: size for each in spills.values() for name, size in each.items()}.values())
+    kept = {name: size for each in spills.values() for name, size in each.items()}
+    return sum(sizes.values()) + sum(kept.values()) + sum(measure_sessions(home).values())
 
 
 def _load_sizes(home: Home) -> dict[str, int]:
@@ -114,7 +119,8 @@ def _choose(home: Home, horizon: int, limit: int) -> tuple[list[str], int]:
     uses: dict[str, int] = {}
     for name in (name for each in spills.values() for name in each):
         uses[name] = uses.get(name, 0) + 1
-    kept = measure_bytes(home)
+    kept, folders = measure_bytes(home), measure_sessions(home)
+    living = {attempt.session_id for attempt in list_living(home)}
     chosen: list[str] = []
     freed = 0
     with home.ledger.reading() as db:
@@ -122,8 +128,10 @@ def _choose(home: Home, horizon: int, limit: int) -> tuple[list[str], int]:
     for session, created in rows:
         if created >= horizon and kept - freed <= limit:
             break
+        if session in living:
+            continue
         chosen.append(session)
-        freed += sizes.get(session, 0)
+        freed += sizes.get(session, 0) + folders.get(session, 0)
         for name, size in spills.get(session, {}).items():
             uses[name] -= 1
             freed += 0 if uses[name] else size
@@ -135,7 +143,12 @@ def _add(one: Forgotten, other: Forgotten) -> Forgotten:
 
 
 def _forget(home: Home, sessions: list[str], *, dry_run: bool) -> Forgotten:
-    """Remove what belongs to settled sessions."""
+    """Remove what belongs to settled sessions. The folders go first: what has no row is found by nobody."""
+    folders = [each for each in sessions if has_session(home, each)]
+    if not dry_run:
+        for each in folders:
+            with suppress(BusyError, StorageError):  # what stays is a leftover, and tried again as such
+                remove_session(home, each)
     marks = ", ".join("?" * len(sessions))
     with home.ledger.transaction() as db:
         query = f"SELECT DISTINCT hash FROM spills WHERE session_id IN ({marks})"  # noqa: S608 - marks only
@@ -147,7 +160,7 @@ def _forget(home: Home, sessions: list[str], *, dry_run: bool) -> Forgotten:
             for table in ("attempts", *_DATED, "delegations"):
                 db.execute(f"DELETE FROM {table} WHERE session_id IN ({marks})", sessions)  # noqa: S608 - names from above
             _remove_files(home, spills)
-    return Forgotten(events=events, spills=len(spills))
+    return Forgotten(events=events, spills=len(spills), folders=len(folders))
 
 
 def _remove_files(home: Home, spills: list[str]) -> None:
