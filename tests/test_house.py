@@ -27,9 +27,9 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("contract", "agents", "policy", "config"),
     ("workspace", "runners"),
     ("delegate",),
-    ("app", "testing"),
+    ("app",),
     (PORCH,),  # the public names, taken from app and below when they are first asked for
-    ("doors",),
+    ("doors", "testing"),
     ("__main__",),  # `python -m remit`: opens the command line door
 )
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}

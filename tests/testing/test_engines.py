@@ -1,0 +1,17 @@
+"""The engine of this machine keeps to the port."""
+
+from __future__ import annotations
+
+import pytest
+
+from remit.app.delegating.workspace import Workspace
+from remit.testing.engines import EngineSuite
+
+
+@pytest.mark.slow
+class TestLocal(EngineSuite):
+    """Ledger and shims."""
+
+    def open(self, root: str) -> Workspace:
+        """A workspace as it is opened by everybody."""
+        return Workspace.open(root)
