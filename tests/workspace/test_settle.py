@@ -95,6 +95,7 @@ def check_settled(folder: Path) -> None:
     assert [json.loads(line)["id"] for line in lines if line] == ["auth-2026-01-19"]
     task = json.loads((folder / "specs" / "state.json").read_text())["active_projects"][0]
     assert task["status"] == "researched"
+    assert task["linkedResearch"] == ["auth-2026-01-19"]
     assert [each["path"] for each in task["artifacts"]] == [f"{OUT}/2026-01-19_auth.md"]
     assert "[RESEARCHED]" in (folder / "specs" / "TODO.md").read_text()
     errors = json.loads((folder / "specs" / "errors.json").read_text())["errors"]
@@ -127,10 +128,11 @@ def test_a_delegation_is_settled_and_a_second_time_changes_nothing(tmp_path: Pat
 
 
 def test_what_the_agent_did_itself_is_not_done_again(tmp_path: Path) -> None:
-    """The agent moved the task, wrote its line and committed, as its file told it to."""
+    """The agent moved the task, wrote its line, linked it and committed, as its file told it to."""
     home = make(tmp_path)
     (tmp_path / OUT / "MANIFEST.jsonl").write_text(json.dumps(ENTRY) + "\n")
     TaskStore(home, "specs").move(1, "RESEARCHED")
+    TaskStore(home, "specs").link(1, "auth-2026-01-19")
     git(tmp_path, "add", OUT, "specs")
     git(tmp_path, "commit", "-qm", "task 1: Found out how users sign in.")
     settlement = describe(artifacts=(), faults=(), session_id="s2")

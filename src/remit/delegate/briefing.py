@@ -45,6 +45,13 @@ class TaskFacts(NamedTuple):
     plan_path: str = ""
     phase: str = ""
     """The phase to begin with, where there is a plan."""
+    id: str = ""
+    """What an outside task system calls it."""
+
+    @property
+    def label(self) -> str:
+        """What it is called."""
+        return self.id or str(self.number)
 
 
 class Assignment(NamedTuple):
@@ -164,7 +171,7 @@ def _tell_targets(work: Assignment) -> str:
 
 def _tell_task(work: Assignment, fence: Fence) -> Iterator[str]:
     task = work.task
-    lines = [] if task is None else [f"Task {task.number} is what this work is for."]
+    lines = [] if task is None else [f"Task {show(task.label)} is what this work is for."]
     if task is not None:
         facts = {
             "title": task.title,
@@ -174,7 +181,7 @@ def _tell_task(work: Assignment, fence: Fence) -> Iterator[str]:
         }
         told = [f"{name}: {' '.join(value.split())}" for name, value in facts.items() if value.strip()]
         told += [task.text] if task.text.strip() else []
-        lines += [fence.put("data", "\n".join(told), name=f"task {task.number}")] if told else []
+        lines += [fence.put("data", "\n".join(told), name=f"task {task.label}")] if told else []
         lines += [f"Its plan is {show(task.plan_path)}."] if task.plan_path else []
     lines += [f"Write your artifact to {show(work.artifact_path)}."] if work.artifact_path else []
     if task is not None and work.owner == "remit" and work.dialect != MANIFEST.name:
@@ -248,7 +255,7 @@ def list_tokens(work: Assignment) -> dict[str, str]:
 
         topic = make_slug(work.task.title)
     known = {
-        "TASK_ID": "" if work.task is None else str(work.task.number),
+        "TASK_ID": "" if work.task is None else work.task.label,
         "DATE": work.date,
         "TOPIC_SLUG": topic,
         "SESSION_ID": work.session_id,

@@ -64,6 +64,8 @@ class Terms(NamedTuple):
     phase: int | str | None = None
     working: str = ""
     """The marker that its task has from when it begins."""
+    outside: str = ""
+    """The task, where an outside system keeps it."""
     envelope_tokens: int = 400
     words: Mapping[str, str] = NOTHING
     """The workspace's own status words."""

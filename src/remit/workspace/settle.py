@@ -167,7 +167,6 @@ def _find_findings_file(home: Home, places: Places, entry: Mapping[str, Any]) ->
 
 def _settle_task(home: Home, settlement: Settlement, places: Places) -> Step:
     """The marker that the return moves the task to, and the artifacts, in one change."""
-    del home
     number = settlement.task_number
     if number is None or places.tasks is None:
         return Step("task", "nothing")
@@ -183,10 +182,23 @@ def _settle_task(home: Home, settlement: Settlement, places: Places) -> Step:
     told = (settlement.reason, *(fault.message for fault in settlement.faults), settlement.summary)
     reason = next((each for each in told if each.strip()), "the agent gave no reason")
     moved = places.tasks.conclude(number, follow, artifacts=settlement.artifacts, reason=reason)
-    state: State = "done" if moved.files else "there"
+    linked = _link_entry(home, settlement, places)
+    state: State = "done" if moved.files or linked else "there"
     where = f"task {number} is {moved.after or moved.before}"
     tasks = (f"{places.tasks.folder}/state.json", f"{places.tasks.folder}/TODO.md")
     return Step("task", state, where, moved.told, (*tasks, *moved.files))
+
+
+def _link_entry(home: Home, settlement: Settlement, places: Places) -> bool:
+    """Let the task name the line of the manifest that this work made (R4.9); whether it did not before."""
+    if settlement.entry is None or places.tasks is None or settlement.task_number is None:
+        return False
+    index = Index(home, places.manifest)
+    try:
+        found = find_own_entry(index, shape_entry(settlement.entry))
+    finally:
+        index.close()
+    return found is not None and bool(found.id) and bool(places.tasks.link(settlement.task_number, found.id).files)
 
 
 def _settle_errors(home: Home, settlement: Settlement, places: Places) -> Step:

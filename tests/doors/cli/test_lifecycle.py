@@ -454,3 +454,70 @@ def test_no_two_work_on_one_task(remit: Remit, worker: Worker, tmp_path: Path) -
     assert remit("cancel", session).code in (0, 1)
     assert remit("wait", session).code == 1
     assert get_marker(tmp_path) == "RESEARCHING"
+
+
+# A task system of somebody else's
+
+TOOL = """
+import json, sys
+with open(__file__ + ".log", "a") as log:
+    log.write(json.dumps(sys.argv[1:]) + "\\n")
+if sys.argv[1] == "show":
+    print("T-7: Cache the uploads of guests")
+"""
+FINDER = r"""
+import json, os, re, sys
+prompt = sys.stdin.read()
+with open(__file__ + ".log", "w") as log:
+    log.write(prompt)
+mode = sys.argv[1]
+topic, day = re.search(r"([a-z0-9-]+)-(\d{4}-\d\d-\d\d)", prompt).groups()
+folder = "claudedocs/agent-outputs"
+os.makedirs(folder, exist_ok=True)
+file = day + "_" + topic + ".md"
+with open(folder + "/" + file, "w") as findings:
+    findings.write("# Uploads\n\n## Summary\nThe uploads can be cached. It is simple.\n\n"
+                   "## Findings\n\n### Cache\n- x\n\n"
+                   "## Recommendations\n- y\n\n## Sources\n- z\n\n## Linked Tasks\n- T-7\n")
+line = {"id": topic + "-" + day, "file": file, "title": "Uploads", "date": day, "status": mode, "topics": ["cache"],
+        "key_findings": ["Cache uploads.", "Drop guests.", "Keep names."], "actionable": True,
+        "needs_followup": [] if mode == "complete" else ["BLOCKED:no key"], "linked_tasks": ["T-7"]}
+with open(folder + "/MANIFEST.jsonl", "a") as manifest:
+    manifest.write(json.dumps(line) + "\n")
+words = {"complete": "complete. See MANIFEST.jsonl for summary.", "partial": "partial. See MANIFEST.jsonl for details.",
+         "blocked": "blocked. See MANIFEST.jsonl for blocker details."}
+print("Research " + words[mode])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mode", "code", "after"),
+    [("complete", 0, ["complete", "link"]), ("partial", 1, ["complete", "link"]), ("blocked", 1, [])],
+)
+def test_a_task_of_an_outside_system_is_shown_focused_completed_and_linked(
+    remit: Remit, tmp_path_factory: pytest.TempPathFactory, mode: str, code: int, after: list[str]
+) -> None:
+    """R4.8, R4.12, R4.13: what is partial completes the task there, what is blocked leaves it open."""
+    folder = tmp_path_factory.mktemp("outside")
+    remit.env["XDG_CONFIG_HOME"] = str(folder / "config")
+    tool, finder = folder / "tool.py", folder / "finder.py"
+    tool.write_text(TOOL, "utf-8")
+    finder.write_text(FINDER, "utf-8")
+    call = f"{sys.executable} {tool}"
+    names = {"show": "", "focus": "", "complete": "", "link": " {research}"}
+    rows = "".join(f'{name} = "{call} {name} {{id}}{rest}"\n' for name, rest in names.items())
+    put(remit, "remit.toml", f"[tasks]\n{rows}")
+    args = ("research", "T-7", "--dialect", "manifest", "--command", f"{sys.executable} {finder} {mode}")
+    untrusted = remit(*args)
+    assert untrusted.code == 2
+    assert not Path(f"{tool}.log").exists()
+    assert remit("trust", "--yes").code == 0
+    ended = remit(*args)
+    assert ended.code == code, (ended.out, ended.err)
+    assert "T-7: Cache the uploads of guests" in Path(f"{finder}.log").read_text("utf-8")
+    calls = [json.loads(line) for line in Path(f"{tool}.log").read_text("utf-8").splitlines()]
+    assert [call[:2] for call in calls] == [[name, "T-7"] for name in ("show", "focus", *after)]
+    if after:
+        assert calls[-1][2].startswith("t-7-research-")
+        assert "note: outside: task T-7 is completed, linked to t-7-research-" in ended.text

@@ -50,6 +50,8 @@ class Request(NamedTuple):
     phase: int | str | None = None
     working: str = ""
     """The marker that its task has from when it begins."""
+    outside: str = ""
+    """The task, where an outside system keeps it."""
     handed: tuple[str, ...] = ()
     """Files of the workspace that it is given: the first to read, the others by name."""
     topic: str = ""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.app.delegating.agents import list_agents
 from remit.app.delegating.asking import NO_AGENT, Request
 from remit.app.delegating.markers import open_store
+from remit.app.delegating.outside import list_outside, show_outside
 from remit.app.delegating.task_facts import describe_task
 from remit.delegate.lifecycle import (
     Candidate,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from remit.app.delegating.preparing import Prepared
     from remit.app.delegating.workspace import Workspace
+    from remit.delegate.briefing import TaskFacts as Told
     from remit.delegate.envelope import Envelope
     from remit.workspace.tasks.plan import Phase
     from remit.workspace.tasks.store import PlanFacts, TaskFacts, TaskStore
@@ -51,7 +53,8 @@ class Wish(NamedTuple):
     """Work on a task, as somebody asks for it."""
 
     command: str
-    number: int
+    number: int | str
+    """Of the task; what an outside system calls it, where one keeps the tasks."""
     prompt: str = ""
     agent: str = ""
     fields: Mapping[str, Any] = {}
@@ -93,37 +96,49 @@ async def work(ws: Workspace, wish: Wish) -> list[Part]:
 def get_ready(ws: Workspace, wish: Wish) -> Ready:
     """Everything that the work needs. Raises where it may not begin, and then nothing has changed."""
     command = find_command(ws, wish.command)
+    if list_outside(ws.root, ws.settings):
+        return _get_outside(ws, wish, command)
     store = open_store(ws.home, ws.settings)
     if store is None:
         raise UsageError("there are no tasks here", hint="make the first one: remit task new TITLE")
     task = _find_task(store, command, wish.number)
-    plan = store.load_plan(wish.number)
+    plan = store.load_plan(task.number)
     phase = plan.resume if plan is not None and command.is_phased else None
-    facts = describe_task(store, task)._replace(marker=command.working or task.marker or "")
-    agent = wish.agent or _choose_agent(ws, command, facts.language)
-    return Ready(
-        wish,
-        Request(
-            **{
-                "agent": agent or (command.name if _brings_agent(wish) else NO_AGENT),
-                "prompt": render_work(
-                    command, wish.number, wish.prompt, phase="" if phase is None else phase.number, taught=not agent
-                ),
-                "task": facts if phase is not None or command.is_phased else facts._replace(phase=""),
-                "kind": command.kind,
-                "lifecycle": command.name,
-                "artifact_path": place_artifact(store, task, command, phase),
-                "phase": None if phase is None else phase.number,
-                "working": command.working,
-                "handed": _find_handed(store, task, command, plan),
-                **wish.fields,
-            }
-        ),
-        task.marker or "",
-        phase,
-        _count_open(plan, phase),
-        tuple(_tell_state(task, command)),
+    facts = describe_task(store, task)._replace(
+        marker=command.working or task.marker or "", phase="" if phase is None else phase.number
     )
+    asked = {
+        "artifact_path": place_artifact(store, task, command, phase),
+        "phase": None if phase is None else phase.number,
+        "working": command.working,
+        "handed": _find_handed(store, task, command, plan),
+    }
+    request = _make_request(ws, wish, command, facts, asked)
+    return Ready(wish, request, task.marker or "", phase, _count_open(plan, phase), tuple(_tell_state(task, command)))
+
+
+def _get_outside(ws: Workspace, wish: Wish, command: Command) -> Ready:
+    """Work on a task that an outside system keeps: it has no marker here, and no plan."""
+    from remit.workspace.manifest.entries import make_slug  # noqa: PLC0415 - only for this
+
+    task_id = str(wish.number)
+    facts = show_outside(ws.root, ws.settings, task_id)
+    asked = {"outside": task_id, "topic": make_slug(f"{task_id} {command.name}")}
+    return Ready(wish, _make_request(ws, wish, command, facts, asked), "")
+
+
+def _make_request(
+    ws: Workspace, wish: Wish, command: Command, facts: Told, asked: Mapping[str, Any]
+) -> Request:  # fmt: skip
+    agent = wish.agent or _choose_agent(ws, command, facts.language)
+    given: dict[str, Any] = {
+        "agent": agent or (command.name if _brings_agent(wish) else NO_AGENT),
+        "prompt": render_work(command, facts.label, wish.prompt, phase=asked.get("phase") or "", taught=not agent),
+        "task": facts,
+        "kind": command.kind,
+        "lifecycle": command.name,
+    }
+    return Request(**{**given, **asked, **wish.fields})
 
 
 def find_command(ws: Workspace, name: str) -> Command:
@@ -148,8 +163,10 @@ def _choose_agent(ws: Workspace, command: Command, language: str) -> str:
 # --- the task --------------------------------------------------------------------------------------------------------
 
 
-def _find_task(store: TaskStore, command: Command, number: int) -> TaskFacts:
+def _find_task(store: TaskStore, command: Command, number: int | str) -> TaskFacts:
     """A task that may be worked on."""
+    if not isinstance(number, int):
+        raise UsageError(f"'{number[:80]}' is not the number of a task", hint="remit task list shows them")
     task = store.get(number)
     if command.working and not task.closed and _refuse(task, command) and store.check():
         take_in(store)  # somebody moved it by hand, in one of the files
@@ -220,10 +237,10 @@ def _check_free(ws: Workspace, ready: Ready) -> None:
         raise RefusedError(f"{held[0].agent} works on task {number} already ({session})", hint=hint)
 
 
-def get_state(ws: Workspace, number: int) -> tuple[str, str]:
-    """The marker that a task has now, and why, where it is blocked."""
-    store = open_store(ws.home, ws.settings)
-    if store is None:
+def get_state(ws: Workspace, ready: Ready) -> tuple[str, str]:
+    """The marker that a task has now, and why, where it is blocked; none where an outside system keeps it."""
+    store, number = open_store(ws.home, ws.settings), ready.wish.number
+    if store is None or not isinstance(number, int) or ready.request.outside:
         return "", ""
     task = store.get(number)
     return task.marker or "", get_reason(task)
@@ -244,7 +261,7 @@ def get_next(ws: Workspace, parts: list[Part]) -> Ready | None:
     if last.ready.phase is None or last.envelope.status != "completed":
         return None
     store = open_store(ws.home, ws.settings)
-    plan = None if store is None else store.load_plan(last.ready.wish.number)
+    plan = None if store is None or last.ready.request.task is None else store.load_plan(last.ready.request.task.number)
     done = {part.ready.phase.number for part in parts if part.ready.phase is not None}
     if plan is None or plan.resume is None or plan.resume.number in done:  # it could not be marked as done
         return None

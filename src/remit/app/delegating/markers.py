@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from remit.app.delegating.outside import focus_outside
 from remit.delegate.lifecycle import follow_phase, read_follow_ups
 from remit.delegate.terms import read_terms
 from remit.errors import RemitError
@@ -51,6 +52,8 @@ def make_begin(root: str, settings: Settings) -> Callable[[Delegation], str]:
 def enter(home: Home, settings: Settings, row: Delegation) -> None:
     """Give the task, and the phase of its plan, the marker of work. Done once; a second call does what is missing."""
     terms, number = read_terms(row.details), row.task_number
+    if terms.outside:
+        focus_outside(home, settings, row)
     store = open_store(home, settings)
     if number is None or store is None:
         return

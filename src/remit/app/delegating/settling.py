@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.app.delegating.markers import leave
+from remit.app.delegating.outside import settle_outside
 from remit.app.error_log import find_error_log
 from remit.app.manifests import place_manifest
 from remit.contract.dialects import get_dialect
@@ -40,7 +41,8 @@ def make_settle(root: str, settings: Settings) -> Callable[[Delegation, Conclusi
             left = leave(home, settings, row, conclusion)
             settlement = make_settlement(row, conclusion, terms)._replace(stays=left.stays, files=left.files)
             steps = settle(home, settlement, find_places(home, settings))
-            return (*first, *left.steps, *_tell_missing(terms, steps))
+            outside = settle_outside(home, settings, row, conclusion)
+            return (*first, *left.steps, *_tell_missing(terms, steps), *outside)
         finally:
             home.close()
 

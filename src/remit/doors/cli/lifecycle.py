@@ -16,7 +16,10 @@ from remit.errors import UsageError
 
 if TYPE_CHECKING:
     from remit.app.delegating.lifecycle import Part, Ready, Wish
+    from remit.app.delegating.preparing import Prepared
     from remit.app.delegating.workspace import Workspace
+    from remit.delegate.envelope import Envelope
+    from remit.doors.cli.interrupts import Interrupts
     from remit.doors.terminal import Paint
     from remit.model import Finding
 
@@ -28,18 +31,24 @@ remit.toml names for the task's language, else the one whose file is for this; w
 instruction. Exit code 0: completed, 1: partial, failed or blocked, 2: refused or could not run."""
 
 
+def _parse_task(value: str) -> int | str:
+    """The number of a task, or what an outside system calls it."""
+    plain = value.removeprefix("#")
+    return parse_number(plain) if plain.isascii() and plain.isdigit() else value
+
+
 def make_command(name: str, text: str) -> click.Command:
     """A command that works on a task."""
 
     @click.command(name, cls=options.Command, short_help=text, help=_HELP.format(name=name, text=text))
-    @click.argument("number", metavar="TASK", type=parse_number)
+    @click.argument("number", metavar="TASK", type=_parse_task)
     @click.argument("prompt", metavar="[PROMPT]…", nargs=-1)
     @click.option("--agent", metavar="NAME", help="The agent that does it.")
     @run_options.delegating
     @click.option("--detach", is_flag=True, help="Go on without it: say its session and end.")
     @options.output_format("full", "json")
     def command(
-        number: int,
+        number: int | str,
         prompt: tuple[str, ...],
         *,
         agent: str | None,
@@ -99,31 +108,47 @@ def _carry_out(ws: Workspace, wish: Wish, output_format: str) -> int:
 async def _work(
     ws: Workspace, wish: Wish, output_format: str
 ) -> tuple[list[Part], tuple[Finding, ...], tuple[str, str]]:
-    from remit.app.delegating.following import Following
-    from remit.app.delegating.lifecycle import Part, get_next, get_ready, get_state, take_up
-    from remit.doors.cli.live import make_watch
-    from remit.doors.cli.run_command import follow, tell_asides
+    """Have it done part by part; the parts, what there was to say of the requests, and how the task stands then."""
+    import asyncio
+
+    from remit.app.delegating.lifecycle import Part, get_next, get_ready, get_state
+    from remit.doors.cli.interrupts import Interrupts
 
     parts: list[Part] = []
     findings: tuple[Finding, ...] = ()
     async with ws:
-        ready: Ready | None = get_ready(ws, wish)
-        while ready is not None:
-            prepared = take_up(ws, ready)
-            session_id = prepared.row.session_id
-            await ws.engine.submit(session_id)
-            findings += prepared.findings
-            if output_format != "json":
-                _tell_notes(ready)
-                tell_asides(prepared.findings)
-            watch = make_watch(Following(ws.home, session_id), output_format=output_format)
-            what = f"task {wish.number}" if ready.phase is None else f"phase {ready.phase.number} of task {wish.number}"
-            watch.begin(f"{session_id}: {prepared.row.agent} is at {what}; follow it with: remit logs -f {session_id}")
-            parts.append(Part(ready, await follow(ws, session_id, watch)))
-            ready = get_next(ws, parts)
-            if ready is not None and output_format != "json":
-                _tell_phase(parts[-1])
-        return parts, findings, get_state(ws, wish.number)
+        with Interrupts(asyncio.get_running_loop()) as interrupts:
+            ready: Ready | None = get_ready(ws, wish)
+            while ready is not None:
+                prepared, envelope = await _work_on(ws, ready, output_format, interrupts)
+                findings += prepared.findings
+                parts.append(Part(ready, envelope))
+                ready = get_next(ws, parts)
+                if ready is not None and output_format != "json":
+                    _tell_phase(parts[-1])
+        return parts, findings, get_state(ws, parts[0].ready)
+
+
+async def _work_on(
+    ws: Workspace, ready: Ready, output_format: str, interrupts: Interrupts
+) -> tuple[Prepared, Envelope]:  # fmt: skip
+    """Have one part done, and show it meanwhile."""
+    from remit.app.delegating.following import Following
+    from remit.app.delegating.lifecycle import take_up
+    from remit.doors.cli.live import make_watch
+    from remit.doors.cli.run_command import follow, tell_asides
+
+    prepared = take_up(ws, ready)
+    session_id = prepared.row.session_id
+    await ws.engine.submit(session_id)
+    if output_format != "json":
+        _tell_notes(ready)
+        tell_asides(prepared.findings)
+    watch = make_watch(Following(ws.home, session_id), output_format=output_format)
+    task = f"task {ready.wish.number}"
+    what = task if ready.phase is None else f"phase {ready.phase.number} of {task}"
+    watch.begin(f"{session_id}: {prepared.row.agent} is at {what}; follow it with: remit logs -f {session_id}")
+    return prepared, await follow(ws, session_id, watch, interrupts)
 
 
 def _tell_notes(ready: Ready) -> None:
@@ -154,13 +179,15 @@ def _render_task(parts: list[Part], after: tuple[str, str], paint: Paint) -> lis
         lines.append(f"  phases: {', '.join(told)}{f'; {left} left' if left else ''}")
     (before, number), (marker, reason) = (parts[0].ready.before, parts[0].ready.wish.number), after
     moved = f"is {marker}" if before == marker else f"was {before} and is {marker}"
-    lines.append(f"  task {number} {quote(moved)}{f': {quote(reason)}' if reason else ''}")
+    if marker:
+        lines.append(f"  task {number} {quote(moved)}{f': {quote(reason)}' if reason else ''}")
     return lines
 
 
 def _shape_task(parts: list[Part], after: tuple[str, str]) -> dict[str, Any]:
     first = parts[0].ready
-    task: dict[str, Any] = {"number": first.wish.number, "before": first.before, "after": after[0]}
+    task: dict[str, Any] = {"number": first.wish.number}
+    task |= {"before": first.before, "after": after[0]} if after[0] else {}
     task |= {"reason": after[1]} if after[1] else {}
     shaped: dict[str, Any] = {"task": task}
     phases = [

@@ -1,0 +1,85 @@
+"""Tasks of an outside system: shown and taken up before the work, completed and linked after it (R4.8, R4.11).
+
+Owns when each of its commands runs. They run only in a workspace whose settings the user trusts, each once for a
+delegation; one that fails after the work is told and fails nobody's work.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.app.trusting import check_trust, get_executing
+from remit.delegate.briefing import TaskFacts
+from remit.delegate.terms import read_terms
+from remit.errors import RemitError
+from remit.workspace.ledger.events import add_event, load_events
+from remit.workspace.settle import Step
+from remit.workspace.tasks.outside import run_outside
+
+if TYPE_CHECKING:
+    from remit.config import Settings
+    from remit.delegate.endings import Conclusion
+    from remit.workspace.home import Home
+    from remit.workspace.ledger.delegations import Delegation
+
+OUTSIDE = "outside"
+_PREFIX = "tasks."
+_MAX_SHOWN = 20_000
+
+
+def list_outside(root: str, settings: Settings) -> dict[str, str]:
+    """The commands of an outside task system; none where the workspace keeps its own tasks (C24)."""
+    told = get_executing(settings, root=root).commands
+    return {name.removeprefix(_PREFIX): command for name, command in told if name.startswith(_PREFIX)}
+
+
+def show_outside(root: str, settings: Settings, task_id: str) -> TaskFacts:
+    """What the system tells of a task."""
+    commands = list_outside(root, settings)
+    text = _run(root, settings, "show", task_id) if "show" in commands else ""
+    return TaskFacts(0, text=text[:_MAX_SHOWN], id=task_id)
+
+
+def focus_outside(home: Home, settings: Settings, row: Delegation) -> None:
+    """Tell the system that a task is taken up."""
+    task_id = read_terms(row.details).outside
+    if "focus" in list_outside(home.root, settings):
+        _run_once(home, settings, row, "focus", task_id)
+
+
+def settle_outside(home: Home, settings: Settings, row: Delegation, conclusion: Conclusion) -> tuple[Step, ...]:
+    """Complete and link a task whose work is done; what is blocked or failed stays open (R4.12, R4.13)."""
+    terms = read_terms(row.details)
+    is_done = conclusion.status == "completed" or (conclusion.status == "partial" and terms.dialect == "manifest")
+    if not terms.outside or not is_done or terms.owner == "agent":
+        return ()
+    commands = list_outside(home.root, settings)
+    entry = str((conclusion.entry or {}).get("id") or "")
+    told = []
+    for name in ("complete", "link"):
+        if name not in commands or (name == "link" and not entry):
+            continue
+        try:
+            ran = _run_once(home, settings, row, name, terms.outside, research=entry if name == "link" else "")
+        except RemitError as error:
+            return (Step(OUTSIDE, "failed", f"{name}: {error}"),)
+        told += [name] if ran else []
+    done = {"complete": f"task {terms.outside} is completed", "link": f"linked to {entry}"}
+    return (Step(OUTSIDE, "done" if told else "there", ", ".join(done[name] for name in told)),)
+
+
+def _run_once(home: Home, settings: Settings, row: Delegation, name: str, task_id: str, *, research: str = "") -> bool:
+    """Run a command that was not run for this delegation; whether it was run now."""
+    events = load_events(home.ledger, session_id=row.session_id)
+    if any(event.kind == OUTSIDE and event.details.get("command") == name for event in events):
+        return False
+    _run(home.root, settings, name, task_id, research=research)
+    with home.ledger.transaction() as db:
+        add_event(db, OUTSIDE, {"command": name}, session_id=row.session_id)
+    return True
+
+
+def _run(root: str, settings: Settings, name: str, task_id: str, *, research: str = "") -> str:
+    check_trust(root, settings)
+    commands = list_outside(root, settings)
+    return run_outside(commands, name, task_id=task_id, research=research, folder=root).output
