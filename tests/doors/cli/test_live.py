@@ -24,7 +24,7 @@ NOW_MS = 1_800_000_000_000
 @pytest.fixture(autouse=True)
 def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time that does not go on while a test is waited for."""
-    monkeypatch.setattr(live.time, "time", lambda: NOW_MS / 1000)
+    monkeypatch.setattr("remit.doors.cli.live.time.time", lambda: NOW_MS / 1000)
 
 
 @pytest.fixture
