@@ -32,6 +32,8 @@ phase = re.search(r"Do phase (\\S+) of its plan", prompt)
 if mode == "hang" or (mode == "hang-2" and phase and phase[1] == "2"):
     time.sleep(60)
 claimed = [(kind, path)]
+if mode == "eat":
+    os.remove("specs/1_cache_the_uploads/plans/implementation-001.md")
 if mode != "lie":
     os.makedirs(os.path.dirname(path), exist_ok=True)
     text = "# A file\\n\\nThe cache is in cache.py.\\n\\n" + os.environ["REMIT_SESSION_ID"] + "\\n"
@@ -287,6 +289,15 @@ def test_work_goes_on_at_the_first_open_phase_and_stops_where_one_is_not_done(
     assert get_marker(tmp_path) == "COMPLETED"
 
 
+def test_a_plan_that_was_lost_leaves_the_task_open(inside: Inside, worker: Worker, tmp_path: Path) -> None:
+    """Nobody knows what is left of it: nothing is called completed."""
+    give_plan(inside)
+    ended = inside("implement", "1", *worker("eat"))
+    assert worker.runs[0]["mode"] == "eat"
+    assert "not settled: phase: the plan of task 1 has no phase 2 any more" in ended.text
+    assert get_marker(tmp_path) == "IMPLEMENTING"
+
+
 def test_who_cannot_be_started_leaves_the_task_as_it_was(inside: Inside, tmp_path: Path) -> None:
     give_plan(inside)
     ended = inside("implement", "1", "--command", "no-such-program-anywhere")
@@ -366,6 +377,16 @@ def test_a_review_makes_tasks_once(inside: Inside, worker: Worker, tmp_path: Pat
     assert len(list_commits(tmp_path)) == 2
 
 
+@pytest.mark.slow
+def test_a_review_that_is_cut_short_makes_no_tasks(inside: Inside, worker: Worker, tmp_path: Path) -> None:
+    """What it is told to do next is how to go on with the review itself."""
+    told = load(inside("review", "1", *worker("hang"), "--timeout", "1.5s", "--json"))
+    assert worker.runs[0]["mode"] == "hang"
+    assert (told["status"], told["ending"]) == ("partial", "timeout")
+    assert told["next_steps"]
+    assert json.loads((tmp_path / "specs/state.json").read_text("utf-8"))["next_project_number"] == 2
+
+
 # Who does it
 
 
@@ -390,6 +411,13 @@ def test_of_several_the_route_takes_one_by_language(inside: Inside, worker: Work
     assert list_rows(tmp_path)[0].agent == "b"
     assert inside("research", "1", "--agent", "a", *worker()).code == 0
     assert list_rows(tmp_path)[0].agent == "a"
+
+
+def test_a_route_of_no_command_is_told(inside: Inside, worker: Worker) -> None:
+    put(inside, "remit.toml", '[route.reserch]\ndefault = "a"\n')
+    ended = inside("research", "1", *worker())
+    assert ended.code == 2
+    assert "[route.reserch] is the route of no command; did you mean 'research'?" in ended.complaint
 
 
 def test_without_an_agent_it_is_taught(inside: Inside, worker: Worker) -> None:

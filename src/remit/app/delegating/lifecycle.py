@@ -25,7 +25,7 @@ from remit.delegate.lifecycle import (
     make_commands,
     render_work,
 )
-from remit.errors import RefusedError, StateError, UsageError, did_you_mean
+from remit.errors import ConfigError, RefusedError, StateError, UsageError, did_you_mean
 from remit.workspace.home import TAKING
 from remit.workspace.inside import find_inside
 from remit.workspace.ledger.delegations import list_delegations
@@ -146,6 +146,9 @@ def find_command(ws: Workspace, name: str) -> Command:
     commands = make_commands(ws.settings.delegation.lifecycle)
     if name not in commands:
         raise UsageError(f"there is no command '{name}' for tasks", hint=did_you_mean(name, tuple(commands)))
+    for route in ws.settings.delegation.route:
+        if route not in commands:
+            raise ConfigError(f"[route.{route}] is the route of no command", hint=did_you_mean(route, tuple(commands)))
     return commands[name]
 
 

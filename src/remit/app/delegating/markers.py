@@ -116,8 +116,8 @@ def leave(home: Home, settings: Settings, row: Delegation, conclusion: Conclusio
             return Left()
         with home.lock(SETTLING):
             return _leave(home, store, row, conclusion)
-    except RemitError as error:
-        return Left((Step("lifecycle", "failed", str(error)),))
+    except RemitError as error:  # a task whose phases are in doubt is not done
+        return Left((Step("lifecycle", "failed", str(error)),), stays=terms.phase is not None)
 
 
 def _leave(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion) -> Left:
@@ -128,9 +128,15 @@ def _leave(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion
     left = Left()
     if terms.phase is not None:
         left = _settle_phase(store, row, conclusion)
-    if terms.kind == "review" and conclusion.status in ("completed", "partial"):
+    if terms.kind == "review" and _is_own_word(conclusion):
         left = left._replace(steps=(*left.steps, _make_tasks(store, row, conclusion)))
     return left
+
+
+def _is_own_word(conclusion: Conclusion) -> bool:
+    """Whether the next steps are the agent's: those of work that was cut short say how to take it up again."""
+    held = conclusion.ending == "exited" and conclusion.outcome in ("accepted", "repaired")
+    return held and conclusion.status in ("completed", "partial")
 
 
 def _give_back(home: Home, store: TaskStore, row: Delegation, terms: Terms) -> Step | None:
@@ -163,7 +169,7 @@ def _settle_phase(store: TaskStore, row: Delegation, conclusion: Conclusion) -> 
         store.move_phase(number, phase.number, wanted)
         steps = (Step("phase", "done", f"phase {phase.number} is {wanted}"),)
     plan = store.load_plan(number)
-    is_open = plan is not None and plan.resume is not None
+    is_open = plan is None or plan.resume is not None  # who has lost the plan does not know what is left
     return Left(steps, stays=status == "completed" and is_open, files=() if plan is None else (plan.path,))
 
 
