@@ -21,6 +21,7 @@ from remit.delegate.ticket import CARRIED, RANDOM_BYTES, SESSION, TICKET, mint
 from remit.errors import RemitError, RunnerError
 from remit.model import Expectation
 from remit.runners import Heard, Order, Usage
+from remit.runners.command import join_prompt
 from remit.runners.registry import STATE_PLACES
 from remit.workspace import sessions
 from remit.workspace.evidence.kept import inherit_before, load_before, take_before
@@ -93,12 +94,14 @@ class Drive:
     def usage(self) -> Usage:
         """What all attempts have used so far; of a harness that counts whole sessions, the last of each."""
         heards = [*(turn.heard for turn in self.turns), self.live]
-        if self.runner.counts_thread:
-            last = {heard.harness_id: heard for heard in heards if heard.usage != Usage()}
-            heards = list(last.values())
+        usages = [heard.usage for heard in heards]
+        if self.runner.counts_thread:  # its tokens and costs; turns are those that were heard
+            last = {heard.harness_id: heard.usage for heard in heards if heard.usage.tokens is not None}
+            turns = [Usage(turns=usage.turns) for usage in usages]
+            usages = [*(usage._replace(turns=None) for usage in last.values()), *turns]
         total = Usage()
-        for heard in heards:
-            total = add_usage(total, heard.usage)
+        for usage in usages:
+            total = add_usage(total, usage)
         return total
 
     @property
@@ -206,6 +209,13 @@ class Drive:
         told = (turn.heard.harness_id for turn in reversed(self.turns))
         return next((each for each in told if each), self.terms.harness_id)
 
+    def _find_exhausted(self, *, is_running: bool) -> bool:
+        """Whether its budget is used up. Whoever is at its last turn may finish it, and begin no other."""
+        budget = Budget(**self.terms.budget)._replace(max_delegations=None)
+        if is_running and budget.max_turns is not None:
+            budget = budget._replace(max_turns=budget.max_turns + 1)
+        return find_exhausted(left(budget, self._get_spent())) is not None
+
     def _get_spent(self) -> Spent:
         usage = self.usage
         return Spent(usage.tokens or 0, usage.cost_usd or 0.0, usage.turns or 0)
@@ -292,7 +302,7 @@ class Drive:
         """What the agent is told now; None where it is over."""
         seconds = ((self.row.deadline_ms or 0) - read_clock_ms()) / 1000
         can_resume = self.runner.can_resume and bool(self._find_harness_id())
-        if seconds < _LEAST_LEFT_S:
+        if seconds < _LEAST_LEFT_S or self._find_exhausted(is_running=False):
             return None
         if turn.ending == _HANDBACK:
             return render_handback(seconds, dialect=self.terms.dialect) if can_resume else None
@@ -334,7 +344,7 @@ class Drive:
         """Call a function with the order. One in a thread can be ended by nobody: it is no longer listened to."""
         order = self._make_order(1, {})
         CARRIED.set(self._mint())  # for this task and what it awaits
-        self.calling = asyncio.ensure_future(_answer(function, order.prompt))
+        self.calling = asyncio.ensure_future(_answer(function, join_prompt(order)))
         try:
             turn = await self._attend(self.calling)
         finally:
@@ -437,8 +447,7 @@ class _Watcher:
 
     def _hold_limits(self, now_ms: int) -> None:
         drive = self.drive
-        spent = drive._get_spent()  # noqa: SLF001
-        if find_exhausted(left(Budget(**drive.terms.budget)._replace(max_delegations=None), spent)) is not None:
+        if drive._find_exhausted(is_running=True):  # noqa: SLF001
             self.stopped = sessions.send_control(self.folder, f"stop {_BUDGET}")
         elif drive.runner.can_resume and self._is_time_to_hand_back(now_ms):
             self.stopped = sessions.send_control(self.folder, f"stop {_HANDBACK}")

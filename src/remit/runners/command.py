@@ -42,9 +42,10 @@ class Command:
         names = any("{prompt}" in word for word in words)
         argv = [_fill(word, order) for word in words]
         by_argument = order.settings.get("prompt") == "argument"
+        whole = join_prompt(order)
         if by_argument and not names:
-            argv.append(order.prompt)
-        return Launch(tuple(argv), b"" if names or by_argument else order.prompt.encode("utf-8", "surrogatepass"))
+            argv.append(whole)
+        return Launch(tuple(argv), b"" if names or by_argument else whole.encode("utf-8", "surrogatepass"))
 
     def resume(self, order: Order, harness_id: str, message: str) -> Launch:
         """A program that has ended is not asked again."""
@@ -88,10 +89,15 @@ class CommandListener:
         return Heard(None, cause=cause, trouble=f"{what}: {said}" if said else what)
 
 
+def join_prompt(order: Order) -> str:
+    """All that an agent is told, for whoever has one place for it: the instructions of its file come first."""
+    return f"{order.instructions.rstrip()}\n\n{order.prompt}" if order.instructions.strip() else order.prompt
+
+
 def _fill(word: str, order: Order) -> str:
     """The prompt last: whatever stands in it is no longer looked at."""
     word = word.replace("{session}", order.session_id).replace("{root}", order.root)
-    return word.replace("{prompt}", order.prompt)
+    return word.replace("{prompt}", join_prompt(order))
 
 
 def _last_line(data: bytes) -> str:

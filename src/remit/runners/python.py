@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from remit.errors import RunnerError
 from remit.lazy import lazy
-from remit.runners.command import CommandListener
+from remit.runners.command import CommandListener, join_prompt
 from remit.runners.protocol import Launch
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Python:
         if not isinstance(entry, str) or not _ENTRY.match(entry):
             hint = 'write it as entry = "package.module:function" under [runners.NAME]'
             raise RunnerError(f"the runner 'python' has no entry point, but {entry!r}", hint=hint)
-        return Launch((sys.executable, "-m", HOST, entry), order.prompt.encode("utf-8", "surrogatepass"))
+        return Launch((sys.executable, "-m", HOST, entry), join_prompt(order).encode("utf-8", "surrogatepass"))
 
     def resume(self, order: Order, harness_id: str, message: str) -> Launch:
         """A function that has returned is not asked again."""
