@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.delegate.ticket import CARRIED, find_caller
 from remit.errors import RefusedError
+from remit.workspace import sessions
 from remit.workspace.ledger.delegations import load_delegation
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.slots import set_awaited
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 SETTLE_S = 10.0
 """How long a cancelled delegation is given to be settled by whoever drives it: a function cannot be ended."""
+
+_LOOK_S = 0.1
 
 
 class Waited(NamedTuple):
@@ -77,8 +80,17 @@ async def cancel(ws: Workspace, session_id: str, *, reason: str) -> Waited:
         message = f"{session_id} was not handed on by {caller.agent}, which asks for its end"
         raise RefusedError(message, hint="an agent ends only what it has handed on")
     told = await ws.cancel(session_id, reason=reason)
+    await _end_living(ws, session_id)
     waited = await wait_for(ws, [*told, session_id], timeout_s=SETTLE_S)
     return next(each for each in waited if each.session_id == session_id)
+
+
+async def _end_living(ws: Workspace, session_id: str) -> None:
+    """End an agent that lives although its delegation is over."""
+    while own := [each for each in sessions.list_living(ws.home) if each.session_id == session_id]:
+        for attempt in own:
+            sessions.send_control(attempt.folder, "cancel")
+        await asyncio.sleep(_LOOK_S)
 
 
 def _is_below(ws: Workspace, session_id: str, above: str) -> bool:

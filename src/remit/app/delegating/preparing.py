@@ -28,7 +28,7 @@ from remit.workspace import sessions
 from remit.workspace.context_files import Context, load_context
 from remit.workspace.git.worktrees import add_worktree, remove_worktree
 from remit.workspace.ledger.delegations import Delegation, add_delegation, load_delegation
-from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.events import add_event, read_clock_ms
 from remit.workspace.ledger.texts import keep_texts
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from remit.app.delegating.asking import Request
     from remit.config import Settings
-    from remit.delegate.guard import Admitted
+    from remit.delegate.guard import Admitted, Caller
     from remit.model import Finding
     from remit.workspace.home import Home
 
@@ -143,6 +143,7 @@ def _admit(work: _Work, asked: Asked, terms: Terms, setting: Setting) -> Delegat
     """Decide and write in one transaction, so that no sibling comes in between."""
     session_id = _make_id(read_clock_ms())
     terms = _place(terms, work.request, session_id, setting)
+    caller: Caller | None = None
     try:
         with setting.home.ledger.transaction(durable=True):
             now_ms = read_clock_ms()
@@ -152,11 +153,21 @@ def _admit(work: _Work, asked: Asked, terms: Terms, setting: Setting) -> Delegat
             terms = terms._replace(timeout_s=admitted.timeout_s, budget=limits)
             row = _write(setting, work, admitted, terms)
             keep_texts(setting.home, row.session_id, _brief(work, admitted, terms))
-    except BaseException:
+    except BaseException as error:
         if terms.worktree == session_id:
             remove_worktree(setting.home.root, terms.worktree)
+        if isinstance(error, RefusedError) and caller is not None:
+            error.data.update(caller=caller.session_id, asked=asked.agent)
         raise
     return row
+
+
+def note_refusal(home: Home, refusal: RefusedError) -> None:
+    """Remember that an agent was refused: who asks again and again runs in a circle. Nothing else of it is written."""
+    caller = refusal.data.get("caller")
+    if isinstance(caller, str):
+        with home.ledger.transaction() as db:
+            add_event(db, "refused", {"agent": refusal.data.get("asked"), "code": refusal.code}, session_id=caller)
 
 
 def _check_prompt(prompt: str, envelope_tokens: int | None) -> None:

@@ -16,17 +16,18 @@ from typing import TYPE_CHECKING, Any, Self
 from remit.app.delegating.agents import list_own_runners
 from remit.app.delegating.asking import NO_AGENT, Request
 from remit.app.delegating.markers import make_begin
-from remit.app.delegating.preparing import Draft, Prepared, Setting, draft, enter
+from remit.app.delegating.preparing import Draft, Prepared, Setting, draft, enter, note_refusal
 from remit.app.delegating.settling import make_settle
 from remit.app.settings import find_workspace, load_settings
 from remit.delegate.broker import Broker
 from remit.delegate.envelope import fit_envelope
 from remit.delegate.local import Local
 from remit.delegate.ticket import TICKET
-from remit.errors import UsageError
+from remit.errors import RefusedError, UsageError
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import load_delegation
 from remit.workspace.ledger.slots import Slots
+from remit.workspace.machine import check_sending
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -56,6 +57,7 @@ class Workspace:
     @classmethod
     def open(cls, path: str | os.PathLike[str] | None = None, *, environ: Mapping[str, str] | None = None) -> Self:
         """The workspace that a folder belongs to; without a path, that of the current folder."""
+        check_sending()
         return cls(find_workspace(None if path is None else os.fspath(path)), environ=environ)
 
     async def __aenter__(self) -> Self:
@@ -138,14 +140,23 @@ class Workspace:
         return await asyncio.shield(self._start(draft(request, setting), setting))
 
     async def _start(self, read: Draft, setting: Setting) -> Prepared:
-        prepared = await self.broker.together.write(lambda _: self._enter(read, setting))
+        try:
+            prepared = await self.broker.together.write(lambda _: self._enter(read, setting))
+        except RefusedError as refusal:
+            note_refusal(self.home, refusal)
+            raise
         await self.engine.submit(prepared.row.session_id)
         return prepared
 
     def prepare(self, request: Request, *, owner: str | None = None) -> Prepared:
         """Admit a request and write it down; nobody drives it yet."""
         setting = self._get_setting(owner)
-        return self._enter(draft(request, setting), setting)
+        read = draft(request, setting)
+        try:
+            return self._enter(read, setting)
+        except RefusedError as refusal:
+            note_refusal(self.home, refusal)
+            raise
 
     def _get_setting(self, owner: str | None = None) -> Setting:
         return Setting(self.home, self.settings, self._own_runners, self.environ, owner or self.engine.id)

@@ -27,14 +27,14 @@ LIMIT_SECONDS = 15.0
 
 def check_health(*, seconds: float = LIMIT_SECONDS) -> Health:
     """Look at everything, and say of each thing how it is."""
-    from remit.app.health import contents, keeping, machine, repository  # noqa: PLC0415 - only for this
+    from remit.app.health import contents, keeping, machine, repository, work  # noqa: PLC0415 - only for this
 
     root = find_workspace()
     told, settings = _look_at_settings(root)
     patient = Patient(root, settings)
     harnesses = [_Run(f"harness {name}", machine.make_harness_look(name), patient) for name in machine.HARNESSES]
     rows = [told]
-    for name, look in (*machine.LOOKS, *keeping.LOOKS, *repository.LOOKS, *contents.LOOKS):
+    for name, look in (*machine.LOOKS, *keeping.LOOKS, *repository.LOOKS, *contents.LOOKS, *work.LOOKS):
         rows += _Run(name, look, patient).wait(seconds)
     found = [row for run in harnesses for row in run.wait(seconds)]
     return Health(root, (*rows, *(found or [machine.NO_HARNESS])))

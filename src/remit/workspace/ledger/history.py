@@ -1,0 +1,106 @@
+"""History: what past delegations have in common, for whoever looks for what goes wrong again and again.
+
+Owns the questions that are asked of many rows at once. Nothing is changed, and only the latest are looked at.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from remit.workspace.ledger.store import Ledger
+
+MOST_ROWS = 2000
+_USUAL_TIMEOUT_S = 3600.0
+
+
+class Past(NamedTuple):
+    """A delegation that is over."""
+
+    session_id: str
+    agent: str
+    seconds: float
+    timeout_s: float
+    ending: str
+    outcome: str
+    status: str
+    attempts: int
+    codes: tuple[str, ...] = ()
+    """Of the errors in its answers, those of every attempt."""
+
+
+class Refusals(NamedTuple):
+    """How often an agent was refused to hand work on, for one reason."""
+
+    agent: str
+    code: str
+    target: str
+    times: int
+    session_id: str
+    """The last one that asked."""
+
+
+class Repeats(NamedTuple):
+    """The same work, asked of the same agent over and over in one tree."""
+
+    root_id: str
+    agent: str
+    work: str
+    times: int
+
+
+def list_past(ledger: Ledger, *, limit: int = MOST_ROWS) -> list[Past]:
+    """Delegations that began and are over, newest first."""
+    query = """
+        SELECT session_id, agent, (ended_ms - started_ms) / 1000.0, json_extract(details, '$.timeout_s'), ending,
+            outcome, status, (SELECT count(*) FROM attempts WHERE session_id = done.session_id),
+            (SELECT json_group_array(json_extract(told.value, '$.code'))
+             FROM attempts, json_each(attempts.findings) AS told
+             WHERE attempts.session_id = done.session_id AND json_extract(told.value, '$.severity') = 'error')
+        FROM delegations AS done
+        WHERE state = 'settled' AND started_ms IS NOT NULL AND ended_ms IS NOT NULL
+        ORDER BY created_ms DESC LIMIT ?
+    """
+    with ledger.reading() as db:
+        rows = db.execute(query, (limit,)).fetchall()
+    return [
+        Past(
+            session, agent, seconds, timeout_s or _USUAL_TIMEOUT_S, ending or "", outcome or "", status or "", attempts,
+            tuple(json.loads(codes)),
+        )
+        for session, agent, seconds, timeout_s, ending, outcome, status, attempts, codes in rows
+    ]  # fmt: skip
+
+
+def list_refusals(ledger: Ledger, *, after_ms: int, least: int) -> list[Refusals]:
+    """Who was refused again and again since a time, most often first."""
+    query = """
+        SELECT delegations.agent, json_extract(events.details, '$.code'), json_extract(events.details, '$.agent'),
+            count(*), max(events.session_id)
+        FROM events JOIN delegations ON delegations.session_id = events.session_id
+        WHERE events.kind = 'refused' AND events.at_ms >= ?
+        GROUP BY 1, 2, 3 HAVING count(*) >= ? ORDER BY 4 DESC, 1, 2, 3 LIMIT 20
+    """
+    with ledger.reading() as db:
+        return [Refusals(*row) for row in db.execute(query, (after_ms, least))]
+
+
+def list_repeats(ledger: Ledger, *, after_ms: int, least: int) -> list[Repeats]:
+    """Who was asked for the same over and over in one tree since a time, most often first."""
+    query = """
+        SELECT root_id, agent, json_extract(details, '$.work'), count(*) FROM delegations
+        WHERE created_ms >= ? AND parent_id IS NOT NULL
+        GROUP BY 1, 2, 3 HAVING count(*) >= ? ORDER BY 4 DESC, 1, 2 LIMIT 20
+    """
+    with ledger.reading() as db:
+        return [
+            Repeats(root, agent, work or "", times) for root, agent, work, times in db.execute(query, (after_ms, least))
+        ]
+
+
+def list_tasks(ledger: Ledger) -> dict[int, bool]:
+    """The tasks that work was ever delegated for, and whether any of it is open."""
+    query = "SELECT task_number, max(state <> 'settled') FROM delegations WHERE task_number IS NOT NULL GROUP BY 1"
+    with ledger.reading() as db:
+        return {number: bool(is_open) for number, is_open in db.execute(query)}
