@@ -31,7 +31,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
 from remit.app.delegating.asking import Request
 from remit.app.delegating.workspace import Workspace
-from remit.errors import RemitError
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import list_delegations
 from remit.workspace.ledger.texts import load_text
@@ -74,6 +73,8 @@ class Life:
         self.ws, self.number, self.dies_at = ws, number, dies_at
         self.id = ws.engine.id
         self.tasks: set[asyncio.Task[Any]] = set()
+        self.body: asyncio.Future[None] | None = None
+        """What it does: this too ends with it."""
         self.changes = 0
         self.is_dead = False
         ledger: Any = ws.home.ledger
@@ -85,6 +86,8 @@ class Life:
         self.changes += 1
         self.is_dead = self.is_dead or self.changes == self.dies_at
         if self.is_dead:
+            if self.body is not None:
+                self.body.cancel()
             raise Death
 
     @contextmanager
@@ -190,20 +193,20 @@ class History:
         dies_at = None if is_last else self.chance.choice((None, self.chance.randint(1, _MOST_CHANGES)))
         life = Life(ws, self.lives, dies_at)
         _LIFE.set(life)
-        try:
-            await ws.engine.recover()
-            if not is_last:
-                await self._do_things(life)
-            if is_last or self.chance.random() < 0.5:
-                await self._finish(life)
-        except Death:
-            pass
-        except RemitError as error:
-            self.complaints.append(f"life {life.number}: {error}")
-        finally:
-            self.deaths += not is_last
-            await life.end()
+        life.body = asyncio.ensure_future(self._pass(life, is_last=is_last))
+        await asyncio.wait({life.body})
+        if not life.is_dead and (error := life.body.exception()) is not None:
+            self.complaints.append(f"life {life.number}, {life.id}: {error!r}, open are {_list_open(ws)}")
+        self.deaths += not is_last
+        await life.end()
         self._look_back(life)
+
+    async def _pass(self, life: Life, *, is_last: bool) -> None:
+        await life.ws.engine.recover()
+        if not is_last:
+            await self._do_things(life)
+        if is_last or self.chance.random() < 0.5:
+            await self._finish(life)
 
     async def _do_things(self, life: Life) -> None:
         for _ in range(self.chance.randint(1, 6)):
@@ -313,6 +316,10 @@ _ENDINGS: dict[str, set[tuple[str | None, str | None]]] = {
     "hands on": {("exited", "completed")},
     "hands on twice": {("exited", "completed")},
 }
+
+
+def _list_open(ws: Workspace) -> list[tuple[object, ...]]:
+    return [(row.session_id, row.state, row.owner, row.parent_id, _get_way(row)) for row in ws.list()]
 
 
 def _get_way(row: Delegation) -> str:

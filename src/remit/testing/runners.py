@@ -1,0 +1,197 @@
+r"""What every runner must do, as tests to run on one's own.
+
+    class TestMine(RunnerSuite):
+        samples = (Sample(b'{"text": "Done."}\n', text="Done."),)
+
+        def make_runner(self):
+            return Mine()
+
+Owns the conformance suite of the protocol `remit.runners`. pytest collects the methods of a subclass whose name begins
+with Test; nothing here imports pytest. No harness is run: what one prints is given as samples.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from itertools import cycle
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.errors import RunnerError
+from remit.runners import Heard, Launch, Order
+from remit.workspace import files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from remit.runners import Runner
+
+_MAX_ARGUMENT_BYTES = 131_071
+"""The kernel takes no longer one."""
+_PROMPTS = ("Do it.", "-h", "--help", "/quit", "@file", "!ls", "$(id)", "{prompt}", "a\nb", "ünï ☃", "x" * 200_000)
+_SESSION = "sess_1763200000_k3x9qz"
+_SEED = 5
+
+
+class Sample(NamedTuple):
+    """What a harness prints in one run, and what is to be heard of it."""
+
+    out: bytes
+    errors: bytes = b""
+    exit_code: int | None = 0
+    text: str | None = None
+    """The final message; None where there is none."""
+    tools: tuple[str, ...] | None = None
+    """The names of the tools that were used; None where the harness does not tell."""
+
+
+class RunnerSuite:
+    """Tests of a runner. Say in `make_runner` which, and in `samples` what its harness prints."""
+
+    samples: tuple[Sample, ...] = ()
+    program: str | None = None
+    """The name of the program that the runner looks for on the path, where it does."""
+
+    def make_runner(self) -> Runner:
+        """The runner that is tested."""
+        raise NotImplementedError
+
+    def make_order(self, folder: Path) -> Order:
+        """An order that the runner can carry out."""
+        return Order(_SESSION, "", "Do it.", str(folder), str(folder / "1"), environ={"PATH": str(folder)})
+
+    def _prepare(self, folder: Path) -> Order:
+        if self.program is not None:
+            file = folder / self.program
+            files.write_text(str(file), "#!/bin/sh\n", make_folders=True)
+            file.chmod(0o700)
+        return self.make_order(folder)
+
+    # --- starting -----------------------------------------------------------------------------------------------------
+
+    def test_it_says_what_it_is(self) -> None:
+        """A name to be set by, and what it can."""
+        runner = self.make_runner()
+        _check(bool(runner.name) and runner.name.isprintable() and " " not in runner.name, runner.name)
+        facts: tuple[object, ...] = (runner.can_resume, runner.tells_tools)
+        _check(all(isinstance(fact, bool) for fact in facts), facts)
+
+    def test_a_launch_can_be_executed(self, tmp_path: Path) -> None:
+        """Words and variables that the kernel takes, files that stay in the attempt's folder; the same every time."""
+        order = self._prepare(tmp_path)
+        before = dict(os.environ)
+        launch = self.make_runner().start(order)
+        _check_launch(launch)
+        _check(self.make_runner().start(order) == launch, "it starts another way the second time")
+        _check(dict(os.environ) == before, "it changed the environment of this process")
+
+    def test_the_prompt_reaches_the_agent_word_for_word(self, tmp_path: Path) -> None:
+        """Whatever it looks like: an option, a command of the harness, a blank, or very long."""
+        order = self._prepare(tmp_path)
+        for prompt in _PROMPTS:
+            launch = self.make_runner().start(order._replace(prompt=prompt))
+            _check_launch(launch)
+            _check(prompt in _gather(launch), f"{prompt[:40]!r} does not reach it")
+            _check(prompt not in launch.argv or prompt[0] not in "-@" or "--" in launch.argv, launch.argv)
+
+    def test_instructions_reach_an_agent_that_the_harness_does_not_know(self, tmp_path: Path) -> None:
+        """An agent's file counts with every harness."""
+        mark = "Speak only of the sea."
+        order = self._prepare(tmp_path)._replace(agent="planner", instructions=mark)
+        _check(mark in _gather(self.make_runner().start(order)), "the instructions are lost")
+
+    def test_it_is_resumed_or_says_that_it_cannot_be(self, tmp_path: Path) -> None:
+        """The session and the message reach the harness."""
+        runner, order = self.make_runner(), self._prepare(tmp_path)
+        try:
+            launch = runner.resume(order, "0f0e0d0c-0000-4000-8000-000000000000", "Once more.")
+        except RunnerError as error:
+            _check(not runner.can_resume and bool(error.hint), error)
+            return
+        _check(runner.can_resume, "it resumes and says that it cannot")
+        _check_launch(launch)
+        _check("Once more." in _gather(launch) and "0f0e0d0c-0000" in _gather(launch), launch)
+
+    # --- listening ----------------------------------------------------------------------------------------------------
+
+    def test_samples_are_heard(self, tmp_path: Path) -> None:
+        """The final message word for word, and the tools."""
+        _check(bool(self.samples), "give at least one sample of what the harness prints")
+        order = self._prepare(tmp_path)
+        for sample in self.samples:
+            heard = self._hear(order, sample, [sample.out])
+            _check(heard.text == sample.text, (sample, heard))
+            told = None if heard.tools is None else tuple(use.name for use in heard.tools)
+            _check(told == sample.tools and (told is None or self.make_runner().tells_tools), (sample, heard))
+            _check(heard.text is not None or bool(heard.cause and heard.trouble), heard)
+
+    def test_pieces_make_no_difference(self, tmp_path: Path) -> None:
+        """However the output is cut; and it can be asked between any two pieces."""
+        order = self._prepare(tmp_path)
+        for sample in self.samples:
+            whole = self._hear(order, sample, [sample.out])
+            for size in (1, 7, 4096):
+                pieces = [sample.out[at : at + size] for at in range(0, len(sample.out), size)]
+                _check(self._hear(order, sample, pieces) == whole, (size, sample))
+
+    def test_no_output_makes_it_fail(self, tmp_path: Path) -> None:
+        """Garbage, halves and floods are heard as what they are; nothing is raised."""
+        order = self._prepare(tmp_path)
+        for out, code in zip(_list_garbage(self.samples), cycle((0, 1, 137, None)), strict=False):
+            heard = self._hear(order, Sample(out, b"\xff\0oops\n" * 50, code), [out])
+            _check(heard.text is None or isinstance(heard.text, str), heard)
+            _check(all(mark not in heard.trouble for mark in "\n\x1b\0"), heard.trouble)
+
+    def test_silence_has_a_cause(self, tmp_path: Path) -> None:
+        """A program that prints nothing gave no answer."""
+        order = self._prepare(tmp_path)
+        for code in (0, 1, 137, None):
+            heard = self._hear(order, Sample(b"", b"it broke\n", code), [])
+            _check(heard.text is None and bool(heard.cause) and bool(heard.trouble), (code, heard))
+
+    def _hear(self, order: Order, sample: Sample, pieces: list[bytes]) -> Heard:
+        listener = self.make_runner().listen(order)
+        for piece in pieces:
+            listener.feed(piece)
+            _check(isinstance(listener.tell(), Heard), "it tells nothing while it listens")
+        return listener.finish(errors=sample.errors, exit_code=sample.exit_code)
+
+
+def _list_garbage(samples: tuple[Sample, ...]) -> Iterator[bytes]:
+    chance = random.Random(_SEED)  # noqa: S311 - garbage, no secret
+    yield from (
+        b"\0" * 1000,
+        b"\xff\xfe" * 100,
+        b"{" * 100_000,
+        b'{"type":' * 1000,
+        b"null\n[]\n1\n" * 10,
+        b"\n" * 1000,
+    )
+    yield from (b'{"type": "result"}\n', b'{"type": NaN}\n', b'{"a": 1, "a": 2}\n', b"x" * 3_000_000, b"\x1b[31mred\n")
+    yield from (chance.randbytes(500) for _ in range(20))
+    for sample in samples:
+        out = sample.out
+        yield from (out[:at] for at in sorted(chance.sample(range(len(out) + 1), min(20, len(out)))))
+        yield from (bytes(byte ^ (chance.random() < 0.02) for byte in out) for _ in range(20))
+
+
+def _check_launch(launch: Launch) -> None:
+    _check(bool(launch.argv) and bool(launch.argv[0]), launch.argv)
+    words = [*launch.argv, *(f"{name}={value}" for name, value in launch.environ.items())]
+    _check(all("\0" not in word for word in words), "a word with NUL")
+    _check(all(len(os.fsencode(word)) <= _MAX_ARGUMENT_BYTES for word in words), "a word that the kernel does not take")
+    _check(all("/" not in name and name not in {"", ".", ".."} for name in launch.files), list(launch.files))
+    _check(isinstance(launch.stdin, bytes), launch.stdin)
+
+
+def _gather(launch: Launch) -> str:
+    """All that a program gets to see."""
+    data = (launch.stdin, *launch.files.values())
+    texts = [each.decode("utf-8", "replace") for each in data]
+    return "\n".join((*launch.argv, *launch.environ.values(), *texts))
+
+
+def _check(holds: bool, told: object) -> None:  # noqa: FBT001 - as `assert`, which others may have switched off
+    if not holds:
+        raise AssertionError(told)
