@@ -12,6 +12,7 @@ from remit.errors import RemitError, StateError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from remit.app.delegating.views import Standing
     from remit.config import Settings
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
@@ -56,7 +57,7 @@ class Overview(NamedTuple):
     tasks: TaskOverview | None = None
     outside: tuple[str, ...] = ()
     """The commands of an outside task system, where the workspace has no tasks of its own."""
-    running: tuple[Delegation, ...] = ()
+    running: tuple[Standing, ...] = ()
     settled: tuple[Delegation, ...] = ()
     manifest: ManifestOverview | None = None
     open_errors: int = 0
@@ -126,12 +127,13 @@ def _rank(marker: str) -> tuple[int, str]:
     return (_WAITING.index(marker) + 2 if marker in _WAITING else 1), marker
 
 
-def _look_at_delegations(home: Home) -> tuple[tuple[Delegation, ...], tuple[Delegation, ...]]:
+def _look_at_delegations(home: Home) -> tuple[tuple[Standing, ...], tuple[Delegation, ...]]:
     if not os.path.lexists(home.ledger_file):
         return (), ()
+    from remit.app.delegating.views import list_work  # noqa: PLC0415 - only where there is a ledger
     from remit.workspace.ledger.delegations import list_delegations  # noqa: PLC0415 - SQLite costs 4 ms
 
-    running = list_delegations(home.ledger, only_open=True, limit=OPEN)
+    running = list_work(home, limit=OPEN)
     recent = list_delegations(home.ledger, limit=SETTLED + len(running))
     return tuple(running), tuple([each for each in recent if each.state == "settled"][:SETTLED])
 

@@ -8,9 +8,10 @@ import pytest
 
 from remit.doors.cli.status import cut
 from remit.doors.terminal import measure
+from remit.workspace.brokers import Presence
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import Delegation, add_delegation, advance
-from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.events import add_event, read_clock_ms
 from tests.doors.cli.test_init import MANIFEST
 from tests.doors.cli.test_lint import git, put
 from tests.doors.conftest import Ended, Inside
@@ -31,12 +32,13 @@ def workspace(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> Inside:
     return inside
 
 
-def delegate(inside: Inside, number: int, *, ended: bool, agent: str = "planner") -> None:
+def delegate(inside: Inside, number: int, *, ended: bool, agent: str = "planner", owner: str | None = None) -> None:
     home = Home(str(inside.folder))
     name, now = f"sess_{number}", read_clock_ms()
     path = ("orchestrator", agent)
     add_delegation(
-        home.ledger, Delegation(name, agent, 1, path, task_number=number, created_ms=now - 3_700_000 + number)
+        home.ledger,
+        Delegation(name, agent, 1, path, task_number=number, created_ms=now - 3_700_000 + number, owner=owner),
     )
     with home.ledger.transaction() as db:
         advance(db, name, "running", started_ms=now - 90_000)
@@ -91,17 +93,26 @@ def test_drift_is_one_line(workspace: Inside) -> None:
 
 
 def test_delegations_that_are_open_and_the_last_that_were_settled(workspace: Inside) -> None:
+    home = Home(str(workspace.folder))
+    broker = Presence(home)
     for number in range(1, 8):
         delegate(workspace, number, ended=True)
-    for number in range(8, 10):
-        delegate(workspace, number, ended=False)
+    delegate(workspace, 8, ended=False)
+    delegate(workspace, 9, ended=False, owner=broker.id)
+    with home.ledger.transaction() as db:
+        add_event(db, "progress", {"said": "x", "tokens": 1200, "cost_usd": 0.25}, session_id="sess_9")
     lines = workspace("status").text.split("\n")
+    found = load(workspace("status", "--json"))["delegations"]
+    broker.end()
+    home.close()
     start = lines.index("work       2 delegations open")
-    assert lines[start + 1] == "             planner                   task 9     running for 1 min"
+    assert lines[start + 1] == "             planner                   task 9     running 1 min, 1,200 tokens, …"
+    assert lines[start + 2] == "             planner                   task 8     abandoned 1 min; see remit ps"
     assert lines[start + 3] == "settled      planner                   task 7     completed accepted, 1 min ago"
     assert [line.split()[2] for line in lines[start + 4 : start + 8]] == ["6", "5", "4", "3"]
-    found = load(workspace("status", "--json"))["delegations"]
-    assert [each["session_id"] for each in found["open"]] == ["sess_9", "sess_8"]
+    told = [(each["session_id"], each["standing"], each["driven"]) for each in found["open"]]
+    assert told == [("sess_9", "running", True), ("sess_8", "abandoned", False)]
+    assert (found["open"][0]["tokens"], found["open"][0]["cost_usd"]) == (1200, 0.25)
     assert [each["task_number"] for each in found["settled"]] == [7, 6, 5, 4, 3]
 
 

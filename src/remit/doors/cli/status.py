@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.app import Overview, TaskOverview
+    from remit.app.delegating.views import Standing
 
 _MAX_TASKS = 5
 _MAX_COUNT_LINES = 2
@@ -130,20 +131,31 @@ def _render_delegations(overview: Overview, faults: dict[str, str]) -> Iterator[
         return
     yield "work", f"{count(len(running), 'delegation')} open" if running else "nothing is open", ""
     for each in running[:_MAX_RUNNING]:
-        begun = each.started_ms or each.created_ms
-        yield (
-            "",
-            f"  {_name_work(each.agent, each.task_number)}  {each.state} for {_show_age(overview.now_ms - begun)}",
-            "",
-        )
+        text, style = _render_running(each)
+        yield "", f"  {_name_work(each.row.agent, each.row.task_number)}  {text}", style
     if len(running) > _MAX_RUNNING:
-        yield "", f"  and {len(running) - _MAX_RUNNING} more", ""
-    for place, each in enumerate(settled):
-        age = _show_age(overview.now_ms - (each.ended_ms or each.created_ms))
-        words = " ".join(word for word in (each.status, each.outcome) if word) or each.ending or "settled"
-        style = _STYLES.get(each.outcome or "", "warning")
+        yield "", f"  and {len(running) - _MAX_RUNNING} more; see: remit ps", ""
+    for place, done in enumerate(settled):
+        age = _show_age(overview.now_ms - (done.ended_ms or done.created_ms))
+        words = " ".join(word for word in (done.status, done.outcome) if word) or done.ending or "settled"
+        style = _STYLES.get(done.outcome or "", "warning")
         name = "settled" if place == 0 else ""
-        yield name, f"  {_name_work(each.agent, each.task_number)}  {words}, {age} ago", style
+        yield name, f"  {_name_work(done.agent, done.task_number)}  {words}, {age} ago", style
+
+
+def _render_running(each: Standing) -> tuple[str, str]:
+    """How a delegation stands, what it used so far, and what is worth a look about it."""
+    row, seen = each.row, each.seen
+    facts = [f"{each.word} {_show_age(each.now_ms - (row.started_ms or row.created_ms))}"]
+    if seen.tokens is not None:
+        facts.append(f"{seen.tokens:,} tokens")
+    if seen.cost_usd is not None:
+        facts.append(f"${seen.cost_usd:.2f}")
+    if each.is_abandoned:
+        return f"{', '.join(facts)}; see remit ps", "error"
+    if seen.idle_s:
+        return ", ".join((*facts, f"silent for {_show_age(seen.idle_s * 1000)}")), "warning"
+    return ", ".join(facts), ""
 
 
 def _name_work(agent: str, task: int | None) -> str:
@@ -186,6 +198,8 @@ def _render_rest(overview: Overview, faults: dict[str, str]) -> Iterator[tuple[s
 
 
 def _shape(overview: Overview) -> dict[str, Any]:
+    from remit.doors.cli.ps import shape_standing
+
     tasks = overview.tasks
     return {
         "root": overview.root,
@@ -193,7 +207,7 @@ def _shape(overview: Overview) -> dict[str, Any]:
         "tasks": None if tasks is None else _shape_tasks(tasks),
         "outside": list(overview.outside),
         "delegations": {
-            "open": [_shape_delegation(each) for each in overview.running],
+            "open": [shape_standing(each) for each in overview.running],
             "settled": [_shape_delegation(each) for each in overview.settled],
         },
         "manifest": None
@@ -222,6 +236,6 @@ def _shape_tasks(tasks: TaskOverview) -> dict[str, Any]:
 def _shape_delegation(each: Any) -> dict[str, Any]:  # noqa: ANN401 - a row of the ledger
     keys = (
         "session_id", "agent", "depth", "task_number", "state", "created_ms", "started_ms", "deadline_ms",
-        "ended_ms", "ending", "outcome", "status",
+        "ended_ms", "ending", "outcome", "status", "runner", "tokens", "cost_usd", "turns",
     )  # fmt: skip
     return {key: getattr(each, key) for key in keys}
