@@ -7,11 +7,13 @@ that nobody wants any more. It is made when a slot of this process becomes free,
 from __future__ import annotations
 
 import asyncio
-from contextvars import Context
+from contextvars import copy_context
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.delegate.terms import read_terms
+from remit.delegate.ticket import CARRIED
 from remit.errors import StateError
+from remit.model import NOTHING
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.slots import list_unwanted, take_slot
 
@@ -52,8 +54,9 @@ class Line:
         self._waiters[row.session_id] = waiter
         self._called.set()
         if self._usher is None or self._usher.done():
-            # Not in the context of whoever comes first: what is driven from here is not called by it.
-            self._usher = loop.create_task(self._let_in(), context=Context())
+            context = copy_context()
+            context.run(CARRIED.set, NOTHING)  # what is driven from here is not called by whoever comes first
+            self._usher = loop.create_task(self._let_in(), context=context)
         try:
             return await waiter.ended
         finally:
@@ -69,16 +72,24 @@ class Line:
             self._usher.cancel()
 
     async def _let_in(self) -> None:
-        """Look, again and again, as long as somebody waits."""
+        """Look, again and again, as long as somebody waits; nobody waits for one that looks no more."""
+        try:
+            await self._look_on()
+        except asyncio.CancelledError:
+            for waiter in self._waiters.values():
+                waiter.ended.cancel()
+            raise
+        except BaseException as error:
+            for waiter in self._waiters.values():
+                _tell(waiter, error)
+            if not isinstance(error, Exception):
+                raise
+
+    async def _look_on(self) -> None:
         pause, waited = _LOOK_S[0], 0.0
         while self._waiters:
             self._called.clear()
-            try:
-                told = await self._broker.together.write(self._look)
-            except Exception as error:  # noqa: BLE001 - raised where it is waited for
-                for waiter in self._waiters.values():
-                    _tell(waiter, error)
-                return
+            told = await self._broker.together.write(self._look)
             for waiter, word in told:
                 _tell(waiter, word)
             pause = _LOOK_S[0] if told else min(pause * 1.5, _LOOK_S[1])
@@ -123,10 +134,10 @@ class Line:
         return told
 
 
-def _tell(waiter: _Waiter, word: str | Exception) -> None:
+def _tell(waiter: _Waiter, word: str | BaseException) -> None:
     if waiter.ended.done():
         return
-    if isinstance(word, Exception):
+    if isinstance(word, BaseException):
         waiter.ended.set_exception(word)
     else:
         waiter.ended.set_result(word)
