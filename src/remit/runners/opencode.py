@@ -10,7 +10,8 @@ Owns what is known of it:
   refusal, whatever the default agent answered.
 - What would have to be asked is rejected, and the run ends there with exit code 0 and without a word.
 - There is no closing record. The final message is the text of the last step, where that step ended of itself.
-- An absent server and a server that fails are tried again without end; a limit on steps is no more than advice.
+- An absent server and a server that fails are tried again for a minute and longer, in silence: only the log says why,
+  so errors are logged to standard error. A limit on steps is no more than advice.
 - What a subagent does and uses is not in the stream.
 """
 
@@ -52,6 +53,8 @@ _OPERATIONS: dict[str, Operation] = {
     "task": "delegate",
 }
 _FALLBACK = lazy(r'agent "[^"]{0,200}" (?:not found|is a subagent)[^\n]{0,80}Falling back to default agent')
+_LOGS = {"OPENCODE_PRINT_LOGS": "1", "OPENCODE_LOG_LEVEL": "ERROR"}
+_UNANSWERED = lazy(r'message="stream error"[^\n]{0,1000} error\.error="([^"\n]{1,500})')
 _REJECTED = lazy(r"permission requested: ([^\n]{1,300}); auto-rejecting")
 
 
@@ -80,7 +83,7 @@ class Opencode:
         if not prompt.strip():
             raise RunnerError("opencode does not begin without a prompt", hint="say what is to be done")
         argv = [find_program(order, "opencode", "opencode-ai"), "run", "--format=json", *session]
-        environ = {"OPENCODE_DISABLE_AUTOUPDATE": "1"} | get_environ(order)
+        environ = {"OPENCODE_DISABLE_AUTOUPDATE": "1"} | _LOGS | get_environ(order)
         files = {}
         name = _name_agent(order)
         if name:
@@ -134,7 +137,7 @@ class OpencodeListener(StreamListener):
         self._texts: list[str] = []
         self._reason = ""
         self._error: tuple[str, str] | None = None
-        self._inputs = self._outputs = self._turns = 0
+        self._inputs = self._outputs = self._begun = self._turns = 0
         self._cost: float | None = None
 
     def hear(self, record: Mapping[str, Any]) -> None:
@@ -143,6 +146,7 @@ class OpencodeListener(StreamListener):
         kind, part = record.get("type"), get_map(record, "part")
         if kind == "step_start":
             self._texts, self._reason = [], ""
+            self._begun += 1
         elif kind == "text":
             self._texts.append(get_text(part, "text"))
             self.said = show(self._texts[-1], 120) or self.said
@@ -180,10 +184,11 @@ class OpencodeListener(StreamListener):
             self._cost = (self._cost or 0.0) + cost
 
     def sum_up(self) -> Heard:
-        """The sum of its steps."""
-        if not self._turns:
+        """The sum of its steps; of one that is not over, nothing is known but that it has begun."""
+        turns = max(self._begun, self._turns)
+        if not turns:
             return Heard()
-        return Heard(usage=Usage(self._inputs, self._outputs, self._turns, self._cost))
+        return Heard(usage=Usage(self._inputs, self._outputs, turns, self._cost))
 
     def conclude(self, errors: list[str], exit_code: int | None) -> Heard:
         """The text of the last step, unless another agent gave it or the step was cut off."""
@@ -207,6 +212,9 @@ class OpencodeListener(StreamListener):
             return self.fail("refused", f"opencode did not begin: {errors[-1] if errors else f'exit code {exit_code}'}")
         if exit_code is None and self._reason == "unknown":
             return self.fail("api", "opencode was ended while its model's server broke off its answers")
+        unanswered = next((match[1] for line in reversed(errors) if (match := _UNANSWERED.search(line))), None)
+        if exit_code is None and unanswered is not None:
+            return self.fail("api", f"opencode was ended while its model's server did not answer: {unanswered}")
         return self.tell_crash(errors, exit_code)
 
     def _conclude_error(self, name: str, message: str) -> Heard:

@@ -1,7 +1,7 @@
 """The machine: what a workspace stands on.
 
-Owns looking at mount points and free space, finding programs on the user's path, and asking one for a word within a
-time limit. Nothing that lies in the workspace itself is ever started.
+Owns looking at mount points and free space, finding programs on the user's path, asking one for a word within a time
+limit, and whether a process here can wait for others at all. Nothing that lies in the workspace itself is ever started.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import subprocess
 import time
 from contextlib import suppress
 from typing import NamedTuple
+
+from remit.errors import RunnerError
 
 _MOUNTS = "/proc/self/mountinfo"
 _MAX_MOUNTS_BYTES = 4 * 1024 * 1024
@@ -173,3 +175,19 @@ def is_alive(pid: int) -> bool:
     except OSError:  # somebody else's
         return True
     return True
+
+
+def check_sending() -> None:
+    """Refuse where a sandbox denies a process to send anything, even to itself: it could wait for nobody, for ever."""
+    from socket import socketpair  # noqa: PLC0415 - only where something is started
+
+    one, other = socketpair()
+    with one, other:
+        try:
+            one.send(b"\0")
+        except PermissionError as error:
+            hint = (
+                "hand work on from outside of it; for Codex, that is "
+                'args = ["--sandbox=danger-full-access"] under [runners.codex] in remit.toml'
+            )
+            raise RunnerError("the sandbox around this process lets nobody be started from it", hint=hint) from error

@@ -112,6 +112,9 @@ def make_name(name: str) -> str:
 
 def read_body(document: Document) -> str:
     """The instructions, with plain line breaks and without comments that are meant for Remit."""
+    given = document.get("developer_instructions") if document.profile == "codex" else None
+    if isinstance(given, str):  # its files have no body
+        return given.replace("\r\n", "\n").strip("\n").rstrip() + "\n"
     text, parts, at = document.text, [], document.body_start
     for start, end in sorted(ignore.cut for ignore in document.ignores):
         if start >= at:

@@ -1,0 +1,316 @@
+"""Real harnesses through Remit: from the request to the envelope, under the shim, with a scripted model."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from remit.delegate import drive
+from remit.delegate.limits import Budget
+from remit.testing import ScriptedModel, call, fail, say
+from tests.harnesses.stage import HARNESSES, Stage, give, make_stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from remit.delegate.envelope import Envelope
+    from remit.testing import Turn
+    from remit.testing.clis import CliName
+
+pytestmark = pytest.mark.slow
+
+BEGIN_S = {"claude": 12, "codex": 12, "opencode": 28}
+"""How long each may take until it uses its first tool, on a busy machine."""
+ERROR = {"type": "timeout", "message": "too little time", "recoverable": True, "recommendation": "go on"}
+STANDARD = """\
+---
+name: {name}
+version: 1.0.0
+description: "Does its part"
+mode: subagent
+agent_type: implementation
+temperature: 0.2
+tools:
+  read: true
+  write: true
+  bash: true
+delegation:
+  max_depth: 3
+  can_delegate_to: [{target}]
+---
+
+# {name}
+
+These are the instructions of {name}.
+"""
+
+
+def write(cli: CliName, name: str) -> Turn:
+    """A file written by the tool of which the harness tells the path."""
+    if cli != "codex":
+        return call("write", path=f"${{root}}/{name}", content="# Report\n")
+    lines = ("apply_patch <<'END'", "*** Begin Patch", f"*** Add File: {name}", "+# Report", "*** End Patch", "END")
+    return call("bash", command="\n".join(lines))
+
+
+def run(command: str) -> Turn:
+    """A command that may take long."""
+    return call("bash", command=command, timeout=100_000, yield_time_ms=30_000)
+
+
+def make_scripts(cli: CliName) -> dict[str, list[Turn]]:
+    far = "setsid sh -c 'echo $$ > ${root}/far.pid; exec sleep 600' & setsid -f sleep 600; sleep 600"
+    return {
+        "work": [write(cli, "report.md"), say("It is all done."), give()],
+        "native": [write(cli, "report.md"), give()],
+        "lie": [call("bash", command="true"), give(path="never.md")],
+        "stale": [call("bash", command="true"), give(path="README.md")],
+        "hang": [write(cli, "half.md"), run(far)],
+        "late": [write(cli, "half.md"), run("sleep 600"), give("partial", "half.md", errors=[ERROR])],
+        "loop": [write(cli, "half.md"), call("bash", command="sleep 0.6")],
+        "refused": [fail(401, "wrong key", kind="authentication_error")],
+        "broken": [fail(500, "out of order")],
+        "slow": [run("touch ${root}/begun; sleep 4"), write(cli, "report.md"), give()],
+    }
+
+
+@pytest.fixture(name="stage", params=HARNESSES)
+def make(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    with ScriptedModel(make_scripts(request.param)) as model:
+        stage = make_stage(request.param, tmp_path, model, monkeypatch)
+        stage.write_agent(".opencode/agent/scribe.md", STANDARD.format(name="scribe", target="nobody"))
+        yield stage
+        assert stage.list_living() == []
+
+
+def tell(envelope: Envelope) -> tuple[str, str, str, int]:
+    return envelope.status, envelope.ending, envelope.outcome, envelope.attempts
+
+
+def list_codes(envelope: Envelope) -> list[str]:
+    return [error.code for error in envelope.errors]
+
+
+def test_a_bad_return_is_sent_back_and_corrected(stage: Stage) -> None:
+    envelope = stage.delegate("work")
+    assert tell(envelope) == ("completed", "exited", "accepted", 2)
+    assert [(artifact.path, artifact.grade) for artifact in envelope.artifacts] == [("report.md", "attributed")]
+    assert envelope.unsettled == ()
+    (first,) = stage.asked("work", 0)
+    assert "These are the instructions of scribe." in first
+    assert envelope.session_id in first
+    (third,) = stage.asked("work", 2)
+    assert "Send only the whole return now" in third
+    assert "It is all done." in third  # it is the same session that goes on
+    sent = sum(len(stage.asked("work", step)[0]) for step in range(3)) // 4
+    assert 0.5 * sent < (envelope.usage.tokens or 0) < 1.5 * sent
+
+
+def test_an_agent_of_the_harness_itself_is_used_as_it_is(stage: Stage) -> None:
+    text = "---\nname: native\ndescription: writes\nmode: subagent\n---\nThis is native.\n"
+    if stage.cli == "codex":
+        text = 'name = "native"\ndescription = "writes"\ndeveloper_instructions = "This is native."\n'
+    folder = {"claude": ".claude/agents", "codex": ".codex/agents", "opencode": ".opencode/agent"}[stage.cli]
+    stage.write_agent(f"{folder}/native.{'toml' if stage.cli == 'codex' else 'md'}", text)
+    envelope = stage.delegate("native", "native")
+    assert tell(envelope) == ("completed", "exited", "accepted", 1)
+    (first,) = stage.asked("native", 0)
+    assert "This is native." in first
+    assert envelope.session_id in first
+    order = stage.load_order(envelope.session_id)
+    assert ("--agent=native" in order) == (stage.cli != "codex")
+
+
+@pytest.mark.parametrize("script", ["lie", "stale"])
+def test_a_false_claim_is_caught(stage: Stage, script: str) -> None:
+    if stage.cli == "opencode" and script == "stale":
+        pytest.skip("proved with the quick ones: nothing of it is opencode's own")
+    envelope = stage.delegate(script, reasks=0)
+    assert tell(envelope) == ("failed", "exited", "fabricated", 1)
+    assert list_codes(envelope) == ["FABRICATED"]
+
+
+def test_one_that_hangs_is_ended_at_its_deadline_with_all_that_it_started(stage: Stage) -> None:
+    begun = time.monotonic()
+    envelope = stage.delegate("hang", timeout_s=BEGIN_S[stage.cli])
+    taken_s = time.monotonic() - begun
+    assert stage.list_living() == []
+    assert (stage.root / "far.pid").exists(), "the fault never happened"
+    assert tell(envelope)[:2] == ("partial", "timeout")
+    assert list_codes(envelope) == ["TIMEOUT"]
+    assert [artifact.path for artifact in envelope.artifacts if artifact.path == "half.md"]
+    assert BEGIN_S[stage.cli] <= taken_s < BEGIN_S[stage.cli] + 10
+
+
+def test_one_whose_time_is_nearly_over_hands_back_what_it_has(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The window is as long as it is for an hour's work, so that no machine is too slow for the test."""
+    monkeypatch.setattr(drive, "HANDBACK_SHARE", 0.6)
+    envelope = stage.delegate("late", timeout_s=BEGIN_S[stage.cli] / 0.4)
+    assert tell(envelope) == ("partial", "timeout", "accepted", 2)
+    assert list_codes(envelope)[:2] == ["TIMEOUT", "TIMEOUT"]  # ours, and the one that it gave itself
+    assert [(artifact.path, artifact.grade) for artifact in envelope.artifacts] == [("half.md", "attributed")]
+    asked = [told for step in (2, 3) for told in stage.asked("late", step)]  # Claude Code asks once more as it is ended
+    assert "Your time is nearly over" in asked[-1]
+
+
+BUDGETS = [
+    ("claude", Budget(max_turns=3)),
+    ("claude", Budget(max_usd=0.001)),
+    ("claude", Budget(max_tokens=5_000)),
+    ("codex", Budget(max_turns=3)),
+    ("opencode", Budget(max_tokens=5_000)),
+]
+
+
+@pytest.mark.parametrize(("stage", "budget"), BUDGETS, indirect=["stage"])
+def test_a_budget_that_is_used_up_ends_it(stage: Stage, budget: Budget) -> None:
+    envelope = stage.delegate("loop", budget=budget)
+    assert tell(envelope)[:2] == ("partial", "budget")
+    assert envelope.attempts == 1
+    assert list_codes(envelope) == ["BUDGET_EXCEEDED"]
+    assert len(stage.model.requests) < 10
+
+
+def test_one_that_is_done_within_its_turns_is_done(stage: Stage) -> None:
+    envelope = stage.delegate("native", budget=Budget(max_turns=2))
+    assert tell(envelope) == ("completed", "exited", "accepted", 1)
+    assert envelope.usage.turns == 2
+
+
+def test_a_model_that_refuses_is_told_and_not_asked_for_long(stage: Stage) -> None:
+    """As it is without any setting: by itself Claude Code goes on for minutes."""
+    begun = time.monotonic()
+    envelope = stage.delegate("refused", environ={"CLAUDE_CODE_MAX_RETRIES": None})
+    assert time.monotonic() - begun < 80
+    assert tell(envelope) == ("failed", "crashed", "missing", 1)
+    (error,) = envelope.errors
+    assert "got no answer from its model" in error.message
+    assert "wrong key" in error.message or "401" in error.message
+
+
+@pytest.mark.parametrize("stage", ["opencode"], indirect=True)
+def test_a_model_that_is_out_of_order_until_the_deadline_is_told(stage: Stage) -> None:
+    envelope = stage.delegate("broken", timeout_s=20)
+    assert tell(envelope) == ("partial", "timeout", "missing", 1)
+    assert "did not answer" in envelope.errors[0].message
+    assert "out of order" in envelope.errors[0].message
+
+
+def test_a_broker_that_is_killed_loses_nothing(stage: Stage) -> None:
+    """The agent goes on; whoever opens the workspace next takes it up, and it has run once."""
+    begin = (
+        "import asyncio, sys\n"
+        "from remit.app.delegating.workspace import Workspace\n"
+        "async def main():\n"
+        "    async with Workspace.open(sys.argv[1]) as ws:\n"
+        "        await ws.delegate('scribe', sys.argv[2], runner=sys.argv[3], timeout_s=100)\n"
+        "asyncio.run(main())\n"
+    )
+    words = [sys.executable, "-c", begin, str(stage.root), stage.mark("slow"), stage.cli]
+    broker = subprocess.Popen(words, env=stage.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}, cwd=stage.root)
+    wait_for(stage.root / "begun")
+    broker.send_signal(signal.SIGKILL)
+    broker.wait()
+    assert not (stage.root / "report.md").exists()
+    envelope = stage.take_over()
+    assert tell(envelope) == ("completed", "exited", "accepted", 1)
+    assert [artifact.grade for artifact in envelope.artifacts] == ["attributed"]
+    assert len(stage.asked("slow", 0)) == 1
+
+
+def wait_for(file: Path) -> None:
+    end = time.monotonic() + 60
+    while not file.exists():
+        assert time.monotonic() < end, f"{file.name} never came"
+        time.sleep(0.05)
+
+
+# Those that hand work on
+
+NAMES = ("first", "second", "third", "fourth")
+CHAINS: tuple[tuple[CliName, ...], ...] = (
+    ("claude", "claude", "claude"),
+    ("codex", "codex", "codex"),
+    ("opencode", "claude", "codex"),
+    ("codex", "claude", "opencode"),
+)
+
+
+def make_chain(clis: tuple[CliName, ...]) -> dict[str, list[Turn]]:
+    """Each tries without its ticket first, then with it; the third has nobody left whom it may call."""
+    scripts: dict[str, list[Turn]] = {"fourth": [say("This is never asked for.")]}
+    for depth, (name, target) in enumerate(pairwise(NAMES), start=1):
+        runner = clis[depth] if depth < len(clis) else clis[0]
+        words = f"remit run {target} '[[play {target} root=${{root}}]] Do it.' --runner {runner} --json --no-commit"
+        metadata = {
+            "session_id": "${id}",
+            "agent_type": name,
+            "delegation_depth": depth,
+            "delegation_path": ["orchestrator", *NAMES[:depth]],
+            "duration_seconds": 1,
+        }
+        scripts[name] = [
+            run(f"env -u REMIT_TICKET -u REMIT_SESSION_ID {words} > {name}.hidden 2>&1; echo $? >> {name}.hidden"),
+            run(f"{words} > {name}.told 2>&1; echo $? >> {name}.told"),
+            run(f"while ! tail -1 {name}.told | grep -qx '[0-9]*'; do sleep 0.1; done"),
+            write(clis[depth - 1], f"{name}.md"),
+            give(path=f"{name}.md", metadata=metadata),
+        ]
+    return scripts
+
+
+def load_told(file: Path) -> tuple[dict[str, Any], int]:
+    text, _, code = file.read_text().rstrip().rpartition("\n")
+    told: dict[str, Any] = json.loads(text)
+    return told, int(code)
+
+
+@pytest.mark.parametrize("clis", CHAINS, ids="-".join)
+def test_work_is_handed_on_to_depth_three_and_no_further(
+    clis: tuple[CliName, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ScriptedModel(make_chain(clis)) as model:
+        stage = make_stage(clis[0], tmp_path, model, monkeypatch)
+        for name, target in zip(NAMES, (*NAMES[1:], "first"), strict=True):
+            stage.write_agent(f".opencode/agent/{name}.md", STANDARD.format(name=name, target=target))
+        envelope = stage.delegate("first", "first")
+        assert stage.list_living() == []
+    assert tell(envelope) == ("completed", "exited", "accepted", 1)
+    for depth, name in enumerate(("first", "second"), start=2):
+        told, code = load_told(stage.root / f"{name}.told")
+        assert (told["status"], told["depth"], code) == ("completed", depth, 0)
+        assert told["path"] == ["orchestrator", *NAMES[:depth]]
+    told, code = load_told(stage.root / "third.told")
+    assert (told["error"]["code"], code) == ("MAX_DEPTH_EXCEEDED", 2)
+    for name in NAMES[:3]:
+        told, code = load_told(stage.root / f"{name}.hidden")
+        assert (told["error"]["code"], code) == ("REFUSED", 2)
+        assert "shows no ticket" in told["error"]["message"]
+    assert stage.asked("fourth", 0) == []
+
+
+def test_from_the_sandbox_of_codex_nothing_is_handed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody could reach a model from in there. It is told at once, and nothing waits for what cannot come."""
+    with ScriptedModel(make_chain(("codex", "codex", "codex"))) as model:
+        stage = make_stage("codex", tmp_path, model, monkeypatch)
+        stage.configure("")
+        for name in NAMES:
+            stage.write_agent(f".opencode/agent/{name}.md", STANDARD.format(name=name, target="second"))
+        envelope = stage.delegate("first", "first")
+        assert stage.list_living() == []
+    if not (stage.root / "first.told").exists():
+        pytest.skip("Codex's sandbox does not work on this machine")
+    told, code = load_told(stage.root / "first.told")
+    assert (told["error"]["code"], code) == ("TOOL_UNAVAILABLE", 2)
+    assert "danger-full-access" in told["error"]["hint"]
+    assert envelope.status == "completed"
+    assert stage.asked("second", 0) == []
