@@ -198,6 +198,10 @@ def test_no_two_take_up_one_task(root: str) -> None:
     ws = Workspace(root, environ={})
     with pytest.raises(RefusedError, match=f"works on task 1 already \\({session_id}\\)"):
         take_up(ws, get_ready(ws, Wish("research", 1, fields={"command": "true"})))
+    second = ws.prepare(get_ready(ws, Wish("research", 1, fields={"command": "true"})).request)  # as a retry comes
+    with pytest.raises(RefusedError, match=f"works on task 1 already \\({session_id}\\)"):
+        enter(ws.home, ws.settings, second.row)
+    assert get_marker(ws) == "NOT STARTED"
     review = take_up(ws, get_ready(ws, Wish("review", 1, fields={"command": "true"})))
     assert review.row.task_number == 1
     ws.broker.end()

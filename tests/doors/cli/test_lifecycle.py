@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ kind = "plan" if "/plans/" in path else "report" if "/reports/" in path else "su
 phase = re.search(r"Do phase (\\S+) of its plan", prompt)
 if mode == "hang" or (mode == "hang-2" and phase and phase[1] == "2"):
     time.sleep(60)
+if mode == "slow":
+    time.sleep(1.5)
 claimed = [(kind, path)]
 if mode == "eat":
     os.remove("specs/1_cache_the_uploads/plans/implementation-001.md")
@@ -482,6 +485,30 @@ def test_no_two_work_on_one_task(remit: Remit, worker: Worker, tmp_path: Path) -
     assert remit("cancel", session).code in (0, 1)
     assert remit("wait", session).code == 1
     assert get_marker(tmp_path) == "RESEARCHING"
+
+
+@pytest.mark.slow
+def test_who_is_killed_between_phases_loses_none(remit: Remit, worker: Worker, tmp_path: Path) -> None:
+    """The phase that ran is taken up by whoever waits for it; the next call goes on behind it."""
+    give_plan(remit)
+    with remit.start("implement", "1", *worker("slow")) as process:
+        last = time.monotonic() + 20
+        while not worker.runs:
+            assert time.monotonic() < last, "the agent never began"
+            time.sleep(0.02)
+        process.kill()
+    (row,) = list_rows(tmp_path)
+    assert row.state == "running"
+    assert remit("wait", row.session_id).code == 0
+    assert get_marker(tmp_path) == "IMPLEMENTING"
+    assert "### Phase 2: Two [COMPLETED]" in read_plan(tmp_path)
+    ended = remit("implement", "1", *worker())
+    assert ended.code == 0, ended.err
+    assert "note: task 1 was left IMPLEMENTING and is taken up again" in ended.err.decode()
+    assert "phases: 3 completed" in ended.text
+    assert get_marker(tmp_path) == "COMPLETED"
+    assert [run["mode"] for run in worker.runs] == ["slow", "obey"]
+    assert [subject.partition(":")[0] for subject, _ in list_commits(tmp_path)] == ["task 1 phase 2", "task 1 phase 3"]
 
 
 # A task system of somebody else's

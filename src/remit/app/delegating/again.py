@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.app.delegating.asking import read_request
+from remit.app.delegating.outside import show_outside
 from remit.app.delegating.task_facts import load_task_facts
 from remit.delegate.limits import Budget
 from remit.errors import RefusedError, StateError
@@ -74,6 +75,8 @@ def _load_request(ws: Workspace, row: Delegation) -> Request:
     if kept is None:
         raise StateError(f"what was asked of {row.session_id} is not kept", hint="ask for it with: remit run")
     request, number = read_request(kept.decode("utf-8", "surrogatepass"))
+    if request.outside:
+        return request._replace(task=show_outside(ws.root, ws.settings, request.outside))
     return request if number is None else request._replace(task=load_task_facts(ws.home, ws.settings, number))
 
 

@@ -70,7 +70,7 @@ def render_request(request: Request) -> str:
     kept = {name: value for name, value in request._asdict().items() if value != getattr(usual, name)}
     kept.pop("function", None)
     if request.task is not None:
-        kept["task"] = request.task.number
+        kept["task"] = request.task.number or None
     if "budget" in kept:
         kept["budget"] = {name: limit for name, limit in request.budget._asdict().items() if limit is not None}
     return json.dumps(kept, ensure_ascii=False)

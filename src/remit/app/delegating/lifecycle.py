@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.app.delegating.agents import list_agents
 from remit.app.delegating.asking import NO_AGENT, Request
-from remit.app.delegating.markers import open_store
+from remit.app.delegating.markers import find_holder, open_store
 from remit.app.delegating.outside import list_outside, show_outside
 from remit.app.delegating.task_facts import describe_task
 from remit.delegate.lifecycle import (
@@ -28,7 +28,6 @@ from remit.delegate.lifecycle import (
 from remit.errors import ConfigError, RefusedError, StateError, UsageError, did_you_mean
 from remit.workspace.home import TAKING
 from remit.workspace.inside import find_inside
-from remit.workspace.ledger.delegations import list_delegations
 from remit.workspace.tasks.intake import make_name
 from remit.workspace.tasks.moves import NEED_REASON, OWN_COMMAND, check_move
 from remit.workspace.tasks.store import list_folders
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
 
 _USUAL_PLACES = {"research": "reports/research-", "summary": "summaries/"}
 _KIND_WORDS = {"research": ("research", "report"), "summary": ("summary",)}
-_MOST_ROWS = 100_000
 
 
 class Wish(NamedTuple):
@@ -231,13 +229,9 @@ def leave_to_itself(ws: Workspace, ready: Ready) -> Prepared:
 def _check_free(ws: Workspace, ready: Ready) -> None:
     if not ready.request.working:
         return
-    number = ready.wish.number
-    rows = list_delegations(ws.home.ledger, only_open=True, limit=_MOST_ROWS)
-    held = [row for row in rows if row.task_number == number and row.details.get("working")]
-    if held:
-        session = held[0].session_id
-        hint = f"wait for it: remit wait {session}, or end it: remit cancel {session}"
-        raise RefusedError(f"{held[0].agent} works on task {number} already ({session})", hint=hint)
+    refusal = find_holder(ws.home, ready.request.task.number if ready.request.task is not None else 0)
+    if refusal is not None:
+        raise refusal
 
 
 def get_state(ws: Workspace, ready: Ready) -> tuple[str, str]:

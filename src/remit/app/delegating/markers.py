@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.app.delegating.outside import focus_outside
 from remit.delegate.lifecycle import follow_phase, read_follow_ups
 from remit.delegate.terms import read_terms
-from remit.errors import RemitError
+from remit.errors import RefusedError, RemitError
 from remit.workspace.home import SETTLING, Home
+from remit.workspace.ledger.delegations import list_delegations
 from remit.workspace.ledger.events import add_event, load_last_event
 from remit.workspace.settle import Step
 from remit.workspace.tasks.markdown import clean_title
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 PREFLIGHT = "preflight"
 _IN_PROGRESS = "IN PROGRESS"
+_MOST_ROWS = 100_000
 
 
 def make_begin(root: str, settings: Settings) -> Callable[[Delegation], str]:
@@ -57,6 +59,9 @@ def enter(home: Home, settings: Settings, row: Delegation) -> None:
     store = open_store(home, settings)
     if number is None or store is None:
         return
+    refusal = find_holder(home, number, row) if terms.working else None
+    if refusal is not None:
+        raise refusal
     before = _note(home, store, row, terms)
     marker = store.get(number).marker
     if terms.working and marker == before["task"] != terms.working:
@@ -65,6 +70,19 @@ def enter(home: Home, settings: Settings, row: Delegation) -> None:
         phase = find_phase(store, number, terms.phase)
         if phase is not None and phase.marker == before["phase"] != _IN_PROGRESS:
             store.move_phase(number, phase.number, _IN_PROGRESS)
+
+
+def find_holder(home: Home, number: int, row: Delegation | None = None) -> RefusedError | None:
+    """Why a task may not be worked on: somebody does already, or was asked before a delegation was."""
+    rows = list_delegations(home.ledger, only_open=True, limit=_MOST_ROWS)
+    held = [each for each in rows if each.task_number == number and each.details.get("working")]
+    if row is not None:
+        held = [each for each in held if (each.created_ms, each.session_id) < (row.created_ms, row.session_id)]
+    if not held:
+        return None
+    session = held[-1].session_id
+    hint = f"wait for it: remit wait {session}, or end it: remit cancel {session}"
+    return RefusedError(f"{held[-1].agent} works on task {number} already ({session})", hint=hint)
 
 
 def _note(home: Home, store: TaskStore, row: Delegation, terms: Terms) -> dict[str, Any]:
