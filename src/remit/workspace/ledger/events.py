@@ -57,7 +57,7 @@ def load_last_event(ledger: Ledger, session_id: str, *kinds: str) -> Event | Non
     query = f"SELECT number, at_ms, session_id, kind, details FROM events WHERE session_id = ? AND kind IN ({marks}) ORDER BY number DESC LIMIT 1"  # noqa: E501, S608 - marks only
     with ledger.reading() as db:
         row = db.execute(query, (session_id, *kinds)).fetchone()
-    return None if row is None else Event(*row[:4], json.loads(row[4]))
+    return None if row is None else Event(row[0], row[1], row[2], row[3], json.loads(row[4]))
 
 
 def follow_events(ledger: Ledger, *, after: int = 0, session_id: str | None = None) -> Iterator[Event]:

@@ -27,7 +27,8 @@ def list_steps(ledger: Ledger, session_id: str) -> list[KeptStep]:
     query = "SELECT step, result, at_ms FROM settled_steps WHERE session_id = ?"
     with ledger.reading() as db:
         rows = db.execute(query, (session_id,)).fetchall()
-    found = [KeptStep(name, *json.loads(result), at_ms) for name, result, at_ms in rows]
+    kept = [(name, json.loads(result), at_ms) for name, result, at_ms in rows]
+    found = [KeptStep(name, state, message, at_ms) for name, (state, message), at_ms in kept]
     return sorted(found, key=lambda step: _ORDER.index(step.name) if step.name in _ORDER else len(_ORDER))
 
 
