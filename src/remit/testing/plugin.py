@@ -1,0 +1,107 @@
+"""The plugin for pytest: a workspace, scripted agents and models, and one call that delegates.
+
+    pytest_plugins = ["remit.testing.plugin"]   # in conftest.py
+
+    def test_mine(remit_workspace, scripted_agent, delegate):
+        envelope = delegate("-", "Write a report.", command=scripted_agent().obeys().command)
+        assert envelope.status == "completed"
+
+Owns the fixtures. The plugin is named where it is wanted and not loaded everywhere: pytest would import it in every
+project of an environment that has Remit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+from remit.app.delegating.workspace import Workspace
+from remit.testing.agent import ScriptedAgent
+from remit.testing.model import ScriptedModel
+from remit.workspace import files
+from remit.workspace.git import process as git
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from remit.delegate.envelope import Envelope
+    from remit.testing.script import Turn
+
+
+class MakeAgent(Protocol):
+    """Makes scripted agents, each with a name of its own."""
+
+    def __call__(self, name: str = ..., *, dialect: str = ...) -> ScriptedAgent:
+        """A new one."""
+        ...
+
+
+class MakeModel(Protocol):
+    """Starts scripted models; they end with the test."""
+
+    def __call__(self, scripts: Mapping[str, Iterable[Turn]]) -> ScriptedModel:
+        """A new one, which listens already."""
+        ...
+
+
+class Delegate(Protocol):
+    """Delegates in the test's workspace, and waits."""
+
+    def __call__(self, agent: str, prompt: str, **options: Any) -> Envelope:  # noqa: ANN401 - fields of Request
+        """What came of it; the options are those of `Workspace.delegate`."""
+        ...
+
+
+@pytest.fixture
+def remit_workspace(tmp_path: Path) -> Path:
+    """A fresh workspace: a folder with git and one commit, and no settings."""
+    root = tmp_path / "workspace"
+    files.write_text(str(root / "README.md"), "# A project\n", make_folders=True)
+    who = (("config", "user.name", "test"), ("config", "user.email", "test@example.invalid"))
+    steps = (("init", "-q", "-b", "main"), *who, ("add", "."), ("commit", "-q", "-m", "begin"))
+    for step in steps:
+        answer = git.run(str(root), *step, alone=True)
+        if answer.code:
+            pytest.fail(f"git {step[0]}: {answer.reason}")
+    return root
+
+
+@pytest.fixture
+def scripted_agent(tmp_path: Path) -> MakeAgent:
+    """A function that makes scripted agents; their programs and logs lie outside the workspace."""
+
+    def make(name: str = "agent", *, dialect: str = "standard") -> ScriptedAgent:
+        return ScriptedAgent(tmp_path / "agents", name, dialect=dialect)
+
+    return make
+
+
+@pytest.fixture
+def scripted_model() -> Iterator[MakeModel]:
+    """A function that starts scripted models on loopback."""
+    started: list[ScriptedModel] = []
+
+    def start(scripts: Mapping[str, Iterable[Turn]]) -> ScriptedModel:
+        started.append(ScriptedModel(scripts).__enter__())
+        return started[-1]
+
+    yield start
+    for model in started:
+        model.__exit__(None, None, None)
+
+
+@pytest.fixture
+def delegate(remit_workspace: Path) -> Delegate:
+    """A function that runs one delegation in the workspace, without async."""
+
+    def run(agent: str, prompt: str, **options: Any) -> Envelope:  # noqa: ANN401 - fields of Request
+        async def walk() -> Envelope:
+            async with Workspace.open(remit_workspace) as ws:
+                return await ws.delegate(agent, prompt, **options)
+
+        return asyncio.run(walk())
+
+    return run
