@@ -235,6 +235,47 @@ def test_a_flood_before_the_return_drowns_nothing(root: Path, agent: ScriptedAge
     assert (envelope.status, envelope.outcome) == ("completed", "accepted")
 
 
+FILE = """\
+---
+name: {name}
+version: "1.0.0"
+agent_type: utility
+delegation:
+  can_delegate_to: ["*"]
+---
+
+# {name}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("target", "ticket", "code"),
+    [("first", True, "CYCLE_DETECTED"), ("second", False, "")],
+    ids=["itself", "without its ticket"],
+)
+def test_one_that_calls_whom_it_may_not_is_refused(
+    root: Path, agent: ScriptedAgent, *, target: str, ticket: bool, code: str
+) -> None:
+    """It is told so, and can go on; nothing is started."""
+    for name in ("first", "second"):
+        (root / "agents").mkdir(exist_ok=True)
+        (root / "agents" / f"{name}.md").write_text(FILE.format(name=name))
+    other = ScriptedAgent(Path(agent.program).parent, "other").obeys({"other.md": "x"})
+    agent.recurses(target, command=other.command, ticket=ticket).obeys()
+
+    async def run() -> Envelope:
+        async with Workspace.open(root) as ws:
+            return await ws.delegate("first", "Do it.", command=agent.command, settles=False)
+
+    envelope = asyncio.run(run())
+    (ran,) = agent.did("ran")
+    assert ran.details["exit_code"] == 2, ran
+    assert code in ran.details["out"] + ran.details["err"]
+    assert envelope.status == "completed"
+    assert not other.acts
+
+
 # Fake returns
 
 
