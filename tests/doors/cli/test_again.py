@@ -36,6 +36,12 @@ def use(name, **given):
     done = {{"type": "tool_result", "tool_use_id": name}}
     tell(type="user", message={{"content": [done]}})
 tell(type="system", subtype="init")
+if "Answer badly." in prompt:
+    open("report.md", "w").write("# Report")
+    use("Write", file_path="report.md")
+    time.sleep(0.5)
+    tell(type="result", subtype="success", is_error=False, num_turns=1, result="All is done.")
+    sys.exit()
 if name == "--session-id":
     open("report.md", "w").write("# Report")
     use("Write", file_path="report.md")
@@ -101,6 +107,7 @@ def run_short(remit: Remit, *options: str) -> dict[str, Any]:
 # Going on
 
 
+@pytest.mark.slow
 def test_what_is_partial_goes_on_in_the_session_of_its_harness(remit: Remit, harness: Harness) -> None:
     """R0.14: and what the earlier one wrote is its own work: this one only reads."""
     first = run_short(remit)
@@ -121,6 +128,7 @@ def test_what_is_partial_goes_on_in_the_session_of_its_harness(remit: Remit, har
     assert f"resumes   {first['session_id']}" in remit("show").text
 
 
+@pytest.mark.slow
 def test_a_worktree_is_gone_on_with_where_it_is(remit: Remit, harness: Harness) -> None:
     put(remit, "README.md", "one\n")
     git(remit.folder, "add", "-A")
@@ -165,6 +173,7 @@ def test_what_is_open_is_neither_resumed_nor_retried(remit: Remit, agent: Script
 # Anew
 
 
+@pytest.mark.slow
 def test_retry_asks_for_the_same_with_other_limits(remit: Remit, agent: ScriptedAgent) -> None:
     assert remit("task", "new", "Measure the uploads").code == 0
     command = agent.sleeps(1).obeys().command
@@ -218,6 +227,7 @@ def test_logs_of_a_program_are_what_it_printed_without_secrets(remit: Remit, age
     assert remit("logs", "--attempt", "1").out == ended.out
 
 
+@pytest.mark.slow
 def test_logs_of_a_harness_are_what_it_said_and_did(remit: Remit, harness: Harness) -> None:
     run_short(remit)
     assert harness.calls
@@ -229,6 +239,7 @@ def test_logs_of_a_harness_are_what_it_said_and_did(remit: Remit, harness: Harne
     assert b'"type": "result"' in remit("logs", "--raw").out
 
 
+@pytest.mark.slow
 def test_who_follows_sees_it_come_and_ends_with_it(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.says("one\n").sleeps(1.5).says("two\n").obeys())
     process = remit.start("logs", "-f", session)
@@ -240,6 +251,21 @@ def test_who_follows_sees_it_come_and_ends_with_it(remit: Remit, agent: Scripted
     assert out.startswith(b"two\nDone.\n")
 
 
+@pytest.mark.slow
+def test_every_attempt_is_shown_also_to_who_follows(remit: Remit, harness: Harness) -> None:
+    ended = remit("run", "-", "Answer badly.", "--runner", "claude", "--timeout", "60s", "--detach")
+    session = ended.text.strip()
+    followed = remit("logs", "-f", session)
+    assert len(harness.calls) == 2, followed
+    lines = followed.text.splitlines()
+    assert lines[:5] == ["· Write report.md", "", "All is done.", "attempt 2", "· Read report.md"]
+    assert remit("wait", session, "--json").code == 0
+    assert remit("logs", session).out == followed.out
+    assert remit("logs", "--attempt", "1").text.splitlines() == lines[:3]
+    assert "attempts\n  1  exited, missing: RET001\n  2  exited, accepted" in remit("show", session).text
+
+
+@pytest.mark.slow
 def test_who_follows_what_nobody_drives_is_told(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.says("one\n").sleeps(2).says("two\n"))
     (each,) = load(remit("ps", "--json"))

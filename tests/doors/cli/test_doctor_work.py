@@ -93,6 +93,7 @@ def test_hangs_are_told_with_the_command_that_ends_them(inside: Inside) -> None:
     assert len(read(ended)["abandoned"]) == 4
 
 
+@pytest.mark.slow
 def test_what_nobody_drives_is_told(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.hangs(), until="hung")
     assert read(remit("doctor", "--json")) == {"delegations": [("ok", "1 at work, and nothing hangs", "")]}
@@ -105,6 +106,7 @@ def test_what_nobody_drives_is_told(remit: Remit, agent: ScriptedAgent) -> None:
     assert "abandoned" not in read(remit("doctor", "--json"))
 
 
+@pytest.mark.slow
 def test_an_agent_that_outlives_its_delegation_is_told_and_ended(remit: Remit, agent: ScriptedAgent) -> None:
     """As after a ledger that was put back from a backup."""
     session = detach(remit, agent.hangs(), until="hung")

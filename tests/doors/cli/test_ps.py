@@ -167,6 +167,7 @@ def test_nothing_heard_for_long_is_told(inside: Inside) -> None:
 # Waiting
 
 
+@pytest.mark.slow
 def test_who_waits_gets_the_envelope(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.sleeps(0.5).obeys())
     ended = remit("wait", session, "--json")
@@ -180,6 +181,7 @@ def test_who_waits_gets_the_envelope(remit: Remit, agent: ScriptedAgent) -> None
     assert [each["session_id"] for each in load(both)] == [session, failed]
 
 
+@pytest.mark.slow
 def test_waiting_ends_and_the_agent_does_not(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.hangs(), until="hung")
     begun = time.monotonic()
@@ -198,6 +200,7 @@ def test_waiting_ends_and_the_agent_does_not(remit: Remit, agent: ScriptedAgent)
     assert agent.list_living() == []
 
 
+@pytest.mark.slow
 def test_whoever_waits_takes_over_what_nobody_drives(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.sleeps(2).obeys())
     kill_driver(remit, session)
@@ -220,6 +223,7 @@ def test_what_nobody_drives_can_be_cancelled(remit: Remit, agent: ScriptedAgent)
     assert list_rows(remit.folder)[0].state == "settled"
 
 
+@pytest.mark.slow
 def test_an_agent_ends_only_what_it_has_handed_on(remit: Remit, agent: ScriptedAgent) -> None:
     victim = detach(remit, agent.hangs(), until="hung")
     program = Path(agent.program).parent / "attack.py"
@@ -237,6 +241,34 @@ ATTACK = """
 import subprocess, sys
 ended = subprocess.run([sys.executable, "-m", "remit", "cancel", "VICTIM"], capture_output=True, text=True)
 open("told.txt", "w").write(ended.stderr)
+"""
+
+
+@pytest.mark.slow
+def test_an_agent_that_waits_gives_its_slot_to_who_it_waits_for(remit: Remit, agent: ScriptedAgent) -> None:
+    """With one slot, a child that was left to itself begins only once its caller waits for it."""
+    put(remit, "remit.toml", "[limits]\nrunning = 1\n")
+    put(remit, ".opencode/agent/subagents/parent.md", PARENT)
+    child = ScriptedAgent(Path(agent.program).parent, "child").obeys({"child.md": "# Child"})
+    program = Path(agent.program).parent / "patient.py"
+    program.write_text(PATIENT.replace("CHILD", child.command), encoding="utf-8")
+    remit("run", "parent", "Hand it on.", "--command", f"{sys.executable} {program}", "--timeout", "25s")
+    told = json.loads((remit.folder / "told.json").read_text())
+    assert told["state"] == "queued"
+    assert told["code"] == 0, told
+    assert child.did("wrote")
+
+
+PATIENT = """
+import json, subprocess, sys, time
+def remit(*args):
+    return subprocess.run([sys.executable, "-m", "remit", *args], capture_output=True, text=True)
+session = remit("run", "child", "Do it.", "--command", "CHILD", "--detach").stdout.strip()
+time.sleep(1)
+state = [each["standing"] for each in json.loads(remit("ps", "--json").stdout) if each["session_id"] == session]
+ended = remit("wait", session)
+told = {"state": state[0], "code": ended.returncode, "err": ended.stderr}
+open("told.json", "w").write(json.dumps(told))
 """
 
 

@@ -57,7 +57,9 @@ async def wait_for(ws: Workspace, session_ids: Sequence[str], *, timeout_s: floa
 
 def _begin_to_wait(ws: Workspace, session_ids: Sequence[str]) -> list[str]:
     """Say that a caller waits for what it has handed on; those that it did not wait for before."""
-    caller = _find_caller(ws)
+    caller: Caller | None = None
+    with suppress(RefusedError):  # who shows no ticket waits all the same
+        caller = _find_caller(ws)
     rows = [load_delegation(ws.home.ledger, each) for each in session_ids] if caller is not None else []
     own = [row.session_id for row in rows if row is not None and caller is not None
            and row.parent_id == caller.session_id and not row.awaited]  # fmt: skip

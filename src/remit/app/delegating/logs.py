@@ -94,10 +94,9 @@ class Log:
             while data := sessions.read_out(folder, reading.offset, _PIECE_BYTES, stream=self.stream):
                 yield from reading.take(data)
             is_last = self._only is not None or self._number >= sessions.count_attempts(self.home, self.session_id)
-            if is_alive or reading.is_finished:
-                return
-            yield from self._finish(reading, folder)
-            if is_last:
+            if not is_alive and not reading.is_finished:
+                yield from self._finish(reading, folder)
+            if is_alive or is_last:
                 return
             self._number, self._reading = self._number + 1, None
 

@@ -149,7 +149,7 @@ def _render_finding(finding: Mapping[str, Any], paint: Paint) -> str:
 def _tell_usage(usage: Mapping[str, Any]) -> str:
     known = [usage.get(name) for name in ("input_tokens", "output_tokens")]
     tokens = [each for each in known if isinstance(each, int)]
-    return f"  ({sum(tokens):,} tokens)" if tokens else ""
+    return f"  ({sum(tokens):,} tokens)" if sum(tokens) else ""
 
 
 def _render_steps(record: Record, paint: Paint) -> Iterator[str]:
