@@ -1,0 +1,144 @@
+"""One contender of `bench/delegate_functions.py`: so many functions that do nothing, durably, as fast as it can.
+
+Run as `python -m bench.delegate_contenders NAME COUNT FOLDER`; the last word that it prints is how many it did in a
+second. What it needs to start, and a few to warm up, are not counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sqlite3
+import sys
+import time
+
+from bench.delegate_parts import RETURN
+
+_WARM = 5
+
+
+def run_remit(count: int, folder: str) -> float:
+    """Remit: a row before, judged, a row after."""
+    from remit.app.delegating.workspace import Workspace  # noqa: PLC0415 - a contender loads only itself
+
+    os.mkdir(f"{folder}/.git")  # noqa: PTH102 - a folder that looks like a workspace
+
+    async def work(prompt: str) -> str:
+        found = re.search(r"sess_\w+", prompt)
+        assert found is not None
+        return f"```json\n{RETURN % found[0]}\n```"
+
+    async def run() -> float:
+        async with Workspace.open(folder) as ws:
+
+            async def delegate() -> None:
+                envelope = await ws.delegate("noop", "Do nothing.", function=work, evidence=False, settles=False)
+                assert envelope.status == "completed", envelope
+
+            await asyncio.gather(*(delegate() for _ in range(_WARM)))
+            began = time.perf_counter()
+            await asyncio.gather(*(delegate() for _ in range(count)))
+            return count / (time.perf_counter() - began)
+
+    return asyncio.run(run())
+
+
+def run_dbos(count: int, folder: str) -> float:
+    """DBOS: a workflow without steps, which is the least that it can keep."""
+    from dbos import DBOS  # noqa: PLC0415 - as above
+
+    file = f"{folder}/dbos.sqlite"
+    sqlite3.connect(file).execute("PRAGMA journal_mode = WAL")  # stays with the file; full sync is SQLite's own default
+    DBOS(config={"name": "bench", "system_database_url": f"sqlite:///{file}", "run_admin_server": False,
+                 "log_level": "ERROR"})  # fmt: skip
+
+    @DBOS.workflow()  # type: ignore[untyped-decorator] # installed for `make bench` only
+    async def work(number: int) -> str:
+        return RETURN % number
+
+    DBOS.launch()
+
+    async def start(number: int) -> None:
+        handle = await DBOS.start_workflow_async(work, number)
+        assert await handle.get_result()
+
+    async def run() -> float:
+        await asyncio.gather(*(start(number) for number in range(_WARM)))
+        began = time.perf_counter()
+        await asyncio.gather(*(start(number) for number in range(count)))
+        return count / (time.perf_counter() - began)
+
+    rate = asyncio.run(run())
+    DBOS.destroy()
+    return rate
+
+
+def run_langgraph(count: int, folder: str) -> float:
+    """LangGraph: a graph of one node, with a checkpoint at each end of it on disk before it goes on."""
+    from typing import TypedDict  # noqa: PLC0415 - as above
+
+    from langgraph.checkpoint.sqlite import SqliteSaver  # noqa: PLC0415 - as above
+    from langgraph.graph import END, START, StateGraph  # noqa: PLC0415 - as above
+
+    class State(TypedDict):
+        answer: str
+
+    def work(_: State) -> State:
+        return {"answer": RETURN}
+
+    builder = StateGraph(State)
+    builder.add_node("work", work)
+    builder.add_edge(START, "work")
+    builder.add_edge("work", END)
+    with SqliteSaver.from_conn_string(f"{folder}/langgraph.sqlite") as saver:
+        saver.conn.execute("PRAGMA synchronous = FULL")
+        graph = builder.compile(checkpointer=saver)
+
+        def run_all(first: int, many: int) -> None:
+            configs = [{"configurable": {"thread_id": str(first + number)}} for number in range(many)]
+            for answer in graph.batch([{"answer": ""}] * many, config=configs, durability="sync"):
+                assert answer["answer"]
+
+        run_all(0, _WARM)
+        began = time.perf_counter()
+        run_all(_WARM, count)
+        return count / (time.perf_counter() - began)
+
+
+def run_prefect(count: int, _: str) -> float:
+    """Prefect: a flow on its own server, which it starts by itself."""
+    from prefect import flow  # noqa: PLC0415 - as above
+
+    @flow(log_prints=False)  # type: ignore[untyped-decorator] # as above
+    async def work() -> str:
+        return RETURN
+
+    async def run() -> float:
+        await work()
+        began = time.perf_counter()
+        assert all(await asyncio.gather(*(work() for _ in range(count))))
+        return count / (time.perf_counter() - began)
+
+    return asyncio.run(run())
+
+
+def run_queue(count: int, folder: str) -> float:
+    """A bare queue: what no durable delegation can do without, one after the other."""
+    db = sqlite3.connect(f"{folder}/queue.sqlite", isolation_level=None)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("CREATE TABLE queue (number INTEGER PRIMARY KEY, state TEXT, answer TEXT)")
+    began = time.perf_counter()
+    for number in range(count):
+        db.execute("INSERT INTO queue VALUES (?, 'admitted', NULL)", (number,))
+        db.execute("UPDATE queue SET state = 'running' WHERE number = ?", (number,))
+        db.execute("UPDATE queue SET state = 'settled', answer = ? WHERE number = ?", (RETURN, number))
+    return count / (time.perf_counter() - began)
+
+
+CONTENDERS = {"remit": run_remit, "dbos": run_dbos, "langgraph": run_langgraph, "prefect": run_prefect,
+              "queue": run_queue}  # fmt: skip
+
+if __name__ == "__main__":
+    print(CONTENDERS[sys.argv[1]](int(sys.argv[2]), sys.argv[3]))

@@ -1,0 +1,140 @@
+"""Two hundred agents at once: what the broker needs for them, and how fast one, or all, are gone.
+
+Run as a part of `bench/delegate.py`. The agents sleep; some of those that are ended have a child in a session of its
+own that ignores every polite signal. When something is gone is asked of the kernel: every process of the attempt, by
+the lock on its folder, which is free when nothing of it is alive. This process is the broker, and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from bench.delegate_parts import Row, print_rows
+from remit.app.delegating.asking import Request
+from remit.app.delegating.workspace import Workspace
+from remit.workspace import sessions
+from remit.workspace.ledger.delegations import load_delegation
+
+AGENTS, ROUNDS, HELD_SECONDS = 200, 15, 5.0
+MOST_MB, MOST_SECONDS = 300.0, 0.3
+_STUBBORN = 'trap "" TERM INT HUP\nsetsid sh -c \'trap "" TERM INT HUP; sleep 600\' &\nsleep 600\n'
+
+
+class Crowd:
+    """A workspace with a crowd of agents in it."""
+
+    def __init__(self, ws: Workspace, root: Path) -> None:
+        self.ws, self.root = ws, root
+        self.stubborn = f"/bin/sh {root / 'stubborn.sh'}"
+
+    async def start(self, command: str, *, timeout_s: float = 600) -> str:
+        """Start an agent; its session."""
+        request = Request("sleeper", "Sleep.", command=command, evidence=False, settles=False, timeout_s=timeout_s)
+        return (await self.ws.start(request)).row.session_id
+
+    async def wait_until_begun(self, names: list[str]) -> None:
+        """Wait until agents run."""
+        for name in names:
+            while not os.path.exists(f"{self.find_folder(name)}/pids.json"):  # noqa: ASYNC110, ASYNC240, PTH110 - a benchmark
+                await asyncio.sleep(0.01)
+
+    def find_folder(self, name: str) -> str:
+        """Where an agent's attempt has its things."""
+        return sessions.find_folder(self.ws.home, name, 1)
+
+    async def time_cancel(self, names: list[str]) -> float:
+        """How long it takes from the wish to end agents until nothing of them is alive."""
+        began = time.perf_counter()
+        await asyncio.gather(*(self.ws.cancel(name) for name in names))
+        taken = time.perf_counter() - began
+        assert not any(sessions.is_alive(self.find_folder(name)) for name in names)
+        return taken
+
+    async def time_deadline(self) -> float:
+        """How long after its deadline a stubborn agent is gone, with its result written down."""
+        name = await self.start(self.stubborn, timeout_s=1)
+        envelope = await self.ws.wait(name)
+        ended = time.time()
+        assert envelope.ending == "timeout", envelope
+        assert not sessions.is_alive(self.find_folder(name))
+        row = load_delegation(self.ws.home.ledger, name)
+        assert row is not None
+        assert row.deadline_ms is not None
+        return ended - row.deadline_ms / 1000
+
+
+async def measure(root: Path) -> list[Row]:
+    """Hold a crowd, end single agents of it, then all."""
+    (root / "remit.toml").write_text(f"[limits]\nrunning = {AGENTS + 10}\n")
+    (root / "stubborn.sh").write_text(_STUBBORN)
+    async with Workspace.open(root) as ws:
+        crowd = Crowd(ws, root)
+        began = time.perf_counter()
+        names = list(await asyncio.gather(*(crowd.start("/bin/sleep 600") for _ in range(AGENTS))))
+        await crowd.wait_until_begun(names)
+        started = time.perf_counter() - began
+        busy = time.process_time()
+        await asyncio.sleep(HELD_SECONDS)
+        busy = (time.process_time() - busy) / HELD_SECONDS
+        memory, others = read_memory(), read_others()
+        cancels, deadlines = [], []
+        for _ in range(ROUNDS):
+            one = await crowd.start(crowd.stubborn)
+            await crowd.wait_until_begun([one])
+            await asyncio.sleep(0.2)
+            cancels.append(await crowd.time_cancel([one]))
+            deadlines.append(await crowd.time_deadline())
+        everyone = await crowd.time_cancel(names)
+        await asyncio.gather(*(ws.wait(name) for name in names))
+    return [
+        Row(f"{AGENTS} agents started, all of them at work", started, "s"),
+        Row("the broker's memory with them (resident)", memory, "MB", MOST_MB),
+        Row("  its peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MB", MOST_MB),
+        Row("  its share of a core while they sleep", busy * 100, "%"),
+        Row("shims and keepers, for each agent (proportional share)", others / AGENTS, "MB"),
+        *_tell("cancelled, until nothing of it is alive", cancels),
+        *_tell("past its deadline, until nothing of it is alive", deadlines),
+        Row(f"all {AGENTS} cancelled, until nothing of them is alive", everyone, "s"),
+    ]
+
+
+def _tell(what: str, seconds: list[float]) -> list[Row]:
+    remark = f"the slowest of {len(seconds)}: {max(seconds):.2f}"
+    return [Row(what, statistics.median(seconds), "s", MOST_SECONDS, remark=remark)]
+
+
+def read_memory() -> float:
+    """The resident memory of this process in MB."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def read_others() -> float:
+    """What the shims and keepers of this process need, each page shared out among those who use it, in MB."""
+    total = 0
+    for place in Path("/proc").iterdir():
+        try:
+            if place.name.isdigit() and b"import shim" in (place / "cmdline").read_bytes():
+                lines = (place / "smaps_rollup").read_text().splitlines()
+                total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+        except OSError:  # it has just ended
+            continue
+    return total * 1024 / 1e6
+
+
+def main() -> int:
+    """Print what was measured; 1 when a goal is missed."""
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+        (Path(folder) / ".git").mkdir()
+        return print_rows(asyncio.run(measure(Path(folder))))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
