@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from remit.testing.clis import CliName
 
 HARNESSES: tuple[CliName, ...] = ("claude", "codex", "opencode")
+INSTALLED: tuple[CliName, ...] = (*HARNESSES, "gemini")
 FREE = '[runners.codex]\nargs = ["--sandbox=danger-full-access"]\n'
 """Codex's own sandbox does not work everywhere, and nothing can be delegated from inside."""
 WAIT_S = 150
@@ -44,7 +45,7 @@ class Stage(NamedTuple):
     @property
     def environ(self) -> dict[str, str]:
         """The environment of whoever delegates: each harness talks to the model, and to nobody else."""
-        environ = {name: value for cli in HARNESSES for name, value in self.model.environ(cli, self.home).items()}
+        environ = {name: value for cli in INSTALLED for name, value in self.model.environ(cli, self.home).items()}
         return environ | {"PATH": f"{self.programs}:{os.environ['PATH']}", "TMPDIR": str(self.home / "tmp")}
 
     def mark(self, script: str) -> str:
@@ -104,17 +105,20 @@ class Stage(NamedTuple):
         file.write_text(text)
 
 
-def make_stage(cli: CliName, folder: Path, model: ScriptedModel, patch: pytest.MonkeyPatch) -> Stage:
-    """A stage in an empty folder; the test is skipped, loudly, where a harness is not installed."""
+def make_stage(
+    cli: CliName, folder: Path, model: ScriptedModel, patch: pytest.MonkeyPatch, *, also: tuple[CliName, ...] = ()
+) -> Stage:
+    """A stage in an empty folder; the test is skipped, loudly, where a harness that it needs is not installed."""
     patch.setenv("XDG_CONFIG_HOME", str(folder / "home" / ".config"))  # where consent is kept
     root, home, programs = (folder / name for name in ("root", "home", "bin"))
     for place in (root, home, programs):
         place.mkdir()
-    for name in HARNESSES:
+    for name in INSTALLED:
         program = find_cli(name)
-        if program is None:
+        if program is not None:
+            (programs / name).symlink_to(program)
+        elif name in (cli, *also):
             pytest.skip(f"{name} is not installed: run `make agents`")
-        (programs / name).symlink_to(program)
     (programs / "remit").write_text(
         f'#!/bin/sh\nPYTHONPATH={Path(remit.__file__).parents[1]} exec {sys.executable} -m remit "$@"\n'
     )

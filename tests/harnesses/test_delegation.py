@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-BEGIN_S = {"claude": 12, "codex": 12, "opencode": 28}
-"""How long each may take until it uses its first tool, on a busy machine."""
+BEGIN_S = {"claude": 12, "codex": 12, "opencode": 25}
+"""How long each may take until it uses its first tools, on a busy machine."""
+WITH_GEMINI = pytest.mark.parametrize("stage", [*HARNESSES, "gemini"], indirect=True)
 ERROR = {"type": "timeout", "message": "too little time", "recoverable": True, "recommendation": "go on"}
 STANDARD = """\
 ---
@@ -100,6 +101,7 @@ def list_codes(envelope: Envelope) -> list[str]:
     return [error.code for error in envelope.errors]
 
 
+@WITH_GEMINI
 def test_a_bad_return_is_sent_back_and_corrected(stage: Stage) -> None:
     envelope = stage.delegate("work")
     assert tell(envelope) == ("completed", "exited", "accepted", 2)
@@ -130,10 +132,11 @@ def test_an_agent_of_the_harness_itself_is_used_as_it_is(stage: Stage) -> None:
     assert ("--agent=native" in order) == (stage.cli != "codex")
 
 
-@pytest.mark.parametrize("script", ["lie", "stale"])
+CLAIMS = [*((cli, "lie") for cli in HARNESSES), ("claude", "stale"), ("codex", "stale")]
+
+
+@pytest.mark.parametrize(("stage", "script"), CLAIMS, indirect=["stage"])
 def test_a_false_claim_is_caught(stage: Stage, script: str) -> None:
-    if stage.cli == "opencode" and script == "stale":
-        pytest.skip("proved with the quick ones: nothing of it is opencode's own")
     envelope = stage.delegate(script, reasks=0)
     assert tell(envelope) == ("failed", "exited", "fabricated", 1)
     assert list_codes(envelope) == ["FABRICATED"]
@@ -152,9 +155,10 @@ def test_one_that_hangs_is_ended_at_its_deadline_with_all_that_it_started(stage:
 
 
 def test_one_whose_time_is_nearly_over_hands_back_what_it_has(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The window is as long as it is for an hour's work, so that no machine is too slow for the test."""
-    monkeypatch.setattr(drive, "HANDBACK_SHARE", 0.6)
-    envelope = stage.delegate("late", timeout_s=BEGIN_S[stage.cli] / 0.4)
+    """The window is wider than usual, so that no machine is too slow for what has to be done in it."""
+    monkeypatch.setattr(drive, "HANDBACK_SHARE", 0.8)
+    monkeypatch.setattr(drive, "HANDBACK_MAX_S", 200.0)
+    envelope = stage.delegate("late", timeout_s=BEGIN_S[stage.cli] * 0.7 / 0.2)
     assert tell(envelope) == ("partial", "timeout", "accepted", 2)
     assert list_codes(envelope)[:2] == ["TIMEOUT", "TIMEOUT"]  # ours, and the one that it gave itself
     assert [(artifact.path, artifact.grade) for artifact in envelope.artifacts] == [("half.md", "attributed")]
@@ -237,12 +241,7 @@ def wait_for(file: Path) -> None:
 # Those that hand work on
 
 NAMES = ("first", "second", "third", "fourth")
-CHAINS: tuple[tuple[CliName, ...], ...] = (
-    ("claude", "claude", "claude"),
-    ("codex", "codex", "codex"),
-    ("opencode", "claude", "codex"),
-    ("codex", "claude", "opencode"),
-)
+CHAINS: tuple[tuple[CliName, ...], ...] = (("opencode", "codex", "claude"), ("claude", "codex", "opencode"))
 
 
 def make_chain(clis: tuple[CliName, ...]) -> dict[str, list[Turn]]:
@@ -279,7 +278,7 @@ def test_work_is_handed_on_to_depth_three_and_no_further(
     clis: tuple[CliName, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ScriptedModel(make_chain(clis)) as model:
-        stage = make_stage(clis[0], tmp_path, model, monkeypatch)
+        stage = make_stage(clis[0], tmp_path, model, monkeypatch, also=clis)
         for name, target in zip(NAMES, (*NAMES[1:], "first"), strict=True):
             stage.write_agent(f".opencode/agent/{name}.md", STANDARD.format(name=name, target=target))
         envelope = stage.delegate("first", "first")
