@@ -246,4 +246,10 @@ _RUNNING = Migration(
     ),
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_DELEGATIONS, _INTENTS, _MANIFEST, _RUNNING)
+_ENDINGS = Migration(
+    "endings",
+    # Who else was at work meanwhile: those that have not ended, or ended since.
+    ("CREATE INDEX delegations_by_end ON delegations (ended_ms)",),
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_DELEGATIONS, _INTENTS, _MANIFEST, _RUNNING, _ENDINGS)
