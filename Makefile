@@ -46,10 +46,11 @@ cover: setup ## all tests, with at least 90 % of the lines of floors 0 to 2 cove
 	@$(BIN)/pytest -n $(JOBS) --cov --cov-report=
 	@$(BIN)/coverage report --include='$(COVERED)' --fail-under=90
 
-bench: .venv-bench/.ready ## measure accuracy and speed against other libraries, linters and bare loops
+bench: .venv-bench/.ready ## measure accuracy and speed against other libraries, linters, engines and bare loops
 	@PYTHONPATH=src .venv-bench/bin/python bench/contract.py
 	@PYTHONPATH=src .venv-bench/bin/python bench/lint.py
 	@.venv-bench/bin/python bench/workspace.py
+	@.venv-bench/bin/python bench/delegate.py
 
 torture: FUZZ_SECONDS = 600
 torture: kills io-errors writers survivors brokers histories fakes fuzz ## kills, errors, crowds, trees, dead brokers, random histories and fake returns, each with its counts; fuzz for ten minutes
