@@ -310,6 +310,17 @@ def test_full_has_every_word_but_no_secret_and_no_escape(remit: Remit, agent: Sc
     assert load_key(remit.folder).encode() not in told.out + ended.out
 
 
+def test_what_is_set_for_a_runner_is_named_and_not_told(inside: Inside) -> None:
+    given = {"settings": {"command": "prog --token=abcdef123456", "env": {"API_KEY": "hunter2"}}}
+    add_row(inside.folder, "sess_1", details=given)
+    for args in (("show", "--full"), ("show", "--full", "--json"), ("show",)):
+        ended = inside(*args)
+        assert ended.code == 0
+        assert b"hunter2" not in ended.out
+        assert b"abcdef123456" not in ended.out
+    assert load(inside("show", "--json"))["terms"]["settings"]["env"] == {"API_KEY": "[redacted]"}
+
+
 def load_key(folder: Path) -> str:
     """What the results of an attempt are sealed with."""
     with sqlite3.connect(folder / ".remit" / "ledger.db") as db:

@@ -22,7 +22,7 @@ from remit.workspace.ledger.delegations import find_sessions, list_attempts, lis
 from remit.workspace.ledger.events import load_last_event, read_clock_ms
 from remit.workspace.ledger.steps import list_steps
 from remit.workspace.ledger.texts import list_texts, load_text
-from remit.workspace.secrets import redact
+from remit.workspace.secrets import MARK, redact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -224,7 +224,7 @@ def load_record(home: Home, session_id: str, *, full: bool = False) -> Record:
     folder = f"{home.folder}/{sessions.SESSIONS}/{session_id}"
     return Record(
         tree[0],
-        _clean(read_terms(row.details)),
+        _clean(_hide_environ(read_terms(row.details))),
         tuple(_clean(each) for each in list_attempts(home.ledger, session_id)),
         _clean(_load_report(home, row)),
         tuple(_clean(each) for each in list_steps(home.ledger, session_id)),
@@ -233,6 +233,14 @@ def load_record(home: Home, session_id: str, *, full: bool = False) -> Record:
         tuple(_list_files(folder)),
         tuple(_load_texts(home, session_id)) if full else (),
     )
+
+
+def _hide_environ(terms: Terms) -> Terms:
+    """The names of the variables that the workspace sets for a runner, without what they are set to."""
+    environ = terms.settings.get("env")
+    if not isinstance(environ, dict):
+        return terms
+    return terms._replace(settings={**terms.settings, "env": dict.fromkeys(environ, f"{MARK}]")})
 
 
 def _load_report(home: Home, row: Delegation) -> Envelope | None:
