@@ -44,9 +44,9 @@ def hear(*records: dict[str, Any], exit_code: int | None = 0, errors: bytes = b"
 ORDER = Order("sess_1_abcdef", "", "go", "/w", "/w/.remit/sessions/sess_1_abcdef/1")
 
 
-def launch(tmp_path: Path, **fields: Any) -> Launch:  # noqa: ANN401 - of an order
+def launch(tmp_path: Path, environ: dict[str, str] | None = None, **fields: Any) -> Launch:  # noqa: ANN401 - of an order
     (tmp_path / "claude").touch(mode=0o755)
-    return Claude().start(ORDER._replace(environ={"PATH": str(tmp_path)}, **fields))
+    return Claude().start(ORDER._replace(environ={"PATH": str(tmp_path)} | (environ or {}), **fields))
 
 
 # The command line
@@ -89,6 +89,13 @@ def test_limits_and_tools_are_passed_on(tmp_path: Path) -> None:
 def test_the_workspace_decides_on_the_permission_mode(tmp_path: Path, args: list[str]) -> None:
     argv = launch(tmp_path, settings={"args": args}).argv
     assert ("--permission-mode=acceptEdits" in argv) is (not args)
+
+
+def test_a_server_that_refuses_is_not_asked_for_minutes(tmp_path: Path) -> None:
+    name = "CLAUDE_CODE_MAX_RETRIES"
+    assert launch(tmp_path).environ[name] == "6"
+    assert name not in launch(tmp_path, environ={name: "2"}).environ  # the caller's own holds
+    assert launch(tmp_path, settings={"env": {name: "3"}}).environ[name] == "3"
 
 
 # The stream

@@ -152,6 +152,22 @@ def test_errors_are_told_by_their_kind() -> None:
     assert (heard.cause, heard.trouble) == ("refused", "opencode did not begin: Error: Session not found")
 
 
+def test_a_server_that_does_not_answer_is_told_from_the_log(tmp_path: Path) -> None:
+    """opencode tries again for a minute and longer, and says so nowhere else."""
+    line = 'timestamp=T level=ERROR run=1 message="stream error" small=false error.error="AI_APICallError: busy"\n'
+    heard = hear(exit_code=None, errors=line.encode() * 3)
+    told = "opencode was ended while its model's server did not answer: AI_APICallError: busy"
+    assert (heard.cause, heard.trouble) == ("api", told)
+    assert hear(START, text("done"), end("stop"), errors=line.encode()).text == "done"  # it did answer then
+    environ = launch(tmp_path).environ
+    assert (environ["OPENCODE_PRINT_LOGS"], environ["OPENCODE_LOG_LEVEL"]) == ("1", "ERROR")
+
+
+def test_a_step_counts_from_its_beginning() -> None:
+    """So that a limit is held before the step that exceeds it is paid for."""
+    assert hear(START, end("tool-calls"), START, exit_code=None).usage.turns == 2
+
+
 def test_tools_are_told_with_what_they_did() -> None:
     heard = hear(
         START,
