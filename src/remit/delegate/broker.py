@@ -24,7 +24,6 @@ from remit.workspace.ledger.delegations import advance, list_delegations, load_d
 from remit.workspace.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.workspace.ledger.slots import Slots, claim, set_deadline, set_ticket
 from remit.workspace.ledger.texts import keep_texts
-from remit.workspace.settle import Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.ledger.store import Connection
+    from remit.workspace.settle import Step
 
     Begin = Callable[[Delegation], str]
     Settle = Callable[[Delegation, Conclusion], tuple[Step, ...]]
@@ -173,6 +173,8 @@ class Broker:
             try:
                 steps = await asyncio.to_thread(self.settle, row, conclusion)
             except RemitError as error:  # told with the rest, and no reason to have no result
+                from remit.workspace.settle import Step  # noqa: PLC0415 - 20 ms, and whoever settles has it already
+
                 steps = (Step("settle", "failed", str(error)),)
         report = add_steps(report, steps)
         with self.home.ledger.transaction(durable=True) as db:
@@ -220,13 +222,17 @@ class Broker:
 
     def is_shared(self, row: Delegation, root: str) -> bool:
         """Whether others worked in the same folder meanwhile: neither those above it, who wait, nor those below it."""
+        # Two questions that an index answers each: who is at work, and who has ended since.
         query = """
-            SELECT session_id FROM delegations
-            WHERE started_ms IS NOT NULL AND session_id <> ? AND (ended_ms IS NULL OR ended_ms >= ?)
-              AND json_extract(details, '$.root') = ?
+            SELECT session_id FROM (
+                SELECT session_id, details FROM delegations WHERE state <> 'settled' AND started_ms IS NOT NULL
+                UNION
+                SELECT session_id, details FROM delegations WHERE ended_ms >= :since AND started_ms IS NOT NULL
+            ) WHERE session_id <> :session AND json_extract(details, '$.root') = :root
         """
+        values = {"since": row.started_ms or 0, "session": row.session_id, "root": root}
         with self.home.ledger.reading() as db:
-            others = {each[0] for each in db.execute(query, (row.session_id, row.started_ms or 0, root))}
+            others = {each[0] for each in db.execute(query, values)}
         if not others:
             return False
         tree = {

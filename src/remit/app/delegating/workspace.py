@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from remit.app.delegating.agents import list_own_runners
 from remit.app.delegating.asking import NO_AGENT, Request
-from remit.app.delegating.markers import make_begin
 from remit.app.delegating.preparing import Draft, Prepared, Setting, draft, enter, note_refusal
-from remit.app.delegating.settling import make_settle
 from remit.app.settings import find_workspace, load_settings
 from remit.delegate.broker import Broker
 from remit.delegate.envelope import fit_envelope
@@ -33,9 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from remit.app.delegating.lifecycle import Part
+    from remit.delegate.endings import Conclusion
     from remit.delegate.engine import Engine
     from remit.delegate.envelope import Envelope
     from remit.workspace.ledger.delegations import Delegation
+    from remit.workspace.settle import Step
 
 
 class Workspace:
@@ -48,11 +48,21 @@ class Workspace:
         self.environ = dict(os.environ if environ is None else environ)
         own = list_own_runners(self.settings)
         slots = Slots(*self.settings.delegation.limits)
-        settle = make_settle(root, self.settings)
-        begin = make_begin(root, self.settings)
-        self.broker = Broker(self.home, slots=slots, begin=begin, settle=settle, own_runners=own, environ=self.environ)
+        self.broker = Broker(
+            self.home, slots=slots, begin=self._begin, settle=self._settle, own_runners=own, environ=self.environ
+        )
         self.engine: Engine = Local(self.broker)
         self._own_runners = own
+
+    def _begin(self, row: Delegation) -> str:
+        from remit.app.delegating.markers import make_begin  # noqa: PLC0415 - only for the work on a task
+
+        return make_begin(self.root, self.settings)(row)
+
+    def _settle(self, row: Delegation, conclusion: Conclusion) -> tuple[Step, ...]:
+        from remit.app.delegating.settling import make_settle  # noqa: PLC0415 - the agent need not wait for it to load
+
+        return make_settle(self.root, self.settings)(row, conclusion)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] | None = None, *, environ: Mapping[str, str] | None = None) -> Self:
