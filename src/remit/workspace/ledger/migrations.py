@@ -233,7 +233,6 @@ _RUNNING = Migration(
         "ALTER TABLE delegations ADD COLUMN cost_usd REAL",
         "ALTER TABLE delegations ADD COLUMN turns INTEGER",
         "CREATE UNIQUE INDEX delegations_by_ticket ON delegations (ticket) WHERE ticket IS NOT NULL",
-        "CREATE INDEX delegations_by_end ON delegations (ended_ms) WHERE ended_ms IS NOT NULL",
         # What was said, word for word, where it is short: a row costs a tenth of a file.
         """
         CREATE TABLE texts (
