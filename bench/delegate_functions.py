@@ -19,7 +19,7 @@ from pathlib import Path
 from bench.delegate_parts import Row, print_rows
 
 ROUNDS = 5
-CONTENDERS = {"remit": 500, "dbos": 300, "langgraph": 200, "prefect": 40, "queue": 500}
+CONTENDERS = {"remit": 500, "dbos": 300, "langgraph": 200, "prefect": 20, "queue": 500}
 """How many functions each runs in a round: enough for two seconds and more."""
 NAMES = {"dbos": "DBOS", "langgraph": "LangGraph, SqliteSaver", "prefect": "Prefect", "queue": "a bare queue in SQLite"}
 GOALS = {"dbos": 2.0, "langgraph": 1.0, "prefect": 1.0}
