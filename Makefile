@@ -14,7 +14,7 @@ COVERED := */remit/model.py,*/remit/errors.py,*/remit/config/*,*/remit/contract/
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 export REMIT_AGENTS := $(abspath $(REMIT_AGENTS))
-.PHONY: help setup agents demo test test-fast check lint types cover bench torture kills io-errors writers survivors brokers histories fakes fuzz lock build clean
+.PHONY: help setup agents examples demo test test-fast check lint types cover bench torture kills io-errors writers survivors brokers histories fakes fuzz lock build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,8 @@ setup: .venv/.ready ## make .venv with the package and everything its checks nee
 
 agents: ## install the real harnesses that slow tests run, into .agents or REMIT_AGENTS (needs npm)
 	@sh tools/agents.sh "$(REMIT_AGENTS)"
+
+examples: .venv-examples/.ready ## install the frameworks of examples/python_agents, for the tests that run them
 
 demo: setup ## a task from research to done, with an agent that lies and one that hangs
 	@$(BIN)/python examples/demo.py .demo
@@ -90,7 +92,7 @@ build: setup ## build the wheel and the source archive into dist/
 	@$(BIN)/hatchling build
 
 clean: ## remove environments, caches and builds
-	rm -rf .venv .venv-bench .venv-fuzz .fuzz .hypothesis .mypy_cache .pytest_cache .ruff_cache .coverage .coverage.* build dist
+	rm -rf .venv .venv-bench .venv-fuzz .venv-examples .fuzz .hypothesis .mypy_cache .pytest_cache .ruff_cache .coverage .coverage.* build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.ready: requirements/dev.txt pyproject.toml
@@ -99,7 +101,7 @@ clean: ## remove environments, caches and builds
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 
-.venv-bench/.ready .venv-fuzz/.ready: .venv-%/.ready: requirements/%.txt
+.venv-bench/.ready .venv-fuzz/.ready .venv-examples/.ready: .venv-%/.ready: requirements/%.txt
 	$(call environment,.venv-$*,$<)
 	@touch $@
 

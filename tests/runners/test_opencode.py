@@ -153,7 +153,7 @@ def test_errors_are_told_by_their_kind() -> None:
 
 
 def test_a_server_that_does_not_answer_is_told_from_the_log(tmp_path: Path) -> None:
-    """opencode tries again for a minute and longer, and says so nowhere else."""
+    """It tries again for a minute and longer, and says so nowhere else."""
     line = 'timestamp=T level=ERROR run=1 message="stream error" small=false error.error="AI_APICallError: busy"\n'
     heard = hear(exit_code=None, errors=line.encode() * 3)
     told = "opencode was ended while its model's server did not answer: AI_APICallError: busy"
