@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from remit.agents.compile.source import read_body
 from remit.agents.document import parse_document
 from remit.agents.frontmatter import Frontmatter
 from remit.agents.toml import parse_toml
@@ -132,3 +133,8 @@ def test_the_place_of_a_text_is_that_text(values: dict[str, str]) -> None:
     if found.whole:  # half of a character that JSON writes in two is none in TOML
         for key, value in values.items():
             assert tomllib.loads(f"x = {text[slice(*found.spans[f'/{key}'])]}")["x"] == value
+
+
+def test_what_it_tells_its_agent_stands_in_a_value_of_it() -> None:
+    document = parse_document(CODEX_PATH, 'name = "a"\ndeveloper_instructions = """\nBe brief.\r\nStop.\n\n"""\n')
+    assert read_body(document) == "Be brief.\nStop.\n"

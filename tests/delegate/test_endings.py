@@ -54,6 +54,13 @@ def test_what_was_cut_short_is_a_part_with_what_is_on_disk(ending: str, code: st
     ]
 
 
+def test_a_model_that_did_not_answer_until_the_end_is_named() -> None:
+    told = end("timeout", heard=Heard(cause="api", trouble="its model's server did not answer: busy"))
+    assert told.faults[0].message == "its time was up: its model's server did not answer: busy"
+    told = end("timeout", heard=Heard(cause="no_answer", trouble="it was ended before its final message"))
+    assert told.faults[0].message == "its time was up"
+
+
 def test_a_timeout_that_left_nothing_is_a_part_still_and_a_cancelled_one_is_not() -> None:
     """C11, R0.14."""
     assert end("timeout").status == "partial"

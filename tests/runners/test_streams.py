@@ -176,3 +176,16 @@ def test_what_the_workspace_has_set_goes_along(runner: Runner, tmp_path: Path) -
     assert any("an-id" in word for word in runner.resume(order, "an-id", "go on").argv)
     with pytest.raises(RunnerError, match="without a prompt"):
         runner.start(order._replace(prompt=" \n"))
+
+
+@pytest.mark.parametrize("runner", RUNNERS, ids=lambda runner: runner.name)
+def test_nothing_is_left_to_a_harness_that_it_does_not_hold(runner: Runner, tmp_path: Path) -> None:
+    """Their schemas of an answer are not enforced and their hooks skipped without a word: what counts is checked here.
+
+    No permission is bypassed either, which one of them would refuse to a root user.
+    """
+    program = tmp_path / "program"
+    program.touch(mode=0o755)
+    launch = runner.start(ORDER._replace(settings={"program": str(program)}, tools=("read", "write", "bash")))
+    assert not [word for word in launch.argv if "schema" in word or "hook" in word or "dangerous" in word]
+    assert "bypassPermissions" not in str(launch)
