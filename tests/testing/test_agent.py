@@ -279,12 +279,27 @@ def test_one_that_calls_whom_it_may_not_is_refused(
 # Fake returns
 
 
+def play_fakes(*options: str) -> list[dict[str, Any]]:
+    command = [sys.executable, str(ROOT / "torture" / "fakes.py"), "--json", *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout, done.stderr
+    told: list[dict[str, Any]] = json.loads(done.stdout)
+    return told
+
+
 @pytest.mark.slow
 def test_no_fake_return_is_believed_and_the_truth_is() -> None:
     """A fourth of them; `make torture` plays all."""
-    command = [sys.executable, str(ROOT / "torture" / "fakes.py"), "--json", "--most", "50"]
-    told = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
+    told = play_fakes("--most", "50")
     assert [each for each in told if each["is_bad"]] == []
     assert len(told) == 55
     assert {each["status"] for each in told if each["family"] == "true"} == {"completed"}
     assert {"claims", "stale", "session", "two returns", "two values", "cut"} <= {each["family"] for each in told}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("family", "code"), [("not back", "EVD004"), ("no tool", "EVD002"), ("stale", "EVD001")])
+def test_what_the_tree_and_the_tools_say_is_held_against_the_claim(family: str, code: str) -> None:
+    told = [each for each in play_fakes("--only", family) if each["family"] == family]
+    assert {each["outcome"] for each in told} == {"fabricated"}
+    assert sum(code in each["codes"] for each in told) >= 3
