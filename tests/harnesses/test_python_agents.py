@@ -19,6 +19,7 @@ from tests.harnesses.stage import give
 
 PROJECT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((PROJECT / "examples" / "python_agents").glob("*.py"))
+WAYS = [*((example, "entry") for example in EXAMPLES), (EXAMPLES[0], "function")]
 PYTHON = PROJECT / ".venv-examples" / "bin" / "python"
 DELEGATE = """\
 import asyncio, importlib, json, sys
@@ -55,8 +56,7 @@ def test_what_an_example_needs_is_no_dependency_of_ours() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["entry", "function"])
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(("example", "way"), WAYS, ids=lambda word: getattr(word, "stem", word))
 def test_an_example_does_its_work(example: Path, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not PYTHON.exists():
         pytest.skip("the frameworks are not installed: run `make examples`")

@@ -93,7 +93,7 @@ def test_the_workspace_decides_on_the_permission_mode(tmp_path: Path, args: list
 
 def test_a_server_that_refuses_is_not_asked_for_minutes(tmp_path: Path) -> None:
     name = "CLAUDE_CODE_MAX_RETRIES"
-    assert launch(tmp_path).environ[name] == "6"
+    assert launch(tmp_path).environ[name] == "5"
     assert name not in launch(tmp_path, environ={name: "2"}).environ  # the caller's own holds
     assert launch(tmp_path, settings={"env": {name: "3"}}).environ[name] == "3"
 

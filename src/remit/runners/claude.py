@@ -9,8 +9,8 @@ Owns what is known of it:
 - The session's id is chosen before the start. A session is bound to its working folder, can be resumed after the
   program was killed, and cannot be begun twice. It is written down with a short delay: killed right after its first
   words, there is nothing to resume.
-- A server that refuses is asked eleven times, which takes minutes, also where the key is wrong. Seven times take about
-  half a minute; the caller's own number holds where there is one.
+- A server that refuses is asked eleven times, which takes minutes, also where the key is wrong. Six times take about
+  20 seconds; the caller's own number holds where there is one.
 - The exit code alone says nothing. An API error has `subtype: success` with `is_error`; a limit that was reached has no
   result; a denied tool changes nothing; and ended from outside, the program may exit with 0. Only a result line counts.
 - `usage` of the result leaves out what subagents used, and all of it once the budget is used up; `modelUsage` does not.
@@ -57,7 +57,7 @@ _INPUT = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 _LIVE_INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _LIMITS: dict[str, Literal["turns", "budget"]] = {"error_max_turns": "turns", "error_max_budget_usd": "budget"}
 _MAX_MESSAGES = 100_000
-_RETRIES = {"CLAUDE_CODE_MAX_RETRIES": "6"}
+_RETRIES = {"CLAUDE_CODE_MAX_RETRIES": "5"}
 
 
 class Claude:
