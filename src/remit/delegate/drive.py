@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.delegate.briefing import render_handback, render_reask
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from remit.workspace.evidence.comparison import Comparison
     from remit.workspace.evidence.values import Snapshot
     from remit.workspace.ledger.delegations import Delegation
+    from remit.workspace.ledger.store import Connection
 
 HANDBACK_SHARE, HANDBACK_MAX_S, HANDBACK_MIN_S = 0.1, 60.0, 3.0
 """How long before its end an agent is asked to hand back what it has; under the least there is no time for it."""
@@ -170,7 +172,7 @@ class Drive:
         self.broker.note(self.row.session_id, "started", {"attempt": number})
         return None
 
-    def _mint(self) -> dict[str, str]:
+    def _mint(self, _: object = None) -> dict[str, str]:
         """A new ticket for the agent; one that an earlier attempt had is no longer good."""
         ticket = mint(os.urandom(RANDOM_BYTES))
         set_ticket(self.home.ledger, self.row.session_id, ticket.hash)
@@ -251,14 +253,18 @@ class Drive:
             trouble = f"the program was ended by signal {result.signal}"
             heard = heard._replace(cause=heard.cause or "crash", trouble=heard.trouble or trouble)
             turn = turn._replace(heard=heard, exit_code=code)
-        return turn._replace(judgement=self._judge(heard, number))
+        # Before anyone interprets it. It is on disk with the result; until then the attempt's folder has it.
+        self._keep_answer(heard, number)
+        return turn._replace(judgement=self._judge(heard))
 
-    def _judge(self, heard: Heard, number: int) -> Judgement | None:
+    def _keep_answer(self, heard: Heard, number: int, db: Connection | None = None) -> None:
+        if (heard.text or "").strip():
+            data = (heard.text or "").encode("utf-8", "surrogatepass")
+            keep_texts(self.home, self.row.session_id, {f"answer-{number}": data}, db=db, durable=False)
+
+    def _judge(self, heard: Heard) -> Judgement | None:
         if not (heard.text or "").strip():
             return None
-        data = (heard.text or "").encode("utf-8", "surrogatepass")
-        # Before anyone interprets it. It is on disk with the result; of a shim's agent its session's folder has it.
-        keep_texts(self.home, self.row.session_id, {f"answer-{number}": data}, durable=False)
         expectation = Expectation(
             self.row.session_id, self.row.agent or None, self.terms.kind or None, self.row.depth, self.row.path
         )
@@ -321,7 +327,7 @@ class Drive:
         safe = self.terms.retry == "safe"
         return asked < self.terms.reasks and not hopeless and ((can_resume and answered) or safe)
 
-    def _record(self, turn: Turn) -> None:
+    def _record(self, turn: Turn, _: object = None) -> None:
         """Write the attempt down, and what its tools did to files."""
         findings = () if turn.judgement is None else turn.judgement.findings
         attempt = Attempt(
@@ -343,14 +349,15 @@ class Drive:
     async def _call(self, function: Any) -> Turn:  # noqa: ANN401 - whatever can be called
         """Call a function with the order. One in a thread can be ended by nobody: it is no longer listened to."""
         order = self._make_order(1, {})
-        CARRIED.set(self._mint())  # for this task and what it awaits
+        ticket = await self.broker.together.write(self._mint, durable=False)
+        CARRIED.set(ticket)  # for this task and what it awaits
         self.calling = asyncio.ensure_future(_answer(function, join_prompt(order)))
         try:
             turn = await self._attend(self.calling)
         finally:
             self.calling.cancel()
         self.turns.append(turn)
-        self._record(turn)
+        await self.broker.together.write(partial(self._record, turn), durable=False)
         return turn
 
     async def _attend(self, calling: asyncio.Future[str]) -> Turn:
@@ -370,7 +377,8 @@ class Drive:
         if error is not None:
             return Turn(1, "exited", Heard(cause="crash", trouble=f"{type(error).__name__}: {str(error)[:300]}"))
         heard = Heard(calling.result())
-        return Turn(1, "exited", heard, 0, judgement=self._judge(heard, 1))
+        await self.broker.together.write(partial(self._keep_answer, heard, 1), durable=False)
+        return Turn(1, "exited", heard, 0, judgement=self._judge(heard))
 
     def cancel(self, reason: str) -> None:
         """End it. What runs in a process of its own is ended by its shim."""
@@ -433,7 +441,7 @@ class _Watcher:
     def look(self) -> None:
         """Take in what was printed since, and act on it."""
         now_ms = read_clock_ms()
-        data = sessions.read_out(self.folder, self.offset, _PIECE_BYTES)
+        data = sessions.read_out(self.folder, self.offset, min(_PIECE_BYTES, sessions.OUT_CAP_BYTES - self.offset))
         if data:
             self.offset += len(data)
             self.listener.feed(data)
@@ -504,7 +512,8 @@ def _load(drive: Drive, kind: str) -> str:
 def _listen_to(folder: str, listener: Listener, result: sessions.Result | None) -> Heard:
     """Hear an attempt from its beginning."""
     offset = 0
-    while data := sessions.read_out(folder, offset, _PIECE_BYTES):
+    most = sessions.OUT_CAP_BYTES if result is None else result.out_kept  # an agent could make its file any size
+    while data := sessions.read_out(folder, offset, min(_PIECE_BYTES, most - offset)):
         offset += len(data)
         listener.feed(data)
     tail = None if result is None else sessions.load_tail(folder, result)

@@ -30,23 +30,27 @@ class _Part(NamedTuple):
     work: Work
     context: Context
     """That of the task: who asks is read from it."""
+    durable: bool
     done: asyncio.Future[Any]
 
 
 class Together:
-    """The durable writes of a process."""
+    """The writes of a process."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
         self._parts: list[_Part] = []
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
-        """Do something in a transaction, all or nothing, and wait until it is on disk; what the work gave."""
+    async def write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+        """Do something in a transaction, all or nothing, and wait until it is on disk; what the work gave.
+
+        What is not `durable` is on disk with the next thing that is, and outlives this process in any case.
+        """
         loop = asyncio.get_running_loop()
         if not self._parts:
             loop.call_soon(self._flush)
         done: asyncio.Future[T] = loop.create_future()
-        self._parts.append(_Part(work, copy_context(), done))
+        self._parts.append(_Part(work, copy_context(), durable, done))
         return await done
 
     def _flush(self) -> None:
@@ -56,7 +60,8 @@ class Together:
         while waiting:
             written: list[tuple[_Part, Any]] = []
             try:
-                with self._home.ledger.transaction(durable=True) as db:
+                durable = any(part.durable for part in waiting)
+                with self._home.ledger.transaction(durable=durable) as db:
                     last = time.monotonic() + _MOST_SECONDS
                     while waiting and (not written or time.monotonic() < last):
                         part = waiting.pop(0)

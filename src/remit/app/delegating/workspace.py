@@ -53,6 +53,7 @@ class Workspace:
         )
         self.engine: Engine = Local(self.broker)
         self._own_runners = own
+        self._starting: set[asyncio.Future[Prepared]] = set()
 
     def _begin(self, row: Delegation) -> str:
         from remit.app.delegating.markers import make_begin  # noqa: PLC0415 - only for the work on a task
@@ -82,6 +83,8 @@ class Workspace:
 
     async def close(self) -> None:
         """Stop driving, and let go of the ledger."""
+        if self._starting:  # what is being written down is still this broker's
+            await asyncio.wait(self._starting)
         await self.engine.close()
         self.home.close()
 
@@ -147,7 +150,15 @@ class Workspace:
             return prepared
         setting = self._get_setting()
         # Whoever is written down is driven, also where nobody waits for it any more.
-        return await asyncio.shield(self._start(draft(request, setting), setting))
+        starting = asyncio.ensure_future(self._start(draft(request, setting), setting))
+        self._starting.add(starting)
+        starting.add_done_callback(self._forget)
+        return await asyncio.shield(starting)
+
+    def _forget(self, starting: asyncio.Future[Prepared]) -> None:
+        self._starting.discard(starting)
+        if not starting.cancelled():
+            starting.exception()  # whoever waited for it has heard of it
 
     async def _start(self, read: Draft, setting: Setting) -> Prepared:
         try:
