@@ -1,7 +1,8 @@
 """One contender of `bench/delegate_functions.py`: so many functions that do nothing, durably, as fast as it can.
 
-Run as `python -m bench.delegate_contenders NAME COUNT FOLDER`; the last word that it prints is how many it did in a
-second. What it needs to start, and a few to warm up, are not counted.
+Run as `python -m bench.delegate_contenders NAME COUNT FOLDER`; the last words that it prints are how many it did in
+a second, and the milliseconds of CPU that its process needed for each. What it needs to start, and a few to warm up,
+are not counted.
 """
 
 from __future__ import annotations
@@ -18,7 +19,18 @@ from bench.delegate_parts import RETURN
 _WARM = 5
 
 
-def run_remit(count: int, folder: str) -> float:
+class Clock:
+    """Both clocks from now on: that on the wall, and that of this process."""
+
+    def __init__(self) -> None:
+        self.wall, self.busy = time.perf_counter(), time.process_time()
+
+    def tell(self, count: int) -> tuple[float, float]:
+        """How many a second, and the milliseconds of CPU for each."""
+        return count / (time.perf_counter() - self.wall), (time.process_time() - self.busy) / count * 1e3
+
+
+def run_remit(count: int, folder: str) -> tuple[float, float]:
     """Remit: a row before, judged, a row after."""
     from remit.app.delegating.workspace import Workspace  # noqa: PLC0415 - a contender loads only itself
 
@@ -29,7 +41,7 @@ def run_remit(count: int, folder: str) -> float:
         assert found is not None
         return f"```json\n{RETURN % found[0]}\n```"
 
-    async def run() -> float:
+    async def run() -> tuple[float, float]:
         async with Workspace.open(folder) as ws:
 
             async def delegate() -> None:
@@ -37,15 +49,15 @@ def run_remit(count: int, folder: str) -> float:
                 assert envelope.status == "completed", envelope
 
             await asyncio.gather(*(delegate() for _ in range(_WARM)))
-            began = time.perf_counter()
+            clock = Clock()
             await asyncio.gather(*(delegate() for _ in range(count)))
-            return count / (time.perf_counter() - began)
+            return clock.tell(count)
 
     return asyncio.run(run())
 
 
-def run_dbos(count: int, folder: str) -> float:
-    """DBOS: a workflow without steps, which is the least that it can keep."""
+def run_dbos(count: int, folder: str, *, has_step: bool = True) -> tuple[float, float]:
+    """DBOS: a workflow whose one step is the function, so that its answer is kept before it is gone on with."""
     from dbos import DBOS  # noqa: PLC0415 - as above
 
     file = f"{folder}/dbos.sqlite"
@@ -55,6 +67,10 @@ def run_dbos(count: int, folder: str) -> float:
 
     @DBOS.workflow()  # type: ignore[untyped-decorator] # installed for `make bench` only
     async def work(number: int) -> str:
+        return await step(number) if has_step else RETURN % number
+
+    @DBOS.step()  # type: ignore[untyped-decorator] # as above
+    async def step(number: int) -> str:
         return RETURN % number
 
     DBOS.launch()
@@ -63,18 +79,23 @@ def run_dbos(count: int, folder: str) -> float:
         handle = await DBOS.start_workflow_async(work, number)
         assert await handle.get_result()
 
-    async def run() -> float:
+    async def run() -> tuple[float, float]:
         await asyncio.gather(*(start(number) for number in range(_WARM)))
-        began = time.perf_counter()
+        clock = Clock()
         await asyncio.gather(*(start(number) for number in range(count)))
-        return count / (time.perf_counter() - began)
+        return clock.tell(count)
 
     rate = asyncio.run(run())
     DBOS.destroy()
     return rate
 
 
-def run_langgraph(count: int, folder: str) -> float:
+def run_dbos_bare(count: int, folder: str) -> tuple[float, float]:
+    """DBOS: a workflow without any step, the least that it can keep."""
+    return run_dbos(count, folder, has_step=False)
+
+
+def run_langgraph(count: int, folder: str) -> tuple[float, float]:
     """LangGraph: a graph of one node, with a checkpoint at each end of it on disk before it goes on."""
     from typing import TypedDict  # noqa: PLC0415 - as above
 
@@ -101,12 +122,12 @@ def run_langgraph(count: int, folder: str) -> float:
                 assert answer["answer"]
 
         run_all(0, _WARM)
-        began = time.perf_counter()
+        clock = Clock()
         run_all(_WARM, count)
-        return count / (time.perf_counter() - began)
+        return clock.tell(count)
 
 
-def run_prefect(count: int, _: str) -> float:
+def run_prefect(count: int, _: str) -> tuple[float, float]:
     """Prefect: a flow on its own server, which it starts by itself."""
     from prefect import flow  # noqa: PLC0415 - as above
 
@@ -114,31 +135,31 @@ def run_prefect(count: int, _: str) -> float:
     async def work() -> str:
         return RETURN
 
-    async def run() -> float:
+    async def run() -> tuple[float, float]:
         await work()
-        began = time.perf_counter()
+        clock = Clock()
         assert all(await asyncio.gather(*(work() for _ in range(count))))
-        return count / (time.perf_counter() - began)
+        return clock.tell(count)
 
     return asyncio.run(run())
 
 
-def run_queue(count: int, folder: str) -> float:
+def run_queue(count: int, folder: str) -> tuple[float, float]:
     """A bare queue: what no durable delegation can do without, one after the other."""
     db = sqlite3.connect(f"{folder}/queue.sqlite", isolation_level=None)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
     db.execute("CREATE TABLE queue (number INTEGER PRIMARY KEY, state TEXT, answer TEXT)")
-    began = time.perf_counter()
+    clock = Clock()
     for number in range(count):
         db.execute("INSERT INTO queue VALUES (?, 'admitted', NULL)", (number,))
         db.execute("UPDATE queue SET state = 'running' WHERE number = ?", (number,))
         db.execute("UPDATE queue SET state = 'settled', answer = ? WHERE number = ?", (RETURN, number))
-    return count / (time.perf_counter() - began)
+    return clock.tell(count)
 
 
-CONTENDERS = {"remit": run_remit, "dbos": run_dbos, "langgraph": run_langgraph, "prefect": run_prefect,
-              "queue": run_queue}  # fmt: skip
+CONTENDERS = {"remit": run_remit, "dbos": run_dbos, "dbos-bare": run_dbos_bare, "langgraph": run_langgraph,
+              "prefect": run_prefect, "queue": run_queue}  # fmt: skip
 
 if __name__ == "__main__":
-    print(CONTENDERS[sys.argv[1]](int(sys.argv[2]), sys.argv[3]))
+    print(*CONTENDERS[sys.argv[1]](int(sys.argv[2]), sys.argv[3]))
