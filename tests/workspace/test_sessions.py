@@ -266,6 +266,20 @@ def test_whoever_is_inside_an_agent_is_found_out(home: Home, contain: Contained)
     assert in_hiding == "sess_1_aaaaaa" or in_hiding.startswith("unshare:")
 
 
+@pytest.mark.parametrize("contain", ["namespace", "subreaper"])
+def test_whoever_is_inside_an_agent_is_so_in_every_workspace(home: Home, tmp_path: Path, contain: Contained) -> None:
+    """An agent that makes a workspace of its own to delegate from is no person there."""
+    Path(home.root, "ask.py").write_text(INSIDE)
+    other = tmp_path / "another"
+    ask = f"mkdir {other} && env -i {sys.executable} ask.py {other}"
+    attempt, started = begin(home, "sh", "-c", ask, contain=contain)
+    result = finish(attempt, started)
+    assert result is not None
+    assert result.exit_code == 0
+    assert read_out(attempt.folder, 0, 1000).decode() == "sess_1_aaaaaa\n"
+    assert find_enclosing(Home(str(other))) is None  # a person there
+
+
 @pytest.mark.slow
 def test_an_agent_that_does_not_say_who_it_is_counts_as_enclosing(home: Home) -> None:
     attempt, started = begin(home, "sleep", "60")

@@ -537,15 +537,18 @@ def _find_living(home: Home) -> Iterator[Attempt]:
 def find_enclosing(home: Home) -> str | None:
     """The session of a living agent that this process belongs to; None for a person's.
 
-    It is inside where it is in the agent's namespace, or descends from its shim. In doubt it is: where it is in a
-    namespace that is neither the machine's own nor one from which a living agent was started, an agent may have made
-    that to hide in.
+    It is inside where it is in the agent's namespace, or descends from a shim, of whichever workspace. In doubt it is:
+    where it is in a namespace that is neither the machine's own nor one from which a living agent was started, an agent
+    may have made that to hide in.
     """
+    ancestors = tuple(_list_ancestors())
+    above = next(filter(None, map(_read_shim, ancestors)), None)
+    if above is not None:
+        return above
     living = list_living(home)
     if not living:
         return None
     own = _find_namespace()
-    ancestors = frozenset(_list_ancestors())
     outside = set()
     for attempt in living:
         pids = _load_pids(attempt.folder)
@@ -555,10 +558,23 @@ def find_enclosing(home: Home) -> str | None:
             continue
         outside.add(pids.outer)
         is_within = pids.contained == "namespace" and pids.inner == own
-        if is_within or (pids.outer == own and ancestors & {pids.shim, pids.keeper}):
+        if is_within or (pids.outer == own and {pids.shim, pids.keeper} & {*ancestors}):
             return attempt.session_id
     is_known = own in outside or own in {0, _FIRST_NAMESPACE} or not outside
     return None if is_known else living[0].session_id
+
+
+def _read_shim(pid: int) -> str | None:
+    """The session of a process that is a shim or the keeper that it forked; None where it is neither."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            words = file.read(_MAX_RESULT_BYTES).split(b"\0")
+    except OSError:
+        return None
+    if _SHIM.encode() not in words:
+        return None
+    folder = words[words.index(_SHIM.encode()) + 2 :][:1]
+    return os.fsdecode(folder[0]).split("/")[-2] if folder and folder[0].count(b"/") > 1 else None
 
 
 class _Pids(NamedTuple):
