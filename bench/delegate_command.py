@@ -55,9 +55,9 @@ def measure_starts(root: Path) -> list[Row]:
         bare.append(start_python())
         words = ["run", "noop", "Do nothing.", "--command", command, "--json"]
         began = time.perf_counter()
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - ours
             [sys.executable, "-m", "remit", *words], cwd=root, env=environ, capture_output=True, check=False
-        )  # noqa: E501, S603 - ours
+        )
         taken.append(time.perf_counter() - began)
         assert done.returncode == 0, done
     ratios = [one / floor for one, floor in zip(taken[1:], bare[1:], strict=True)]
