@@ -180,3 +180,19 @@ def test_a_manifest_full_of_rubbish_is_no_return(root: Path) -> None:
     scene = look_manifest(root, topic="cache")
     append(root, "[" * 5000 + "\nnull\n3\n")
     assert not judge(SENTENCE, scene, dialect="manifest").accepted
+
+
+def test_an_artifact_is_named_from_the_root_and_the_manifest_is_no_stray(root: Path) -> None:
+    """R0.6: the entry names its file from the manifest's folder; whoever is handed it on knows the root only."""
+    folder = root / "out"
+    folder.mkdir()
+    scene = look_manifest(folder)._replace(root=str(root), before=take_snapshot(root, hash_paths=("",)))
+    make_findings(folder, "cache")
+    append(folder, make_line("cache"))
+    (root / "stray.txt").write_text("x")
+    judgement = judge(SENTENCE, scene, dialect="manifest")
+    assert judgement.returned is not None
+    assert [artifact.path for artifact in judgement.returned.artifacts] == ["out/cache.md"]
+    assert judgement.grades["out/cache.md"].grade == "changed"
+    assert [change.path for change in look_around(scene, judgement.grades)[1]] == ["stray.txt"]
+    assert "out/MANIFEST.jsonl" in {change.path for change in look_around(scene, {})[1]}

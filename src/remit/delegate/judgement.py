@@ -20,6 +20,7 @@ from remit.workspace.evidence.facts import find_bases, follow_to_file, load_find
 from remit.workspace.evidence.grades import WRITE, grade_artifacts, list_unclaimed
 from remit.workspace.evidence.snapshot import take_snapshot
 from remit.workspace.files import load_appended
+from remit.workspace.inside import name_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -93,7 +94,26 @@ def judge_answer(
     grades = grade_artifacts(
         facts, before=scene.before, root=scene.root, bases=bases, tool_ledger=_list_writes(scene.root, scene.tools)
     )
-    return _weigh(verdict, grades, scene)
+    return _name_from_root(_weigh(verdict, grades, scene)) if len(bases) > 1 else _weigh(verdict, grades, scene)
+
+
+def _name_from_root(judgement: Judgement) -> Judgement:
+    """The same, with every artifact named from the root (R0.6): some dialects name it from elsewhere."""
+    names = {path: _find_place(path, grade.places) for path, grade in judgement.grades.items()}
+
+    def rename(returned: Return | None) -> Return | None:
+        if returned is None:
+            return None
+        artifacts = (each._replace(path=names.get(each.path, each.path)) for each in returned.artifacts)
+        return returned._replace(artifacts=tuple(artifacts))
+
+    grades = {names[path]: grade for path, grade in judgement.grades.items()}
+    return judgement._replace(returned=rename(judgement.returned), claimed=rename(judgement.claimed), grades=grades)
+
+
+def _find_place(path: str, places: Sequence[str]) -> str:
+    """What a file is called below the root: as it was named, rather than where a link leads."""
+    return next((place for place in places if f"/{place}".endswith(f"/{path}")), places[0] if places else path)
 
 
 def look_around(scene: Scene, grades: Mapping[str, ArtifactGrade]) -> tuple[Comparison | None, tuple[Change, ...]]:
@@ -101,7 +121,10 @@ def look_around(scene: Scene, grades: Mapping[str, ArtifactGrade]) -> tuple[Comp
     if scene.before is None:
         return None, ()
     comparison = compare(scene.before, take_snapshot(scene.root, earlier=scene.before))
-    return comparison, list_unclaimed(comparison, grades.values())
+    unclaimed = list_unclaimed(comparison, grades.values())
+    own = name_below(os.path.realpath(scene.root), os.path.realpath(scene.manifest)) if scene.manifest else None
+    # Who has an artifact here has its line in the manifest: that is the claim itself.
+    return comparison, tuple(each for each in unclaimed if not grades or each.path != own)
 
 
 def _weigh(verdict: Verdict, grades: Mapping[str, ArtifactGrade], scene: Scene) -> Judgement:

@@ -272,6 +272,18 @@ def test_what_blocks_is_named(inside: Inside, worker: Worker, tmp_path: Path) ->
     assert b"note: task 1 was BLOCKED: The key of the service is missing.\n" in again.err
 
 
+def test_work_on_a_task_is_begun_anew_with_its_own_command(inside: Inside, worker: Worker, tmp_path: Path) -> None:
+    """A retry would move the task back without a word."""
+    first = load(inside("research", "1", *worker("block"), "--json"))["session_id"]
+    before = (tmp_path / "specs/state.json").read_bytes()
+    told = f"{first} was work on a task, which is begun where the task stands now; start it anew: remit research 1"
+    assert inside("retry", "-").complaint == told
+    resumed = "the runner command cannot take up a session again; start it anew: remit research 1"
+    assert inside("resume", "-").complaint == resumed
+    assert (tmp_path / "specs/state.json").read_bytes() == before
+    assert len(list_rows(tmp_path)) == 1
+
+
 @pytest.mark.slow
 def test_work_goes_on_at_the_first_open_phase_and_stops_where_one_is_not_done(
     inside: Inside, worker: Worker, tmp_path: Path
@@ -576,3 +588,50 @@ def test_a_task_of_an_outside_system_is_shown_focused_completed_and_linked(
     if after:
         assert calls[-1][2].startswith("t-7-research-")
         assert "note: outside: task T-7 is completed, linked to t-7-research-" in ended.text
+
+
+# --- the dialect of the manifest -------------------------------------------------------------------------------------
+
+RECORDER = """
+import json, os, re, sys
+prompt = sys.stdin.read()
+with open(__file__ + ".log", "a") as log:
+    log.write(json.dumps({"mode": "", "prompt": prompt, "tasks": open("specs/TODO.md").read()}) + "\\n")
+status = sys.argv[1]
+folder = "claudedocs/agent-outputs"
+os.makedirs(folder, exist_ok=True)
+text = "# Uploads\\n\\n## Summary\\n\\nSlow. They need a cache.\\n\\n## Findings\\n\\n### Speed\\n\\nSlow.\\n\\n"
+text += "## Recommendations\\n\\n- Cache them.\\n\\n## Sources\\n\\n- here\\n\\n## Linked Tasks\\n\\n- 1\\n"
+open(folder + "/2026-11-16_uploads.md", "w").write(text)
+entry = {"id": "uploads-2026-11-16", "file": "2026-11-16_uploads.md", "title": "Uploads", "date": "2026-11-16",
+         "status": status, "topics": ["uploads"], "key_findings": ["Use a cache.", "Limit it.", "Test it."],
+         "actionable": True, "needs_followup": [] if status == "complete" else ["BLOCKED:no access"],
+         "linked_tasks": ["1"]}
+open(folder + "/MANIFEST.jsonl", "a").write(json.dumps(entry) + "\\n")
+tail = {"complete": "summary", "partial": "details", "blocked": "blocker details"}[status]
+print("Research " + status + ". See MANIFEST.jsonl for " + tail + ".")
+"""
+FINDINGS_FILE = "claudedocs/agent-outputs/2026-11-16_uploads.md"
+
+
+@pytest.fixture
+def recorder(tmp_path_factory: pytest.TempPathFactory) -> Worker:
+    """An agent of the manifest protocol."""
+    made = Worker(tmp_path_factory.mktemp("recorder"))
+    made.file.write_text(RECORDER, "utf-8")
+    return made
+
+
+def test_what_the_manifest_names_is_handed_to_the_plan(
+    inside: Inside, worker: Worker, recorder: Worker, tmp_path: Path
+) -> None:
+    """R0.6, R1.32: the entry's file starts at the manifest, everything else at the root."""
+    ended = inside("research", "1", "--dialect", "manifest", *recorder("complete"))
+    assert ended.code == 0, (ended.text, ended.err)
+    assert FINDINGS_FILE in ended.text
+    assert "not named" not in ended.text
+    assert get_task(tmp_path)["artifacts"][0]["path"] == FINDINGS_FILE
+    committed = git(tmp_path, "show", "--name-only", "--format=", "HEAD").split()
+    assert {FINDINGS_FILE, "claudedocs/agent-outputs/MANIFEST.jsonl"} <= set(committed)
+    assert inside("plan", "1", *worker()).code == 0
+    assert "They need a cache." in worker.runs[-1]["prompt"]

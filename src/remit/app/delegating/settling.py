@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from remit.app.delegating.markers import leave
@@ -100,6 +101,8 @@ def _keep_worktree(row: Delegation, conclusion: Conclusion, terms: Terms) -> tup
     """What was made in a worktree becomes a commit on a branch of its own, for whoever wants it."""
     paths = tuple(artifact.path for artifact in conclusion.artifacts)
     paths += tuple(change.path for change in conclusion.unclaimed)
+    if conclusion.entry is not None and terms.manifest:
+        paths += (os.path.relpath(terms.manifest, terms.root),)
     if not paths or conclusion.status not in _USABLE:
         return ()
     committed = commit_paths(terms.root, tuple(dict.fromkeys(paths)), conclusion.summary[:200] or row.session_id)
