@@ -30,6 +30,9 @@ _MOST_ROWS = 100_000
 def make_retry(ws: Workspace, session_id: str, changes: Mapping[str, Any]) -> Request:
     """The request of a delegation that is over, to be made once more from the beginning."""
     row = _load_over(ws, session_id)
+    if row.details.get("command"):  # the task has moved since, so that this is work on it as it stands now
+        told = f"{session_id} was work on a task, which is begun where the task stands now"
+        raise RefusedError(told, hint=_tell_anew(row))
     request = _load_request(ws, row)
     return _change(request, changes)._replace(retry_of=session_id, resume_of="", harness_id="", batch="")
 
@@ -37,7 +40,7 @@ def make_retry(ws: Workspace, session_id: str, changes: Mapping[str, Any]) -> Re
 def make_resume(ws: Workspace, session_id: str, prompt: str, changes: Mapping[str, Any]) -> Request:
     """A request that goes on with a delegation, in the session of its harness."""
     row = _load_over(ws, session_id)
-    anew = f"start it anew: remit retry {session_id}"
+    anew = _tell_anew(row)
     if row.status not in _GOES_ON:
         hint = "what is to be done besides is new work: remit run" if row.status == "completed" else anew
         left = "is completed" if row.status == "completed" else f"{row.status}, and left nothing to go on with"
@@ -56,6 +59,12 @@ def make_resume(ws: Workspace, session_id: str, prompt: str, changes: Mapping[st
     return _change(request, changes)._replace(
         prompt=text, runner=row.runner, resume_of=session_id, harness_id=harness_id, retry_of="", batch=""
     )
+
+
+def _tell_anew(row: Delegation) -> str:
+    """With which command a delegation is begun anew: work on a task with the one that it was asked for by."""
+    command, task = row.details.get("command"), row.details.get("outside") or row.task_number
+    return f"start it anew: remit {f'{command} {task}' if command else f'retry {row.session_id}'}"
 
 
 def _load_over(ws: Workspace, session_id: str) -> Delegation:

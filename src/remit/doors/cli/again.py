@@ -47,8 +47,9 @@ def resume(session: str, prompt: tuple[str, ...], *, detach: bool, output_format
 def retry(session: str, *, detach: bool, output_format: str, **given: Any) -> int:  # noqa: ANN401 - options
     """Ask for the same once more, from the beginning: the same agent, prompt, inputs and options.
 
-    The agent's file, the settings and the task are taken as they are now. ID can be cut short at either end; - is the
-    last one. Exit code as of remit run.
+    The agent's file, the settings and the task are taken as they are now. What remit research, plan or implement did is
+    begun anew with that command, which also moves the task. ID can be cut short at either end; - is the last one. Exit
+    code as of remit run.
     """
     from remit.app.delegating.again import make_retry
     from remit.app.delegating.views import find_session
