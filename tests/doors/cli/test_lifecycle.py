@@ -284,18 +284,6 @@ def test_work_on_a_task_is_begun_anew_with_its_own_command(inside: Inside, worke
     assert len(list_rows(tmp_path)) == 1
 
 
-def test_work_on_a_task_is_begun_anew_with_its_own_command(inside: Inside, worker: Worker, tmp_path: Path) -> None:
-    """A retry would move the task back without a word."""
-    first = load(inside("research", "1", *worker("block"), "--json"))["session_id"]
-    before = (tmp_path / "specs/state.json").read_bytes()
-    told = f"{first} was work on a task, which is begun where the task stands now; start it anew: remit research 1"
-    assert inside("retry", "-").complaint == told
-    resumed = "the runner command cannot take up a session again; start it anew: remit research 1"
-    assert inside("resume", "-").complaint == resumed
-    assert (tmp_path / "specs/state.json").read_bytes() == before
-    assert len(list_rows(tmp_path)) == 1
-
-
 @pytest.mark.slow
 def test_work_goes_on_at_the_first_open_phase_and_stops_where_one_is_not_done(
     inside: Inside, worker: Worker, tmp_path: Path
