@@ -122,7 +122,9 @@ class Broker:
         ending = await self.line.wait(row, self._find_limit(row))
         if not ending:
             return None
-        reason = "it had not begun" if ending == "cancelled" else "no slot was free in its caller's time"
+        reason = "no slot was free in its caller's time"
+        if ending == "cancelled":
+            reason = self.find_reason(row.session_id) or "it had not begun"
         return conclude(Ended(ending, row.agent, reason=reason))
 
     def _find_limit(self, row: Delegation) -> int | None:
@@ -144,6 +146,7 @@ class Broker:
 
     async def _finish(self, row: Delegation, drive: Drive | None, conclusion: Conclusion) -> Envelope:
         """Write down what became of it, then settle."""
+        await self._end_below(row)
         self.functions.pop(row.session_id, None)  # not when somebody stops waiting: it may not have begun
         now_ms = read_clock_ms()
         report = make_report(row, drive, conclusion, ended_ms=now_ms)
@@ -164,6 +167,18 @@ class Broker:
         await self.together.write(write)
         self.line.call()
         return report if is_over else await self._settle(row)
+
+    async def _end_below(self, row: Delegation) -> None:
+        """Bring to an end what an agent has handed on and whose broker ended with it: nobody waits for it any more."""
+        with self.home.ledger.reading() as db:
+            query = "SELECT session_id FROM delegations WHERE parent_id = ? AND state <> 'settled'"
+            below = [each[0] for each in db.execute(query, (row.session_id,))]
+        for session_id in below:
+            child = self._load(session_id)
+            if not is_present(self.home, child.owner) and claim(self.home.ledger, child, self.id):
+                if not self.is_cancelled(session_id):
+                    self.note(session_id, "cancel", {"reason": f"its caller {row.agent} had ended"})
+                await self.drive(session_id)
 
     async def _settle(self, row: Delegation) -> Envelope:
         """Do on disk what follows from it, as often as needed: each step does only what is missing."""

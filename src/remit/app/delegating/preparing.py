@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.agents.compile.source import read_body
 from remit.agents.context import ContextPlan, Wanted, plan_context
+from remit.agents.definition import ANYONE
 from remit.agents.inputs import Inputs, read_inputs
 from remit.app.delegating.agents import Agent, choose_runner, find_agent, get_label
 from remit.app.delegating.asking import NO_AGENT, render_request
+from remit.app.delegating.tokens import check_tokens, list_blanks, list_given
 from remit.app.manifests import place_manifest
 from remit.app.trusting import check_trust
 from remit.config.delegation import AgentSettings, RunnerSettings
-from remit.contract.dialects import get_dialect
-from remit.delegate.briefing import Assignment, render_briefing
+from remit.contract.dialects import MANIFEST, get_dialect
+from remit.delegate.briefing import Assignment, fill_tokens, render_briefing
 from remit.delegate.envelope import MIN_TOKENS
 from remit.delegate.guard import Asked, admit, check_named, make_session_id
 from remit.delegate.inputs import check_inputs, fill_inputs
@@ -23,6 +25,7 @@ from remit.delegate.limits import Budget, clamp, find_timeout
 from remit.delegate.terms import Terms
 from remit.delegate.ticket import CARRIED, find_caller
 from remit.errors import RefusedError, UsageError
+from remit.model import NOTHING
 from remit.runners.registry import get_runner
 from remit.workspace import sessions
 from remit.workspace.context_files import Context, load_context
@@ -71,6 +74,8 @@ class _Work(NamedTuple):
     runner: str
     inputs: Inputs
     context: Context
+    tokens: Mapping[str, str] = NOTHING
+    """Values for tokens of the manifest protocol that whoever asks and the workspace have given."""
 
     @property
     def task_number(self) -> int | None:
@@ -114,7 +119,13 @@ def draft(request: Request, setting: Setting) -> Draft:
         work = work._replace(context=_hand_on(work, setting.home.root))
     budget = clamp(request.budget, Budget(*settings.delegation.budget))
     asked = Asked(agent.name, _find_timeout(request, agent, own, settings), budget, known)
-    return Draft(work, asked, _make_terms(work, own, setting), (*findings, *work.context.findings))
+    terms = _make_terms(work, own, setting)
+    if terms.dialect == MANIFEST.name:
+        work = work._replace(tokens=list_given(request, setting.home.root, settings))
+        body = "" if agent.document is None else read_body(agent.document)
+        findings = check_tokens(_assign(work, terms), body, findings)
+        _refuse_errors(findings, agent.name)
+    return Draft(work, asked, terms, (*findings, *work.context.findings))
 
 
 def enter(draft: Draft, setting: Setting) -> Prepared:
@@ -148,6 +159,7 @@ def _admit(work: _Work, asked: Asked, terms: Terms, setting: Setting) -> Delegat
         with setting.home.ledger.transaction(durable=True):
             now_ms = read_clock_ms()
             caller = find_caller(setting.home, {**setting.environ, **CARRIED.get()}, now_ms=now_ms)
+            asked = _tell_apart(asked, caller, work.request)
             admitted = admit(asked, caller, session_id=session_id, now_ms=now_ms)
             limits = {name: limit for name, limit in admitted.budget._asdict().items() if limit is not None}
             terms = terms._replace(timeout_s=admitted.timeout_s, budget=limits)
@@ -160,6 +172,13 @@ def _admit(work: _Work, asked: Asked, terms: Terms, setting: Setting) -> Delegat
             error.data.update(caller=caller.session_id, asked=asked.agent)
         raise
     return row
+
+
+def _tell_apart(asked: Asked, caller: Caller | None, request: Request) -> Asked:
+    """Work without an agent file is named after who runs it; below another of that name it is not the same agent."""
+    if request.agent != NO_AGENT or caller is None or asked.agent not in caller.path:
+        return asked
+    return asked._replace(agent=f"{asked.agent}-{caller.depth + 1}")
 
 
 def note_refusal(home: Home, refusal: RefusedError) -> None:
@@ -234,8 +253,10 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
     given: dict[str, Any] = {key: value for key, value in table._asdict().items() if value}
     given |= {"command": request.command} if request.command is not None else {}
     given |= {"in_process": True} if request.function is not None else {}
-    # From a sandbox nothing can be delegated: the ledger is read-only there.
-    targets = () if definition is None or request.sandbox else tuple(target.name for target in definition.targets)
+    # Without a file nobody has said whom it may call: depth and budget are what holds it.
+    targets = (ANYONE,) if definition is None else tuple(target.name for target in definition.targets)
+    if request.sandbox:  # the ledger is read-only there
+        targets = ()
     return Terms(
         work=" ".join(request.prompt.split())[:_SHOWN],
         dialect=dialect,
@@ -311,16 +332,29 @@ def _brief(work: _Work, admitted: Admitted, terms: Terms) -> dict[str, bytes]:
         work.inputs, request.inputs, session_id=admitted.session_id, depth=admitted.depth, path=admitted.path,
         timeout_s=admitted.timeout_s, task_number=work.task_number, language=work.language,
     )  # fmt: skip
-    assignment = Assignment(
+    assignment = _assign(work, terms)._replace(
+        session_id=admitted.session_id, depth=admitted.depth, path=admitted.path, timeout_s=admitted.timeout_s,
+        agent=admitted.agent, inputs=filled,
+    )  # fmt: skip
+    texts = {"key": sessions.mint_key(), "request": render_request(request)}
+    if agent.document is not None:  # also for a harness that knows the file: some take it only so
+        body = read_body(agent.document)
+        texts["instructions"] = fill_tokens(body, assignment).text
+        if terms.is_native:  # a harness that reads the file itself reads the blanks, too
+            assignment = assignment._replace(blanks=list_blanks(body, assignment))
+    texts["prompt"] = render_briefing(assignment)
+    return {kind: text.encode("utf-8", "surrogatepass") for kind, text in texts.items()}
+
+
+def _assign(work: _Work, terms: Terms) -> Assignment:
+    """What an agent is told, as far as it does not depend on who asks."""
+    request = work.request
+    return Assignment(
         prompt=request.prompt,
-        session_id=admitted.session_id,
-        agent=agent.name,
-        depth=admitted.depth,
-        path=admitted.path,
-        timeout_s=admitted.timeout_s,
-        may_call=terms.may_call,
+        session_id="",
+        agent=work.agent.name,
+        may_call=() if work.agent.document is None else terms.may_call,  # nobody is tempted who was not meant to
         dialect=terms.dialect,
-        inputs=filled,
         context=work.context,
         task=request.task,
         artifact_path=request.artifact_path,
@@ -328,11 +362,8 @@ def _brief(work: _Work, admitted: Admitted, terms: Terms) -> dict[str, bytes]:
         topic=terms.topic,
         date=time.strftime("%Y-%m-%d"),
         output_dir=os.path.dirname(os.path.relpath(terms.manifest, terms.root)) if terms.manifest else "",  # noqa: PTH120
+        tokens=work.tokens,
     )
-    texts = {"prompt": render_briefing(assignment), "key": sessions.mint_key(), "request": render_request(request)}
-    if agent.document is not None:  # also for a harness that knows the file: some take it only so
-        texts["instructions"] = read_body(agent.document)
-    return {kind: text.encode("utf-8", "surrogatepass") for kind, text in texts.items()}
 
 
 def _write(setting: Setting, work: _Work, admitted: Admitted, terms: Terms) -> Delegation:
