@@ -102,6 +102,27 @@ def test_completed_with_an_exit_code_is_not_believed() -> None:
     assert "exit code 3" in told.faults[0].message
 
 
+def test_an_agent_that_a_signal_ended_has_crashed_whatever_it_printed() -> None:
+    killed = Heard("hello", cause="crash", trouble="the program was ended by SIGKILL")
+    for judgement in (judge(DONE), judge(None, "invalid", findings=(ERROR,)), judge(None, "missing")):
+        told = end("crashed", judgement=judgement, heard=killed, exit_code=137)
+        assert (told.ending, told.status, told.faults[0].code) == ("crashed", "failed", "UNKNOWN_ERROR")
+        assert "SIGKILL" in told.faults[0].message
+        assert told.findings == judgement.findings
+    told = end("crashed", judgement=judge(PART), heard=killed, exit_code=137)
+    assert (told.ending, told.status, told.summary) == ("exited", "partial", PART.summary)
+
+
+def test_an_exit_code_is_told_beside_what_is_wrong_with_the_words() -> None:
+    words = Heard("hello", trouble="the program ended with exit code 3: no key")
+    told = end(judgement=judge(None, "missing", findings=(ERROR,)), heard=words, exit_code=3)
+    assert (told.ending, told.faults[0].code, told.findings) == ("crashed", "UNKNOWN_ERROR", (ERROR,))
+    assert told.faults[0].message == "the program ended with exit code 3: no key"
+    told = end(judgement=judge(None, "invalid", findings=(ERROR,)), heard=words, exit_code=3)
+    assert (told.ending, told.outcome, told.faults[0].code) == ("exited", "invalid", "VALIDATION_FAILED")
+    assert told.faults[0].message == "there is no return; and the program ended with exit code 3: no key"
+
+
 def test_a_bad_return_is_failed_with_what_is_wrong_and_whose_format_to_fix() -> None:
     """R0.13, R2.13."""
     told = end(judgement=judge(None, "invalid", findings=(ERROR,)), heard=Heard("done!"), exit_code=0)

@@ -57,6 +57,8 @@ _LEAST_LEFT_S = 1.0
 _BEFORE_LIMITS = Limits(max_file_bytes=4 * 1024 * 1024, max_hashed_bytes=64 * 1024 * 1024, max_seconds=20)
 """What is hashed beforehand, so that a change of the same size is known for one."""
 _HANDBACK, _BUDGET = "handback", "budget"
+_OWN_END = ("exited", "crashed")
+"""The endings that nobody asked for."""
 
 
 class Turn(NamedTuple):
@@ -64,7 +66,7 @@ class Turn(NamedTuple):
 
     number: int
     ending: str
-    """exited, timeout, cancelled, handback, budget, orphaned or refused."""
+    """exited, crashed, timeout, cancelled, handback, budget, orphaned or refused."""
     heard: Heard
     exit_code: int | None = None
     reason: str = ""
@@ -243,19 +245,25 @@ class Drive:
         result = sessions.load_result(folder, key=self.key)
         heard = _listen_to(folder, self.runner.listen(self._make_order(number, {})), result)
         if result is None:
-            return Turn(number, "orphaned", heard, reason="its shim ended without a result")
+            return self._examine_lost(number, heard)
         if result.errno is not None:  # the program could not be executed at all
             trouble = f"the program cannot be started: {os.strerror(result.errno).lower()}"
             return Turn(number, "refused", heard._replace(cause="refused", trouble=trouble), reason=trouble)
         turn = Turn(number, _name_ending(result), heard, result.exit_code, result.reason)
         if result.ending == "crashed":
-            code = 128 + (result.signal or 0)
-            trouble = f"the program was ended by signal {result.signal}"
-            heard = heard._replace(cause=heard.cause or "crash", trouble=heard.trouble or trouble)
-            turn = turn._replace(heard=heard, exit_code=code)
+            heard = _tell_signal(heard, result.signal or 0)
+            turn = turn._replace(heard=heard, exit_code=128 + (result.signal or 0))
         # Before anyone interprets it. It is on disk with the result; until then the attempt's folder has it.
         self._keep_answer(heard, number)
         return turn._replace(judgement=self._judge(heard))
+
+    def _examine_lost(self, number: int, heard: Heard) -> Turn:
+        """What ended an attempt that could not say it any more: its time, somebody's wish, or nobody knows what."""
+        if read_clock_ms() >= (self.row.deadline_ms or 0):
+            return Turn(number, "timeout", heard)
+        if self.broker.is_cancelled(self.row.session_id):
+            return Turn(number, "cancelled", heard, reason=self.broker.find_reason(self.row.session_id))
+        return Turn(number, "orphaned", heard, reason="its shim ended without a result")
 
     def _keep_answer(self, heard: Heard, number: int, db: Connection | None = None) -> None:
         if (heard.text or "").strip():
@@ -319,9 +327,9 @@ class Drive:
 
     def _may_ask_again(self, turn: Turn, *, can_resume: bool) -> bool:
         """Whether an answer that does not hold is sent back: an agent that could not answer is not asked again."""
-        if turn.ending != "exited" or (turn.judgement is not None and turn.judgement.accepted):
+        if turn.ending not in _OWN_END or (turn.judgement is not None and turn.judgement.accepted):
             return False
-        asked = sum(earlier.ending == "exited" for earlier in self.turns) - 1
+        asked = sum(earlier.ending in _OWN_END for earlier in self.turns) - 1
         hopeless = turn.heard.cause in ("turns", "budget", "refused")
         answered = turn.judgement is not None or not turn.heard.cause
         safe = self.terms.retry == "safe"
@@ -495,7 +503,17 @@ def _name_ending(result: sessions.Result) -> str:
     """What ended an attempt."""
     if result.ending == "stopped":
         return result.reason if result.reason in (_HANDBACK, _BUDGET) else "cancelled"
-    return "exited" if result.ending == "crashed" else result.ending
+    return result.ending
+
+
+def _tell_signal(heard: Heard, number: int) -> Heard:
+    """What was heard of a program that a signal ended: the signal, and what there is to say besides."""
+    from signal import Signals  # noqa: PLC0415 - only where one did
+
+    name = Signals(number).name if number in {*Signals} else f"signal {number}"
+    told = f"the program was ended by {name}"
+    trouble = f"{told}; {heard.trouble}" if heard.trouble else told
+    return heard._replace(cause=heard.cause or "crash", trouble=trouble)
 
 
 def _expand(place: str, environ: dict[str, str]) -> str:

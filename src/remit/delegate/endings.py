@@ -49,7 +49,7 @@ class Ended(NamedTuple):
     """How the last attempt ended, and all that is known then."""
 
     ending: str
-    """exited, timeout, cancelled, budget, orphaned or refused: what ended it, not what it said."""
+    """exited, crashed (a signal ended it), timeout, cancelled, budget, orphaned or refused: not what it said."""
     agent: str
     heard: Heard | None = None
     judgement: Judgement | None = None
@@ -76,9 +76,16 @@ def conclude(ended: Ended) -> Conclusion:
         return _save(ended._replace(ending="budget", reason=ended.heard.trouble if ended.heard else ""))
     if ended.ending == "refused" or cause == "refused":
         return _fail(ended, "refused", "refused", _tell_trouble(ended, "the agent could not be started"))
-    if cause in ("crash", "api", "no_answer") and not _has_words(ended):
-        return _fail(ended, "crashed", "execution", _tell_trouble(ended, "the agent ended without an answer"))
+    if _has_crashed(ended, cause):
+        return _fail(ended, "crashed", "execution", _tell_exit(ended))
     return _reject(ended)
+
+
+def _has_crashed(ended: Ended, cause: str) -> bool:
+    """Whether its program failed, rather than what it says: by a signal, without a word, or without a return."""
+    if ended.ending == "crashed" or (cause in ("crash", "api", "no_answer") and not _has_words(ended)):
+        return True
+    return bool(ended.exit_code) and (ended.judgement is None or ended.judgement.outcome == "missing")
 
 
 def _pass_on(ended: Ended, returned: Return) -> Conclusion:
@@ -107,6 +114,11 @@ def _tell_trouble(ended: Ended, otherwise: str) -> str:
     return (ended.heard.trouble if ended.heard is not None else "") or ended.reason or otherwise
 
 
+def _tell_exit(ended: Ended) -> str:
+    how = f"with exit code {ended.exit_code}" if ended.exit_code else "without an answer"
+    return _tell_trouble(ended, f"its program ended {how}")
+
+
 def _get_notes(ended: Ended) -> tuple[str, ...]:
     return () if ended.heard is None else ended.heard.notes
 
@@ -124,13 +136,14 @@ def _reject(ended: Ended) -> Conclusion:
     if kind == "fabricated":
         advice = "Look at what is there before you count on anything, then try again"
     message = _tell_findings(findings) or "the final message holds no return"
+    if ended.exit_code:
+        message = f"{message}; and {_tell_exit(ended)}"
     return _fail(ended, "exited", kind, message, advice=advice)._replace(outcome=outcome, findings=findings)
 
 
 def _doubt_exit(ended: Ended) -> Conclusion:
     """An agent that says `completed` and whose program then ends with an error is not believed."""
-    otherwise = f"its program ended with exit code {ended.exit_code}"
-    message = f"the agent said completed, and then {_tell_trouble(ended, otherwise)}"
+    message = f"the agent said completed, and then {_tell_exit(ended)}"
     told = _fail(ended, "crashed", "execution", message, advice="See the log for what went wrong, then try again")
     return told._replace(outcome="ambiguous", findings=() if ended.judgement is None else ended.judgement.findings)
 

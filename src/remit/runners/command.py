@@ -81,12 +81,13 @@ class CommandListener:
         cut = self._cut or len(self._data) > MAX_BYTES
         text = bytes(self._data[-MAX_BYTES:]).decode("utf-8", "replace")
         notes = (f"only the last {MAX_BYTES:,} bytes of what it printed were read",) if cut else ()
-        if text.strip():
-            return Heard(text, notes=notes)
-        cause: Cause = "crash" if exit_code else "no_answer"
         said = _last_line(errors[-_SHOWN * 4 :])
         what = f"the program ended with exit code {exit_code}" if exit_code else "the program printed nothing"
-        return Heard(None, cause=cause, trouble=f"{what}: {said}" if said else what)
+        trouble = f"{what}: {said}" if said else what
+        if text.strip():
+            return Heard(text, notes=notes, trouble=trouble if exit_code else "")
+        cause: Cause = "crash" if exit_code else "no_answer"
+        return Heard(None, cause=cause, trouble=trouble)
 
 
 def join_prompt(order: Order) -> str:

@@ -18,6 +18,7 @@ from remit.testing.agent import ScriptedAgent
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import list_delegations, load_delegation
 from remit.workspace.ledger.events import load_events
+from remit.workspace.ledger.texts import load_text
 from tests.doors.cli.test_lint import git, put
 from tests.doors.terminals import START
 
@@ -104,6 +105,21 @@ def test_a_hanging_agent_ends_at_its_time(remit: Remit, agent: ScriptedAgent) ->
     assert ended.text.startswith("✗ command: partial · timeout")
     assert agent.did("hung")
     assert agent.list_living() == []
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ("echo hello; kill -9 $$", "the program was ended by SIGKILL"),
+        ("kill -SEGV $$", "the program was ended by SIGSEGV; the program printed nothing"),
+        ("echo hello; echo no key >&2; exit 3", "the program ended with exit code 3: no key"),
+    ],
+)
+def test_a_crash_says_what_ended_the_program(remit: Remit, script: str, told: str) -> None:
+    envelope = load(remit("run", "-", "Write a report.", "--command", f"sh -c '{script}'", "--json"))
+    assert (envelope["status"], envelope["ending"]) == ("failed", "crashed")
+    (fault,) = envelope["errors"]
+    assert (fault["code"], fault["message"]) == ("UNKNOWN_ERROR", told)
 
 
 def test_a_program_that_is_not_there_could_not_run(remit: Remit) -> None:
@@ -485,3 +501,39 @@ def test_an_input_that_is_missing_is_a_refusal(remit: Remit) -> None:
     ended = remit("run", "reporter", "Write.", "--command", "true")
     assert ended.code == 2
     assert "topic" in ended.complaint
+
+
+RECORDING = """---
+name: recorder
+description: "Keeps a record."
+agent_type: research
+version: 1.0.0
+return: manifest
+---
+<inputs_required>
+  <parameter name="depth" type="string" optional="true">How deep</parameter>
+</inputs_required>
+Write {{OUTPUT_DIR}}/{{DATE}}_{{TOPIC_SLUG}}.md for task {{TASK_ID}}, in {{COLOUR}}.
+"""
+
+
+def test_tokens_of_the_agents_own_file_are_filled_or_it_is_not_started(remit: Remit) -> None:
+    """R4.11, C15."""
+    put(remit, ".opencode/agent/subagents/recorder.md", RECORDING)
+    remit("task", "new", "Cache the uploads")
+    ended = remit("run", "recorder", "Look.", "--command", "cat", "--input", "TOPIC_SLUG=uploads")
+    assert ended.code == 2
+    told = "recorder was not started: TASK_ID was not given; COLOUR is not a token; name the task with --task N"
+    assert told in ended.complaint
+    assert list_rows(remit.folder) == []
+    given = ("--input", "topic_slug=uploads", "--input", "COLOUR=red", "--task", "1")
+    ended = remit("run", "recorder", "Look into {{TOPIC_SLUG}}.", "--command", "cat", *given)
+    assert b"INP003" not in ended.err
+    home = Home(str(remit.folder))
+    session_id = list_rows(remit.folder)[0].session_id
+    kept = {kind: (load_text(home, session_id, kind) or b"").decode() for kind in ("instructions", "prompt")}
+    home.close()
+    day = time.strftime("%Y-%m-%d")
+    assert f"Write claudedocs/agent-outputs/{day}_uploads.md for task 1, in red." in kept["instructions"]
+    assert "Look into uploads." in kept["prompt"]
+    assert "{{" not in "".join(kept.values())
