@@ -11,21 +11,22 @@ from __future__ import annotations
 import json
 import os
 from base64 import urlsafe_b64encode
-from contextlib import suppress
 from contextvars import ContextVar
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from remit.agents.profiles import MAX_DEPTH
 from remit.delegate.guard import Caller
-from remit.delegate.limits import Budget, Spent, clamp, left, read_budget
-from remit.errors import RefusedError, UsageError
+from remit.delegate.lineage import load_tree
+from remit.errors import RefusedError
 from remit.lazy import lazy
 from remit.model import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
+    from remit.delegate.lineage import Kin, Tree
+    from remit.runners import Usage
     from remit.workspace.home import Home
 
 TICKET = "REMIT_TICKET"
@@ -62,10 +63,13 @@ def hash_ticket(token: str) -> str:
     return sha256(token.encode()).hexdigest()
 
 
-def find_caller(home: Home, environ: Mapping[str, str], *, now_ms: int) -> Caller | None:
+def find_caller(
+    home: Home, environ: Mapping[str, str], *, now_ms: int, heard: Mapping[str, Usage] = NOTHING
+) -> Caller | None:
     """Who asks, by the environment and the place of this process; None where it is a person.
 
-    Whoever asks in one transaction with the row that is written next cannot be overtaken by a sibling.
+    Whoever asks in one transaction with the row that is written next cannot be overtaken by a sibling. `heard`: what
+    those who run have used by now, by session, where the ledger is not told yet.
     """
     token, named = environ.get(TICKET, ""), environ.get(SESSION, "")
     if not token:
@@ -73,16 +77,15 @@ def find_caller(home: Home, environ: Mapping[str, str], *, now_ms: int) -> Calle
         return None
     if not _TOKEN.fullmatch(token):
         raise RefusedError(f"{TICKET} is not a ticket", hint=_HAND_ON)
-    rows = {row.session_id: row for row in _load_tree(home, hash_ticket(token))}
-    own = next((row for row in rows.values() if row.holds_ticket), None)
-    if own is None:
+    tree = load_tree(home, ticket=hash_ticket(token))
+    if tree is None:
         raise RefusedError(f"the ledger of '{home.root}' does not know this ticket", hint=_HAND_ON)
+    own = tree.own
     if named and named != own.session_id:
         message = f"{SESSION} is '{named[:80]}', and the ticket is that of {own.session_id}"
         raise RefusedError(message, hint=f"leave {SESSION} and {TICKET} as they were when the agent was started")
     _check_open(own, now_ms)
-    line = _find_line(rows, own)
-    return _describe(own, line, _sum_up(rows, line))
+    return _describe(tree, heard)
 
 
 def _check_person(home: Home, named: str) -> None:
@@ -101,50 +104,7 @@ def _check_person(home: Home, named: str) -> None:
     _OUTSIDE.add(here)
 
 
-# --- from the ledger -------------------------------------------------------------------------------------------------
-
-
-class _Row(NamedTuple):
-    """What is looked at of each delegation in a tree."""
-
-    session_id: str
-    parent_id: str | None
-    root_id: str
-    agent: str
-    depth: int
-    path: str
-    state: str
-    deadline_ms: int | None
-    tokens: int | None
-    cost_usd: float | None
-    turns: int | None
-    holds_ticket: int | None
-    details: str | None
-    """Only of the caller and those above it: a prompt may be in it."""
-
-
-_TREE = """
-WITH RECURSIVE line (session_id, parent_id, root_id) AS (
-    SELECT session_id, parent_id, root_id FROM delegations WHERE ticket = :hash
-    UNION
-    SELECT above.session_id, above.parent_id, above.root_id
-    FROM delegations AS above JOIN line ON above.session_id = line.parent_id
-)
-SELECT session_id, parent_id, root_id, agent, depth, path, state, deadline_ms, tokens, cost_usd, turns, ticket = :hash,
-    CASE WHEN session_id IN (SELECT session_id FROM line) THEN details END
-FROM delegations WHERE root_id = (SELECT root_id FROM line LIMIT 1)
-"""
-
-
-def _load_tree(home: Home, ticket: str) -> Iterable[_Row]:
-    """Every delegation of the tree that a ticket belongs to; none where nobody was given it."""
-    if not home.is_made:
-        return []
-    with home.ledger.reading() as db:
-        return [_Row(*row) for row in db.execute(_TREE, {"hash": ticket})]
-
-
-def _check_open(own: _Row, now_ms: int) -> None:
+def _check_open(own: Kin, now_ms: int) -> None:
     hint = "nothing more is done for this session: a new delegation has a ticket of its own"
     if own.state not in _OPEN:
         raise RefusedError(f"the session {own.session_id} of this ticket is over", hint=hint)
@@ -152,44 +112,10 @@ def _check_open(own: _Row, now_ms: int) -> None:
         raise RefusedError(f"the session {own.session_id} is past its deadline", code="TIMEOUT", hint=hint)
 
 
-def _find_line(rows: Mapping[str, _Row], own: _Row) -> dict[str, _Row]:
-    """The session and those above it, up to the root."""
-    line = {own.session_id: own}
-    at = own
-    while at.parent_id is not None and at.parent_id in rows and at.parent_id not in line:
-        at = rows[at.parent_id]
-        line[at.session_id] = at
-    if at.session_id != own.root_id or at.parent_id is not None:
-        message = f"the ledger does not know everybody above {own.session_id}"
-        raise RefusedError(message, hint="`remit doctor` looks what is wrong with it")
-    return line
-
-
-def _sum_up(rows: Mapping[str, _Row], line: Mapping[str, _Row]) -> dict[str, Spent]:
-    """What each of a line has used, with all that was done below it."""
-    spent = dict.fromkeys(line, Spent())
-    for row in rows.values():
-        at: str | None = row.session_id
-        for _ in range(MAX_DEPTH):
-            if at is None or at not in rows:
-                break
-            if at in spent:
-                sofar, is_below = spent[at], at != row.session_id
-                spent[at] = Spent(
-                    sofar.tokens + (row.tokens or 0),
-                    sofar.usd + (row.cost_usd or 0.0),
-                    sofar.turns + (row.turns or 0),
-                    sofar.delegations + is_below,
-                )
-            at = rows[at].parent_id
-    return spent
-
-
-def _describe(own: _Row, line: Mapping[str, _Row], spent: Mapping[str, Spent]) -> Caller:
-    frozen = {session_id: json.loads(row.details or "{}") for session_id, row in line.items()}
-    depths = [terms.get("max_depth") for terms in frozen.values()]
-    budgets = (left(_read_budget(name, terms), spent[name]) for name, terms in frozen.items())
-    may_call = frozen[own.session_id].get("may_call")
+def _describe(tree: Tree, heard: Mapping[str, Usage]) -> Caller:
+    own = tree.own
+    depths = [terms.get("max_depth") for terms in tree.terms.values()]
+    may_call = tree.terms[own.session_id].get("may_call")
     return Caller(
         session_id=own.session_id,
         root_id=own.root_id,
@@ -199,19 +125,9 @@ def _describe(own: _Row, line: Mapping[str, _Row], spent: Mapping[str, Spent]) -
         deadline_ms=own.deadline_ms or 0,
         may_call=tuple(filter(_is_text, may_call)) if isinstance(may_call, list) else (),
         max_depth=min([MAX_DEPTH, *(depth for depth in depths if type(depth) is int)]),
-        left=clamp(Budget(), *budgets),
+        left=tree.find_left(heard),
     )
 
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
-
-
-def _read_budget(session_id: str, terms: Mapping[str, Any]) -> Budget:
-    """The budget that a session was admitted with. One that cannot be read is no leave to spend without a limit."""
-    given = terms.get("budget") or {}
-    with suppress(UsageError):
-        if isinstance(given, dict):
-            return read_budget(given)
-    message = f"the ledger's budget of {session_id} cannot be read"
-    raise RefusedError(message, hint="`remit doctor` looks what is wrong with it")
