@@ -250,3 +250,10 @@ def test_the_last_call_asks_for_a_partial_now(dialect: str) -> None:
 )  # fmt: skip
 def test_times_are_told_in_words(seconds: float, words: str) -> None:
     assert render_duration(seconds) == words
+
+
+def test_what_blanks_in_its_instructions_stand_for_is_told() -> None:
+    """A harness that reads the agent's file itself reads the tokens as they are."""
+    text = render_briefing(WORK._replace(dialect="manifest", blanks={"TASK_ID": "12", "EPIC_ID": ""}))
+    assert "In your instructions, {{TASK_ID}} is 12, {{EPIC_ID}} is empty." in text
+    assert "In your instructions" not in render_briefing(WORK)

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import select
+import shutil
 import signal
 import subprocess
 import time
@@ -18,7 +19,6 @@ from remit.testing.agent import ScriptedAgent
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import list_delegations, load_delegation
 from remit.workspace.ledger.events import load_events
-from remit.workspace.ledger.texts import load_text
 from tests.doors.cli.test_lint import git, put
 from tests.doors.terminals import START
 
@@ -89,6 +89,33 @@ def test_json_is_all_that_a_program_gets(remit: Remit, agent: ScriptedAgent) -> 
     assert (told["status"], told["ending"], told["errors"]) == ("completed", "exited", [])
     assert told["artifacts"][0]["grade"] == "changed"
     assert ended.out.count(b"\n") == 1
+
+
+def test_a_commit_that_was_asked_for_is_missed(remit: Remit, agent: ScriptedAgent) -> None:
+    """Without git there is none; nobody is told who did not ask for it in so many words."""
+    shutil.rmtree(remit.folder / ".git")
+    put(remit, "remit.toml", "[delegate]\ncommit = true\n")
+    command = agent.obeys().command
+    asked = load(remit("run", "-", "Write a report.", "--command", command, "--commit", "--json"))
+    assert [(each["code"], each["severity"]) for each in asked["findings"]] == [("GIT002", "warning")]
+    assert asked["status"] == "completed"
+    set_up = load(remit("run", "-", "Write a report.", "--command", command, "--json"))
+    assert (set_up["status"], set_up["findings"]) == ("completed", [])
+
+
+def test_a_name_that_has_no_file_is_told(remit: Remit, agent: ScriptedAgent) -> None:
+    """A misspelled agent works without its file; who wants none says so."""
+    put(remit, "agents/researcher.md", PARENT.replace("name: parent", "name: researcher"))
+    command = agent.obeys().command
+    ended = remit("run", "reseacher", "Write a report.", "--command", command)
+    told = (
+        b"warning[ASK001]: no file defines the agent 'reseacher', and the command runs under that name; "
+        b"did you mean researcher?\n"
+    )
+    assert (ended.code, told in ended.err) == (0, True), ended
+    for name in ("researcher", "-"):
+        shaped = json.loads(remit("run", name, "Write a report.", "--command", command, "--json").out)
+        assert "request_findings" not in shaped, name
 
 
 def test_a_lie_is_no_success(remit: Remit, agent: ScriptedAgent) -> None:
@@ -501,39 +528,3 @@ def test_an_input_that_is_missing_is_a_refusal(remit: Remit) -> None:
     ended = remit("run", "reporter", "Write.", "--command", "true")
     assert ended.code == 2
     assert "topic" in ended.complaint
-
-
-RECORDING = """---
-name: recorder
-description: "Keeps a record."
-agent_type: research
-version: 1.0.0
-return: manifest
----
-<inputs_required>
-  <parameter name="depth" type="string" optional="true">How deep</parameter>
-</inputs_required>
-Write {{OUTPUT_DIR}}/{{DATE}}_{{TOPIC_SLUG}}.md for task {{TASK_ID}}, in {{COLOUR}}.
-"""
-
-
-def test_tokens_of_the_agents_own_file_are_filled_or_it_is_not_started(remit: Remit) -> None:
-    """R4.11, C15."""
-    put(remit, ".opencode/agent/subagents/recorder.md", RECORDING)
-    remit("task", "new", "Cache the uploads")
-    ended = remit("run", "recorder", "Look.", "--command", "cat", "--input", "TOPIC_SLUG=uploads")
-    assert ended.code == 2
-    told = "recorder was not started: TASK_ID was not given; COLOUR is not a token; name the task with --task N"
-    assert told in ended.complaint
-    assert list_rows(remit.folder) == []
-    given = ("--input", "topic_slug=uploads", "--input", "COLOUR=red", "--task", "1")
-    ended = remit("run", "recorder", "Look into {{TOPIC_SLUG}}.", "--command", "cat", *given)
-    assert b"INP003" not in ended.err
-    home = Home(str(remit.folder))
-    session_id = list_rows(remit.folder)[0].session_id
-    kept = {kind: (load_text(home, session_id, kind) or b"").decode() for kind in ("instructions", "prompt")}
-    home.close()
-    day = time.strftime("%Y-%m-%d")
-    assert f"Write claudedocs/agent-outputs/{day}_uploads.md for task 1, in red." in kept["instructions"]
-    assert "Look into uploads." in kept["prompt"]
-    assert "{{" not in "".join(kept.values())

@@ -10,7 +10,7 @@ from remit.agents.compile.source import read_body
 from remit.agents.context import ContextPlan, Wanted, plan_context
 from remit.agents.definition import ANYONE
 from remit.agents.inputs import Inputs, read_inputs
-from remit.app.delegating.agents import Agent, choose_runner, find_agent, get_label
+from remit.app.delegating.agents import Agent, choose_runner, find_agent, get_label, no_agent_file
 from remit.app.delegating.asking import NO_AGENT, render_request
 from remit.app.delegating.tokens import check_tokens, list_blanks, list_given
 from remit.app.manifests import place_manifest
@@ -100,7 +100,7 @@ def draft(request: Request, setting: Setting) -> Draft:
     settings = setting.settings
     _check_prompt(request.prompt, request.envelope_tokens)
     own = settings.delegation.agents.get(request.agent, AgentSettings())
-    agent, known = _find_agent(request, setting.home.root, settings, own)
+    agent, known, told = _find_agent(request, setting.home.root, settings, own)
     if known is not None:
         check_named(request.agent, known)
     runner = choose_runner(request, agent, settings, own, root=setting.home.root)
@@ -125,7 +125,7 @@ def draft(request: Request, setting: Setting) -> Draft:
         body = "" if agent.document is None else read_body(agent.document)
         findings = check_tokens(_assign(work, terms), body, findings)
         _refuse_errors(findings, agent.name)
-    return Draft(work, asked, terms, (*findings, *work.context.findings))
+    return Draft(work, asked, terms, (*told, *findings, *work.context.findings))
 
 
 def enter(draft: Draft, setting: Setting) -> Prepared:
@@ -203,15 +203,16 @@ def _check_prompt(prompt: str, envelope_tokens: int | None) -> None:
 
 def _find_agent(
     request: Request, root: str, settings: Settings, own: AgentSettings
-) -> tuple[Agent, frozenset[str] | None]:
+) -> tuple[Agent, frozenset[str] | None, tuple[Finding, ...]]:
     """The agent, and the names that there are; none are asked for where the work is done without a file."""
     if request.agent == NO_AGENT or (request.function is not None and not request.agent):
-        return Agent(NO_AGENT), None
+        return Agent(NO_AGENT), None, ()
     prefer = request.runner or own.runner or settings.delegation.delegate.runner
     found = find_agent(root, request.agent, prefer=prefer, exclude=settings.lint.exclude)
     if found.agent is None and (request.function is not None or request.command is not None):
-        return Agent(request.agent), None  # a name for something that was handed over
-    return found.agent or Agent(request.agent), found.known
+        is_meant = request.function is not None or request.agent == request.lifecycle
+        return Agent(request.agent), None, () if is_meant else (no_agent_file(request.agent, found.known),)
+    return found.agent or Agent(request.agent), found.known, ()
 
 
 def _check_runs(request: Request, runner: str, setting: Setting) -> None:
@@ -275,6 +276,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         evidence=delegate.evidence if request.evidence is None else request.evidence,
         settles=request.settles,
         commits=_choose_commits(request, setting=delegate.commit),
+        must_commit=bool(request.commits),
         owner=own.owner or _read_word(agent.get("owner")) or "remit",
         command=request.lifecycle,
         phase=request.phase,
