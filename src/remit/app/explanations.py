@@ -82,10 +82,10 @@ def _explain_workspace() -> Iterator[Explanation]:
 
 
 def _explain_delegations() -> Iterator[Explanation]:
-    from remit.app.delegating import settling  # noqa: PLC0415 - only for this
+    from remit.app.delegating import agents, settling  # noqa: PLC0415 - only for this
     from remit.delegate import inputs, judgement  # noqa: PLC0415
 
-    for room in (inputs, judgement, settling):
+    for room in (agents, inputs, judgement, settling):
         yield from _explain_told(room.TOLD)
 
 

@@ -59,6 +59,8 @@ class Terms(NamedTuple):
     # Afterwards
     settles: bool = True
     commits: bool = True
+    must_commit: bool = False
+    """Whether somebody asked for a commit in so many words, and is told where there can be none."""
     owner: str = "remit"
     command: str = ""
     phase: int | str | None = None

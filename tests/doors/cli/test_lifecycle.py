@@ -435,6 +435,12 @@ def test_a_route_of_no_command_is_told(inside: Inside, worker: Worker) -> None:
     assert "[route.reserch] is the route of no command; did you mean 'research'?" in ended.complaint
 
 
+def test_an_agent_without_a_file_is_told(inside: Inside, worker: Worker) -> None:
+    told = load(inside("research", "1", "--agent", "nosuch", *worker(), "--json"))
+    assert [each["code"] for each in told["request_findings"]] == ["ASK001"]
+    assert "request_findings" not in load(inside("plan", "1", *worker(), "--json"))
+
+
 def test_without_an_agent_it_is_taught(inside: Inside, worker: Worker) -> None:
     assert inside("research", "1", *worker()).code == 0
     assert "Look into this workspace before you look anywhere else." in worker.runs[0]["prompt"]

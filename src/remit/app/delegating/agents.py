@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.agents.definition import define
 from remit.agents.document import parse_document
 from remit.app.delegating.asking import NO_AGENT
-from remit.errors import InputError, RunnerError
+from remit.errors import InputError, RunnerError, find_meant
+from remit.model import Finding
 from remit.runners.registry import RUNNERS
 from remit.workspace.agent_files import find_agent_files, load_agent_file
 from remit.workspace.machine import find_program
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     from remit.agents.definition import Definition
     from remit.agents.document import Document
     from remit.app.delegating.asking import Request
     from remit.config import Settings
     from remit.config.delegation import AgentSettings
+    from remit.model import Severity
 
 HARNESSES = ("claude", "opencode", "codex")
 """In the order in which one is looked for where nobody says which."""
@@ -126,3 +130,22 @@ def get_label(request: Request, runner: str) -> str:
     if name != NO_AGENT:
         return name
     return os.path.basename(runner) or "agent"  # noqa: PTH119 - a name, no path
+
+
+def no_agent_file(name: str, known: Collection[str]) -> Finding:
+    """No file defines the agent, and the program that was given does its work under that name.
+
+    Why: a name that is misspelled finds no file, so nothing of that file holds: not its instructions, inputs, limits
+    and permissions.
+
+    Bad: `remit run reseacher "Look into it." --command "prog"`, where the agent is called researcher.
+
+    Good: the name of an agent that has a file, or `-` for none.
+    """
+    meant = find_meant(name, sorted(known))
+    hint = "Give - where none is meant." if meant is None else f"Did you mean {meant}? Give - where none is meant."
+    told = f"no file defines the agent '{name}', and the command runs under that name"
+    return Finding("ASK001", "warning", f"{told}{'' if meant is None else f'; did you mean {meant}?'}", hint, "R2.11")
+
+
+TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {"ASK001": (no_agent_file, "warning", "R2.11")}

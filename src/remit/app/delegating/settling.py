@@ -41,7 +41,7 @@ def make_settle(root: str, settings: Settings) -> Callable[[Delegation, Conclusi
             first = _keep_worktree(row, conclusion, terms) if terms.worktree else ()
             left = leave(home, settings, row, conclusion)
             settlement = make_settlement(row, conclusion, terms)._replace(stays=left.stays, files=left.files)
-            steps = settle(home, settlement, find_places(home, settings))
+            steps = _tell_uncommitted(terms, settle(home, settlement, find_places(home, settings)))
             outside = settle_outside(home, settings, row, conclusion)
             return (*first, *left.steps, *_tell_missing(terms, steps), *outside)
         finally:
@@ -111,6 +111,18 @@ def _keep_worktree(row: Delegation, conclusion: Conclusion, terms: Terms) -> tup
     branch = f"remit/{row.session_id}"
     name_branch(terms.root, branch, committed.commit)
     return (Step("worktree", "done", f"git merge {branch} brings it in"),)
+
+
+def _tell_uncommitted(terms: Terms, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Where a commit was asked for in so many words, a folder without git is more than a note."""
+    if not terms.must_commit:
+        return steps
+    return tuple(
+        step._replace(findings=tuple(each._replace(severity="warning") for each in step.findings))
+        if step.name == "git" and step.state == "nothing"
+        else step
+        for step in steps
+    )
 
 
 def _tell_missing(terms: Terms, steps: tuple[Step, ...]) -> tuple[Step, ...]:
