@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.delegate.briefing import render_handback, render_reask
+from remit.delegate.calling import Call
 from remit.delegate.endings import Ended, add_usage, conclude
 from remit.delegate.judgement import Scene, judge_answer, look_around
 from remit.delegate.limits import Budget, Spent, find_exhausted, left
@@ -89,7 +90,7 @@ class Drive:
         self.key = _load(self, "key")
         """What the results of its attempts are sealed with."""
         self.started: sessions.Started | None = None
-        self.calling: asyncio.Future[str] | None = None
+        self.calling: Call | None = None
         """A function of this process that runs."""
         self.before: Snapshot | None = None
         self._earlier_tools: list[tuple[ToolUse, ...] | None] = []
@@ -355,11 +356,11 @@ class Drive:
     # --- a function in this process -----------------------------------------------------------------------------------
 
     async def _call(self, function: Any) -> Turn:  # noqa: ANN401 - whatever can be called
-        """Call a function with the order. One in a thread can be ended by nobody: it is no longer listened to."""
+        """Call a function with the order."""
         order = self._make_order(1, {})
         ticket = await self.broker.together.write(self._mint, durable=False)
         CARRIED.set(ticket)  # for this task and what it awaits
-        self.calling = asyncio.ensure_future(_answer(function, join_prompt(order)))
+        self.calling = Call(function, join_prompt(order))
         try:
             turn = await self._attend(self.calling)
         finally:
@@ -368,23 +369,24 @@ class Drive:
         await self.broker.together.write(partial(self._record, turn), durable=False)
         return turn
 
-    async def _attend(self, calling: asyncio.Future[str]) -> Turn:
+    async def _attend(self, calling: Call) -> Turn:
         """Wait for a function, as long as it may take and nobody has cancelled it."""
-        while not calling.done():
+        answer = calling.answer
+        while not answer.done():
             seconds = ((self.row.deadline_ms or 0) - read_clock_ms()) / 1000
             if seconds <= 0:
-                return Turn(1, "timeout", Heard())
-            await asyncio.wait({calling}, timeout=min(seconds, _LOOK_EVERY_S))
-            if not calling.done() and self.broker.is_cancelled(self.row.session_id):
-                return Turn(1, "cancelled", Heard(), reason=self.cancelling)
-        if calling.cancelled():
-            return Turn(1, "cancelled", Heard(), reason=self.cancelling)
-        error = calling.exception()
+                return Turn(1, "timeout", Heard(notes=calling.notes))
+            await asyncio.wait({answer}, timeout=min(seconds, _LOOK_EVERY_S))
+            if not answer.done() and self.broker.is_cancelled(self.row.session_id):
+                return Turn(1, "cancelled", Heard(notes=calling.notes), reason=self.cancelling)
+        if answer.cancelled():
+            return Turn(1, "cancelled", Heard(notes=calling.notes), reason=self.cancelling)
+        error = answer.exception()
         if error is not None and not isinstance(error, Exception):
             raise error
         if error is not None:
             return Turn(1, "exited", Heard(cause="crash", trouble=f"{type(error).__name__}: {str(error)[:300]}"))
-        heard = Heard(calling.result())
+        heard = Heard(answer.result())
         await self.broker.together.write(partial(self._keep_answer, heard, 1), durable=False)
         return Turn(1, "exited", heard, 0, judgement=self._judge(heard))
 
@@ -488,15 +490,6 @@ class _Watcher:
             usage = drive.usage
             details = {"said": live.said[:200], "tokens": usage.tokens, "cost_usd": usage.cost_usd}
             drive.broker.note(drive.row.session_id, "progress", details)
-
-
-async def _answer(function: Any, prompt: str) -> str:  # noqa: ANN401 - whatever can be called
-    """What a function says; in a thread, unless it is asynchronous."""
-    from remit.runners.python_host import render_answer  # noqa: PLC0415 - only for functions
-
-    is_async = asyncio.iscoroutinefunction(function)
-    answer = function(prompt) if is_async else await asyncio.to_thread(function, prompt)
-    return render_answer(await answer if hasattr(answer, "__await__") else answer)
 
 
 def _name_ending(result: sessions.Result) -> str:
