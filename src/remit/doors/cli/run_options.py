@@ -79,14 +79,16 @@ _BUDGET = (
 )
 _OPTIONS = (
     click.option("--input", "inputs", metavar="NAME=VALUE", multiple=True, help="An input; as often as needed."),
-    click.option("--runner", metavar="NAME", help="claude, opencode, codex, gemini, command, python, or one of remit.toml."),
+    click.option(
+        "--runner", metavar="NAME", help="claude, opencode, codex, gemini, command, python, or one of your own."
+    ),
     click.option("--command", metavar='"PROG ARGS"', help="Any program: it reads the prompt and prints the return."),
     _TIMEOUT,
     click.option("--dialect", metavar="DIALECT", help="standard, hyper or manifest; its file's when left out."),
     *_BUDGET,
     click.option("--isolate", type=_parse_isolation, metavar="worktree", help="Work in a worktree of its own."),
-    click.option("--sandbox", is_flag=True, help="Let it write into the workspace alone, with an empty /tmp; needs bubblewrap."),
-    click.option("--commit/--no-commit", default=None, help="Commit what was made, without hooks; only work on a task when left out."),
+    click.option("--sandbox", is_flag=True, help="Let it write here alone, with an empty /tmp; needs bubblewrap."),
+    click.option("--commit/--no-commit", default=None, help="Commit without hooks; only work on a task when left out."),
 )
 """In the order in which the help shows them."""
 
