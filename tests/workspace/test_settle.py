@@ -142,6 +142,32 @@ def test_what_the_agent_did_itself_is_not_done_again(tmp_path: Path) -> None:
     assert len(git(tmp_path, "log", "--format=%s").splitlines()) == 1
 
 
+def test_who_has_committed_gets_no_second_commit_for_what_only_remit_writes_down(tmp_path: Path) -> None:
+    """C19: the link of an artifact and the log of errors are never the agent's work."""
+    home = make(tmp_path)
+    (tmp_path / OUT / "MANIFEST.jsonl").write_text(json.dumps(ENTRY) + "\n")
+    TaskStore(home, "specs").move(1, "RESEARCHED")
+    git(tmp_path, "add", OUT, "specs")
+    git(tmp_path, "commit", "-qm", "task 1: By the agent.")
+    steps = {step.name: step for step in settle(home, describe(owner="agent"), places(home))}
+    assert {name: step.state for name, step in steps.items() if step.state == "done"} == dict.fromkeys(
+        ("task", "errors", "activity", "uncommitted"), "done"
+    )
+    assert not any(step.owed for step in steps.values())
+    assert "specs/state.json" in steps["uncommitted"].message
+    assert git(tmp_path, "log", "--format=%s").splitlines() == ["task 1: By the agent."]
+
+
+def test_what_the_agent_owed_is_done_and_named(tmp_path: Path) -> None:
+    """C19: it committed its file, and left task and manifest alone."""
+    home = make(tmp_path)
+    git(tmp_path, "add", OUT, "specs")
+    git(tmp_path, "commit", "-qm", "task 1: By the agent.")
+    steps = settle(home, describe(owner="agent"), places(home))
+    assert [step.name for step in steps if step.owed] == ["manifest", "task", "git"]
+    assert len(git(tmp_path, "log", "--format=%s").splitlines()) == 2
+
+
 def test_another_entry_with_the_same_id_gets_the_next_number(tmp_path: Path) -> None:
     home = make(tmp_path)
     other = {**ENTRY, "file": "2026-01-19_other.md"}

@@ -18,7 +18,7 @@ from remit.workspace.error_log.log import record_errors
 from remit.workspace.error_log.records import make_records
 from remit.workspace.frontmatter_activity import Record as Told
 from remit.workspace.frontmatter_activity import write_activity
-from remit.workspace.git.commits import commit_paths, render_message
+from remit.workspace.git.commits import commit_paths, find_uncommitted, render_message
 from remit.workspace.home import SETTLING
 from remit.workspace.inside import name_below
 from remit.workspace.ledger.activity import list_acts, mark_told
@@ -65,6 +65,8 @@ class Settlement(NamedTuple):
     entry: Mapping[str, Any] | None = None
     """The line for the manifest, with its id, where the dialect has one."""
     commits: bool = True
+    owner: str = "remit"
+    """Who moves the task, appends to the manifest and commits: remit or agent."""
     stays: bool = False
     """Whether the task keeps its marker, whatever the status is: there is more to do, or nobody has begun."""
     files: tuple[str, ...] = ()
@@ -81,6 +83,8 @@ class Step(NamedTuple):
     findings: tuple[Finding, ...] = ()
     files: tuple[str, ...] = ()
     """What is true on disk because of it, below the root."""
+    owed: bool = False
+    """Whether Remit did now what an agent that settles itself would have done."""
 
 
 class Places(NamedTuple):
@@ -107,9 +111,13 @@ def settle(home: Home, settlement: Settlement, places: Places) -> tuple[Step, ..
 
 def _settle(home: Home, settlement: Settlement, places: Places) -> tuple[Step, ...]:
     acts = {"manifest": _settle_manifest, "task": _settle_task, "errors": _settle_errors, "activity": _settle_activity}
+    is_committed = settlement.owner == "agent" and settlement.commits and _is_committed(home, settlement, places)
     steps = [_attempt(name, partial(act, home, settlement, places)) for name, act in acts.items()]
     files = tuple(dict.fromkeys(file for step in steps for file in step.files))
-    steps.append(_attempt("git", partial(_settle_git, home, settlement, files)))
+    if is_committed and not any(step.owed for step in steps):
+        steps += _leave_commit(home, files)
+    else:
+        steps.append(_attempt("git", partial(_settle_git, home, settlement, files)))
     told = _attempt("ledger", partial(_record, home, settlement, places, steps))
     return tuple(steps) if told.state == "done" else (*steps, told)
 
@@ -154,7 +162,7 @@ def _settle_manifest(home: Home, settlement: Settlement, places: Places) -> Step
         index.close()
     if not added.accepted:
         return Step("manifest", "failed", "the entry is not acceptable", added.findings)
-    return Step("manifest", "done", str(added.fields["id"]), added.findings, files)
+    return Step("manifest", "done", str(added.fields["id"]), added.findings, files, owed=True)
 
 
 def _find_findings_file(home: Home, places: Places, entry: Mapping[str, Any]) -> list[str]:
@@ -186,7 +194,8 @@ def _settle_task(home: Home, settlement: Settlement, places: Places) -> Step:
     state: State = "done" if moved.files or linked else "there"
     where = f"task {number} is {moved.after or moved.before}"
     tasks = (f"{places.tasks.folder}/state.json", f"{places.tasks.folder}/TODO.md")
-    return Step("task", state, where, moved.told, (*tasks, *moved.files))
+    has_moved = moved.after is not None and moved.after != moved.before
+    return Step("task", state, where, moved.told, (*tasks, *moved.files), owed=has_moved)
 
 
 def _link_entry(home: Home, settlement: Settlement, places: Places) -> bool:
@@ -252,10 +261,26 @@ def _settle_git(home: Home, settlement: Settlement, files: tuple[str, ...]) -> S
     message = text[:200] if number is None else render_message(number, text, phase=settlement.phase)
     committed = commit_paths(home.root, paths, message)
     if committed.commit is not None:
-        return Step("git", "done", committed.commit, committed.findings, committed.paths)
+        return Step("git", "done", committed.commit, committed.findings, committed.paths, owed=True)
     failed = any(finding.severity != "note" for finding in committed.findings)
     is_none = any(finding.code == "GIT002" for finding in committed.findings)
     return Step("git", "failed" if failed else "nothing" if is_none else "there", "", committed.findings)
+
+
+def _is_committed(home: Home, settlement: Settlement, places: Places) -> bool:
+    """Whether the agent has committed all that was there when it ended."""
+    files = [f"{places.tasks.folder}/{name}" for name in ("state.json", "TODO.md")] if places.tasks is not None else []
+    if settlement.entry is not None:
+        files += _below(home, places.manifest, *_find_findings_file(home, places, settlement.entry))
+    paths = (*(artifact.path for artifact in settlement.artifacts), *settlement.files, *files)
+    return bool(paths) and find_uncommitted(home.root, paths) == ((), ())
+
+
+def _leave_commit(home: Home, files: tuple[str, ...]) -> list[Step]:
+    """Make no second commit (C19): what only Remit writes down goes with the next one of the task."""
+    left = find_uncommitted(home.root, files).paths
+    told = f"the agent has committed the rest, and {', '.join(left)} goes with the next commit"
+    return [Step("git", "there"), *([Step("uncommitted", "done", told)] if left else [])]
 
 
 def _below(home: Home, *files: str) -> tuple[str, ...]:

@@ -72,6 +72,7 @@ def make_settlement(row: Delegation, conclusion: Conclusion, terms: Terms) -> Se
         command=terms.command or "run",
         entry=conclusion.entry if not in_worktree else None,
         commits=terms.commits and usable and not in_worktree,
+        owner=terms.owner,
     )
 
 
@@ -130,8 +131,7 @@ def _tell_missing(terms: Terms, steps: tuple[Step, ...]) -> tuple[Step, ...]:
     if terms.owner != "agent":
         return steps
     return tuple(
-        step._replace(findings=(*step.findings, left_undone(step.name))) if step.state == "done" else step
-        for step in steps
+        step._replace(findings=(*step.findings, left_undone(step.name))) if step.owed else step for step in steps
     )
 
 
