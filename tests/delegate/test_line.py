@@ -25,9 +25,9 @@ def make_broker(folder: Path, slots: Slots) -> Broker:
     return Broker(Home(str(folder)), slots=slots, environ={})
 
 
-def admit(broker: Broker, name: str, *, agent: str = "worker") -> Delegation:
+def admit(broker: Broker, name: str, *, agent: str = "worker", parent: str | None = None) -> Delegation:
     details = Terms(root=broker.home.root, timeout_s=60).as_details()
-    row = Delegation(name, agent, 1, ("orchestrator", agent), owner=broker.id, details=details)
+    row = Delegation(name, agent, 1, ("orchestrator", agent), owner=broker.id, details=details, parent_id=parent)
     return add_delegation(broker.home.ledger, row)
 
 
@@ -60,6 +60,27 @@ def test_they_are_let_in_in_their_order_as_slots_become_free(tmp_path: Path) -> 
             await asyncio.wait_for(waits[place + 2], 5)
             assert [get_state(broker, each) for each in names].count("running") == 2
         assert [await wait for wait in waits] == [""] * 5
+        broker.end()
+
+    asyncio.run(run())
+
+
+def test_what_an_agent_handed_on_does_not_begin_once_the_agent_has_ended(tmp_path: Path) -> None:
+    async def run() -> None:
+        broker = make_broker(tmp_path, Slots(running=1))
+        parent = admit(broker, "parent")
+        assert await asyncio.wait_for(broker.line.wait(parent, None), 5) == ""
+        waits = [
+            asyncio.ensure_future(broker.line.wait(admit(broker, name, parent=above), None))
+            for name, above in (("child", "parent"), ("lost", "nobody-knows"), ("other", None))
+        ]
+        assert await asyncio.wait_for(waits[1], 5) == "cancelled"
+        assert get_state(broker, "child") == "admitted"  # its caller works, and has the slot
+        settle(broker, "parent")
+        assert await asyncio.wait_for(waits[0], 5) == "cancelled"
+        assert await asyncio.wait_for(waits[2], 5) == ""
+        assert [get_state(broker, name) for name in ("child", "lost", "other")] == ["admitted", "admitted", "running"]
+        assert broker.find_reason("child") == "its caller had ended"
         broker.end()
 
     asyncio.run(run())

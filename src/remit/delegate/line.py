@@ -14,8 +14,8 @@ from remit.delegate.terms import read_terms
 from remit.delegate.ticket import CARRIED
 from remit.errors import StateError
 from remit.model import NOTHING
-from remit.workspace.ledger.events import read_clock_ms
-from remit.workspace.ledger.slots import list_unwanted, take_slot
+from remit.workspace.ledger.events import add_event, read_clock_ms
+from remit.workspace.ledger.slots import list_left, list_unwanted, take_slot
 
 if TYPE_CHECKING:
     from remit.delegate.broker import Broker
@@ -110,13 +110,16 @@ class Line:
         """Let in those for whom there is room; who leaves the line, and what each is told once that is on disk."""
         now_ms = read_clock_ms()
         unwanted = list_unwanted(db)
+        left = list_left(db) if any(waiter.row.parent_id for waiter in self._waiters.values()) else frozenset()
         told: list[tuple[_Waiter, str | Exception]] = []
         full: set[str] = set()
         for session_id, waiter in self._waiters.items():
             row = waiter.row
             if waiter.ended.done():
                 continue
-            if session_id in unwanted:
+            if session_id in left and session_id not in unwanted:
+                add_event(db, "cancel", {"reason": "its caller had ended"}, session_id=session_id)
+            if session_id in unwanted or session_id in left:
                 told.append((waiter, "cancelled"))
             elif waiter.limit_ms is not None and now_ms >= waiter.limit_ms:
                 told.append((waiter, "timeout"))

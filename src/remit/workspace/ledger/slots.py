@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.workspace.ledger.delegations import advance, load_delegation
+from remit.workspace.ledger.delegations import advance
 from remit.workspace.ledger.events import add_event, read_clock_ms
 
 if TYPE_CHECKING:
@@ -44,6 +44,14 @@ _UNWANTED = """
 """
 
 
+_LEFT = """
+    SELECT session_id FROM delegations AS child
+    WHERE state = 'admitted' AND state <> 'settled' AND parent_id IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM delegations AS parent WHERE parent.session_id = child.parent_id AND parent.state = 'running'
+    )
+"""
+
+
 def take_slot(db: Connection, row: Delegation, slots: Slots, *, deadline_ms: int) -> str | None:
     """Let a delegation begin if there is room for it at this moment; else which limit is reached, and for whom."""
     counts = db.execute(_HOLDERS, {"agent": row.agent, "root": row.root_id}).fetchone()
@@ -58,6 +66,11 @@ def take_slot(db: Connection, row: Delegation, slots: Slots, *, deadline_ms: int
 def list_unwanted(db: Connection) -> frozenset[str]:
     """The delegations that have not begun, and whose end somebody has asked for."""
     return frozenset(row[0] for row in db.execute(_UNWANTED))
+
+
+def list_left(db: Connection) -> frozenset[str]:
+    """The delegations that have not begun, and whose caller has ended: what it handed on ends with it."""
+    return frozenset(row[0] for row in db.execute(_LEFT))
 
 
 def set_deadline(ledger: Ledger, session_id: str, deadline_ms: int) -> None:
@@ -88,10 +101,3 @@ def set_awaited(ledger: Ledger, session_id: str, *, awaited: bool) -> None:
     """Say whether the caller of a delegation waits for it."""
     with ledger.transaction() as db:
         db.execute("UPDATE delegations SET awaited = ? WHERE session_id = ?", (awaited, session_id))
-
-
-def find_by_ticket(ledger: Ledger, ticket: str) -> Delegation | None:
-    """The delegation whose agent carries a token, by its hash."""
-    with ledger.reading() as db:
-        row = db.execute("SELECT session_id FROM delegations WHERE ticket = ?", (ticket,)).fetchone()
-    return None if row is None else load_delegation(ledger, row[0])
