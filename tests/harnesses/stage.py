@@ -46,7 +46,7 @@ class Stage(NamedTuple):
     def environ(self) -> dict[str, str]:
         """The environment of whoever delegates: each harness talks to the model, and to nobody else."""
         environ = {name: value for cli in INSTALLED for name, value in self.model.environ(cli, self.home).items()}
-        return environ | {"PATH": f"{self.programs}:{os.environ['PATH']}", "TMPDIR": str(self.home / "tmp")}
+        return environ | {"PATH": f"{self.programs}:{os.environ['PATH']}"}
 
     def mark(self, script: str) -> str:
         """The words that make the model play a script."""
@@ -123,7 +123,6 @@ def make_stage(
         f'#!/bin/sh\nPYTHONPATH={Path(remit.__file__).parents[1]} exec {sys.executable} -m remit "$@"\n'
     )
     (programs / "remit").chmod(0o755)
-    (home / "tmp").mkdir()
     (root / "README.md").write_text("# Sample\n")
     (home / ".profile").write_text(f"PATH={programs}:$PATH\n")  # some begin a login shell for each command
     for words in ("init -q", "config user.name T", "config user.email t@example.org", "add .", "commit -qm sample"):

@@ -302,6 +302,8 @@ def test_an_environment_leads_to_the_model_and_nowhere_else(
     environ = model.environ(cli, tmp_path / "home")
     assert "real" not in environ.values()
     assert environ["HOME"] == str(tmp_path / "home")
+    assert environ["TMPDIR"] == str(tmp_path / "home" / "tmp")  # Codex works in no home below it
+    assert (tmp_path / "home" / "tmp").is_dir()
     assert {environ["HTTPS_PROXY"], environ["https_proxy"]} == {"http://127.0.0.1:9"}
     written = [file.read_text() for file in tmp_path.rglob("*") if file.is_file()]
     assert any(model.url in text for text in [*environ.values(), *written])

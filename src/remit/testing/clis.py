@@ -79,6 +79,8 @@ def _find_upwards(folder: Path) -> Path | None:
 def make_environ(cli: CliName, home: str | os.PathLike[str], url: str) -> dict[str, str]:
     """A whole environment for a harness, with a home of its own and one model; see `ScriptedModel.environ`."""
     home = Path(home).absolute()
+    # Codex refuses a home below the folder for temporary files, and that is where tests have theirs.
+    files.make_private_folder(str(home / "tmp"))
     special = _SET_UP[cli](home, url)
     proxies = {
         name: _NOWHERE for proxy in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY") for name in (proxy, proxy.lower())
@@ -87,6 +89,7 @@ def make_environ(cli: CliName, home: str | os.PathLike[str], url: str) -> dict[s
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(home),
+        "TMPDIR": str(home / "tmp"),
         "LANG": "C.UTF-8",
         "TERM": "dumb",
         "NO_COLOR": "1",
