@@ -321,6 +321,25 @@ def test_a_flood_is_cut_and_its_end_is_kept(tmp_path: Path) -> None:
     assert load_tail(attempt.folder, result, stream="err") is None
 
 
+def test_what_never_falls_silent_is_not_listened_to_for_ever(tmp_path: Path) -> None:
+    """Without a namespace a daemon may survive, and print as fast as anybody reads."""
+    words = f"""
+import os, sys, time
+sys.path.append({str(Path(shim.__file__).parent)!r})
+import shim
+fields = b"cwd=/ contain=group deadline_ms=0 out_cap=100 err_cap=100 mark=/ ".replace(b" ", bytes(1))
+run = shim.Run(shim.Order(fields), -1, os.pipe()[0])
+run.contained, run.told, run.woken = "namespace", os.pipe()[0], os.pipe()[0]
+run.sinks = [shim.Sink(os.open("/dev/zero", os.O_RDONLY), os.open("kept", os.O_WRONLY | os.O_CREAT), 100)]
+run.keeper = os.posix_spawn("/bin/true", ["true"], {{}})
+shim._finish(run)
+print(run.sinks[0].is_open, run.sinks[0].total > 100)
+"""
+    done = subprocess.run([sys.executable, "-c", words], cwd=tmp_path, capture_output=True, timeout=10, check=True)
+    assert done.stdout == b"True True\n"
+    assert (tmp_path / "kept").read_bytes() == bytes(100)
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "small"

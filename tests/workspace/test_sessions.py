@@ -27,6 +27,7 @@ from remit.workspace.sessions import (
     find_enclosing,
     find_folder,
     find_state,
+    hear_out,
     is_alive,
     list_living,
     load_boot_id,
@@ -127,7 +128,7 @@ def test_nothing_is_started_twice(home: Home) -> None:
     attempt, started = begin(home, "sh", "-c", "echo ran >> runs; sleep 60")
     with pytest.raises(BusyError):
         begin(home, "sh", "-c", "echo ran >> runs")
-    while not Path(home.root, "runs").exists():
+    while not Path(home.root, "runs").exists() or not Path(home.root, "runs").stat().st_size:
         time.sleep(0.01)
     cancel(attempt, started)
     with pytest.raises(StateError):
@@ -224,6 +225,36 @@ def test_an_agent_that_writes_a_result_itself_is_not_believed(home: Home) -> Non
     attempt, result = run(home, "sh", "-c", words)
     assert read_out(attempt.folder, 0, 1000).decode() == fake + "\n"  # it could write it
     assert result.exit_code == 9
+
+
+@pytest.mark.parametrize("name", ["out", "out.tail"])
+def test_an_output_that_somebody_else_has_written_is_not_believed(home: Home, name: str) -> None:
+    attempt = make_attempt(home, "sess_1_aaaaaa", 1)
+    deadline_ms = int((time.time() + 30) * 1000)
+    order = ShimOrder(("echo", "I could not do it"), home.root, deadline_ms, {"PATH": os.environ["PATH"]}, out_cap=7)
+    result = finish(attempt, start_shim(home, attempt, order, key=KEY))
+    assert result is not None
+    heard: list[bytes] = []
+    assert hear_out(attempt.folder, result, heard.append)
+    assert heard == [b"I could", b"\n not do it\n"]
+    file = Path(attempt.folder, name)
+    true = file.read_bytes()
+    for false in (true.swapcase(), true[:-1], b""):
+        file.write_bytes(false)
+        assert not hear_out(attempt.folder, result, heard.append)
+    file.unlink()
+    assert not hear_out(attempt.folder, result, heard.append)
+    file.write_bytes(true)
+    assert hear_out(attempt.folder, result, heard.append)
+
+
+def test_an_output_is_heard_as_far_as_its_shim_has_kept_it(home: Home) -> None:
+    attempt, result = run(home, "echo", "done")
+    with Path(attempt.folder, "out").open("ab") as file:
+        file.write(b"and more\n")
+    heard: list[bytes] = []
+    assert hear_out(attempt.folder, result, heard.append)
+    assert heard == [b"done\n"]
 
 
 def test_an_agent_cannot_see_the_key(home: Home) -> None:

@@ -36,6 +36,7 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from hashlib import blake2b
 
 TAIL_BYTES = 1 << 20
 """So much of the end is kept of a stream that is cut."""
@@ -43,6 +44,7 @@ GRACE_SECONDS = 0.1
 """From SIGTERM to SIGKILL."""
 SILENCE_SECONDS, LINGER_SECONDS = 0.05, 0.5
 """How long a daemon that holds the agent's output open is listened to: until it is silent, and at most."""
+HASH_BYTES = 16
 PATIENCE_SECONDS = 60.0
 """How long a result that the disk has no room for is tried again."""
 _PIECE_BYTES = 1 << 16
@@ -86,6 +88,9 @@ class Sink:
         self.pipe, self.file, self.cap = pipe, file, cap
         self.total = self.kept = 0
         self.tail = bytearray()
+        self.hash = _find_blake2b()(digest_size=HASH_BYTES)
+        """Of what is in the file."""
+        self.tail_hash = ""
         self.is_open, self.is_failing = True, False
 
     def take(self) -> bool:
@@ -111,6 +116,7 @@ class Sink:
         except OSError:  # no room: the end is kept as for a stream that is too long
             self.is_failing = True
         self.kept += done
+        self.hash.update(data[:done])
         self.cap = self.kept if self.is_failing else self.cap
         return done
 
@@ -121,8 +127,10 @@ class Sink:
                 os.fsync(self.file)
             if self.tail:
                 handle = os.open(tail_name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=folder)
-                _write_all(handle, bytes(self.tail[-TAIL_BYTES:]))
+                data = bytes(self.tail[-TAIL_BYTES:])
+                _write_all(handle, data)
                 os.fsync(handle)
+                self.tail_hash = _find_blake2b()(data, digest_size=HASH_BYTES).hexdigest()
         except OSError:  # the result tells how much there was, and whoever reads sees how much is there
             return
 
@@ -487,9 +495,9 @@ def _begin(run: Run) -> None:
     run.is_kept = True
     for handle in (stdin, out, err, life_end, told_end):
         os.close(handle)
-    run.sinks = [Sink(hear_out, files[0], run.order.out_cap), Sink(hear_err, files[1], run.order.err_cap)]
     _write_pids(run)
     _tell(run.life, b"g")
+    run.sinks = [Sink(hear_out, files[0], run.order.out_cap), Sink(hear_err, files[1], run.order.err_cap)]
 
 
 def _choose_containment(wanted: str) -> str:
@@ -532,8 +540,10 @@ def _finish(run: Run) -> None:
     if run.survivors is None and run.contained != "namespace":
         # Somebody has killed the keeper, and what it kept is ours now.
         run.survivors = kill_tree(os.getpid(), run.agent if run.contained == "group" else -1)
+    # What nobody could end may print for ever; what the agent itself has printed is in the pipe by now.
+    last = time.monotonic() + LINGER_SECONDS
     for sink in run.sinks:
-        while sink.is_open and sink.take():
+        while sink.is_open and sink.take() and time.monotonic() < last:
             pass
 
 
@@ -641,6 +651,9 @@ def _render_result(run: Run) -> str:
         facts[f"{name}_bytes"] = sink.total if sink else 0
         facts[f"{name}_kept"] = sink.kept if sink else 0
         facts[f"{name}_cut"] = bool(sink and sink.total > sink.kept)
+    # The agent's answer is in it, and whoever is the same user could write another one there.
+    facts["out_hash"] = out.hash.hexdigest() if out else ""
+    facts["out_tail_hash"] = out.tail_hash if out else ""
     return "{" + ",".join(f'"{name}":{_render_value(value)}' for name, value in facts.items())
 
 
@@ -652,11 +665,16 @@ def _render_value(value: int | str | bool | None) -> str:  # noqa: FBT001 - a va
 
 def seal(key: bytes, name: str, body: bytes) -> str:
     """The proof that a result comes from who was given the key, for this attempt and no other."""
+    data = name.encode("utf-8", "surrogateescape") + b"\0" + body
+    return _find_blake2b()(data, key=key, digest_size=32).hexdigest()
+
+
+def _find_blake2b() -> type[blake2b]:
     try:
         from _blake2 import blake2b  # noqa: PLC0415 - hashlib would load all of OpenSSL
     except ImportError:
         from hashlib import blake2b  # noqa: PLC0415 - the same function
-    return blake2b(name.encode("utf-8", "surrogateescape") + b"\0" + body, key=key, digest_size=32).hexdigest()
+    return blake2b
 
 
 def _write_result(run: Run, key: bytes, name: str) -> None:

@@ -16,8 +16,9 @@ no attempt that was started ever looks dead; it is free when nothing of the atte
 name for each attempt that may be alive, so that nobody has to look into thousands of old folders.
 
 An agent runs as the user and could write into any of these folders. A result is sealed with a key that only the ledger
-and the shim have, for its attempt alone; so one that an agent made up, or copied, is no result. That does not help
-against an agent that reads the key in the ledger, and an agent can always destroy a result: then there is none.
+and the shim have, for its attempt alone; so one that an agent made up, or copied, is no result. The result has the
+hash of the output, so that nobody is judged by words that somebody else put there. That does not help against an agent
+that reads the key in the ledger, and an agent can always destroy a result: then there is none.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from remit.model import NOTHING
 from remit.workspace.files import remove, tell_failure, write_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from remit.workspace.home import Home
 
@@ -66,6 +67,8 @@ _OWN_NAMES = frozenset(
     }
 )
 _MAX_RESULT_BYTES = 4096
+_HASH_BYTES = 16
+_HEARD_BYTES = 1 << 20
 _MAX_ID_LETTERS = 128
 _LOCK_SECONDS, _PIDS_SECONDS, _ASK_SECONDS, _POLL_SECONDS = 2.0, 0.5, 0.005, 0.05
 _FIRST_NAMESPACE = 0xEFFFFFFC
@@ -144,6 +147,9 @@ class Result(NamedTuple):
     err_bytes: int
     err_kept: int
     err_cut: bool
+    out_hash: str = ""
+    """Of what was kept of the output, and of its tail: BLAKE2b."""
+    out_tail_hash: str = ""
 
 
 # Making and starting
@@ -503,6 +509,26 @@ def load_tail(folder: str, result: Result, *, stream: Literal["out", "err"] = "o
         with os.fdopen(handle, "rb") as opened:
             data = opened.read(1 << 20) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
     return Tail(max(0, total - kept - len(data)), data)
+
+
+def hear_out(folder: str, result: Result, feed: Callable[[bytes], None]) -> bool:
+    """Read what was kept of an agent's output, for its judgement; whether it is what its shim has kept.
+
+    Where it is not, somebody else has written there, and nothing of what was read is to be believed.
+    """
+    from hashlib import blake2b  # noqa: PLC0415 - only where an attempt is over
+
+    total, offset = blake2b(digest_size=_HASH_BYTES), 0
+    while data := read_out(folder, offset, min(_HEARD_BYTES, result.out_kept - offset)):
+        offset += len(data)
+        total.update(data)
+        feed(data)
+    tail = load_tail(folder, result)
+    if tail is None or not result.out_tail_hash:  # an end that the disk had no room for was not kept
+        return total.hexdigest() == result.out_hash
+    feed(b"\n" + tail.data)
+    own = blake2b(tail.data, digest_size=_HASH_BYTES).hexdigest()
+    return (total.hexdigest(), own) == (result.out_hash, result.out_tail_hash)
 
 
 # Who is alive, and who is inside
