@@ -116,6 +116,33 @@ def test_a_problem_is_1(workspace: Inside) -> None:
     assert ended.text.split("\n")[-2].startswith("✗ ")
 
 
+@pytest.mark.parametrize(
+    ("text", "state", "message"),
+    [
+        ('[lifecycle.audit]\nlike = "nothing"\n', "problem", "[lifecycle.audit] is like 'nothing'"),
+        ("[lifecycle.run]\n", "problem", "[lifecycle.run] is never used: 'remit run' is another command"),
+        ('[route.plan]\ndefault = "ghost"\n', "problem", "[route.plan] names the agent 'ghost' as default, and no "),
+        ("[route.paln]\n", "problem", "[route.paln] is the route of no command"),
+        ("[runners.mine]\n", "problem", "[runners.mine] says neither command nor entry"),
+        ('[delegate]\nrunner = "clade"\n', "problem", "delegate.runner is 'clade', and there is no such runner"),
+        ("[agents.ghost]\ntimeout = 60\n", "warning", "[agents.ghost] is about an agent that no file defines"),
+    ],
+)
+def test_settings_that_cannot_be_followed_are_told(workspace: Inside, text: str, state: str, message: str) -> None:
+    workspace.write("remit.toml", text)
+    found = find(workspace, "settings")
+    assert (found[0], found[1][: len(message)]) == (state, message)
+    assert found[2]
+
+
+def test_settings_that_can_be_followed_are_well(workspace: Inside) -> None:
+    put(workspace, ".claude/agents/scribe.md", "---\nname: scribe\ndescription: Writes.\n---\nWrite it down.\n")
+    name = "scribe"
+    text = f'[lifecycle.audit]\nlike = "review"\n[route.audit]\ndefault = "{name}"\n[agents.{name}]\nrunner = "own"\n'
+    workspace.write("remit.toml", f'{text}[lifecycle.plan]\nhelp = "Plan."\n[runners.own]\ncommand = "true"\n')
+    assert find(workspace, "settings") == ("ok", "can be followed", "")
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("workspace")
 def test_a_look_that_fails_or_hangs_is_a_row_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:

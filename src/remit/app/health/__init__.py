@@ -15,9 +15,9 @@ from remit.config import Settings
 from remit.errors import RemitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Collection
 
-    Look = Callable[[Patient], Iterable[Check]]
+    from remit.app.health.values import Look
 
 __all__ = ["Check", "Health", "check_health"]
 
@@ -25,24 +25,26 @@ LIMIT_SECONDS = 15.0
 """What takes longer is given up. A part of it that could take long has a shorter limit of its own."""
 
 
-def check_health(*, seconds: float = LIMIT_SECONDS) -> Health:
-    """Look at everything, and say of each thing how it is."""
+def check_health(*, seconds: float = LIMIT_SECONDS, commands: Collection[str] = ()) -> Health:
+    """Look at everything, and say of each thing how it is. `commands`: names that no setting can give again."""
     from remit.app.health import contents, keeping, machine, repository, work  # noqa: PLC0415 - only for this
+    from remit.app.health.settings import make_settings_look  # noqa: PLC0415 - with them
 
     root = find_workspace()
     told, settings = _look_at_settings(root)
     patient = Patient(root, settings)
     harnesses = [_Run(f"harness {name}", machine.make_harness_look(name), patient) for name in machine.HARNESSES]
-    rows = [told]
+    rows = [told] if told is not None else _Run("settings", make_settings_look(commands), patient).wait(seconds)
     for name, look in (*machine.LOOKS, *keeping.LOOKS, *repository.LOOKS, *contents.LOOKS, *work.LOOKS):
         rows += _Run(name, look, patient).wait(seconds)
     found = [row for run in harnesses for row in run.wait(seconds)]
     return Health(root, (*rows, *(found or [machine.NO_HARNESS])))
 
 
-def _look_at_settings(root: str) -> tuple[Check, Settings]:
+def _look_at_settings(root: str) -> tuple[Check | None, Settings]:
+    """What the workspace has set; without any, and why, where it cannot be read."""
     try:
-        return Check("settings", "ok", "can be followed"), load_settings(root)
+        return None, load_settings(root)
     except RemitError as error:
         return Check("settings", "problem", error.message, error.hint), Settings()
 

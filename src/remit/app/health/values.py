@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from remit.config import Settings
+
+    Look = Callable[["Patient"], Iterable["Check"]]
 
 Condition = Literal["ok", "warning", "problem"]
 

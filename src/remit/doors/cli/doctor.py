@@ -30,8 +30,9 @@ def doctor(*, output_format: str) -> int:
     Exit code 0: nothing is wrong, though there may be warnings; 1: there is a problem; 2: could not run.
     """
     from remit import app
+    from remit.doors.cli.group import COMMANDS
 
-    health = app.check_health()
+    health = app.check_health(commands=COMMANDS)
     if output_format == "json":
         say_json(_shape(health))
     else:
