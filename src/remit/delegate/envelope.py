@@ -105,6 +105,8 @@ class Envelope(NamedTuple):
     notes: tuple[str, ...] = ()
     answer: str = ""
     """The hash under which the agent's last answer is kept word for word."""
+    person_needed: bool = False
+    """Whether an error can be put right by a person only, also one that gave way (R2.18)."""
     left_out: tuple[str, ...] = ()
     """What was shortened or dropped, each in a few words."""
     tokens: int | None = None
@@ -147,6 +149,7 @@ def render_envelope_json(envelope: Envelope) -> dict[str, Any]:
         "depth": envelope.depth if envelope.depth > 1 else None,
         "path": [*envelope.path],
         "answer": envelope.answer,
+        "person_needed": envelope.person_needed,
     }
     return {
         "session_id": envelope.session_id,
@@ -386,6 +389,7 @@ def _shorten(clean: Envelope, kept: _Kept) -> Envelope:
         unsettled=tuple(each._replace(message=_clip(each.message, chars)) for each in clean.unsettled[: kept.failures]),
         notes=clean.notes[: kept.notes],
         answer=clean.answer[:digits] if kept.lineage else "",
+        person_needed=clean.person_needed and bool(kept.advice),
     )
 
 
@@ -416,6 +420,7 @@ class _Cleaning:
             path=tuple(self.text(each, _MAX_NAME) for each in whole.path[:_MAX_PATH_STEPS]),
             unsettled=tuple(Unsettled(each.step, self.text(each.message)) for each in whole.unsettled[:_MAX_TOLD]),
             notes=tuple(self.text(each) for each in whole.notes[:_MAX_TOLD]),
+            person_needed=not all(each.recoverable for each in whole.errors),
             left_out=(),
             estimated=False,
         )

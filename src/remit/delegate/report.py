@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from remit.workspace.settle import Step
 
 _MOST_UNCLAIMED = 200
-_NOTED = ("worktree", "preflight", "follow-ups", "outside")
+_NOTED = ("worktree", "preflight", "follow-ups", "outside", "uncommitted", "status")
 """The steps of settling that the caller wants to know of, also where they went well."""
 
 
@@ -56,6 +56,7 @@ def make_report(row: Delegation, drive: Drive | None, conclusion: Conclusion, *,
         row.path,
         notes=conclusion.notes,
         answer="" if answer is None else sha256(answer.encode("utf-8", "surrogatepass")).hexdigest(),
+        person_needed=not all(fault.recoverable for fault in conclusion.faults),
     )
 
 
@@ -91,6 +92,7 @@ def render_report(report: Envelope, conclusion: Conclusion) -> bytes:
         ],
         "unclaimed": [[change.path, change.kind] for change in conclusion.unclaimed[:_MOST_UNCLAIMED]],
         "entry": conclusion.entry,
+        "unsure": [*conclusion.unsure],
     }
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
@@ -111,7 +113,7 @@ def load_report(home: Home, session_id: str) -> tuple[Envelope, Conclusion]:
     status: Any = report.status
     conclusion = Conclusion(
         report.ending, report.outcome, status, report.summary, artifacts, {}, unclaimed, report.errors,
-        report.next_steps, report.findings, report.notes, kept["entry"],
+        report.next_steps, report.findings, report.notes, kept["entry"], tuple(kept.get("unsure", ())),
     )  # fmt: skip
     return report, conclusion
 

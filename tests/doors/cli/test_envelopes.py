@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from remit.delegate.envelope import Envelope, EnvelopeArtifact, Spending, Unsettled
+from remit.delegate.envelope import MIN_TOKENS, Envelope, EnvelopeArtifact, Spending, Unsettled, fit_envelope
 from remit.doors.cli.envelopes import (
     get_envelope_code,
     render_duration,
@@ -48,10 +48,30 @@ def test_every_part_has_its_line() -> None:
         "  warning[RET011]: a field is missing",
         "  not settled: git: nothing to commit to",
         "  note: worktree: git merge x brings it in",
+        "  next: Wait.",
         "  next: Resume it.",
         "  left out: summary 10/400 characters",
         "  see: remit show sess_1_abc --full",
     ]
+
+
+def test_whoever_reads_it_hears_the_first_advice_or_that_a_person_is_needed() -> None:
+    """R2.18."""
+    slow, broken = WHOLE.errors[0], Fault("build_error", "the build fails", "BUILD_ERROR", False, "Mend it.")  # noqa: FBT003 - a fault
+
+    def list_steps(envelope: Envelope) -> list[str]:
+        lines = render_envelope(envelope, paint=PLAIN).splitlines()
+        return [line.removeprefix("  next: ") for line in lines if line.startswith("  next: ")]
+
+    assert list_steps(WHOLE._replace(next_steps=("Wait.",))) == ["Wait."]
+    both = WHOLE._replace(errors=(slow, broken), next_steps=("Mend it.",))
+    assert list_steps(both) == ["its time was up. A person is needed.", "Mend it."]
+    assert "person_needed" not in shape_envelope(fit_envelope(WHOLE))
+    long = broken._replace(message="the build fails " * 100)
+    cut = fit_envelope(both._replace(errors=(slow, *[long] * 9)), MIN_TOKENS)
+    assert len(cut.errors) < 10
+    assert shape_envelope(cut)["person_needed"] is True
+    assert list_steps(cut._replace(errors=cut.errors[:1]))[0] == "its time was up. A person is needed."
 
 
 def test_a_plain_success_is_three_lines() -> None:

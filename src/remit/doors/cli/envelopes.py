@@ -104,11 +104,22 @@ def _render_parts(envelope: Envelope, paint: Paint) -> Iterator[str]:
     for step in envelope.unsettled:
         yield f"  {paint('error', 'not settled')}: {escape(step.step)}: {quote(step.message)}"
     yield from (f"  {paint('note', 'note')}: {quote(each)}" for each in envelope.notes)
-    yield from (f"  {paint('strong', 'next')}: {quote(each)}" for each in envelope.next_steps)
+    steps = dict.fromkeys(filter(None, (_tell_user(envelope), *envelope.next_steps)))
+    yield from (f"  {paint('strong', 'next')}: {quote(each)}" for each in steps)
     if envelope.left_out:
         yield f"  left out: {quote(', '.join(envelope.left_out))}"
     if envelope.session_id:
         yield f"  see: {escape(envelope.show)}"
+
+
+def _tell_user(envelope: Envelope) -> str:
+    """What comes first for whoever reads this: the first advice, or that it takes a person (R2.18)."""
+    if not envelope.errors:
+        return ""
+    from remit.workspace.error_log.records import summarise_for_user  # only where something went wrong
+
+    first, *others = envelope.errors
+    return summarise_for_user((first._replace(recoverable=first.recoverable and not envelope.person_needed), *others))
 
 
 def _render_artifact(artifact: EnvelopeArtifact, paint: Paint) -> str:
