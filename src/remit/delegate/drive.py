@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.delegate.briefing import render_handback, render_reask
 from remit.delegate.calling import Call
-from remit.delegate.endings import Ended, add_usage, conclude
+from remit.delegate.endings import Ended, conclude
+from remit.delegate.hearing import PIECE_BYTES, Hearing, sum_usage
 from remit.delegate.judgement import Scene, judge_answer, look_around
 from remit.delegate.limits import Budget, Spent, find_exhausted, left
+from remit.delegate.lineage import is_limited, load_tree
 from remit.delegate.terms import read_terms
 from remit.delegate.ticket import CARRIED, RANDOM_BYTES, SESSION, TICKET, mint
-from remit.errors import RemitError, RunnerError
+from remit.errors import RefusedError, RemitError, RunnerError
 from remit.model import Expectation
 from remit.runners import Heard, Order, Usage
 from remit.runners.command import join_prompt
@@ -29,7 +31,7 @@ from remit.workspace import sessions
 from remit.workspace.evidence.kept import inherit_before, load_before, take_before
 from remit.workspace.evidence.values import Limits
 from remit.workspace.ledger.activity import add_act
-from remit.workspace.ledger.delegations import Attempt, load_delegation, record_attempt
+from remit.workspace.ledger.delegations import Attempt, load_delegation, record_attempt, set_usage
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.slots import set_ticket
 from remit.workspace.ledger.texts import keep_texts, load_text
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from remit.delegate.broker import Broker
     from remit.delegate.endings import Conclusion
     from remit.delegate.judgement import Judgement
+    from remit.delegate.lineage import Tree
     from remit.delegate.terms import Terms
     from remit.runners import Launch, Listener, Runner, ToolUse
     from remit.workspace.evidence.comparison import Comparison
@@ -50,9 +53,11 @@ if TYPE_CHECKING:
 HANDBACK_SHARE, HANDBACK_MAX_S, HANDBACK_MIN_S = 0.1, 60.0, 3.0
 """How long before its end an agent is asked to hand back what it has; under the least there is no time for it."""
 _NOTICED_MS = 200
-_PIECE_BYTES = 1024 * 1024
 _LOOK_EVERY_S = 0.25
 _TELL_EVERY_S = 1.0
+_TREE_EVERY_MS = 1000
+_GRACE_MS = 4000
+"""So long an agent whose budget is used up is let be, while somebody whom it handed work to ends for the same."""
 _LEAST_LEFT_S = 1.0
 """With less time left nobody is asked again."""
 _BEFORE_LIMITS = Limits(max_file_bytes=4 * 1024 * 1024, max_hashed_bytes=64 * 1024 * 1024, max_seconds=20)
@@ -94,20 +99,14 @@ class Drive:
         """A function of this process that runs."""
         self.before: Snapshot | None = None
         self._earlier_tools: list[tuple[ToolUse, ...] | None] = []
+        self._tree: Tree | None = None
+        self._tree_ms = 0
 
     @property
     def usage(self) -> Usage:
-        """What all attempts have used so far; of a harness that counts whole sessions, the last of each."""
-        heards = [*(turn.heard for turn in self.turns), self.live]
-        usages = [heard.usage for heard in heards]
-        if self.runner.counts_thread:  # its tokens and costs; turns are those that were heard
-            last = {heard.harness_id: heard.usage for heard in heards if heard.usage.tokens is not None}
-            turns = [Usage(turns=usage.turns) for usage in usages]
-            usages = [*(usage._replace(turns=None) for usage in last.values()), *turns]
-        total = Usage()
-        for usage in usages:
-            total = add_usage(total, usage)
-        return total
+        """What all attempts have used so far."""
+        heards = (*(turn.heard for turn in self.turns), self.live)
+        return sum_usage(heards, counts_thread=self.runner.counts_thread)
 
     @property
     def answer(self) -> str | None:
@@ -163,6 +162,8 @@ class Drive:
         """Start an attempt, with a message to an agent that has ended; what there is to say if that cannot be."""
         if self.cancelling or self.broker.is_cancelled(self.row.session_id):
             return Turn(number, "cancelled", Heard(), reason=self.cancelling)
+        if message is None and self._find_exhausted(is_running=False):  # by others, since it was admitted
+            return Turn(number, _BUDGET, Heard(), reason=_BUDGET)
         environ = self.broker.environ | self._mint()
         environ |= {"REMIT_ROOT": self.home.root, "TRACEPARENT": make_traceparent(self.broker.environ, self.row)}
         try:
@@ -194,7 +195,7 @@ class Drive:
         )  # fmt: skip
 
     def _make_order(self, number: int, environ: dict[str, str]) -> Order:
-        budget = left(Budget(**self.terms.budget), self._get_spent())
+        budget = self._find_left()
         return Order(
             self.row.session_id, self.row.agent, _load(self, "prompt"), self.terms.root, self._find_folder(number),
             _load(self, "instructions"), self.terms.is_native, self.terms.description, self.terms.model,
@@ -215,15 +216,48 @@ class Drive:
         return next((each for each in told if each), self.terms.harness_id)
 
     def _find_exhausted(self, *, is_running: bool) -> bool:
-        """Whether its budget is used up. Whoever is at its last turn may finish it, and begin no other."""
-        budget = Budget(**self.terms.budget)._replace(max_delegations=None)
-        if is_running and budget.max_turns is not None:
-            budget = budget._replace(max_turns=budget.max_turns + 1)
-        return find_exhausted(left(budget, self._get_spent())) is not None
+        """Whether its budget is used up, or that of one above it. Who is at its last turn may finish that one."""
+        if not is_limited(Budget(**self.terms.budget)):  # those above it have no limit either
+            return False
+        rest = self._find_left(spare_turns=1 if is_running else 0, is_running=is_running)
+        return find_exhausted(rest._replace(max_delegations=None)) is not None
 
-    def _get_spent(self) -> Spent:
+    def _find_left(self, *, spare_turns: int = 0, is_running: bool = False) -> Budget:
+        """What it may still use: the least that is left of its own budget and of those above it."""
+        budget = Budget(**self.terms.budget)
+        if not is_limited(budget):
+            return budget
+        tree = self._look_at_tree(every_ms=_TREE_EVERY_MS if is_running else 0)
+        if tree is None:
+            return left(budget, Spent(self.usage.tokens or 0, self.usage.cost_usd or 0.0, self.usage.turns or 0))
+        return tree.find_left(self._hear_itself(), spare_turns=spare_turns)
+
+    def _tell_exhausted(self) -> str:
+        """Whose limit ended it; nothing where that is not known any more."""
+        tree = self._look_at_tree()
+        return "" if tree is None else tree.tell_exhausted(self._hear_itself())
+
+    def _look_at_tree(self, *, every_ms: int = 0) -> Tree | None:
+        """What all of its tree have used, as the ledger has it; while it runs, not asked for at every look."""
+        now_ms = read_clock_ms()
+        if not 0 <= now_ms - self._tree_ms < every_ms:
+            self._tree, self._tree_ms = None, now_ms
+            with suppress(RefusedError):  # a tree with a gap: what is known of itself counts
+                self._tree = load_tree(self.home, session_id=self.row.session_id)
+        return self._tree
+
+    def _has_open_below(self) -> bool:
+        return self._tree is not None and self._tree.has_open_below()
+
+    def _hear_itself(self) -> dict[str, Usage]:
+        return {self.row.session_id: self.usage}
+
+    def _note_usage(self, db: Connection) -> None:
+        """Let the ledger know what it has used by now: those below it and above it are held to that."""
         usage = self.usage
-        return Spent(usage.tokens or 0, usage.cost_usd or 0.0, usage.turns or 0)
+        if usage != Usage():
+            session_id = self.row.session_id
+            set_usage(db, session_id, tokens=usage.tokens, cost_usd=usage.cost_usd, turns=usage.turns)
 
     # --- watching -----------------------------------------------------------------------------------------------------
 
@@ -347,6 +381,7 @@ class Drive:
         )  # fmt: skip
         with self.home.ledger.transaction() as db:
             record_attempt(db, self.row.session_id, attempt)
+            self._note_usage(db)
             for path in sorted(_list_written(turn.heard, self.terms.root)):
                 add_act(db, session_id=self.row.session_id, path=path, operation="write", parent_id=self.row.parent_id)
             harness_id = self._find_harness_id()
@@ -427,6 +462,8 @@ class Drive:
         handed_back = any(earlier.ending == _HANDBACK for earlier in self.turns[:-1])
         ending = "timeout" if turn.ending == _HANDBACK else turn.ending
         reason = turn.reason or (self.broker.find_reason(self.row.session_id) if ending == "cancelled" else "")
+        if ending == _BUDGET and reason == _BUDGET:
+            reason = self._tell_exhausted()
         return conclude(
             Ended(
                 ending, self.row.agent, turn.heard, turn.judgement, comparison, unclaimed, turn.exit_code, reason,
@@ -441,21 +478,18 @@ class _Watcher:
     def __init__(self, drive: Drive, folder: str) -> None:
         self.drive = drive
         self.folder = folder
-        self.listener: Listener = drive.runner.listen(drive._make_order(1, {}))  # noqa: SLF001 - a part of it
-        self.offset = 0
+        self.hearing = Hearing(folder, drive.runner.listen(drive._make_order(1, {})))  # noqa: SLF001 - a part of it
         self.heard_ms = self.told_ms = read_clock_ms()
         self.told = ""
         self.stopped = False
         self.idle = False
+        self.exhausted_ms: int | None = None
 
     def look(self) -> None:
         """Take in what was printed since, and act on it."""
         now_ms = read_clock_ms()
-        data = sessions.read_out(self.folder, self.offset, min(_PIECE_BYTES, sessions.OUT_CAP_BYTES - self.offset))
-        if data:
-            self.offset += len(data)
-            self.listener.feed(data)
-            self.drive.live = self.listener.tell()
+        if self.hearing.go_on():
+            self.drive.live = self.hearing.listener.tell()
             self.heard_ms, self.idle = now_ms, False
         if not self.stopped and self.drive.broker.is_cancelled(self.drive.row.session_id):
             self.stopped = sessions.send_control(self.folder, "cancel")  # whoever asked was too early for the shim
@@ -466,6 +500,9 @@ class _Watcher:
     def _hold_limits(self, now_ms: int) -> None:
         drive = self.drive
         if drive._find_exhausted(is_running=True):  # noqa: SLF001
+            self.exhausted_ms = now_ms if self.exhausted_ms is None else self.exhausted_ms
+            if drive._has_open_below() and now_ms - self.exhausted_ms < _GRACE_MS:  # noqa: SLF001
+                return  # they are held to the same, and shall write down first what became of them
             self.stopped = sessions.send_control(self.folder, f"stop {_BUDGET}")
         elif drive.runner.can_resume and self._is_time_to_hand_back(now_ms):
             self.stopped = sessions.send_control(self.folder, f"stop {_HANDBACK}")
@@ -489,7 +526,9 @@ class _Watcher:
             self.told, self.told_ms = told, now_ms
             usage = drive.usage
             details = {"said": live.said[:200], "tokens": usage.tokens, "cost_usd": usage.cost_usd}
-            drive.broker.note(drive.row.session_id, "progress", details)
+            with drive.home.ledger.transaction() as db:
+                drive._note_usage(db)  # noqa: SLF001
+                drive.broker.note(drive.row.session_id, "progress", details)
 
 
 def _name_ending(result: sessions.Result) -> str:
@@ -524,13 +563,13 @@ def _listen_to(folder: str, listener: Listener, result: sessions.Result | None) 
     """Hear an attempt from its beginning."""
     offset = 0
     most = sessions.OUT_CAP_BYTES if result is None else result.out_kept  # an agent could make its file any size
-    while data := sessions.read_out(folder, offset, min(_PIECE_BYTES, most - offset)):
+    while data := sessions.read_out(folder, offset, min(PIECE_BYTES, most - offset)):
         offset += len(data)
         listener.feed(data)
     tail = None if result is None else sessions.load_tail(folder, result)
     if tail is not None:
         listener.feed(b"\n" + tail.data)
-    errors = sessions.read_out(folder, 0, _PIECE_BYTES, stream="err")
+    errors = sessions.read_out(folder, 0, PIECE_BYTES, stream="err")
     return listener.finish(errors=errors, exit_code=None if result is None else result.exit_code)
 
 

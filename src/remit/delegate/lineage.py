@@ -88,12 +88,12 @@ class Tree:
             budget = self.budgets[session_id]._replace(max_delegations=None)
             if find_exhausted(left(budget, spent)) is None:
                 continue
-            used = Budget(None, spent.turns, spent.tokens, spent.usd)
-            rest = left(budget, spent)._asdict()
-            name = next(name for name in _COUNTED if rest[name] is not None and rest[name] <= 0)
-            limit, total = budget._asdict()[name], used._asdict()[name]
-            below = " and those below it" if len(self.rows) > 1 else ""
-            return f"{name} of {self.line[session_id].agent} is {limit:g}, and it{below} used {total:g}"
+            rest = left(budget, spent)
+            used = {"max_turns": spent.turns, "max_tokens": spent.tokens, "max_usd": spent.usd}
+            name = next(name for name in _COUNTED if getattr(rest, name) == 0)
+            below = " and those below it" if spent.delegations else ""
+            limit = _spell(getattr(budget, name))
+            return f"{name} of {self.line[session_id].agent} is {limit}, and it{below} used {_spell(used[name])}"
         return ""
 
     def has_open_below(self) -> bool:
@@ -138,6 +138,10 @@ def load_tree(home: Home, *, ticket: str = "", session_id: str = "") -> Tree | N
 def is_limited(budget: Budget) -> bool:
     """Whether a budget has a limit that is used up by working."""
     return any(getattr(budget, name) is not None for name in _COUNTED)
+
+
+def _spell(number: float) -> str:
+    return f"{number:,}" if isinstance(number, int) else f"{number:.4g}"
 
 
 def _spare(budget: Budget, turns: int) -> Budget:

@@ -42,7 +42,7 @@ from remit.runners.streams import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.runners.protocol import Operation, Order
+    from remit.runners.protocol import Counted, Operation, Order, Telling
 
 _TOOLS = {"read": "Read", "write": "Write", "edit": "Edit", "bash": "Bash", "grep": "Grep", "glob": "Glob"}
 _OPERATIONS: dict[str, Operation] = {
@@ -67,6 +67,8 @@ class Claude:
     can_resume = True
     tells_tools = True
     counts_thread = False
+    tells_usage: Mapping[Counted, Telling] = {"turns": "live", "tokens": "live", "usd": "end"}
+    holds: tuple[Counted, ...] = ("turns", "usd")
 
     def start(self, order: Order) -> Launch:
         """Begin a session under an id of ours."""

@@ -39,7 +39,7 @@ from remit.runners.streams import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.runners.protocol import Operation, Order
+    from remit.runners.protocol import Counted, Operation, Order, Telling
 
 _OPERATIONS: dict[str, Operation] = {
     "command_execution": "run",
@@ -60,6 +60,8 @@ class Codex:
     tells_tools = True
     counts_thread = True
     """Its usage counts the whole thread: of several runs in one thread the last one tells it all."""
+    tells_usage: Mapping[Counted, Telling] = {"turns": "live", "tokens": "end"}
+    holds: tuple[Counted, ...] = ()
 
     def start(self, order: Order) -> Launch:
         """Begin a thread."""

@@ -12,7 +12,9 @@ from remit.errors import RunnerError
 from remit.runners.protocol import Heard, Launch
 
 if TYPE_CHECKING:
-    from remit.runners.protocol import Cause, Order
+    from collections.abc import Mapping
+
+    from remit.runners.protocol import Cause, Counted, Order, Telling
 
 MAX_BYTES = 8 * 1024 * 1024
 """Of what a program prints, the end: a return comes last."""
@@ -26,6 +28,8 @@ class Command:
     can_resume = False
     tells_tools = False
     counts_thread = False
+    tells_usage: Mapping[Counted, Telling] = {}
+    holds: tuple[Counted, ...] = ()
 
     def start(self, order: Order) -> Launch:
         """Split the command line as a shell would, and run nothing else of it."""

@@ -34,7 +34,7 @@ from remit.runners.streams import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.runners.protocol import Operation, Order
+    from remit.runners.protocol import Counted, Operation, Order, Telling
 
 _OPERATIONS: dict[str, Operation] = {
     **dict.fromkeys(("read_file", "read_many_files", "list_directory", "glob", "search_file_content"), "read"),
@@ -53,6 +53,8 @@ class Gemini:
     can_resume = True
     tells_tools = True
     counts_thread = False
+    tells_usage: Mapping[Counted, Telling] = {"tokens": "end"}
+    holds: tuple[Counted, ...] = ()
 
     def start(self, order: Order) -> Launch:
         """Begin a session under an id of ours; another one for each attempt that begins anew."""

@@ -41,7 +41,7 @@ from remit.runners.streams import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.runners.protocol import Operation, Order
+    from remit.runners.protocol import Counted, Operation, Order, Telling
 
 _CONTENT = "OPENCODE_CONFIG_CONTENT"
 _INSTRUCTIONS = "instructions.md"
@@ -65,6 +65,8 @@ class Opencode:
     can_resume = True
     tells_tools = True
     counts_thread = False
+    tells_usage: Mapping[Counted, Telling] = {"turns": "live", "tokens": "live", "usd": "live"}
+    holds: tuple[Counted, ...] = ()
 
     def start(self, order: Order) -> Launch:
         """Begin a session."""

@@ -18,6 +18,10 @@ Cause = Literal["", "crash", "api", "turns", "budget", "refused", "no_answer"]
 """Why there is no usable final message: the program failed, its model's server did, a limit was reached, the harness
 would not begin, or it ended without a word."""
 
+Counted = Literal["turns", "tokens", "usd"]
+Telling = Literal["live", "end"]
+"""While it runs, so that a limit ends it; or once it has ended, so that a limit is held for whatever comes next."""
+
 
 class Order(NamedTuple):
     """What is to be done, as a runner sees it."""
@@ -129,6 +133,10 @@ class Runner(Protocol):
     """Whether the stream says which tools were used."""
     counts_thread: bool
     """Whether what it tells of usage is that of the whole session so far, and not of one run of it."""
+    tells_usage: Mapping[Counted, Telling]
+    """What of its usage it tells, and when. What is not in it is never told, so a limit on it is not held."""
+    holds: tuple[Counted, ...]
+    """The limits of an `Order` that the harness holds by itself."""
 
     def start(self, order: Order) -> Launch:
         """How the agent is started. Raises `RunnerError` where it cannot be, with what to do."""

@@ -15,7 +15,9 @@ from remit.runners.command import CommandListener, join_prompt
 from remit.runners.protocol import Launch
 
 if TYPE_CHECKING:
-    from remit.runners.protocol import Order
+    from collections.abc import Mapping
+
+    from remit.runners.protocol import Counted, Order, Telling
 
 HOST = "remit.runners.python_host"
 _ENTRY = lazy(r"[A-Za-z_][\w.]{0,200}:[A-Za-z_][\w.]{0,200}\Z")
@@ -28,6 +30,8 @@ class Python:
     can_resume = False
     tells_tools = False
     counts_thread = False
+    tells_usage: Mapping[Counted, Telling] = {}
+    holds: tuple[Counted, ...] = ()
 
     def start(self, order: Order) -> Launch:
         """Call the entry point in a process of its own."""

@@ -19,6 +19,7 @@ from remit.workspace.ledger.delegations import (
     list_delegations,
     load_delegation,
     record_attempt,
+    set_usage,
 )
 from remit.workspace.ledger.events import add_event, load_events, read_clock_ms
 from remit.workspace.ledger.notes import set_note
@@ -72,6 +73,28 @@ def test_a_delegation_goes_one_way_only(tmp_path: Path) -> None:
     make(home, "s2")
     with pytest.raises(TypeError), home.ledger.transaction() as db:
         advance(db, "s2", "running", agent="other")
+
+
+def test_what_one_that_runs_has_used_only_grows(tmp_path: Path) -> None:
+    home = Home(str(tmp_path))
+    make(home, "s1")
+
+    def use(tokens: int | None, cost_usd: float | None, turns: int | None) -> tuple[object, ...]:
+        with home.ledger.transaction() as db:
+            set_usage(db, "s1", tokens=tokens, cost_usd=cost_usd, turns=turns)
+        row = load_delegation(home.ledger, "s1")
+        assert row is not None
+        return row.tokens, row.cost_usd, row.turns
+
+    assert use(1, 0.5, 1) == (None, None, None)  # it has not begun
+    with home.ledger.transaction() as db:
+        advance(db, "s1", "running")
+    assert use(100, None, 2) == (100, None, 2)
+    assert use(None, 0.5, 3) == (100, 0.5, 3)
+    assert use(90, 0.25, None) == (100, 0.5, 3)
+    with home.ledger.transaction() as db:
+        advance(db, "s1", "settled", tokens=80, cost_usd=0.25, turns=2)
+    assert use(500, 5.0, 50) == (80, 0.25, 2)
 
 
 def test_attempts_are_kept_in_their_order(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from remit.contract.dialects import MANIFEST, get_dialect
 from remit.delegate.briefing import Assignment, fill_tokens, render_briefing
 from remit.delegate.envelope import MIN_TOKENS
 from remit.delegate.guard import Asked, admit, check_named, make_session_id
+from remit.delegate.hearing import hear_callers
 from remit.delegate.inputs import check_inputs, fill_inputs
 from remit.delegate.limits import Budget, clamp, find_timeout
 from remit.delegate.terms import Terms
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from remit.config import Settings
     from remit.delegate.guard import Admitted, Caller
     from remit.model import Finding
+    from remit.runners import Usage
     from remit.workspace.home import Home
 
 _MAX_PROMPT_BYTES = 4 * 1024 * 1024
@@ -93,6 +95,8 @@ class Draft(NamedTuple):
     asked: Asked
     terms: Terms
     findings: tuple[Finding, ...]
+    heard: Mapping[str, Usage] = NOTHING
+    """What the caller and those above it have used by now."""
 
 
 def draft(request: Request, setting: Setting) -> Draft:
@@ -125,7 +129,8 @@ def draft(request: Request, setting: Setting) -> Draft:
         body = "" if agent.document is None else read_body(agent.document)
         findings = check_tokens(_assign(work, terms), body, findings)
         _refuse_errors(findings, agent.name)
-    return Draft(work, asked, terms, (*told, *findings, *work.context.findings))
+    heard = hear_callers(setting.home, {**setting.environ, **CARRIED.get()}, setting.own_runners)
+    return Draft(work, asked, terms, (*told, *findings, *work.context.findings), heard)
 
 
 def enter(draft: Draft, setting: Setting) -> Prepared:
@@ -133,7 +138,7 @@ def enter(draft: Draft, setting: Setting) -> Prepared:
 
     Raises where it may not be, and then nothing is written.
     """
-    return Prepared(_admit(draft.work, draft.asked, draft.terms, setting), draft.findings)
+    return Prepared(_admit(draft, setting), draft.findings)
 
 
 def _hand_on(work: _Work, root: str) -> Context:
@@ -150,15 +155,17 @@ def _hand_on(work: _Work, root: str) -> Context:
     )
 
 
-def _admit(work: _Work, asked: Asked, terms: Terms, setting: Setting) -> Delegation:
+def _admit(draft: Draft, setting: Setting) -> Delegation:
     """Decide and write in one transaction, so that no sibling comes in between."""
+    work, asked = draft.work, draft.asked
     session_id = _make_id(read_clock_ms())
-    terms = _place(terms, work.request, session_id, setting)
+    terms = _place(draft.terms, work.request, session_id, setting)
     caller: Caller | None = None
     try:
         with setting.home.ledger.transaction(durable=True):
             now_ms = read_clock_ms()
-            caller = find_caller(setting.home, {**setting.environ, **CARRIED.get()}, now_ms=now_ms)
+            environ = {**setting.environ, **CARRIED.get()}
+            caller = find_caller(setting.home, environ, now_ms=now_ms, heard=draft.heard)
             asked = _tell_apart(asked, caller, work.request)
             admitted = admit(asked, caller, session_id=session_id, now_ms=now_ms)
             limits = {name: limit for name, limit in admitted.budget._asdict().items() if limit is not None}

@@ -72,6 +72,10 @@ _COLUMNS = "session_id, agent, depth, path, parent_id, root_id, task_number, sta
 
 _AWAITED = Delegation._fields.index("awaited")
 _TRIED = "number, started_ms, ended_ms, ending, outcome, answer, findings, usage"
+_UNTIL_NOW = """
+    ON CONFLICT (session_id, number) DO UPDATE SET ended_ms = excluded.ended_ms, ending = excluded.ending,
+    outcome = excluded.outcome, answer = excluded.answer, findings = excluded.findings, usage = excluded.usage
+"""
 
 
 def add_delegation(ledger: Ledger, delegation: Delegation) -> Delegation:
@@ -103,10 +107,38 @@ def advance(db: Connection, session_id: str, state: str, **changes: object) -> N
     add_event(db, state, {name: changes[name] for name in sorted(changes)}, session_id=session_id)
 
 
+def set_usage(
+    db: Connection, session_id: str, *, tokens: int | None, cost_usd: float | None, turns: int | None
+) -> None:
+    """Write down what an agent that runs has used so far. It never becomes less; its end says what it was."""
+    names = ("tokens", "cost_usd", "turns")
+    sets = ", ".join(f"{name} = coalesce(max({name}, :{name}), {name}, :{name})" for name in names)
+    values = {"session": session_id, "tokens": tokens, "cost_usd": cost_usd, "turns": turns}
+    db.execute(f"UPDATE delegations SET {sets} WHERE session_id = :session AND state = 'running'", values)  # noqa: S608 - fixed names
+
+
+def begin_attempt(ledger: Ledger, session_id: str, number: int) -> None:
+    """Write down that a try begins, before anything of it runs: whoever takes over does not begin it again.
+
+    The first needs no disk of its own: a delegation that was running when the machine stopped is not begun anew.
+    """
+    with ledger.transaction(durable=number > 1) as db:
+        statement = "INSERT OR IGNORE INTO attempts (session_id, number, started_ms) VALUES (?, ?, ?)"
+        db.execute(statement, (session_id, number, read_clock_ms()))
+
+
+def count_attempts(ledger: Ledger, session_id: str) -> int:
+    """The number of the last try that was begun; 0 where there is none."""
+    with ledger.reading() as db:
+        query = "SELECT coalesce(max(number), 0) FROM attempts WHERE session_id = ?"
+        count: int = db.execute(query, (session_id,)).fetchone()[0]
+    return count
+
+
 def record_attempt(db: Connection, session_id: str, attempt: Attempt) -> None:
-    """Write down one try, or what has become of it since."""
+    """Write down what became of one try. When it began is known already, where that was written down."""
     db.execute(
-        f"INSERT OR REPLACE INTO attempts (session_id, {_TRIED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - fixed
+        f"INSERT INTO attempts (session_id, {_TRIED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) {_UNTIL_NOW}",  # noqa: S608 - fixed
         (session_id, *attempt[:6], _dump(list(attempt.findings)), _dump(dict(attempt.usage))),
     )
     add_event(db, "attempt", {"number": attempt.number, "outcome": attempt.outcome}, session_id=session_id)

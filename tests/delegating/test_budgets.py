@@ -1,0 +1,151 @@
+"""Budgets hold for a whole tree, while its agents run: real programs that print as opencode does."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from remit.app.delegating.asking import Request
+from remit.app.delegating.workspace import Workspace
+from remit.delegate.limits import Budget
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from remit.delegate.envelope import Envelope
+    from remit.workspace.ledger.delegations import Delegation
+
+AGENT = """---
+name: {name}
+version: 1.0.0
+description: An agent that spends.
+mode: subagent
+agent_type: utility
+temperature: 0.2
+max_tokens: 2000
+timeout: 60
+tools: {{read: true, write: true, bash: true}}
+permissions: {{allow: [], deny: []}}
+delegation: {{max_depth: 3, can_delegate_to: [{target}]}}
+---
+# {name}
+Spend.
+"""
+PROGRAM = """#!{python}
+import json, os, subprocess, sys, time
+who = next(word for word in sys.argv if word.startswith("--agent="))[-1]
+sys.stdin.read()
+def say(kind, **part):
+    print(json.dumps({{"type": kind, "sessionID": "ses_1", "part": part}}), flush=True)
+def use(steps, reason="tool-calls"):
+    for _ in range(steps):
+        say("step_start")
+        say("step_finish", reason=reason, tokens={{"input": 100}}, cost=0.01)
+before, after, wait = json.loads(os.environ["SPEND"])[who]
+use(before)
+if who == "a":
+    subprocess.run([{python!r}, "-m", "remit", "run", "b", "Spend.", "--runner", "opencode"])
+use(after)
+time.sleep(wait)
+open(who + ".done", "w").close()
+say("step_start")
+say("text", text="no return")
+say("step_finish", reason="stop", tokens={{}}, cost=0)
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workspace with two agents, of which `a` hands work to `b`."""
+    for name in ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT"):
+        monkeypatch.delenv(name, raising=False)
+    root = tmp_path / "project"
+    (root / ".git").mkdir(parents=True)
+    (root / "remit.toml").write_text("[delegate]\nreasks = 0\n")
+    (root / "agents").mkdir()
+    for name, target in (("a", "b"), ("b", "")):
+        (root / "agents" / f"{name}.md").write_text(AGENT.format(name=name, target=target))
+    program = tmp_path / "bin" / "opencode"
+    program.parent.mkdir()
+    program.write_text(PROGRAM.format(python=sys.executable))
+    program.chmod(0o700)
+    return root
+
+
+def spend(root: Path, spends: str, **options: Any) -> tuple[Envelope, dict[str, Delegation]]:  # noqa: ANN401 - fields of Request
+    """Let `a` spend, and `b` below it: for each, how many steps before and after it hands on, and how long it stays."""
+    path = f"{root.parent / 'bin'}:{os.environ['PATH']}"
+
+    async def run() -> tuple[Envelope, dict[str, Delegation]]:
+        async with Workspace.open(root, environ={**os.environ, "PATH": path, "SPEND": spends}) as ws:
+            envelope = await ws.delegate("a", "Spend.", runner="opencode", timeout_s=30, **options)
+            return envelope, {row.agent: row for row in ws.list(only_open=False)}
+
+    return asyncio.run(run())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("budget", "left"),
+    [
+        (Budget(max_tokens=1000), {"max_tokens": 400}),
+        (Budget(max_turns=9), {"max_turns": 3}),
+        (Budget(max_usd=0.1), {"max_usd": pytest.approx(0.04)}),
+    ],
+)
+def test_what_a_caller_has_used_this_moment_is_not_given_away(
+    root: Path, budget: Budget, left: dict[str, float]
+) -> None:
+    _, rows = spend(root, '{"a": [6, 0, 0], "b": [1, 0, 0]}', budget=budget)
+    assert rows["b"].details["budget"] == left
+    assert (root / "b.done").exists()
+    assert (root / "a.done").exists()
+
+
+@pytest.mark.slow
+def test_who_has_used_all_cannot_hand_on(root: Path) -> None:
+    envelope, rows = spend(root, '{"a": [10, 0, 20], "b": [1, 0, 0]}', budget=Budget(max_tokens=1000))
+    assert "b" not in rows
+    assert (envelope.ending, [fault.code for fault in envelope.errors]) == ("budget", ["BUDGET_EXCEEDED"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("budget", [Budget(max_tokens=1000), Budget(max_turns=9), Budget(max_usd=0.1)])
+def test_what_was_used_below_counts_against_whoever_goes_on(root: Path, budget: Budget) -> None:
+    envelope, rows = spend(root, '{"a": [1, 4, 20], "b": [6, 0, 0]}', budget=budget)
+    assert (root / "b.done").exists()
+    assert not (root / "a.done").exists(), "it was not ended"
+    assert (envelope.status, envelope.ending) == ("partial", "budget")
+    assert "it and those below it used" in envelope.errors[0].message
+    assert (rows["a"].tokens, rows["b"].tokens) == (500, 600)
+
+
+@pytest.mark.slow
+def test_one_below_that_uses_up_the_tree_is_written_down_before_its_caller_is_ended(root: Path) -> None:
+    envelope, rows = spend(root, '{"a": [5, 0, 20], "b": [9, 0, 20]}', budget=Budget(max_tokens=1000))
+    assert not (root / "b.done").exists()
+    assert not (root / "a.done").exists()
+    assert {row.agent: (row.state, row.ending) for row in rows.values()} == {
+        "a": ("settled", "budget"),
+        "b": ("settled", "budget"),
+    }
+    assert envelope.ending == "budget"
+
+
+def test_one_whose_budget_was_used_up_before_its_turn_does_not_begin(root: Path) -> None:
+    async def run() -> Envelope:
+        async with Workspace.open(root) as ws:
+            request = Request("-", "Spend.", command="touch begun", budget=Budget(max_tokens=100))
+            session_id = ws.prepare(request).row.session_id
+            with ws.home.ledger.transaction() as db:
+                db.execute("UPDATE delegations SET tokens = 100")
+            await ws.engine.submit(session_id)
+            return await ws.wait(session_id)
+
+    envelope = asyncio.run(run())
+    assert (envelope.status, envelope.ending) == ("partial", "budget")
+    assert not (root / "begun").exists()
