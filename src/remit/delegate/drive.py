@@ -35,6 +35,7 @@ from remit.workspace.ledger.delegations import Attempt, load_delegation, record_
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.slots import set_ticket
 from remit.workspace.ledger.texts import keep_texts, load_text
+from remit.workspace.secrets import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +66,8 @@ _BEFORE_LIMITS = Limits(max_file_bytes=4 * 1024 * 1024, max_hashed_bytes=64 * 10
 _HANDBACK, _BUDGET = "handback", "budget"
 _OWN_END = ("exited", "crashed")
 """The endings that nobody asked for."""
+_MOST_FRAMES, _MOST_TRACE_CHARS = -100, 100_000
+"""Of an exception's trace: the innermost frames."""
 
 
 class Turn(NamedTuple):
@@ -420,10 +423,19 @@ class Drive:
         if error is not None and not isinstance(error, Exception):
             raise error
         if error is not None:
+            await self.broker.together.write(partial(self._keep_trace, error), durable=False)
             return Turn(1, "exited", Heard(cause="crash", trouble=f"{type(error).__name__}: {str(error)[:300]}"))
         heard = Heard(answer.result())
         await self.broker.together.write(partial(self._keep_answer, heard, 1), durable=False)
         return Turn(1, "exited", heard, 0, judgement=self._judge(heard))
+
+    def _keep_trace(self, error: Exception, db: Connection) -> None:
+        """Where an exception came from (R2.12): a function has no standard error that would tell."""
+        from traceback import format_exception  # noqa: PLC0415 - only where one was raised
+
+        trace = redact("".join(format_exception(error, limit=_MOST_FRAMES))[:_MOST_TRACE_CHARS])
+        texts = {"trace": trace.encode("utf-8", "surrogatepass")}
+        keep_texts(self.home, self.row.session_id, texts, db=db, durable=False)
 
     def cancel(self, reason: str) -> None:
         """End it. What runs in a process of its own is ended by its shim."""

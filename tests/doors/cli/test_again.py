@@ -289,3 +289,25 @@ asyncio.run(main())
     ended = remit("logs", "-f")
     assert (ended.code, ended.text) == (0, "Nothing\nto return.\n")
     assert "was a function of a program" in remit("retry", "-").complaint
+
+
+def test_an_exception_of_a_function_is_kept_with_its_trace(remit: Remit) -> None:
+    """R2.12."""
+    program = """
+import asyncio
+from remit.app.delegating.workspace import Workspace
+def fail_deep_inside(prompt):
+    raise ValueError("no such key: password=hunter2hunter2")
+async def main():
+    async with Workspace.open() as ws:
+        envelope = await ws.delegate("-", "x", function=lambda prompt: fail_deep_inside(prompt))
+        assert (envelope.ending, envelope.errors[0].code) == ("crashed", "UNKNOWN_ERROR"), envelope
+asyncio.run(main())
+"""
+    ended = remit(prelude=("-c", program))
+    assert ended.code == 0, ended.err
+    for args in (("logs",), ("logs", "--err"), ("show", "--full")):
+        told = remit(*args).text
+        assert "in fail_deep_inside" in told, args
+        assert "ValueError: no such key" in told
+        assert "hunter2" not in told

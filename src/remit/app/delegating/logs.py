@@ -132,13 +132,16 @@ class Log:
         yield from reading.finish(tail, errors=errors, exit_code=None if result is None else result.exit_code)
 
     def _read_answers(self) -> Iterator[Line]:
-        """What a function answered: it has no output of its own."""
-        if self._reading is not None or self.stream == "err":
+        """What a function answered, and the trace of its exception: it has no output of its own."""
+        if self._reading is not None:
             return
-        for kind in sorted(each for each in list_texts(self.home, self.session_id) if each.startswith("answer-")):
+        kinds = list_texts(self.home, self.session_id)
+        answers = sorted(each for each in kinds if each.startswith("answer-")) if self.stream == "out" else []
+        for kind in (*answers, *(each for each in kinds if each == "trace")):
             self._reading = _Reading(1, None)
             text = (load_text(self.home, self.session_id, kind) or b"").decode("utf-8", "replace")
-            yield from (Line(1, "final", line) for line in redact(text).split("\n"))
+            shown: Literal["trouble", "final"] = "trouble" if kind == "trace" else "final"
+            yield from (Line(1, shown, line) for line in redact(text).rstrip("\n").split("\n"))
 
 
 class _Reading:
