@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from remit.delegate.drive import Drive
@@ -16,7 +17,7 @@ from remit.delegate.line import Line, find_deadline
 from remit.delegate.report import add_steps, load_report, make_report, render_report
 from remit.delegate.terms import read_terms
 from remit.delegate.together import Together
-from remit.errors import RemitError
+from remit.errors import BusyError, RemitError, RunnerError
 from remit.runners.registry import get_runner
 from remit.workspace import sessions
 from remit.workspace.brokers import Presence, clear_departed, is_present
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     Settle = Callable[[Delegation, Conclusion], tuple[Step, ...]]
 
 NO_LIMITS = Slots()
+_BUSY_TRIES, _BUSY_PAUSE_S = 10, 1.0
+_ENDING_S = 0.02
 
 
 class Broker:
@@ -66,7 +69,9 @@ class Broker:
         self.together = Together(home)
         self.line = Line(self)
         self._own_runners = own_runners or {}
-        self._runners: dict[str, Runner] = {}
+        self._runners: dict[tuple[str, str], Runner] = {}
+        self._driving: set[str] = set()
+        self._recovering: set[asyncio.Task[Envelope]] = set()
         self._presence: Presence | None = None
 
     @property
@@ -83,17 +88,44 @@ class Broker:
             self._presence.end()
             self._presence = None
 
-    def get_runner(self, name: str) -> Runner:
-        """A runner by its name."""
-        if name not in self._runners:
-            self._runners[name] = get_runner(name, self._own_runners)
-        return self._runners[name]
+    def get_runner(self, name: str, base: str = "") -> Runner:
+        """A runner by its name; `base` says what one was that the workspace may have had only then."""
+        if (name, base) not in self._runners:
+            own = {**self._own_runners, name: base} if base else self._own_runners
+            self._runners[name, base] = get_runner(name, own)
+        return self._runners[name, base]
 
     # --- one delegation -----------------------------------------------------------------------------------------------
 
     async def drive(self, session_id: str) -> Envelope:
-        """Take a delegation that is this broker's to its end; what the caller is told of it."""
+        """Take a delegation that is this broker's to its end; what the caller is told of it.
+
+        While another process keeps the ledger for itself it is waited for: the agent goes on all the same, and what
+        has become of it is on disk.
+        """
+        self._driving.add(session_id)
+        try:
+            for _ in range(_BUSY_TRIES):
+                with suppress(BusyError):
+                    return await self._drive(session_id)
+                await asyncio.sleep(_BUSY_PAUSE_S)
+            return await self._drive(session_id)
+        finally:
+            self._driving.discard(session_id)
+
+    def is_driving(self, session_id: str) -> bool:
+        """Whether a delegation is on its way here."""
+        return session_id in self._driving
+
+    def has_stopped(self, row: Delegation) -> bool:
+        """Whether a delegation is this broker's, and could not be driven on."""
+        is_own = self._presence is not None and row.owner == self._presence.id
+        return is_own and row.session_id not in self._driving
+
+    async def _drive(self, session_id: str) -> Envelope:
         row = self._load(session_id)
+        if row.state == "settled":
+            return load_report(self.home, session_id)[0]
         if row.state == "admitted":
             early = await self._wait_for_slot(row)
             if early is not None:
@@ -104,12 +136,23 @@ class Broker:
         refusal = await self._begin(row)
         if refusal:
             return await self._finish(row, None, conclude(Ended("refused", row.agent, reason=refusal)))
-        drive = self.drives[session_id] = Drive(self, row)
+        try:
+            drive = self.drives[session_id] = Drive(self, row)
+        except RunnerError as error:
+            return await self._finish(row, None, await self._lose(row, error))
         try:
             conclusion = await drive.run()
         finally:
             del self.drives[session_id]
         return await self._finish(row, drive, conclusion)
+
+    async def _lose(self, row: Delegation, error: RunnerError) -> Conclusion:
+        """What becomes of a delegation whose runner nobody knows any more: its agent could not be understood."""
+        number = sessions.count_attempts(self.home, row.session_id)
+        while number and sessions.is_alive(sessions.find_folder(self.home, row.session_id, number)):
+            self.tell_end(row.session_id)
+            await asyncio.sleep(_ENDING_S)
+        return conclude(Ended("orphaned", row.agent, reason=error.message))
 
     def _load(self, session_id: str) -> Delegation:
         row = load_delegation(self.home.ledger, session_id)
@@ -142,7 +185,10 @@ class Broker:
         """Do what comes before the work on a task, as often as needed; why it may not begin."""
         if self.begin is None or row.details.keys().isdisjoint(("working", "phase", "outside")):
             return ""
-        return await asyncio.to_thread(self.begin, row)
+        try:
+            return await asyncio.to_thread(self.begin, row)
+        except RemitError as error:
+            return str(error)
 
     async def _finish(self, row: Delegation, drive: Drive | None, conclusion: Conclusion) -> Envelope:
         """Write down what became of it, then settle."""
@@ -263,8 +309,8 @@ class Broker:
             return tuple(each[0] for each in db.execute(query, (session_id,)))
 
     def note(self, session_id: str, kind: str, details: Mapping[str, Any]) -> None:
-        """Tell those who follow."""
-        with self.home.ledger.transaction() as db:
+        """Tell those who follow; where it cannot be written down, nobody is told, and the work goes on."""
+        with suppress(RemitError), self.home.ledger.transaction() as db:
             add_event(db, kind, details, session_id=session_id)
 
     # --- recovery -----------------------------------------------------------------------------------------------------
@@ -278,7 +324,17 @@ class Broker:
 
     def recover_soon(self) -> list[asyncio.Task[Envelope]]:
         """Drive what others have left, beside whatever is being done."""
-        return [asyncio.ensure_future(self.drive(session)) for session in self.claim_abandoned()]
+        tasks = [asyncio.ensure_future(self.drive(session)) for session in self.claim_abandoned()]
+        for task in tasks:
+            self._recovering.add(task)
+            task.add_done_callback(self._forget)
+        return tasks
+
+    def _forget(self, task: asyncio.Task[Envelope]) -> None:
+        self._recovering.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, RemitError):  # else whoever waits for it tries again
+            raise error
 
 
 def _list_above(tree: Mapping[str, Delegation], session_id: str | None) -> list[str]:

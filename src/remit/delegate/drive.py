@@ -22,7 +22,7 @@ from remit.delegate.limits import Budget, Spent, find_exhausted, left
 from remit.delegate.lineage import is_limited, load_tree
 from remit.delegate.terms import read_terms
 from remit.delegate.ticket import CARRIED, RANDOM_BYTES, SESSION, TICKET, mint
-from remit.errors import RefusedError, RemitError, RunnerError
+from remit.errors import RefusedError, RemitError
 from remit.model import Expectation
 from remit.runners import Heard, Order, Usage
 from remit.runners.command import join_prompt
@@ -90,7 +90,7 @@ class Drive:
         self.home = broker.home
         self.row = row
         self.terms: Terms = read_terms(row.details)
-        self.runner: Runner = broker.get_runner(row.runner)
+        self.runner: Runner = broker.get_runner(row.runner, self.terms.base)
         self.turns: list[Turn] = []
         self.live = Heard()
         """What is heard of the attempt that runs now."""
@@ -118,13 +118,19 @@ class Drive:
 
     async def run(self) -> Conclusion:
         """Take the delegation to the end of its agent's work. It has its slot."""
-        self.before = await self._look_before()
-        self._earlier_tools = list(self._hear_earlier())
-        function = self.broker.functions.get(self.row.session_id)
+        try:
+            self.before = await self._look_before()
+            self._earlier_tools = list(self._hear_earlier())
+        except RemitError as error:
+            if sessions.count_attempts(self.home, self.row.session_id):
+                raise  # its agent has begun
+            return await self._conclude(_refuse(1, error))
+        function = self.broker.functions.pop(self.row.session_id, None)  # it is called once
         if function is not None:
             turn = await self._call(function)
         elif self.terms.settings.get("in_process"):  # its function went with the process that had it
-            turn = Turn(1, "orphaned", Heard(), reason="the process that ran it has ended")
+            reason = "the process that ran it has ended, or could not write down what it said"
+            turn = Turn(1, "orphaned", Heard(), reason=reason)
         else:
             turn = await self._work()
         return await self._conclude(turn)
@@ -167,15 +173,15 @@ class Drive:
             return Turn(number, "cancelled", Heard(), reason=self.cancelling)
         if message is None and self._find_exhausted(is_running=False):  # by others, since it was admitted
             return Turn(number, _BUDGET, Heard(), reason=_BUDGET)
-        environ = self.broker.environ | self._mint()
-        environ |= {"REMIT_ROOT": self.home.root, "TRACEPARENT": make_traceparent(self.broker.environ, self.row)}
         try:
+            environ = self.broker.environ | self._mint()
+            environ |= {"REMIT_ROOT": self.home.root, "TRACEPARENT": make_traceparent(self.broker.environ, self.row)}
             order = self._make_order(number, environ)
             launch = self._make_launch(order, message)
             attempt = sessions.make_attempt(self.home, self.row.session_id, number)
             self.started = sessions.start_shim(self.home, attempt, self._make_shim_order(launch, environ), key=self.key)
-        except RunnerError as error:
-            return Turn(number, "refused", Heard(cause="refused", trouble=error.message), reason=str(error))
+        except RemitError as error:  # nothing of it runs, and so it must not be begun later by another
+            return _refuse(number, error)
         self.broker.note(self.row.session_id, "started", {"attempt": number})
         return None
 
@@ -272,7 +278,8 @@ class Drive:
         watcher = _Watcher(self, folder)
         try:
             while not (await asyncio.wait({waiter}, timeout=_LOOK_EVERY_S))[0]:
-                watcher.look()
+                with suppress(RemitError):  # the ledger is busy: the agent goes on, and is looked at again
+                    watcher.look()
             waiter.result()
         finally:
             waiter.cancel()
@@ -541,6 +548,10 @@ class _Watcher:
             with drive.home.ledger.transaction() as db:
                 drive._note_usage(db)  # noqa: SLF001
                 drive.broker.note(drive.row.session_id, "progress", details)
+
+
+def _refuse(number: int, error: RemitError) -> Turn:
+    return Turn(number, "refused", Heard(cause="refused", trouble=error.message), reason=str(error))
 
 
 def _name_ending(result: sessions.Result) -> str:

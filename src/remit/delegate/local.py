@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from remit.delegate.report import load_report
-from remit.errors import UsageError
+from remit.errors import RemitError, UsageError
 from remit.workspace import sessions
 from remit.workspace.brokers import is_present
 from remit.workspace.ledger.delegations import list_delegations, load_delegation
@@ -43,21 +44,42 @@ class Local:
 
     async def submit(self, session_id: str) -> None:
         """Begin to drive a delegation that is this broker's."""
-        if session_id not in self._tasks:
-            self._tasks[session_id] = asyncio.ensure_future(self.broker.drive(session_id))
+        if session_id not in self._tasks and not self.broker.is_driving(session_id):
+            task = self._tasks[session_id] = asyncio.ensure_future(self.broker.drive(session_id))
+            task.add_done_callback(partial(self._forget, session_id))
+
+    def _forget(self, session_id: str, task: asyncio.Task[Envelope]) -> None:
+        """What is settled is in the ledger; what went wrong is kept for whoever waits."""
+        if not task.cancelled() and task.exception() is None and self._tasks.get(session_id) is task:
+            del self._tasks[session_id]
 
     async def wait(self, session_id: str) -> Envelope:
         """Wait until a delegation is settled, whoever drives it."""
         while True:
             if session_id in self._tasks:
-                return await asyncio.shield(self._tasks[session_id])
+                return await self._attend(session_id)
             row = self._load(session_id)
             if row.state == "settled":
                 return load_report(self.home, session_id)[0]
+            if self.broker.has_stopped(row):
+                await self.submit(session_id)
+                continue
             if not is_present(self.home, row.owner) and claim(self.home.ledger, row, self.id):
                 await self.submit(session_id)
                 continue
             await asyncio.sleep(_LOOK_S)
+
+    async def _attend(self, session_id: str) -> Envelope:
+        """Wait for what is driven here. What cannot be driven on goes on by itself, and is taken up again."""
+        task = self._tasks[session_id]
+        try:
+            return await asyncio.shield(task)
+        except RemitError as error:
+            if self._tasks.get(session_id) is task:
+                del self._tasks[session_id]
+                told = f"it is not over, and this takes it up: remit wait {session_id}"
+                error.hint = f"{error.hint}; {told}" if error.hint else told
+            raise
 
     async def cancel(self, session_id: str, *, reason: str = "") -> Sequence[str]:
         """End a delegation and all below it, whoever drives them; returns when nothing of them is alive."""

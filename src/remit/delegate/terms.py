@@ -42,6 +42,8 @@ class Terms(NamedTuple):
     tools: tuple[str, ...] | None = None
     settings: Mapping[str, Any] = NOTHING
     """What the workspace has set for the runner."""
+    base: str = ""
+    """What a runner of the workspace's own is: one of Remit's."""
 
     # Where and how
     root: str = ""

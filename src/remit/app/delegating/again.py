@@ -45,7 +45,7 @@ def make_resume(ws: Workspace, session_id: str, prompt: str, changes: Mapping[st
         hint = "what is to be done besides is new work: remit run" if row.status == "completed" else anew
         left = "is completed" if row.status == "completed" else f"{row.status}, and left nothing to go on with"
         raise RefusedError(f"{session_id} {left}", hint=hint)
-    if not ws.broker.get_runner(row.runner).can_resume:
+    if not ws.broker.get_runner(row.runner, str(row.details.get("base", ""))).can_resume:
         raise RefusedError(f"the runner {row.runner} cannot take up a session again", hint=anew)
     harness_id = (load_text(ws.home, session_id, "harness") or b"").decode("utf-8", "replace")
     if not harness_id:

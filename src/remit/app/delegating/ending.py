@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.delegate.ticket import CARRIED, find_caller
-from remit.errors import RefusedError
+from remit.errors import RefusedError, RemitError
 from remit.workspace import sessions
 from remit.workspace.ledger.delegations import load_delegation
 from remit.workspace.ledger.events import read_clock_ms
@@ -37,6 +37,8 @@ class Waited(NamedTuple):
     session_id: str
     envelope: Envelope | None
     """None where it is not over."""
+    trouble: RemitError | None = None
+    """Why nobody could wait for it."""
 
 
 async def wait_for(ws: Workspace, session_ids: Sequence[str], *, timeout_s: float | None = None) -> list[Waited]:
@@ -45,7 +47,7 @@ async def wait_for(ws: Workspace, session_ids: Sequence[str], *, timeout_s: floa
     tasks = {each: asyncio.ensure_future(ws.wait(each)) for each in dict.fromkeys(session_ids)}
     try:
         await asyncio.wait(tasks.values(), timeout=timeout_s)
-        return [Waited(each, task.result() if task.done() else None) for each, task in tasks.items()]
+        return [_tell(each, task) for each, task in tasks.items()]
     finally:
         for task in tasks.values():
             task.cancel()
@@ -53,6 +55,14 @@ async def wait_for(ws: Workspace, session_ids: Sequence[str], *, timeout_s: floa
                 await task
         for each in awaited:
             set_awaited(ws.home.ledger, each, awaited=False)
+
+
+def _tell(session_id: str, task: asyncio.Future[Envelope]) -> Waited:
+    """What came of one: that another cannot be waited for costs it nothing."""
+    error = task.exception() if task.done() else None
+    if isinstance(error, RemitError):
+        return Waited(session_id, None, error)
+    return Waited(session_id, task.result() if task.done() else None)
 
 
 def _begin_to_wait(ws: Workspace, session_ids: Sequence[str]) -> list[str]:
@@ -84,7 +94,10 @@ async def cancel(ws: Workspace, session_id: str, *, reason: str) -> Waited:
     told = await ws.cancel(session_id, reason=reason)
     await _end_living(ws, session_id)
     waited = await wait_for(ws, [*told, session_id], timeout_s=SETTLE_S)
-    return next(each for each in waited if each.session_id == session_id)
+    own = next(each for each in waited if each.session_id == session_id)
+    if own.trouble is not None:
+        raise own.trouble
+    return own
 
 
 async def _end_living(ws: Workspace, session_id: str) -> None:

@@ -10,7 +10,7 @@ import codecs
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.app.delegating.agents import list_own_runners
-from remit.errors import UsageError
+from remit.errors import RunnerError, UsageError
 from remit.runners import Order
 from remit.runners.registry import get_runner
 from remit.workspace import sessions
@@ -52,7 +52,7 @@ class Log:
         self.session_id = session_id
         self.stream = stream
         self._row = self._load_row()
-        self._runner = get_runner(self._row.runner, list_own_runners(settings))
+        self._runner = _find_runner(self._row, settings)
         self._only = attempt
         self._number = attempt or 1
         self._reading: _Reading | None = None
@@ -142,6 +142,15 @@ class Log:
             text = (load_text(self.home, self.session_id, kind) or b"").decode("utf-8", "replace")
             shown: Literal["trouble", "final"] = "trouble" if kind == "trace" else "final"
             yield from (Line(1, shown, line) for line in redact(text).rstrip("\n").split("\n"))
+
+
+def _find_runner(row: Delegation, settings: Settings) -> Runner:
+    """Who understands what was printed; where nobody knows its runner any more, it is shown as it is."""
+    own, base = list_own_runners(settings), row.details.get("base")
+    try:
+        return get_runner(row.runner, own | {row.runner: str(base)} if base else own)
+    except RunnerError:
+        return get_runner("command")
 
 
 class _Reading:

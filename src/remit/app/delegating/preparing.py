@@ -278,6 +278,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         model=table.model or _read_word(agent.get("model")) or None,
         tools=None if definition is None else definition.tools,
         settings=given,
+        base=setting.own_runners.get(runner, ""),
         sandbox=request.sandbox,
         boot_id=sessions.load_boot_id(),
         evidence=delegate.evidence if request.evidence is None else request.evidence,

@@ -8,9 +8,9 @@ import click
 
 from remit.doors.cli import options
 from remit.doors.cli.envelopes import get_envelope_code, render_envelope, shape_envelope
-from remit.doors.cli.output import get_paint, say, say_json
+from remit.doors.cli.output import complain, get_paint, say, say_json
 from remit.doors.cli.run_options import parse_duration
-from remit.doors.render import ACCEPTED, NOT_ACCEPTED
+from remit.doors.render import ACCEPTED, NOT_ACCEPTED, get_exit_code, shape_error
 from remit.doors.terminal import escape
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ def wait(sessions: tuple[str, ...], *, timeout: float | None, output_format: str
     ws = Workspace.open()
     wanted = [*dict.fromkeys(find_session(ws.home, each) for each in sessions or (None,))]
     waited = asyncio.run(_wait(ws, wanted, timeout, output_format))
+    if len(waited) == 1 and waited[0].trouble is not None:
+        raise waited[0].trouble
     return _tell(waited, output_format=output_format, as_list=len(wanted) > 1)
 
 
@@ -73,15 +75,23 @@ def _tell(waited: Sequence[Waited], *, output_format: str, as_list: bool) -> int
         for each in waited:
             if each.envelope is not None:
                 say(render_envelope(each.envelope, paint=get_paint()))
+            elif each.trouble is not None:
+                complain(each.trouble)
             else:
                 say(f"{get_paint()('warning', '·')} {_tell_open(each)}")
-    codes = [NOT_ACCEPTED if each.envelope is None else get_envelope_code(each.envelope) for each in waited]
-    return max(codes, default=ACCEPTED)
+    return max(map(_get_code, waited), default=ACCEPTED)
+
+
+def _get_code(waited: Waited) -> int:
+    if waited.trouble is not None:
+        return get_exit_code(waited.trouble)
+    return NOT_ACCEPTED if waited.envelope is None else get_envelope_code(waited.envelope)
 
 
 def _shape(waited: Waited) -> dict[str, object]:
     if waited.envelope is None:
-        return {"session_id": waited.session_id, "status": None, "over": False}
+        told = {} if waited.trouble is None else shape_error(waited.trouble)
+        return {"session_id": waited.session_id, "status": None, "over": False, **told}
     return shape_envelope(waited.envelope)
 
 
