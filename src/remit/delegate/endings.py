@@ -43,6 +43,8 @@ class Conclusion(NamedTuple):
     notes: tuple[str, ...] = ()
     entry: Mapping[str, Any] | None = None
     """The line of the manifest that the agent appended."""
+    unsure: tuple[str, ...] = ()
+    """Files that changed meanwhile and that nobody can say are the agent's: told, and neither linked nor committed."""
 
 
 class Ended(NamedTuple):
@@ -75,7 +77,8 @@ def conclude(ended: Ended) -> Conclusion:
     if cause in ("turns", "budget"):
         return _save(ended._replace(ending="budget", reason=ended.heard.trouble if ended.heard else ""))
     if ended.ending == "refused" or cause == "refused":
-        return _fail(ended, "refused", "refused", _tell_trouble(ended, "the agent could not be started"))
+        trouble = _tell_trouble(ended, "the agent could not be started")
+        return _fail(ended, "refused", "refused", trouble, advice=_find_hint(ended, trouble))
     if _has_crashed(ended, cause):
         return _fail(ended, "crashed", "execution", _tell_exit(ended))
     return _reject(ended)
@@ -112,6 +115,12 @@ def _has_words(ended: Ended) -> bool:
 
 def _tell_trouble(ended: Ended, otherwise: str) -> str:
     return (ended.heard.trouble if ended.heard is not None else "") or ended.reason or otherwise
+
+
+def _find_hint(ended: Ended, trouble: str) -> str:
+    """What to do about a refusal, as it stands behind the sentence."""
+    hint = ended.reason.removeprefix(f"{trouble}; ")
+    return f"{hint[:1].upper()}{hint[1:]}" if hint != ended.reason else ""
 
 
 def _tell_exit(ended: Ended) -> str:
@@ -207,6 +216,7 @@ def _save(ended: Ended) -> Conclusion:
         (fault, *(own.faults if own is not None else ())),
         (advice, *(own.next_steps if own is not None else ())),
         () if judgement is None else judgement.findings, _get_notes(ended),
+        unsure=tuple(artifact.path for artifact in artifacts if artifact.path not in (ended.written or ())),
     )  # fmt: skip
 
 
@@ -230,7 +240,10 @@ def _grade_salvaged(ended: Ended, artifacts: tuple[Artifact, ...]) -> dict[str, 
     saved = {artifact.path for artifact in artifacts}
     found = {
         change.path: ArtifactGrade(
-            ArtifactFacts(change.path, "file", change.size_bytes), "changed", sha256=change.sha256
+            ArtifactFacts(change.path, "file", change.size_bytes),
+            "changed",
+            "" if change.path in (ended.written or ()) else "who changed it is not known",
+            change.sha256,
         )
         for change in changes
         if change.path in saved
