@@ -2,7 +2,7 @@
 
 import pytest
 
-from remit.prose import count_sentences, count_statements
+from remit.prose import as_tail, count_sentences, count_statements
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,8 @@ def test_an_item_of_a_list_is_a_sentence(text: str, count: int) -> None:
 
 def test_a_long_text_is_counted_in_its_first_part() -> None:
     assert count_sentences("Yes. " * 100_000) == 800
+
+
+def test_a_name_in_capitals_stays_so_within_a_sentence() -> None:
+    assert as_tail("Give it a marker.") == "give it a marker"
+    assert as_tail("COMPLETED is the end of a task.") == "COMPLETED is the end of a task"

@@ -26,6 +26,12 @@ def count_sentences(text: str) -> int:
     return len(ends) + bool(rest.strip(" \t\r\n\"')]"))
 
 
+def as_tail(sentence: str) -> str:
+    """A sentence as the tail of another. A first word in capitals is a name, and stays as it is."""
+    plain = sentence.rstrip(".")
+    return plain if plain[:2].isupper() else f"{plain[:1].lower()}{plain[1:]}"
+
+
 _LIST_MARK = lazy(r"^[ \t]{0,60}(?:[-*+•]|\d{1,3}[.)])[ \t]{1,20}(?P<item>[^\n]{1,2000})", re.MULTILINE)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import suppress
+from errno import ENOENT
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,7 +23,7 @@ from remit.delegate.limits import Budget, Spent, find_exhausted, left
 from remit.delegate.lineage import is_limited, load_tree
 from remit.delegate.terms import read_terms
 from remit.delegate.ticket import CARRIED, RANDOM_BYTES, SESSION, TICKET, mint
-from remit.errors import RefusedError, RemitError
+from remit.errors import RefusedError, RemitError, RunnerError
 from remit.model import Expectation
 from remit.runners import Heard, Order, Usage
 from remit.runners.command import join_prompt
@@ -292,8 +293,7 @@ class Drive:
         if result is None:
             return self._examine_lost(number, heard)
         if result.errno is not None:  # the program could not be executed at all
-            trouble = f"the program cannot be started: {os.strerror(result.errno).lower()}"
-            return Turn(number, "refused", heard._replace(cause="refused", trouble=trouble), reason=trouble)
+            return _refuse(number, self._tell_missing(number, result.errno))
         turn = Turn(number, _name_ending(result), heard, result.exit_code, result.reason)
         if result.ending == "crashed":
             heard = _tell_signal(heard, result.signal or 0)
@@ -301,6 +301,15 @@ class Drive:
         # Before anyone interprets it. It is on disk with the result; until then the attempt's folder has it.
         self._keep_answer(heard, number)
         return turn._replace(judgement=self._judge(heard))
+
+    def _tell_missing(self, number: int, code: int) -> RunnerError:
+        """Why the program could not be executed."""
+        try:
+            program = f"'{self.runner.start(self._make_order(number, dict(self.broker.environ))).argv[0]}'"
+        except RemitError:  # it can be found no more
+            program = "the program"
+        hint = "see whether it is on the path" if code == ENOENT else "see whether it is a program that may be run"
+        return RunnerError(f"{program} cannot be started: {os.strerror(code).lower()}", hint=hint)
 
     def _examine_lost(self, number: int, heard: Heard) -> Turn:
         """What ended an attempt that could not say it any more: its time, somebody's wish, or nobody knows what."""

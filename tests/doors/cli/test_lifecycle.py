@@ -428,6 +428,14 @@ def test_of_several_the_route_takes_one_by_language(inside: Inside, worker: Work
     assert list_rows(tmp_path)[0].agent == "a"
 
 
+def test_a_route_to_nobody_is_named(inside: Inside) -> None:
+    inside.write("remit.toml", '[route.research]\ndefault = "researcher"\n')
+    told = "[route.research] names the agent 'researcher', and no file defines it; "
+    assert inside("research", "1").complaint == f"{told}make one with remit new, or take the route out"
+    put(inside, "agents/research-agent.md", AGENT.format(name="research-agent", kind="research"))
+    assert inside("research", "1").complaint == f"{told}did you mean 'research-agent'?"
+
+
 def test_a_route_of_no_command_is_told(inside: Inside, worker: Worker) -> None:
     put(inside, "remit.toml", '[route.reserch]\ndefault = "a"\n')
     ended = inside("research", "1", *worker())

@@ -118,6 +118,23 @@ def test_a_name_that_has_no_file_is_told(remit: Remit, agent: ScriptedAgent) -> 
         assert "request_findings" not in shaped, name
 
 
+def test_a_program_that_is_not_there_is_named(remit: Remit) -> None:
+    ended = remit("run", "-", "Write a report.", "--command", "no-such-program --quick")
+    assert ended.code == 2
+    assert "error[REFUSED]: 'no-such-program' cannot be started: no such file or directory\n" in ended.text
+    assert "next: See whether it is on the path\n" in ended.text
+
+
+def test_a_prompt_that_is_no_text_is_refused(remit: Remit, agent: ScriptedAgent) -> None:
+    command = ("--command", agent.obeys().command)
+    for ended in (
+        remit("run", "-", os.fsdecode(b"caf\xe9"), *command),
+        remit("run", "-", "-", *command, text=b"caf\xe9"),
+    ):
+        assert (ended.code, ended.complaint) == (2, "the prompt is not a text in UTF-8; write it in UTF-8")
+    assert not agent.acts
+
+
 def test_a_lie_is_no_success(remit: Remit, agent: ScriptedAgent) -> None:
     ended = remit("run", "-", "Write a report.", "--command", agent.lies().command)
     assert ended.code == 1

@@ -26,6 +26,7 @@ from remit.delegate.lifecycle import (
     render_work,
 )
 from remit.errors import ConfigError, RefusedError, StateError, UsageError, did_you_mean
+from remit.prose import as_tail
 from remit.workspace.home import TAKING
 from remit.workspace.inside import find_inside
 from remit.workspace.tasks.intake import make_name
@@ -128,7 +129,7 @@ def _get_outside(ws: Workspace, wish: Wish, command: Command) -> Ready:
 def _make_request(
     ws: Workspace, wish: Wish, command: Command, facts: Told, asked: Mapping[str, Any]
 ) -> Request:  # fmt: skip
-    agent = wish.agent or _choose_agent(ws, command, facts.language)
+    agent = wish.agent or _choose_agent(ws, wish, command, facts.language)
     given: dict[str, Any] = {
         "agent": agent or (command.name if _brings_agent(wish) else NO_AGENT),
         "prompt": render_work(command, facts.label, wish.prompt, phase=asked.get("phase") or "", taught=not agent),
@@ -155,10 +156,17 @@ def _brings_agent(wish: Wish) -> bool:
     return wish.fields.get("command") is not None or wish.fields.get("function") is not None
 
 
-def _choose_agent(ws: Workspace, command: Command, language: str) -> str:
+def _choose_agent(ws: Workspace, wish: Wish, command: Command, language: str) -> str:
     found = [agent.definition for agent in list_agents(ws.root, exclude=ws.settings.lint.exclude)]
     candidates = [Candidate(each.name, each.kind, each.command) for each in found if each is not None]
-    return choose_agent(command, candidates, ws.settings.delegation.route, language=language)
+    routes = ws.settings.delegation.route
+    chosen = choose_agent(command, candidates, routes, language=language)
+    known = tuple(sorted(each.name for each in candidates))
+    if chosen and chosen not in known and not _brings_agent(wish):  # only a route names one that is not there
+        route = command.name if chosen in routes.get(command.name, {}).values() else command.like
+        hint = did_you_mean(chosen, known) if known else "make one with remit new, or take the route out"
+        raise ConfigError(f"[route.{route}] names the agent '{chosen}', and no file defines it", hint=hint)
+    return chosen
 
 
 # --- the task --------------------------------------------------------------------------------------------------------
@@ -187,8 +195,7 @@ def _refuse(task: TaskFacts, command: Command) -> RefusedError | None:
         return None
     why = get_reason(task)
     told = f"task {task.number}: {refusal.message}{f' (it is {task.marker}: {why})' if why else ''}"
-    hint = f"{refusal.hint[:1].lower()}{refusal.hint[1:].rstrip('.')}"
-    return RefusedError(told, code=StateError.code, hint=hint)
+    return RefusedError(told, code=StateError.code, hint=as_tail(refusal.hint))
 
 
 def get_reason(task: TaskFacts) -> str:

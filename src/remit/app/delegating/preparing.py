@@ -203,7 +203,11 @@ def _check_prompt(prompt: str, envelope_tokens: int | None) -> None:
         raise UsageError(f"no envelope fits into {envelope_tokens} tokens", hint=hint)
     if not prompt.strip():
         raise UsageError("there is nothing to do: the prompt is empty", hint="say what the agent shall do")
-    if len(prompt.encode("utf-8", "surrogatepass")) > _MAX_PROMPT_BYTES:
+    try:
+        size = len(prompt.encode())
+    except UnicodeEncodeError:
+        raise UsageError("the prompt is not a text in UTF-8", hint="write it in UTF-8") from None
+    if size > _MAX_PROMPT_BYTES:
         hint = "put it into a file of the workspace, and name that"
         raise UsageError(f"the prompt has more than {_MAX_PROMPT_BYTES:,} bytes", hint=hint)
 

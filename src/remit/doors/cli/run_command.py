@@ -97,7 +97,7 @@ def read_prompt(words: tuple[str, ...]) -> str:
         return " ".join(words)
     from remit.workspace.files import load_stdin
 
-    return load_stdin().decode("utf-8", "replace")
+    return load_stdin().decode("utf-8", "surrogateescape")  # whoever takes it refuses what is none
 
 
 def _detach(ws: Workspace, request: Request, output_format: str) -> int:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from remit.errors import StateError, UsageError
+from remit.prose import as_tail
 from remit.workspace.inside import find_inside
 from remit.workspace.tasks import state_edits, todo_edits
 from remit.workspace.tasks.archived import find_next_number, list_taken, parse_archive
@@ -212,7 +213,7 @@ class TaskStore:
             _check_undoubted(desk, number)
             refusal = check_move(before, marker, reason=reason, command=command)
             if refusal is not None:
-                raise StateError(f"task {number}: {refusal.message}", hint=_lower(refusal.hint))
+                raise StateError(f"task {number}: {refusal.message}", hint=as_tail(refusal.hint))
             wanted = read_marker(marker.strip("[] \t"))
             self._put_marker(desk, entry, wanted, reason=" ".join(reason.split()))
         return _tell(desk, number, before, wanted)
@@ -381,7 +382,7 @@ def _check_undoubted(desk: Desk, number: int) -> None:
     """What somebody wrote by hand, and could not be taken in, is not written over."""
     doubt = desk.doubts.get(number)
     if doubt is not None:
-        raise StateError(doubt.message.replace(" here", " in TODO.md", 1), hint=_lower(doubt.hint))
+        raise StateError(doubt.message.replace(" here", " in TODO.md", 1), hint=as_tail(doubt.hint))
 
 
 def _get_word(entry: Entry) -> str | None:
@@ -478,8 +479,3 @@ def _tell(desk: Desk, number: int, before: str | None, after: str | None) -> Mov
     marker = None if before is None else read_marker(before)
     told_in = tuple(f"{desk.folder}/{name}" for name in desk.told_in)
     return Moved(number, marker, after, files, desk.taken_in, tuple(desk.told), tuple(desk.interrupted), told_in)
-
-
-def _lower(sentence: str) -> str:
-    """A hint as the tail of a sentence."""
-    return sentence[:1].lower() + sentence[1:].rstrip(".") if not sentence[:2].isupper() else sentence.rstrip(".")
