@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.agents.definition import define
 from remit.agents.document import parse_document
 from remit.app.delegating.asking import NO_AGENT
-from remit.errors import InputError, RunnerError, find_meant
+from remit.app.settings import load_settings
+from remit.errors import ConfigError, InputError, RemitError, RunnerError, find_meant
 from remit.model import Finding
 from remit.runners.registry import RUNNERS
 from remit.workspace.agent_files import find_agent_files, load_agent_file
@@ -122,6 +123,21 @@ def list_own_runners(settings: Settings) -> dict[str, str]:
                 )
             own[name] = kind
     return own
+
+
+def load_settings_or_usual(root: str) -> tuple[Settings, RemitError | None]:
+    """What the workspace has set; where that cannot be followed, what is usual, and why.
+
+    For whoever ends work, or looks at it: that must be possible whatever the settings say.
+    """
+    from remit.config import Settings  # noqa: PLC0415 - for what it makes
+
+    try:
+        settings = load_settings(root)
+        list_own_runners(settings)
+    except (ConfigError, InputError) as error:
+        return Settings(), error
+    return settings, None
 
 
 def get_label(request: Request, runner: str) -> str:

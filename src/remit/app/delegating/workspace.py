@@ -13,10 +13,10 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, Any, Self
 
-from remit.app.delegating.agents import list_own_runners
+from remit.app.delegating.agents import list_own_runners, load_settings_or_usual
 from remit.app.delegating.asking import NO_AGENT, Request
 from remit.app.delegating.preparing import Draft, Prepared, Setting, draft, enter, note_refusal
-from remit.app.settings import find_workspace, load_settings
+from remit.app.settings import find_workspace
 from remit.delegate.broker import Broker
 from remit.delegate.envelope import fit_envelope
 from remit.delegate.local import Local
@@ -41,9 +41,12 @@ if TYPE_CHECKING:
 class Workspace:
     """A workspace, opened to delegate. Use it as `async with Workspace.open(path) as ws`."""
 
-    def __init__(self, root: str, *, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(self, root: str, *, environ: Mapping[str, str] | None = None, lenient: bool = False) -> None:
         self.root = root
-        self.settings = load_settings(root)
+        self.settings, self.trouble = load_settings_or_usual(root)
+        """What is set; and why that cannot be followed, where the usual holds instead."""
+        if self.trouble is not None and not lenient:
+            raise self.trouble
         self.home = Home(root)
         self.environ = dict(os.environ if environ is None else environ)
         own = list_own_runners(self.settings)
@@ -66,10 +69,19 @@ class Workspace:
         return make_settle(self.root, self.settings)(row, conclusion)
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str] | None = None, *, environ: Mapping[str, str] | None = None) -> Self:
-        """The workspace that a folder belongs to; without a path, that of the current folder."""
+    def open(
+        cls,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        environ: Mapping[str, str] | None = None,
+        lenient: bool = False,
+    ) -> Self:
+        """The workspace that a folder belongs to; without a path, that of the current folder.
+
+        `lenient`: also where its settings cannot be followed, with the usual ones: what is at work must be endable.
+        """
         check_sending()
-        return cls(find_workspace(None if path is None else os.fspath(path)), environ=environ)
+        return cls(find_workspace(None if path is None else os.fspath(path)), environ=environ, lenient=lenient)
 
     async def __aenter__(self) -> Self:
         """Take up what an earlier process left. An agent does not: what it starts ends with it."""

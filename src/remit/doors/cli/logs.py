@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from remit.doors.cli import options
-from remit.doors.cli.output import get_paint, say, say_json
+from remit.doors.cli.output import get_paint, say, say_json, warn_of_settings
 from remit.doors.cli.run_options import parse_count
 from remit.doors.render import ACCEPTED
 from remit.doors.terminal import escape, write_bytes
@@ -35,14 +35,16 @@ def logs(session: str | None, *, follow: bool, attempt: int | None, err: bool, r
     ID can be cut short at either end; without one, or with -, it is the last one. Nothing in it steers the terminal,
     and secrets are taken out. --json prints a line of JSON for each. Exit code 0: shown, 2: could not run.
     """
+    from remit.app.delegating.agents import load_settings_or_usual
     from remit.app.delegating.logs import Log
     from remit.app.delegating.views import find_session, open_home
-    from remit.app.settings import load_settings
 
     home = open_home()
     try:
         wanted = find_session(home, session)
-        log = Log(home, load_settings(home.root), wanted, attempt=attempt, stream="err" if err else "out")
+        settings, trouble = load_settings_or_usual(home.root)
+        warn_of_settings(trouble)
+        log = Log(home, settings, wanted, attempt=attempt, stream="err" if err else "out")
         show = _show_raw if raw else _make_show(output_format)
         _read(log, show, follow=follow)
     finally:

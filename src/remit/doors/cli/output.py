@@ -81,6 +81,14 @@ def complain(error: BaseException, *, as_json: bool = False) -> None:
         say(f"{paint('strong', 'remit:')} {paint('error', 'error:')} {render_error(error)}", stderr=True)
 
 
+def warn_of_settings(trouble: RemitError | None) -> None:
+    """Say that the workspace's settings cannot be followed, where something is done all the same."""
+    if trouble is not None:
+        paint = get_paint(stderr=True)
+        told = f"{render_error(trouble)}; until then the usual settings hold"
+        say(f"{paint('strong', 'remit:')} {paint('warning', 'warning:')} {told}", stderr=True)
+
+
 def asks_for_json(args: Sequence[str]) -> bool:
     """Whether a command line asks for JSON. It is looked at as it was typed: one that does not fit is answered, too."""
     options = args[: args.index("--")] if "--" in args else args

@@ -8,7 +8,7 @@ import click
 
 from remit.doors.cli import options
 from remit.doors.cli.envelopes import get_envelope_code, render_envelope, shape_envelope
-from remit.doors.cli.output import complain, get_paint, say, say_json
+from remit.doors.cli.output import complain, get_paint, say, say_json, warn_of_settings
 from remit.doors.cli.run_options import parse_duration
 from remit.doors.render import ACCEPTED, NOT_ACCEPTED, get_exit_code, shape_error
 from remit.doors.terminal import escape
@@ -38,7 +38,8 @@ def wait(sessions: tuple[str, ...], *, timeout: float | None, output_format: str
     from remit.app.delegating.views import find_session
     from remit.app.delegating.workspace import Workspace
 
-    ws = Workspace.open()
+    ws = Workspace.open(lenient=True)
+    warn_of_settings(ws.trouble)
     wanted = [*dict.fromkeys(find_session(ws.home, each) for each in sessions or (None,))]
     waited = asyncio.run(_wait(ws, wanted, timeout, output_format))
     if len(waited) == 1 and waited[0].trouble is not None:
@@ -114,7 +115,8 @@ def cancel(session: str, *, reason: str | None, output_format: str) -> int:
     from remit.app.delegating.views import find_session
     from remit.app.delegating.workspace import Workspace
 
-    ws = Workspace.open()
+    ws = Workspace.open(lenient=True)
+    warn_of_settings(ws.trouble)
     wanted = find_session(ws.home, session)
     waited = asyncio.run(_cancel(ws, wanted, " ".join((reason or "").split())[:_MAX_REASON]))
     _tell([waited], output_format=output_format, as_list=False)

@@ -1,0 +1,61 @@
+"""Settings that cannot be followed: whatever is at work can still be seen, waited for and ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from remit.testing.agent import ScriptedAgent
+from tests.doors.cli.test_lint import git
+from tests.doors.work import detach, load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.doors.conftest import Remit
+
+BROKEN = {
+    "this is not TOML\n": "remit.toml",
+    "[runners.mine]\nmodel = 'large'\n": "[runners.mine] says neither command nor entry",
+    "[limits]\nrunning = 'many'\n": "remit.toml",
+}
+
+
+@pytest.fixture(autouse=True)
+def _repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("REMIT_TICKET", "REMIT_SESSION_ID"):
+        monkeypatch.delenv(name, raising=False)
+    git(tmp_path, "init", "-q", "-b", "main")
+
+
+@pytest.fixture
+def agent(tmp_path_factory: pytest.TempPathFactory) -> ScriptedAgent:
+    """A program whose log is outside the workspace."""
+    return ScriptedAgent(tmp_path_factory.mktemp("agents"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("settings", "told"), BROKEN.items())
+def test_work_can_be_seen_and_ended(
+    remit: Remit, agent: ScriptedAgent, tmp_path: Path, settings: str, told: str
+) -> None:
+    session = detach(remit, agent.says("I am here.\n").hangs(), until="hung")
+    (tmp_path / "remit.toml").write_text(settings)
+    assert remit("run", "-", "More.", "--command", "true").code == 2
+    for words in (("ps", "--json"), ("show", session, "--json"), ("tree", session, "--json")):
+        assert load(remit(*words))
+    shown = remit("logs", session)
+    assert (shown.code, "I am here." in shown.text) == (0, True)
+    waited = remit("wait", session, "--timeout", "0.1")
+    assert (waited.code, "is not over" in waited.text) == (1, True)
+    cancelled = remit("cancel", session)
+    assert cancelled.code == 0
+    for ended in (shown, waited, cancelled):
+        warning = ended.err.decode()
+        assert warning.startswith("remit: warning: ")
+        assert told in warning
+        assert warning.endswith("; until then the usual settings hold\n")
+        assert warning.count("\n") == 1
+    assert remit("ps", "--json").out == b"[]\n"
+    assert agent.list_living() == []
