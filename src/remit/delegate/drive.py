@@ -143,12 +143,12 @@ class Drive:
         number = sessions.count_attempts(self.home, self.row.session_id)
         for earlier in range(1, number):
             self.turns.append(self._examine(earlier))
-        if number == 0 and self.terms.boot_id != sessions.load_boot_id():
+        if number == 0 and self.terms.boot_id != sessions.load_boot_id() and self.terms.retry != "safe":
             return Turn(1, "orphaned", Heard(), reason="the machine was started anew meanwhile")
-        message = None
+        message, goes_on = None, False
         while True:
-            if number == 0 or message is not None or not self._was_begun(number):
-                number = max(number, 1) if message is None else number + 1
+            if goes_on or number == 0 or not self._was_begun(number):
+                number = max(number + goes_on, 1)
                 refusal = self._start(number, message)
                 if refusal is not None:
                     return refusal
@@ -158,7 +158,8 @@ class Drive:
             self.live = Heard()
             self._record(turn)
             message = self._find_message(turn)
-            if message is None:
+            goes_on = message is not None or self._may_run_again(turn)
+            if not goes_on:
                 return turn
 
     def _was_begun(self, number: int) -> bool:
@@ -378,6 +379,12 @@ class Drive:
             return None
         findings = () if turn.judgement is None else turn.judgement.findings
         return render_reask(findings, dialect=self.terms.dialect, session_id=self.row.session_id)
+
+    def _may_run_again(self, turn: Turn) -> bool:
+        """Whether an attempt that was lost is made once more: where its work may be done twice, and there is time."""
+        seconds = ((self.row.deadline_ms or 0) - read_clock_ms()) / 1000
+        is_left = seconds >= _LEAST_LEFT_S and len(self.turns) <= self.terms.reasks
+        return turn.ending == "orphaned" and self.terms.retry == "safe" and is_left
 
     def _may_ask_again(self, turn: Turn, *, can_resume: bool) -> bool:
         """Whether an answer that does not hold is sent back: an agent that could not answer is not asked again."""

@@ -1,0 +1,80 @@
+"""An agent that is lost with its shim: run again where its work may be done twice, else what it left is told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from remit.app.delegating.asking import Request
+from remit.app.delegating.workspace import Workspace
+from remit.testing.agent import ScriptedAgent
+from remit.workspace import sessions
+from remit.workspace.ledger.delegations import list_attempts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from remit.delegate.envelope import Envelope
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workspace, and whoever runs the tests is nobody's agent."""
+    for name in ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / ".git").mkdir()
+    return tmp_path
+
+
+@pytest.fixture
+def agent(tmp_path_factory: pytest.TempPathFactory) -> ScriptedAgent:
+    """A program whose log is outside the workspace; it ends when a file is there."""
+    return ScriptedAgent(tmp_path_factory.mktemp("agents"))
+
+
+def lose(root: Path, agent: ScriptedAgent, *, losses: int, reasks: int = 2) -> tuple[Envelope, list[str | None]]:
+    """Delegate, kill the shim so many times, and let the agent end after that; how each attempt ended."""
+
+    async def delegate() -> tuple[Envelope, list[str | None]]:
+        async with Workspace.open(root) as ws:
+            command = agent.waits_for("go").obeys().command
+            request = Request("-", "Write a report.", command=command, settles=False, timeout_s=30, reasks=reasks)
+            session_id = (await ws.start(request)).row.session_id
+            for number in range(1, losses + 1):
+                folder = sessions.find_folder(ws.home, session_id, number)
+                while len(agent.did("began")) < number:  # noqa: ASYNC110 - what happens in another process
+                    await asyncio.sleep(0.01)
+                with open(f"{folder}/pids.json", encoding="utf-8") as file:  # noqa: PTH123, ASYNC230 - a line
+                    os.kill(json.load(file)["shim"], signal.SIGKILL)
+            (root / "go").touch()
+            envelope = await ws.wait(session_id)
+            return envelope, [each.ending for each in list_attempts(ws.home.ledger, session_id)]
+
+    return asyncio.run(asyncio.wait_for(delegate(), 60))
+
+
+def test_what_may_be_done_twice_is_run_again_when_it_was_lost(root: Path, agent: ScriptedAgent) -> None:
+    (root / "remit.toml").write_text('[runners.command]\nretry = "safe"\n')
+    envelope, endings = lose(root, agent, losses=1)
+    assert (envelope.status, envelope.attempts) == ("completed", 2)
+    assert endings == ["orphaned", "exited"]
+    assert len(agent.did("began")) == 2
+
+
+def test_it_is_run_again_only_as_often_as_it_may_be_asked_again(root: Path, agent: ScriptedAgent) -> None:
+    (root / "remit.toml").write_text('[runners.command]\nretry = "safe"\n')
+    envelope, endings = lose(root, agent, losses=2, reasks=1)
+    assert (envelope.status, envelope.errors[0].code) == ("partial", "ORPHANED")
+    assert endings == ["orphaned", "orphaned"]
+
+
+def test_what_may_not_be_done_twice_is_not(root: Path, agent: ScriptedAgent) -> None:
+    envelope, endings = lose(root, agent, losses=1)
+    assert (envelope.status, envelope.errors[0].code) == ("partial", "ORPHANED")
+    assert endings == ["orphaned"]
+    assert len(agent.did("began")) == 1
