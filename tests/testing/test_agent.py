@@ -64,6 +64,12 @@ def test_one_that_obeys_is_believed(root: Path, agent: ScriptedAgent, dialect: s
     assert {act.session for act in agent.acts} == {envelope.session_id}
 
 
+def test_what_a_file_is_called_follows_from_its_place(root: Path, agent: ScriptedAgent) -> None:
+    paths = ("specs/1_a/plans/implementation-001.md", "specs/1_a/reports/research-001.md", "cache.py", "notes.md")
+    envelope = delegate(root, agent.obeys(dict.fromkeys(paths, "# A\n")))
+    assert [artifact.kind for artifact in envelope.artifacts] == ["plan", "report", "implementation", "report"]
+
+
 def test_acts_come_one_after_the_other(root: Path, agent: ScriptedAgent) -> None:
     agent.writes("notes/a.md", "in ${session}, at depth ${depth}").sleeps(0.05).obeys({"b.md": "# B\n"})
     envelope = delegate(root, agent)

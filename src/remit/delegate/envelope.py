@@ -54,6 +54,7 @@ class EnvelopeArtifact(NamedTuple):
 
     path: str
     kind: str = ""
+    """In the agent's own word, where it gave one."""
     summary: str = ""
     grade: str = ""
     """claimed, present, changed or attributed."""
@@ -126,7 +127,7 @@ def gather_artifacts(
     gathered = []
     for artifact in artifacts:
         grade = grades.get(artifact.path)
-        told = EnvelopeArtifact(artifact.path, artifact.kind, artifact.summary or "")
+        told = EnvelopeArtifact(artifact.path, artifact.word or artifact.kind, artifact.summary or "")
         if grade is not None:
             told = told._replace(
                 grade=grade.grade, reason=grade.reason, sha256=grade.sha256 or "", size_bytes=grade.facts.size_bytes

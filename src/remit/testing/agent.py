@@ -99,7 +99,7 @@ class ScriptedAgent:
     # --- those that do their work -------------------------------------------------------------------------------------
 
     def obeys(self, files: Mapping[str, str] | None = None, *, status: str = "completed") -> Self:
-        """Write the files and return them; without any, a report."""
+        """Write the files and return them; without any, a report. What each is called follows from its folder."""
         wanted = {_REPORT: _TEXT} if files is None else files
         for path, text in wanted.items():
             self.writes(path, text)

@@ -225,7 +225,7 @@ class Player:
         payload: dict[str, Any] = {
             "status": status,
             "summary": "The work was done as the script says. There is nothing else to tell.",
-            "artifacts": [{"type": "report", "path": path, "summary": "What was asked for."} for path in files],
+            "artifacts": [{"type": _name_kind(path), "path": path, "summary": "What was asked for."} for path in files],
             "metadata": {"session_id": self.session, "duration_seconds": 1, "agent_type": self.agent,
                          "delegation_depth": self.depth, "delegation_path": self.path},
             "errors": [] if status == "completed" else [fault],
@@ -266,6 +266,14 @@ class Player:
             self.do_write(f"{os.path.dirname(manifest)}/{payload['file']}", f"# Scripted\n{sections}")
         self.do_write(manifest, json.dumps(_change(payload, changes), separators=(",", ":")) + "\n", append=True)
         return _SENTENCES.get(status, _SENTENCES["blocked"])
+
+
+def _name_kind(path: str) -> str:
+    """What a file is, by where it lies."""
+    folder, _, name = path.rpartition("/")
+    kinds = {"plans": "plan", "reports": "report", "summaries": "summary"}
+    usual = "implementation" if name.endswith(".py") else "report"
+    return kinds.get(folder.rpartition("/")[2], usual)
 
 
 def _change(payload: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:

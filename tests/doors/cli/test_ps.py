@@ -280,7 +280,7 @@ def test_show_tells_what_was_claimed_and_what_was_done(remit: Remit, agent: Scri
     remit("run", "-", "Write a report.", "--command", agent.lies().command)
     ended = remit("show")
     assert ended.code == 0
-    assert "· report.md  research, present (it did not change since the delegation began)" in ended.text
+    assert "· report.md  report, present (it did not change since the delegation began)" in ended.text
     assert "work      Write a report." in ended.text
     assert "attempts\n  1  exited, fabricated: EVD001" in ended.text
     assert "settled\n  errors    done" in ended.text

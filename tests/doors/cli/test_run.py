@@ -74,7 +74,7 @@ def test_work_that_holds_comes_back_on_standard_output(remit: Remit, agent: Scri
     assert ended.code == 0, ended.err
     lines = ended.text.splitlines()
     assert lines[0].startswith("✓ command: completed · ")
-    assert "  ✓ report.md  research, changed" in lines
+    assert "  ✓ report.md  report, changed" in lines
     (row,) = list_rows(remit.folder)
     assert lines[-1] == f"  see: remit show {row.session_id} --full"
     told = ended.err.decode().splitlines()
