@@ -12,7 +12,7 @@ import pytest
 
 from remit.app.delegating.workspace import Workspace
 from remit.workspace import sessions
-from remit.workspace.ledger.delegations import Delegation
+from remit.workspace.ledger.delegations import Delegation, count_attempts
 
 REMIT = f"{sys.executable} -m remit"
 
@@ -38,7 +38,7 @@ async def wait_for_child(ws: Workspace, depth: int) -> Delegation:
     last = time.monotonic() + 60
     while time.monotonic() < last:
         row = find(ws, depth)
-        if row is not None and row.state == "running" and sessions.count_attempts(ws.home, row.session_id):
+        if row is not None and row.state == "running" and count_attempts(ws.home.ledger, row.session_id):
             return row
         await asyncio.sleep(0.05)
     raise AssertionError("no child began")

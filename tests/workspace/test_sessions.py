@@ -23,7 +23,6 @@ from remit.workspace.sessions import (
     Sandbox,
     ShimOrder,
     Started,
-    count_attempts,
     find_enclosing,
     find_folder,
     find_state,
@@ -94,7 +93,6 @@ def test_an_attempt_is_none_then_alive_then_finished(home: Home) -> None:
     assert list_living(home) == []
     assert not list(Path(home.folder, "living").iterdir())
     assert not send_control(attempt.folder, "cancel")
-    assert count_attempts(home, "sess_1_aaaaaa") == 1
 
 
 def test_an_attempt_is_alive_from_the_moment_it_is_started(home: Home) -> None:
@@ -255,6 +253,17 @@ def test_an_output_is_heard_as_far_as_its_shim_has_kept_it(home: Home) -> None:
     heard: list[bytes] = []
     assert hear_out(attempt.folder, result, heard.append)
     assert heard == [b"done\n"]
+
+
+def test_the_output_of_an_agent_that_never_ran_is_nothing(home: Home) -> None:
+    attempt = make_attempt(home, "sess_1_aaaaaa", 1)
+    order = ShimOrder(("echo", "done"), home.root, 1, {"PATH": os.environ["PATH"]})
+    result = finish(attempt, start_shim(home, attempt, order, key=KEY))
+    assert result is not None
+    assert result.ending == "timeout"
+    heard: list[bytes] = []
+    assert hear_out(attempt.folder, result, heard.append)
+    assert not heard
 
 
 def test_an_agent_cannot_see_the_key(home: Home) -> None:

@@ -21,7 +21,7 @@ from remit.errors import BusyError, RemitError, RunnerError
 from remit.runners.registry import get_runner
 from remit.workspace import sessions
 from remit.workspace.brokers import Presence, clear_departed, is_present
-from remit.workspace.ledger.delegations import advance, list_delegations, load_delegation
+from remit.workspace.ledger.delegations import advance, count_attempts, list_delegations, load_delegation
 from remit.workspace.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.workspace.ledger.slots import Slots, claim, set_deadline, set_ticket
 from remit.workspace.ledger.texts import keep_texts
@@ -148,7 +148,7 @@ class Broker:
 
     async def _lose(self, row: Delegation, error: RunnerError) -> Conclusion:
         """What becomes of a delegation whose runner nobody knows any more: its agent could not be understood."""
-        number = sessions.count_attempts(self.home, row.session_id)
+        number = count_attempts(self.home.ledger, row.session_id)
         while number and sessions.is_alive(sessions.find_folder(self.home, row.session_id, number)):
             self.tell_end(row.session_id)
             await asyncio.sleep(_ENDING_S)
@@ -266,7 +266,7 @@ class Broker:
 
     def tell_end(self, session_id: str) -> None:
         """Tell the shim of a delegation to end its agent."""
-        number = sessions.count_attempts(self.home, session_id)
+        number = count_attempts(self.home.ledger, session_id)
         if number:
             sessions.send_control(sessions.find_folder(self.home, session_id, number), "cancel")
 

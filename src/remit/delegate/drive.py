@@ -12,7 +12,7 @@ import os
 from contextlib import suppress
 from errno import ENOENT
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from remit.delegate.briefing import render_handback, render_reask
 from remit.delegate.calling import Call
@@ -32,14 +32,21 @@ from remit.workspace import sessions
 from remit.workspace.evidence.kept import inherit_before, load_before, take_before
 from remit.workspace.evidence.values import Limits
 from remit.workspace.ledger.activity import add_act
-from remit.workspace.ledger.delegations import Attempt, load_delegation, record_attempt, set_usage
+from remit.workspace.ledger.delegations import (
+    Attempt,
+    begin_attempt,
+    count_attempts,
+    load_delegation,
+    record_attempt,
+    set_usage,
+)
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.slots import set_ticket
 from remit.workspace.ledger.texts import keep_texts, load_text
 from remit.workspace.secrets import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from remit.delegate.broker import Broker
     from remit.delegate.endings import Conclusion
@@ -51,6 +58,8 @@ if TYPE_CHECKING:
     from remit.workspace.evidence.values import Snapshot
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.ledger.store import Connection
+
+T = TypeVar("T")
 
 HANDBACK_SHARE, HANDBACK_MAX_S, HANDBACK_MIN_S = 0.1, 60.0, 3.0
 """How long before its end an agent is asked to hand back what it has; under the least there is no time for it."""
@@ -65,6 +74,8 @@ _LEAST_LEFT_S = 1.0
 _BEFORE_LIMITS = Limits(max_file_bytes=4 * 1024 * 1024, max_hashed_bytes=64 * 1024 * 1024, max_seconds=20)
 """What is hashed beforehand, so that a change of the same size is known for one."""
 _HANDBACK, _BUDGET = "handback", "budget"
+_LONG_BYTES = 256 * 1024
+_OVERWRITTEN = "its output was changed by somebody else after it was printed, so nobody knows what it answered"
 _OWN_END = ("exited", "crashed")
 """The endings that nobody asked for."""
 _MOST_FRAMES, _MOST_TRACE_CHARS = -100, 100_000
@@ -123,7 +134,7 @@ class Drive:
             self.before = await self._look_before()
             self._earlier_tools = list(self._hear_earlier())
         except RemitError as error:
-            if sessions.count_attempts(self.home, self.row.session_id):
+            if count_attempts(self.home.ledger, self.row.session_id):
                 raise  # its agent has begun
             return await self._conclude(_refuse(1, error))
         function = self.broker.functions.pop(self.row.session_id, None)  # it is called once
@@ -140,9 +151,11 @@ class Drive:
 
     async def _work(self) -> Turn:
         """Attempt after attempt, from the last one that was begun."""
-        number = sessions.count_attempts(self.home, self.row.session_id)
+        number = count_attempts(self.home.ledger, self.row.session_id)
+        if number > 1 and not self._was_begun(number):  # what the agent was to be told comes from the one before
+            number -= 1
         for earlier in range(1, number):
-            self.turns.append(self._examine(earlier))
+            self.turns.append(await self._examine(earlier))
         if number == 0 and self.terms.boot_id != sessions.load_boot_id() and self.terms.retry != "safe":
             return Turn(1, "orphaned", Heard(), reason="the machine was started anew meanwhile")
         message, goes_on = None, False
@@ -153,7 +166,7 @@ class Drive:
                 if refusal is not None:
                     return refusal
             await self._watch(number)
-            turn = self._examine(number)
+            turn = await self._examine(number)
             self.turns.append(turn)
             self.live = Heard()
             self._record(turn)
@@ -163,8 +176,10 @@ class Drive:
                 return turn
 
     def _was_begun(self, number: int) -> bool:
-        state = sessions.find_state(self._find_folder(number), key=self.key, boot_id=self.terms.boot_id)
-        return state != "none"
+        """Whether an attempt that the ledger has was ever started. A folder that is gone was removed afterwards."""
+        folder = self._find_folder(number)
+        state = sessions.find_state(folder, key=self.key, boot_id=self.terms.boot_id)
+        return state != "none" or not os.path.isdir(folder)
 
     def _find_folder(self, number: int) -> str:
         return sessions.find_folder(self.home, self.row.session_id, number)
@@ -181,6 +196,8 @@ class Drive:
             order = self._make_order(number, environ)
             launch = self._make_launch(order, message)
             attempt = sessions.make_attempt(self.home, self.row.session_id, number)
+            # Between its folder and its shim: one that is begun and has no folder has lost it.
+            begin_attempt(self.home.ledger, self.row.session_id, number)
             self.started = sessions.start_shim(self.home, attempt, self._make_shim_order(launch, environ), key=self.key)
         except RemitError as error:  # nothing of it runs, and so it must not be begun later by another
             return _refuse(number, error)
@@ -286,11 +303,12 @@ class Drive:
         finally:
             waiter.cancel()
 
-    def _examine(self, number: int) -> Turn:
+    async def _examine(self, number: int) -> Turn:
         """What came of an attempt that is over, read from its folder."""
         folder = self._find_folder(number)
         result = sessions.load_result(folder, key=self.key)
-        heard = _listen_to(folder, self.runner.listen(self._make_order(number, {})), result)
+        listener = self.runner.listen(self._make_order(number, {}))
+        heard = await _do_aside(_measure(folder, result), partial(_listen_to, folder, listener, result))
         if result is None:
             return self._examine_lost(number, heard)
         if result.errno is not None:  # the program could not be executed at all
@@ -301,7 +319,7 @@ class Drive:
             turn = turn._replace(heard=heard, exit_code=128 + (result.signal or 0))
         # Before anyone interprets it. It is on disk with the result; until then the attempt's folder has it.
         self._keep_answer(heard, number)
-        return turn._replace(judgement=self._judge(heard))
+        return turn._replace(judgement=await self._judge(heard))
 
     def _tell_missing(self, number: int, code: int) -> RunnerError:
         """Why the program could not be executed."""
@@ -325,16 +343,18 @@ class Drive:
             data = (heard.text or "").encode("utf-8", "surrogatepass")
             keep_texts(self.home, self.row.session_id, {f"answer-{number}": data}, db=db, durable=False)
 
-    def _judge(self, heard: Heard) -> Judgement | None:
+    async def _judge(self, heard: Heard) -> Judgement | None:
         if not (heard.text or "").strip():
             return None
         expectation = Expectation(
             self.row.session_id, self.row.agent or None, self.terms.kind or None, self.row.depth, self.row.path
         )
         words: Any = self.terms.words
-        return judge_answer(
-            heard.text or "", self._make_scene(heard), dialect=self.terms.dialect, expectation=expectation, words=words
-        )
+        judge = partial(
+            judge_answer, heard.text or "", self._make_scene(heard), dialect=self.terms.dialect,
+            expectation=expectation, words=words,
+        )  # fmt: skip
+        return await _do_aside(len(heard.text or ""), judge)
 
     def _make_scene(self, heard: Heard) -> Scene:
         """What is known of the agent's work: the tools of all its attempts, unless one of them did not tell."""
@@ -354,8 +374,8 @@ class Drive:
         while earlier not in known:
             known.add(earlier)
             row = load_delegation(self.home.ledger, earlier)
-            count = sessions.count_attempts(self.home, earlier)
-            if row is None or not count:
+            count = count_attempts(self.home.ledger, earlier)
+            if row is None or not count or not sessions.has_session(self.home, earlier):
                 yield None
                 return
             key = (load_text(self.home, earlier, "key") or b"").decode()
@@ -450,7 +470,7 @@ class Drive:
             return Turn(1, "exited", Heard(cause="crash", trouble=f"{type(error).__name__}: {str(error)[:300]}"))
         heard = Heard(answer.result())
         await self.broker.together.write(partial(self._keep_answer, heard, 1), durable=False)
-        return Turn(1, "exited", heard, 0, judgement=self._judge(heard))
+        return Turn(1, "exited", heard, 0, judgement=await self._judge(heard))
 
     def _keep_trace(self, error: Exception, db: Connection) -> None:
         """Where an exception came from (R2.12): a function has no standard error that would tell."""
@@ -475,7 +495,7 @@ class Drive:
         kept = load_before(self.home, self.row.session_id)
         if kept is None and self.terms.resume_of:
             kept = inherit_before(self.home, self.row.session_id, self.terms.resume_of)
-        if kept is not None or sessions.count_attempts(self.home, self.row.session_id):
+        if kept is not None or count_attempts(self.home.ledger, self.row.session_id):
             return kept
         began_ms = read_clock_ms()
         before = await asyncio.to_thread(take_before, self.home, self.row.session_id, self.terms.root, _BEFORE_LIMITS)
@@ -598,18 +618,27 @@ def _load(drive: Drive, kind: str) -> str:
     return (load_text(drive.home, drive.row.session_id, kind) or b"").decode("utf-8", "surrogatepass")
 
 
+async def _do_aside(size: int, work: Callable[[], T]) -> T:
+    """Do something in a thread where there is much of it: all that this process drives waits meanwhile."""
+    return await asyncio.to_thread(work) if size > _LONG_BYTES else work()
+
+
+def _measure(folder: str, result: sessions.Result | None) -> int:
+    return sessions.measure_out(folder) if result is None else result.out_kept
+
+
 def _listen_to(folder: str, listener: Listener, result: sessions.Result | None) -> Heard:
-    """Hear an attempt from its beginning."""
-    offset = 0
-    most = sessions.OUT_CAP_BYTES if result is None else result.out_kept  # an agent could make its file any size
-    while data := sessions.read_out(folder, offset, min(PIECE_BYTES, most - offset)):
-        offset += len(data)
-        listener.feed(data)
-    tail = None if result is None else sessions.load_tail(folder, result)
-    if tail is not None:
-        listener.feed(b"\n" + tail.data)
+    """Hear an attempt from its beginning. What somebody else has written over its output is no answer of its."""
+    is_own, offset = True, 0
+    if result is not None:
+        is_own = sessions.hear_out(folder, result, listener.feed)
+    else:
+        while data := sessions.read_out(folder, offset, min(PIECE_BYTES, sessions.OUT_CAP_BYTES - offset)):
+            offset += len(data)
+            listener.feed(data)
     errors = sessions.read_out(folder, 0, PIECE_BYTES, stream="err")
-    return listener.finish(errors=errors, exit_code=None if result is None else result.exit_code)
+    heard = listener.finish(errors=errors, exit_code=None if result is None else result.exit_code)
+    return heard if is_own else Heard(usage=heard.usage, tools=(), cause="no_answer", trouble=_OVERWRITTEN)
 
 
 def _list_written(heard: Heard, root: str) -> set[str]:

@@ -193,18 +193,11 @@ def make_attempt(home: Home, session_id: str, number: int) -> Attempt:
                 raise StorageError(f"'{place}' is not a folder", hint="move it away")
         with suppress(FileExistsError):
             os.mkfifo(f"{folder}/control", 0o600)
+        if not stat.S_ISFIFO(os.lstat(f"{folder}/control").st_mode):
+            raise StorageError(f"'{folder}/control' is not a pipe", hint="move it away")
     except OSError as error:
         raise tell_failure(folder, error) from error
     return Attempt(session_id, number, folder)
-
-
-def count_attempts(home: Home, session_id: str) -> int:
-    """The number of the last attempt that a folder was made for; 0 where there is none."""
-    try:
-        names = os.listdir(os.path.dirname(find_folder(home, session_id, 1)))
-    except OSError:
-        return 0
-    return max((int(name) for name in names if name.isascii() and name.isdecimal()), default=0)
 
 
 def start_shim(home: Home, attempt: Attempt, order: ShimOrder, *, key: str) -> Started:
@@ -475,6 +468,14 @@ def read_out(folder: str, offset: int, limit: int, *, stream: Literal["out", "er
         os.close(handle)
 
 
+def measure_out(folder: str) -> int:
+    """How much an agent has printed so far, in bytes."""
+    try:
+        return os.lstat(f"{folder}/out").st_size
+    except OSError:
+        return 0
+
+
 def find_heard_ms(folder: str) -> int | None:
     """When an agent has last printed something; None where it never did."""
     times = []
@@ -518,6 +519,8 @@ def hear_out(folder: str, result: Result, feed: Callable[[bytes], None]) -> bool
     """
     from hashlib import blake2b  # noqa: PLC0415 - only where an attempt is over
 
+    if not result.out_bytes:
+        return True
     total, offset = blake2b(digest_size=_HASH_BYTES), 0
     while data := read_out(folder, offset, min(_HEARD_BYTES, result.out_kept - offset)):
         offset += len(data)

@@ -15,7 +15,7 @@ from remit.runners import Order
 from remit.runners.registry import get_runner
 from remit.workspace import sessions
 from remit.workspace.brokers import is_present
-from remit.workspace.ledger.delegations import load_delegation
+from remit.workspace.ledger.delegations import count_attempts, load_delegation
 from remit.workspace.ledger.texts import list_texts, load_text
 from remit.workspace.secrets import MARK, redact
 
@@ -57,7 +57,7 @@ class Log:
         self._number = attempt or 1
         self._reading: _Reading | None = None
         self._key = (load_text(home, session_id, "key") or b"").decode()
-        last = sessions.count_attempts(home, session_id)
+        last = self._count_kept()
         if attempt is not None and not 1 <= attempt <= last:
             have = f"it has {last}" if last else "nothing of it is kept"
             raise UsageError(f"there is no attempt {attempt} of {session_id}", hint=have)
@@ -79,12 +79,12 @@ class Log:
     def is_abandoned(self) -> bool:
         """Whether nobody drives it, and its agent has ended: nothing comes until somebody does."""
         row = self._load_row()
-        folder = self._find_folder(max(1, sessions.count_attempts(self.home, self.session_id)))
+        folder = self._find_folder(max(1, self._count_kept()))
         return row.ended_ms is None and not is_present(self.home, row.owner) and not sessions.is_alive(folder)
 
     def read(self) -> Iterator[Line]:
         """The lines that are new."""
-        if not sessions.count_attempts(self.home, self.session_id):
+        if not self._count_kept():
             yield from self._read_answers()
             return
         while True:
@@ -93,7 +93,7 @@ class Log:
             is_alive = sessions.is_alive(folder)  # before the reading, so that nothing comes after the last one
             while data := sessions.read_out(folder, reading.offset, _PIECE_BYTES, stream=self.stream):
                 yield from reading.take(data)
-            is_last = self._only is not None or self._number >= sessions.count_attempts(self.home, self.session_id)
+            is_last = self._only is not None or self._number >= self._count_kept()
             if not is_alive and not reading.is_finished:
                 yield from self._finish(reading, folder)
             if is_alive or is_last:
@@ -109,10 +109,16 @@ class Log:
             while data := sessions.read_out(folder, reading.offset, _PIECE_BYTES, stream=self.stream):
                 reading.offset += len(data)
                 yield data
-            is_last = self._only is not None or self._number >= sessions.count_attempts(self.home, self.session_id)
+            is_last = self._only is not None or self._number >= self._count_kept()
             if is_alive or is_last:
                 return
             self._number, self._reading = self._number + 1, None
+
+    def _count_kept(self) -> int:
+        """The attempts that there is something of: a function has none, and of an old session they are removed."""
+        is_function = bool(self._row.details.get("settings", {}).get("in_process"))
+        has_any = not is_function and sessions.has_session(self.home, self.session_id)
+        return count_attempts(self.home.ledger, self.session_id) if has_any else 0
 
     def _find_folder(self, number: int) -> str:
         return sessions.find_folder(self.home, self.session_id, number)

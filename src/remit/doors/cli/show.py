@@ -132,7 +132,7 @@ def _render_attempt(attempt: Attempt, *, full: bool, paint: Paint) -> str:
     shown = list(dict.fromkeys(codes))
     more = f" and {len(shown) - _MAX_CODES} more" if len(shown) > _MAX_CODES else ""
     told = f": {escape(', '.join(shown[:_MAX_CODES]))}{more}" if shown else ""
-    words = ", ".join(escape(word) for word in (attempt.ending, attempt.outcome) if word)
+    words = ", ".join(escape(word) for word in (attempt.ending or "begun", attempt.outcome) if word)
     lines = [f"{attempt.number}  {words}{told}{_tell_usage(attempt.usage)}"]
     if full:
         lines += [f"   {_render_finding(each, paint)}" for each in attempt.findings if isinstance(each, dict)]

@@ -1,0 +1,169 @@
+"""Attempts: what lies in an agent's folder does not decide what it has said, how often it runs or when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shlex
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from remit.app.delegating.workspace import Workspace
+from remit.workspace import sessions
+from remit.workspace.ledger.delegations import begin_attempt, count_attempts, list_attempts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from remit.delegate.envelope import Envelope
+
+OWN = '".remit/sessions/$REMIT_SESSION_ID'
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workspace, and whoever runs the tests is nobody's agent."""
+    for name in ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT"):
+        monkeypatch.delenv(name, raising=False)
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    return tmp_path
+
+
+async def until(holds: Callable[[], object]) -> None:
+    last = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < last
+        await asyncio.sleep(0.02)
+
+
+def begin(ws: Workspace, script: str) -> asyncio.Future[Envelope]:
+    return asyncio.ensure_future(ws.delegate("-", "go", command=f"sh -c {shlex.quote(script)}", timeout_s=60))
+
+
+def leave_at_work(root: Path, script: str) -> str:
+    """Start an agent and go away when it has begun: its session."""
+
+    async def play() -> str:
+        async with Workspace.open(root, environ={**os.environ}) as ws:
+            begin(ws, script)
+            await until((root / "began").exists)
+            return ws.list()[0].session_id
+
+    return asyncio.run(play())
+
+
+def take_over(root: Path, session_id: str) -> Envelope:
+    async def play() -> Envelope:
+        async with Workspace.open(root, environ={**os.environ}) as ws:
+            return await asyncio.wait_for(ws.wait(session_id), 20)
+
+    return asyncio.run(play())
+
+
+def render_return(session_id: str) -> str:
+    """A return that nothing could be said against."""
+    return json.dumps(
+        {
+            "status": "completed",
+            "summary": "The work was looked at. The report says all of it.",
+            "artifacts": [{"type": "report", "path": "report.md", "summary": "The report."}],
+            "metadata": {
+                "session_id": session_id,
+                "agent_type": "command",
+                "delegation_depth": 1,
+                "delegation_path": ["orchestrator", "command"],
+                "duration_seconds": 1,
+            },
+            "errors": [],
+            "next_steps": ["Read it"],
+        }
+    )
+
+
+@pytest.mark.parametrize("forged", [False, True])
+def test_nobody_is_judged_by_what_another_has_written(root: Path, *, forged: bool) -> None:
+    """The same words are a return where the agent has printed them, and nothing where they were put into its file."""
+    script = "echo The report > report.md; until [ -e words ]; do sleep 0.01; done; cat words; touch told; "
+    script += "until [ -e go ]; do sleep 0.01; done"
+
+    async def play() -> Envelope:
+        async with Workspace.open(root, environ={**os.environ}) as ws:
+            work = begin(ws, script)
+            await until((root / "report.md").exists)
+            session_id = ws.list()[0].session_id
+            claim = render_return(session_id) + "\n"
+            (root / "new").write_text("I could not do it at all.\n" * 40 if forged else claim)
+            (root / "new").rename(root / "words")
+            out = root / f".remit/sessions/{session_id}/1/out"
+            await until(lambda: (root / "told").exists() and out.stat().st_size)
+            if forged:
+                out.write_text(claim)
+            (root / "go").touch()
+            return await work
+
+    envelope = asyncio.run(play())
+    if forged:
+        assert (envelope.status, envelope.outcome) == ("failed", "missing")
+        assert "changed by somebody else" in envelope.errors[0].message
+    else:
+        assert (envelope.status, envelope.outcome) == ("completed", "accepted")
+
+
+@pytest.mark.parametrize("number", [2, 99_999_999])
+def test_a_folder_that_an_agent_has_made_is_no_attempt(root: Path, number: int) -> None:
+    script = f'mkdir {OWN}/{number}"; echo ran >> runs; touch began; until [ -e go ]; do sleep 0.01; done'
+    session_id = leave_at_work(root, script)
+    assert (root / f".remit/sessions/{session_id}/{number}").is_dir()
+    (root / "go").touch()
+    assert take_over(root, session_id).status == "failed"
+    assert (root / "runs").read_text() == "ran\n"
+
+
+def test_an_agent_that_removes_its_folder_does_not_run_twice(root: Path) -> None:
+    session_id = leave_at_work(root, f'rm -r {OWN}"; echo ran >> runs; touch began; sleep 0.5')
+    assert not (root / f".remit/sessions/{session_id}").exists()
+    assert take_over(root, session_id).ending == "orphaned"
+    assert (root / "runs").read_text() == "ran\n"
+
+
+def test_each_attempt_has_its_own_beginning(root: Path) -> None:
+    """And is in the ledger from then on."""
+    (root / "remit.toml").write_text('[runners.command]\nretry = "safe"\n[delegate]\nreasks = 1\n')
+
+    async def play() -> None:
+        async with Workspace.open(root, environ={**os.environ}) as ws:
+            script = "touch began; sleep 0.2; echo no return"
+            work = begin(ws, script)
+            await until((root / "began").exists)
+            session_id = ws.list()[0].session_id
+            assert count_attempts(ws.home.ledger, session_id) == 1
+            assert list_attempts(ws.home.ledger, session_id)[0].ending is None
+            await work
+            first, second = list_attempts(ws.home.ledger, session_id)
+            assert (first.ending, second.ending) == ("exited", "exited")
+            assert first.ended_ms is not None
+            assert first.started_ms + 200 <= first.ended_ms <= second.started_ms
+
+    asyncio.run(play())
+
+
+def test_a_question_that_was_about_to_be_asked_again_is_asked(root: Path) -> None:
+    """Killed after the ledger had the second attempt, and before anything of it ran."""
+    (root / "remit.toml").write_text('[runners.command]\nretry = "safe"\n[delegate]\nreasks = 1\n')
+    script = 'cat > "asked.$(ls asked.* 2>/dev/null | wc -l)"; touch began; echo no return'
+    session_id = leave_at_work(root, f"{script}; until [ -e go ]; do sleep 0.01; done")
+    ws = Workspace(str(root), environ={})
+    begin_attempt(ws.home.ledger, session_id, 2)
+    sessions.make_attempt(ws.home, session_id, 2)
+    ws.home.close()
+    (root / "go").touch()
+    take_over(root, session_id)
+    first, second = (root / "asked.0").read_text(), (root / "asked.1").read_text()
+    assert second.startswith(first.rstrip("\n"))
+    assert len(second) > len(first) + 20
+    assert not (root / "asked.2").exists()
