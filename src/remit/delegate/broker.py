@@ -18,6 +18,7 @@ from remit.delegate.report import add_steps, load_report, make_report, render_re
 from remit.delegate.terms import read_terms
 from remit.delegate.together import Together
 from remit.errors import BusyError, RemitError, RunnerError
+from remit.model import NOTHING
 from remit.runners.registry import get_runner
 from remit.workspace import sessions
 from remit.workspace.brokers import Presence, clear_departed, is_present
@@ -65,6 +66,8 @@ class Broker:
         self.environ = dict(os.environ if environ is None else environ)
         self.functions: dict[str, Any] = {}
         """Functions that run in this process, by session."""
+        self.variables: Mapping[str, Mapping[str, str]] = NOTHING
+        """What the workspace sets in the environment of each runner."""
         self.drives: dict[str, Drive] = {}
         self.together = Together(home)
         self.line = Line(self)

@@ -23,8 +23,9 @@ from remit.delegate.limits import Budget, Spent, find_exhausted, left
 from remit.delegate.lineage import is_limited, load_tree
 from remit.delegate.terms import read_terms
 from remit.delegate.ticket import CARRIED, RANDOM_BYTES, SESSION, TICKET, mint
+from remit.delegate.variables import fill_values
 from remit.errors import RefusedError, RemitError, RunnerError
-from remit.model import Expectation
+from remit.model import NOTHING, Expectation
 from remit.runners import Heard, Order, Usage
 from remit.runners.command import join_prompt
 from remit.runners.registry import STATE_PLACES
@@ -73,6 +74,8 @@ _LEAST_LEFT_S = 1.0
 """With less time left nobody is asked again."""
 _BEFORE_LIMITS = Limits(max_file_bytes=4 * 1024 * 1024, max_hashed_bytes=64 * 1024 * 1024, max_seconds=20)
 """What is hashed beforehand, so that a change of the same size is known for one."""
+_SAID = 200
+"""How much of what an agent says is shown."""
 _HANDBACK, _BUDGET = "handback", "budget"
 _LONG_BYTES = 256 * 1024
 _OVERWRITTEN = "its output was changed by somebody else after it was printed, so nobody knows what it answered"
@@ -193,7 +196,7 @@ class Drive:
         try:
             environ = self.broker.environ | self._mint()
             environ |= {"REMIT_ROOT": self.home.root, "TRACEPARENT": make_traceparent(self.broker.environ, self.row)}
-            order = self._make_order(number, environ)
+            order = self._make_order(number, environ)._replace(settings=self._fill_settings())
             launch = self._make_launch(order, message)
             attempt = sessions.make_attempt(self.home, self.row.session_id, number)
             # Between its folder and its shim: one that is begun and has no folder has lost it.
@@ -229,6 +232,11 @@ class Drive:
             _load(self, "instructions"), self.terms.is_native, self.terms.description, self.terms.model,
             self.terms.tools, budget.max_turns, budget.max_usd, environ, self.terms.settings,
         )  # fmt: skip
+
+    def _fill_settings(self) -> dict[str, Any]:
+        """What is set for the runner, with the variables that it is started with."""
+        now = self.broker.variables.get(self.row.runner, NOTHING)
+        return fill_values(self.terms.settings, now, runner=self.row.runner)
 
     def _make_launch(self, order: Order, message: str | None) -> Launch:
         harness_id = self._find_harness_id()
@@ -580,7 +588,8 @@ class _Watcher:
         if told != self.told and now_ms - self.told_ms >= _TELL_EVERY_S * 1000:
             self.told, self.told_ms = told, now_ms
             usage = drive.usage
-            details = {"said": live.said[:200], "tokens": usage.tokens, "cost_usd": usage.cost_usd}
+            said = redact(live.said)[:_SAID]  # in this order: of half a key nobody can tell that it is one
+            details = {"said": said, "tokens": usage.tokens, "cost_usd": usage.cost_usd}
             with drive.home.ledger.transaction() as db:
                 drive._note_usage(db)  # noqa: SLF001
                 drive.broker.note(drive.row.session_id, "progress", details)

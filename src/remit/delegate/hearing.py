@@ -74,7 +74,8 @@ def hear_callers(home: Home, environ: Mapping[str, str], own_runners: Mapping[st
     heard = {}
     for session_id, row in tree.line.items():
         with suppress(RunnerError):  # one that the workspace does not have any more
-            runner = get_runner(row.runner, own_runners)
+            base = read_terms(tree.terms[session_id]).base
+            runner = get_runner(row.runner, {**own_runners, row.runner: base} if base else own_runners)
             if row.state == "running" and runner.tells_usage:
                 heard[session_id] = _hear_attempts(home, session_id, runner, tree.terms[session_id])
     return heard

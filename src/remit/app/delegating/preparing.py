@@ -25,6 +25,7 @@ from remit.delegate.inputs import check_inputs, fill_inputs
 from remit.delegate.limits import Budget, clamp, find_timeout
 from remit.delegate.terms import Terms
 from remit.delegate.ticket import CARRIED, find_caller
+from remit.delegate.variables import hide_values
 from remit.errors import RefusedError, UsageError
 from remit.model import NOTHING
 from remit.runners.registry import get_runner
@@ -281,7 +282,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         description="" if definition is None else definition.description,
         model=table.model or _read_word(agent.get("model")) or None,
         tools=None if definition is None else definition.tools,
-        settings=given,
+        settings=hide_values(given, os.urandom(16).hex()),
         base=setting.own_runners.get(runner, ""),
         sandbox=request.sandbox,
         boot_id=sessions.load_boot_id(),

@@ -14,6 +14,7 @@ from remit.app.delegating.following import Seen, arrange
 from remit.app.settings import find_workspace
 from remit.delegate.report import load_report
 from remit.delegate.terms import read_terms
+from remit.delegate.variables import NAMES, SEAL, VALUES
 from remit.errors import RemitError, UsageError, find_meant
 from remit.workspace import sessions
 from remit.workspace.brokers import is_present, read_pid
@@ -237,10 +238,11 @@ def load_record(home: Home, session_id: str, *, full: bool = False) -> Record:
 
 def _hide_environ(terms: Terms) -> Terms:
     """The names of the variables that the workspace sets for a runner, without what they are set to."""
-    environ = terms.settings.get("env")
-    if not isinstance(environ, dict):
+    names = terms.settings.get(NAMES) or terms.settings.get(VALUES)
+    if not isinstance(names, list | tuple | dict):
         return terms
-    return terms._replace(settings={**terms.settings, "env": dict.fromkeys(environ, f"{MARK}]")})
+    shown = {name: value for name, value in terms.settings.items() if name not in (NAMES, SEAL)}
+    return terms._replace(settings=shown | {VALUES: dict.fromkeys(names, f"{MARK}]")})
 
 
 def _load_report(home: Home, row: Delegation) -> Envelope | None:

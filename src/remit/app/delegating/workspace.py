@@ -54,6 +54,7 @@ class Workspace:
         self.broker = Broker(
             self.home, slots=slots, begin=self._begin, settle=self._settle, own_runners=own, environ=self.environ
         )
+        self.broker.variables = {name: table.env for name, table in self.settings.delegation.runners.items()}
         self.engine: Engine = Local(self.broker)
         self._own_runners = own
         self._starting: set[asyncio.Future[Prepared]] = set()
