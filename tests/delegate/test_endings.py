@@ -54,6 +54,29 @@ def test_what_was_cut_short_is_a_part_with_what_is_on_disk(ending: str, code: st
     ]
 
 
+@pytest.mark.parametrize(
+    ("ending", "resumed", "retried"),
+    [
+        ("timeout", "Resume it with more time (--timeout): go on", "Retry it with more time (--timeout): anew"),
+        ("budget", "Resume it with a larger budget: go on", "Retry it with a larger budget: anew"),
+        ("cancelled", "Resume it: go on", "Retry it: anew"),
+        ("orphaned", "Look at what is there, then resume it: go on", "Look at what is there, then retry it: anew"),
+    ],
+)
+def test_only_what_can_be_resumed_is_offered_to_be(ending: str, resumed: str, retried: str) -> None:
+    """R0.14."""
+    left = make_changes("notes.md")
+    told = end(ending, comparison=left, resume="go on", retry="anew")
+    assert (told.faults[0].recommendation, told.next_steps) == (resumed, (resumed,))
+    assert end(ending, comparison=left, retry="anew").faults[0].recommendation == retried
+    assert "its program" in end(ending, comparison=left).faults[0].recommendation
+
+
+def test_what_failed_is_offered_to_be_begun_anew_only() -> None:
+    """R0.14."""
+    assert end("cancelled", resume="go on", retry="anew").next_steps == ("Retry it: anew",)
+
+
 def test_a_model_that_did_not_answer_until_the_end_is_named() -> None:
     told = end("timeout", heard=Heard(cause="api", trouble="its model's server did not answer: busy"))
     assert told.faults[0].message == "its time was up: its model's server did not answer: busy"

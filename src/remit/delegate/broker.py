@@ -11,7 +11,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from remit.delegate.drive import Drive
+from remit.delegate.drive import Drive, find_retry
 from remit.delegate.endings import Ended, conclude
 from remit.delegate.line import Line, find_deadline
 from remit.delegate.report import add_steps, load_report, make_report, render_report
@@ -155,7 +155,7 @@ class Broker:
         while number and sessions.is_alive(sessions.find_folder(self.home, row.session_id, number)):
             self.tell_end(row.session_id)
             await asyncio.sleep(_ENDING_S)
-        return conclude(Ended("orphaned", row.agent, reason=error.message))
+        return conclude(Ended("orphaned", row.agent, reason=error.message, retry=find_retry(row)))
 
     def _load(self, session_id: str) -> Delegation:
         row = load_delegation(self.home.ledger, session_id)
@@ -171,7 +171,7 @@ class Broker:
         reason = "no slot was free in its caller's time"
         if ending == "cancelled":
             reason = self.find_reason(row.session_id) or "it had not begun"
-        return conclude(Ended(ending, row.agent, reason=reason))
+        return conclude(Ended(ending, row.agent, reason=reason, retry=find_retry(row)))
 
     def _find_limit(self, row: Delegation) -> int | None:
         """When the caller's own time is up."""

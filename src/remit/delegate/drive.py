@@ -530,9 +530,14 @@ class Drive:
         return conclude(
             Ended(
                 ending, self.row.agent, turn.heard, turn.judgement, comparison, unclaimed, turn.exit_code, reason,
-                written, scene.shared, handed_back,
+                written, scene.shared, handed_back, self._find_resume(), find_retry(self.row),
             )
         )  # fmt: skip
+
+    def _find_resume(self) -> str:
+        """The command that goes on with it, where its harness can."""
+        can_resume = self.runner.can_resume and self._find_harness_id()
+        return f"remit resume {self.row.session_id}" if can_resume else ""
 
 
 class _Watcher:
@@ -656,6 +661,11 @@ def _list_written(heard: Heard, root: str) -> set[str]:
     real = os.path.realpath(root)
     below = {os.path.relpath(os.path.realpath(os.path.join(real, path)), real) for path in uses if "\0" not in path}
     return {path for path in below if not path.startswith("..")}
+
+
+def find_retry(row: Delegation) -> str:
+    """The command that asks for the same anew; a function of a program is called by that program only."""
+    return "" if read_terms(row.details).settings.get("in_process") else f"remit retry {row.session_id}"
 
 
 def make_traceparent(environ: dict[str, str], row: Delegation) -> str:

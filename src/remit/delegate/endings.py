@@ -64,6 +64,10 @@ class Ended(NamedTuple):
     shared: bool = False
     handed_back: bool = False
     """Whether it was asked to hand back what it had, because the time was nearly up."""
+    resume: str = ""
+    """The command that goes on with it in the session of its harness; empty where that cannot be."""
+    retry: str = ""
+    """The command that asks for the same anew; empty where only its own program can."""
 
 
 def conclude(ended: Ended) -> Conclusion:
@@ -99,7 +103,8 @@ def _pass_on(ended: Ended, returned: Return) -> Conclusion:
     judgement = ended.judgement
     ending, faults = "exited", returned.faults
     if ended.handed_back and returned.status == "partial":
-        kind, sentence, advice = _SAVED["timeout"]
+        kind, sentence, _ = _SAVED["timeout"]
+        advice = _advise(ended._replace(ending="timeout"), returned.status)
         ending, faults = "timeout", (_make_fault(kind, sentence, advice, recoverable=True), *faults)
     return Conclusion(
         ending, "accepted" if judgement is None else judgement.outcome, returned.status, returned.summary,
@@ -181,11 +186,12 @@ def _tell_findings(findings: Sequence[Finding]) -> str:
 # --- work that was cut short -----------------------------------------------------------------------------------------
 
 _SAVED = {
-    "timeout": ("timeout", "Its time was up", "Resume it, or give it more time (--timeout)"),
-    "cancelled": ("cancelled", "It was cancelled", "Resume it, or start it again"),
-    "budget": ("budget", "Its budget was used up", "Resume it with a larger budget"),
-    "orphaned": ("orphaned", "It was lost with its process or machine", "Look at what is there, then start it again"),
+    "timeout": ("timeout", "Its time was up", " with more time (--timeout)"),
+    "cancelled": ("cancelled", "It was cancelled", ""),
+    "budget": ("budget", "Its budget was used up", " with a larger budget"),
+    "orphaned": ("orphaned", "It was lost with its process or machine", ""),
 }
+"""The type of the error, what is told of it, and what is to be changed when it is done again."""
 _ADVICE = {
     "refused": "Correct what was refused, then try again",
     "execution": "See the log for what went wrong, then try again",
@@ -194,14 +200,14 @@ _ADVICE = {
 
 def _save(ended: Ended) -> Conclusion:
     """What was cut short: partial, with what is on disk (R2.7). Cancelled with nothing on disk, there is no part."""
-    kind, sentence, advice = _SAVED[ended.ending]
+    kind, sentence, _ = _SAVED[ended.ending]
     judgement = ended.judgement
     own = judgement.returned if judgement is not None else None
     artifacts = _salvage(ended)
     reason = ended.reason or (ended.heard.trouble if ended.heard is not None and ended.heard.cause == "api" else "")
     message = f"{sentence[:1].lower()}{sentence[1:]}" + (f": {reason}" if reason else "")
     status: Status = "failed" if ended.ending == "cancelled" and not artifacts else "partial"
-    advice = advice if status == "partial" else "Start it again"  # R0.14: what failed cannot be resumed
+    advice = _advise(ended, status)
     fault = _make_fault(kind, message, advice, recoverable=True)
     left = (
         f"{len(artifacts)} changed file{'s' * (len(artifacts) != 1)} left on disk" if artifacts else "nothing is left"
@@ -218,6 +224,18 @@ def _save(ended: Ended) -> Conclusion:
         () if judgement is None else judgement.findings, _get_notes(ended),
         unsure=tuple(artifact.path for artifact in artifacts if artifact.path not in (ended.written or ())),
     )  # fmt: skip
+
+
+def _advise(ended: Ended, status: Status) -> str:
+    """What can be done now (R0.14): what is partial goes on where its harness can; what failed is begun anew."""
+    change = _SAVED[ended.ending][2]
+    if status == "partial" and ended.resume:
+        what = f"resume it{change}: {ended.resume}"
+    else:
+        what = f"retry it{change}: {ended.retry}" if ended.retry else f"let its program ask again{change}"
+    if ended.ending == "orphaned":
+        return f"Look at what is there, then {what}"
+    return f"{what[:1].upper()}{what[1:]}"
 
 
 def _salvage(ended: Ended) -> tuple[Artifact, ...]:

@@ -36,9 +36,11 @@ class Python:
     def start(self, order: Order) -> Launch:
         """Call the entry point in a process of its own."""
         entry = order.settings.get("entry")
+        hint = 'write it as entry = "package.module:function" under [runners.NAME]'
+        if not entry:
+            raise RunnerError("the runner 'python' has no entry point", hint=hint)
         if not isinstance(entry, str) or not _ENTRY.match(entry):
-            hint = 'write it as entry = "package.module:function" under [runners.NAME]'
-            raise RunnerError(f"the runner 'python' has no entry point, but {entry!r}", hint=hint)
+            raise RunnerError(f"{entry!r} is no entry point for the runner 'python'", hint=hint)
         return Launch((sys.executable, "-m", HOST, entry), join_prompt(order).encode("utf-8", "surrogatepass"))
 
     def resume(self, order: Order, harness_id: str, message: str) -> Launch:

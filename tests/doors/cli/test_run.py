@@ -147,6 +147,8 @@ def test_a_hanging_agent_ends_at_its_time(remit: Remit, agent: ScriptedAgent) ->
     ended = remit("run", "-", "Write a report.", "--command", agent.hangs().command, "--timeout", "0.5s")
     assert ended.code == 1
     assert ended.text.startswith("✗ command: partial · timeout")
+    (row,) = list_rows(remit.folder)
+    assert f"  next: Retry it with more time (--timeout): remit retry {row.session_id}\n" in ended.text
     assert agent.did("hung")
     assert agent.list_living() == []
 
@@ -164,6 +166,12 @@ def test_a_crash_says_what_ended_the_program(remit: Remit, script: str, told: st
     assert (envelope["status"], envelope["ending"]) == ("failed", "crashed")
     (fault,) = envelope["errors"]
     assert (fault["code"], fault["message"]) == ("UNKNOWN_ERROR", told)
+
+
+def test_a_runner_without_an_entry_point_says_so(remit: Remit) -> None:
+    ended = remit("run", "-", "Write a report.", "--runner", "python", "--json")
+    assert ended.code == 2
+    assert load(ended)["errors"][0]["message"] == "the runner 'python' has no entry point"
 
 
 def test_a_program_that_is_not_there_could_not_run(remit: Remit) -> None:
