@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sqlite3
 import time
 from typing import TYPE_CHECKING
@@ -245,3 +246,19 @@ def test_one_that_nobody_can_wait_for_costs_no_other_its_result(root: Path, agen
             assert waited.envelope.status == "completed"
 
     asyncio.run(wait())
+
+
+def test_an_agent_whose_keeper_was_killed_is_told_so(root: Path) -> None:
+    async def work() -> None:
+        async with Workspace.open(root) as ws:
+            prepared = await ws.start(Request("-", "Hang.", command="sleep 100", settles=False))
+            folder = sessions.find_folder(ws.home, prepared.row.session_id, 1)
+            await wait_until(lambda: os.path.exists(f"{folder}/pids.json"))  # noqa: PTH110 - a string
+            keeper = sessions._load_pids(folder)  # noqa: SLF001 - nobody else needs to know
+            assert keeper is not None
+            os.kill(keeper.keeper, signal.SIGKILL)
+            told = await ws.wait(prepared.row.session_id)
+            assert (told.status, told.ending) == ("failed", "crashed")
+            assert told.errors[0].message.startswith("the program was ended with the process that kept it")
+
+    asyncio.run(work())

@@ -323,8 +323,8 @@ class Drive:
             return _refuse(number, self._tell_missing(number, result.errno))
         turn = Turn(number, _name_ending(result), heard, result.exit_code, result.reason)
         if result.ending == "crashed":
-            heard = _tell_signal(heard, result.signal or 0)
-            turn = turn._replace(heard=heard, exit_code=128 + (result.signal or 0))
+            heard = _tell_signal(heard, result.signal)
+            turn = turn._replace(heard=heard, exit_code=None if result.signal is None else 128 + result.signal)
         # Before anyone interprets it. It is on disk with the result; until then the attempt's folder has it.
         self._keep_answer(heard, number)
         return turn._replace(judgement=await self._judge(heard))
@@ -611,12 +611,14 @@ def _name_ending(result: sessions.Result) -> str:
     return result.ending
 
 
-def _tell_signal(heard: Heard, number: int) -> Heard:
+def _tell_signal(heard: Heard, number: int | None) -> Heard:
     """What was heard of a program that a signal ended: the signal, and what there is to say besides."""
     from signal import Signals  # noqa: PLC0415 - only where one did
 
-    name = Signals(number).name if number in {*Signals} else f"signal {number}"
-    told = f"the program was ended by {name}"
+    told = "the program was ended with the process that kept it"  # and that would have told by what
+    if number is not None:
+        name = Signals(number).name if number in {*Signals} else f"signal {number}"
+        told = f"the program was ended by {name}"
     trouble = f"{told}; {heard.trouble}" if heard.trouble else told
     return heard._replace(cause=heard.cause or "crash", trouble=trouble)
 
