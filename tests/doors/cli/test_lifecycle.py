@@ -329,6 +329,21 @@ def test_a_runner_that_is_not_known_moves_nothing(inside: Inside, tmp_path: Path
     assert list_rows(tmp_path) == []
 
 
+@pytest.mark.parametrize("args", [("research", "1"), ("run", "-", "Do it.", "--task", "1")])
+def test_tasks_that_cannot_be_read_let_no_work_begin(
+    inside: Inside, worker: Worker, tmp_path: Path, args: tuple[str, ...]
+) -> None:
+    state = tmp_path / "specs" / "state.json"
+    state.write_text(state.read_text()[:-20])
+    ended = inside(*args, *worker())
+    assert ended.code == 2
+    told = "state.json was cut off: it ends in the middle"
+    assert ended.complaint.startswith(f"{told}; remit sync --repair")
+    ended = inside(*args, *worker(), "--json")
+    assert (ended.code, ended.error["message"]) == (2, told)
+    assert worker.runs == []
+
+
 def test_a_move_that_may_not_be_is_refused_with_those_that_may(inside: Inside, worker: Worker, tmp_path: Path) -> None:
     ended = inside("revise", "1", *worker())
     assert ended.code == 2

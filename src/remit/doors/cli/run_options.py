@@ -5,13 +5,15 @@ Owns how durations, inputs and limits are written on a command line.
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from remit.doors.cli import options
 from remit.doors.cli.task_changes import parse_number
-from remit.errors import UsageError
+from remit.doors.render import COULD_NOT_RUN
+from remit.errors import StateError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,6 +99,7 @@ task = click.option("--task", "task_number", type=parse_number, metavar="N", hel
 
 def delegating(function: Callable[..., int]) -> Callable[..., int]:
     """Give a command the options of a delegation; `gather` makes of them what a request takes."""
+    function = _telling_refusals(function)
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
@@ -104,9 +107,26 @@ def delegating(function: Callable[..., int]) -> Callable[..., int]:
 
 def limiting(function: Callable[..., int]) -> Callable[..., int]:
     """Give a command the options that say how long and how much; `gather_limits` makes of them what a request takes."""
+    function = _telling_refusals(function)
     for option in reversed((_TIMEOUT, *_BUDGET)):
         function = option(function)
     return function
+
+
+def _telling_refusals(function: Callable[..., int]) -> Callable[..., int]:
+    """End with another code than work that came to nothing, where the state of the workspace lets none begin."""
+
+    @wraps(function)
+    def command(*, as_json: bool, output_format: str, **rest: object) -> int:
+        try:
+            return function(as_json=as_json, output_format=output_format, **rest)
+        except StateError as error:
+            from remit.doors.cli.output import complain
+
+            complain(error, as_json=as_json or output_format == "json")
+            return COULD_NOT_RUN
+
+    return command
 
 
 def gather_limits(given: dict[str, Any]) -> dict[str, Any]:
