@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import ConfigError, UsageError, did_you_mean
 from remit.lazy import lazy
-from remit.workspace.tasks.moves import OWN_COMMAND
+from remit.workspace.tasks.moves import OWN_COMMAND, check_move
 from remit.workspace.tasks.values import read_marker
 
 if TYPE_CHECKING:
@@ -259,6 +259,18 @@ def find_version(template: str, names: Iterable[str], **values: str | int) -> in
 
 
 # --- what follows from it ---------------------------------------------------------------------------------------------
+
+
+_WORKING = {"research": ("RESEARCHING",), "planning": ("PLANNING",), "implementation": ("IMPLEMENTING", "IN PROGRESS")}
+
+
+def find_working(kind: str, dialect: str, marker: str) -> str:
+    """The marker that a task has while an agent works on it without a command: by its kind (R1.30), where it may be.
+
+    Empty where the task keeps its own: a review moves none, and of other work nobody knows what the task is after it.
+    """
+    wanted = _WORKING.get(kind, ()) if dialect != "manifest" else ("IN PROGRESS",) if kind != "review" else ()
+    return next((each for each in wanted if check_move(marker, each, command=OWN_COMMAND[each]) is None), "")
 
 
 def follow_phase(status: str) -> str | None:

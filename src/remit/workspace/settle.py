@@ -192,9 +192,9 @@ def _settle_task(home: Home, settlement: Settlement, places: Places) -> Step:
     moved = places.tasks.conclude(number, follow, artifacts=settlement.artifacts, reason=reason)
     linked = _link_entry(home, settlement, places)
     state: State = "done" if moved.files or linked else "there"
-    where = f"task {number} is {moved.after or moved.before}"
     tasks = (f"{places.tasks.folder}/state.json", f"{places.tasks.folder}/TODO.md")
     has_moved = moved.after is not None and moved.after != moved.before
+    where = f"task {number} {'is' if has_moved else 'stays'} {moved.after or moved.before}"
     return Step("task", state, where, moved.told, (*tasks, *moved.files), owed=has_moved)
 
 

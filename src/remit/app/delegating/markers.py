@@ -18,7 +18,7 @@ from remit.workspace.ledger.delegations import list_delegations
 from remit.workspace.ledger.events import add_event, load_last_event
 from remit.workspace.settle import Step
 from remit.workspace.tasks.markdown import clean_title
-from remit.workspace.tasks.moves import OWN_COMMAND
+from remit.workspace.tasks.moves import OWN_COMMAND, check_move
 from remit.workspace.tasks.store import TaskStore, find_folder
 
 if TYPE_CHECKING:
@@ -60,12 +60,16 @@ def enter(home: Home, settings: Settings, row: Delegation) -> None:
     if number is None or store is None:
         return
     refusal = find_holder(home, number, row) if terms.working else None
-    if refusal is not None:
+    if refusal is not None and terms.command:
         raise refusal
+    if refusal is not None:
+        return  # the task is somebody else's to move
     before = _note(home, store, row, terms)
     marker = store.get(number).marker
     if terms.working and marker == before["task"] != terms.working:
-        store.move(number, terms.working, command=OWN_COMMAND[terms.working])
+        own = OWN_COMMAND[terms.working]
+        if terms.command or check_move(marker, terms.working, command=own) is None:
+            store.move(number, terms.working, command=own)
     if terms.phase is not None:
         phase = find_phase(store, number, terms.phase)
         if phase is not None and phase.marker == before["phase"] != _IN_PROGRESS:
@@ -126,7 +130,7 @@ class Left(NamedTuple):
 def leave(home: Home, settings: Settings, row: Delegation, conclusion: Conclusion) -> Left:
     """What a lifecycle command leaves behind besides the task's marker. Looks first, and does only what is missing."""
     terms = read_terms(row.details)
-    if row.task_number is None or not terms.command:
+    if row.task_number is None:
         return Left()
     try:
         store = open_store(home, settings)
@@ -144,11 +148,40 @@ def _leave(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion
         step = _give_back(home, store, row, terms)
         return Left((step,) if step is not None else (), stays=True)
     left = Left()
+    if not terms.command:
+        left = Left(stays=not _may_move_on(home, store, row, conclusion))
     if terms.phase is not None:
         left = _settle_phase(store, row, conclusion)
-    if terms.kind == "review" and _is_own_word(conclusion):
+    if terms.command and terms.kind == "review" and _is_own_word(conclusion):
         left = left._replace(steps=(*left.steps, _make_tasks(store, row, conclusion)))
     return left
+
+
+def _may_move_on(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion) -> bool:
+    """Whether work that no command asked for moves its task on: only what it took up, and not past open phases."""
+    terms, number = read_terms(row.details), row.task_number or 0
+    if not terms.working or load_last_event(home.ledger, row.session_id, PREFLIGHT) is None:
+        return False
+    plan = store.load_plan(number) if terms.kind == "implementation" and conclusion.status == "completed" else None
+    return plan is None or plan.resume is None
+
+
+def tell_marker(home: Home, settings: Settings, row: Delegation) -> tuple[Step, ...]:
+    """What became of the task of work that no command asked for; a command tells it itself."""
+    terms, number, store = read_terms(row.details), row.task_number, open_store(home, settings)
+    if number is None or store is None or terms.command:
+        return ()
+    try:
+        noted, after = load_last_event(home.ledger, row.session_id, PREFLIGHT), store.get(number).marker
+    except RemitError:  # settling has told it
+        return ()
+    before = None if noted is None else noted.details["task"]
+    if before is not None and before != after:
+        return (Step("status", "done", f"task {number} was {before} and is {after}"),)
+    why = f"it is not this agent's to make {terms.working}" if terms.working and noted is None else ""
+    if not terms.working:
+        why = f"this work moves none; remit research, plan or implement {number} does"
+    return (Step("status", "done", f"task {number} stays {after}{f': {why}' if why else ''}"),)
 
 
 def _is_own_word(conclusion: Conclusion) -> bool:

@@ -22,7 +22,7 @@ from remit.delegate.envelope import MIN_TOKENS
 from remit.delegate.guard import Asked, admit, check_named, make_session_id
 from remit.delegate.hearing import hear_callers
 from remit.delegate.inputs import check_inputs, fill_inputs
-from remit.delegate.limits import Budget, clamp, find_timeout
+from remit.delegate.limits import Budget, check_held, clamp, find_timeout
 from remit.delegate.terms import Terms
 from remit.delegate.ticket import CARRIED, find_caller
 from remit.delegate.variables import hide_values
@@ -98,6 +98,9 @@ class Draft(NamedTuple):
     findings: tuple[Finding, ...]
     heard: Mapping[str, Usage] = NOTHING
     """What the caller and those above it have used by now."""
+    session_id: str = ""
+    worktree: str = ""
+    """The folder to work in that was checked out for it, and the session that this is named after."""
 
 
 def draft(request: Request, setting: Setting) -> Draft:
@@ -134,12 +137,31 @@ def draft(request: Request, setting: Setting) -> Draft:
     return Draft(work, asked, terms, (*told, *findings, *work.context.findings), heard)
 
 
+def check_out(draft: Draft, root: str) -> Draft:
+    """Make the worktree that a draft asks for. Git takes its time: the ledger is not held meanwhile, nor asked."""
+    request = draft.work.request
+    if not request.isolate or request.resume_of:
+        return draft
+    session_id = _make_id(read_clock_ms())
+    return draft._replace(session_id=session_id, worktree=add_worktree(root, session_id))
+
+
+def drop(draft: Draft, root: str) -> None:
+    """Remove the worktree of a draft that was not admitted."""
+    if draft.worktree:
+        remove_worktree(root, draft.session_id)
+
+
 def enter(draft: Draft, setting: Setting) -> Prepared:
-    """Admit a draft and write it down, in the transaction that there is or one of its own.
+    """Admit a draft that is checked out and write it down, in the transaction that there is or one of its own.
 
     Raises where it may not be, and then nothing is written.
     """
-    return Prepared(_admit(draft, setting), draft.findings)
+    row = _admit(draft, setting)
+    budget = Budget(**row.details.get("budget", {}))
+    runner = get_runner(row.runner, setting.own_runners)
+    held = check_held(budget, runner, name=row.runner, hands_on=bool(draft.terms.may_call))
+    return Prepared(row, (*draft.findings, *held))
 
 
 def _hand_on(work: _Work, root: str) -> Context:
@@ -159,8 +181,8 @@ def _hand_on(work: _Work, root: str) -> Context:
 def _admit(draft: Draft, setting: Setting) -> Delegation:
     """Decide and write in one transaction, so that no sibling comes in between."""
     work, asked = draft.work, draft.asked
-    session_id = _make_id(read_clock_ms())
-    terms = _place(draft.terms, work.request, session_id, setting)
+    session_id = draft.session_id or _make_id(read_clock_ms())
+    terms = _place(draft, setting)
     caller: Caller | None = None
     try:
         with setting.home.ledger.transaction(durable=True):
@@ -173,10 +195,8 @@ def _admit(draft: Draft, setting: Setting) -> Delegation:
             terms = terms._replace(timeout_s=admitted.timeout_s, budget=limits)
             row = _write(setting, work, admitted, terms)
             keep_texts(setting.home, row.session_id, _brief(work, admitted, terms))
-    except BaseException as error:
-        if terms.worktree == session_id:
-            remove_worktree(setting.home.root, terms.worktree)
-        if isinstance(error, RefusedError) and caller is not None:
+    except RefusedError as error:
+        if caller is not None:
             error.data.update(caller=caller.session_id, asked=asked.agent)
         raise
     return row
@@ -263,6 +283,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
     table = setting.settings.delegation.runners.get(runner, RunnerSettings())
     dialect = request.dialect or own.dialect or _read_word(agent.get("return")) or "standard"
     get_dialect(dialect)
+    kind = request.kind or (definition.kind if definition is not None else None) or ""
     given: dict[str, Any] = {key: value for key, value in table._asdict().items() if value}
     given |= {"command": request.command} if request.command is not None else {}
     given |= {"in_process": True} if request.function is not None else {}
@@ -273,7 +294,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
     return Terms(
         work=" ".join(request.prompt.split())[:_SHOWN],
         dialect=dialect,
-        kind=request.kind or (definition.kind if definition is not None else None) or "",
+        kind=kind,
         reasks=delegate.reasks if request.reasks is None else request.reasks,
         retry=own.retry or _read_word(agent.get("retry")) or table.retry or "never",
         may_call=targets,
@@ -293,7 +314,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         owner=own.owner or _read_word(agent.get("owner")) or "remit",
         command=request.lifecycle,
         phase=request.phase,
-        working=request.working,
+        working=_choose_working(request, kind, dialect),
         outside=request.outside,
         envelope_tokens=request.envelope_tokens or delegate.envelope_tokens,
         words=dict(setting.settings.status_words),
@@ -303,6 +324,15 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         retry_of=request.retry_of,
         batch=request.batch,
     )
+
+
+def _choose_working(request: Request, kind: str, dialect: str) -> str:
+    """The marker that the task has meanwhile: the command's, or that of the agent's kind."""
+    if request.lifecycle or request.task is None or not request.settles:
+        return request.working
+    from remit.delegate.lifecycle import find_working  # noqa: PLC0415 - only for the work on a task
+
+    return find_working(kind, dialect, request.task.marker)
 
 
 def _choose_commits(request: Request, *, setting: bool | None) -> bool:
@@ -315,14 +345,12 @@ def _read_word(value: object) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _place(terms: Terms, request: Request, session_id: str, setting: Setting) -> Terms:
+def _place(draft: Draft, setting: Setting) -> Terms:
     """Where the work is done, and what lies there already."""
-    root = setting.home.root
-    worktree = session_id if request.isolate else ""
+    terms, request = draft.terms, draft.work.request
+    worktree, root = draft.session_id, draft.worktree or setting.home.root
     if request.resume_of and request.isolate:
         worktree, root = _find_worktree(request.resume_of, setting)
-    elif worktree:
-        root = add_worktree(root, worktree)
     manifest, size = "", 0
     if terms.dialect == "manifest":
         manifest = f"{root}/{place_manifest(setting.home.root, setting.settings)}"
@@ -371,7 +399,7 @@ def _assign(work: _Work, terms: Terms) -> Assignment:
         may_call=() if work.agent.document is None else terms.may_call,  # nobody is tempted who was not meant to
         dialect=terms.dialect,
         context=work.context,
-        task=request.task,
+        task=None if request.task is None else request.task._replace(marker=terms.working or request.task.marker),
         artifact_path=request.artifact_path,
         owner=terms.owner,
         topic=terms.topic,

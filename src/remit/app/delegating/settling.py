@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from remit.app.delegating.markers import leave
+from remit.app.delegating.markers import leave, tell_marker
 from remit.app.delegating.outside import settle_outside
 from remit.app.error_log import find_error_log
 from remit.app.manifests import place_manifest
 from remit.contract.dialects import get_dialect
 from remit.delegate.terms import read_terms
 from remit.model import Finding
+from remit.workspace.error_log.log import FILE as ERROR_LOG
 from remit.workspace.evidence import inspect_artifacts
 from remit.workspace.git.commits import commit_paths
 from remit.workspace.git.worktrees import name_branch
 from remit.workspace.home import Home
 from remit.workspace.settle import Places, Settlement, Step, settle
-from remit.workspace.tasks.store import TaskStore, find_folder
+from remit.workspace.tasks.desk import ARCHIVE, STATE, TODO
+from remit.workspace.tasks.store import ARCHIVED_TEXTS, DEFAULT_FOLDER, TaskStore, find_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from remit.config import Settings
     from remit.delegate.endings import Conclusion
     from remit.delegate.terms import Terms
-    from remit.model import ArtifactFacts, Severity
+    from remit.model import Artifact, ArtifactFacts, Severity
     from remit.workspace.ledger.delegations import Delegation
 
 _USABLE = ("completed", "partial")
@@ -43,7 +45,8 @@ def make_settle(root: str, settings: Settings) -> Callable[[Delegation, Conclusi
             settlement = make_settlement(row, conclusion, terms)._replace(stays=left.stays, files=left.files)
             steps = _tell_uncommitted(terms, settle(home, settlement, find_places(home, settings)))
             outside = settle_outside(home, settings, row, conclusion)
-            return (*first, *left.steps, *_tell_missing(terms, steps), *outside)
+            told = () if left.steps else tell_marker(home, settings, row)
+            return (*first, *left.steps, *_tell_missing(terms, steps), *outside, *told)
         finally:
             home.close()
 
@@ -65,7 +68,7 @@ def make_settlement(row: Delegation, conclusion: Conclusion, terms: Terms) -> Se
         phase=terms.phase,
         summary=conclusion.summary,
         reason=blocked,
-        artifacts=conclusion.artifacts if usable and not in_worktree else (),
+        artifacts=_choose_artifacts(conclusion) if usable and not in_worktree else (),
         faults=conclusion.faults,
         path=row.path,
         depth=row.depth,
@@ -74,6 +77,18 @@ def make_settlement(row: Delegation, conclusion: Conclusion, terms: Terms) -> Se
         commits=terms.commits and usable and not in_worktree,
         owner=terms.owner,
     )
+
+
+def list_own_files(root: str, settings: Settings) -> tuple[str, ...]:
+    """What Remit keeps below the root itself and changes while agents work: tasks, errors and the manifest."""
+    folder = find_folder(root, settings.tasks.folder) or DEFAULT_FOLDER
+    names = (STATE, TODO, ARCHIVE, ARCHIVED_TEXTS, ERROR_LOG)
+    return (*(f"{folder}/{name}" for name in names), place_manifest(root, settings))
+
+
+def _choose_artifacts(conclusion: Conclusion) -> tuple[Artifact, ...]:
+    """What is the agent's for sure: files that only changed while it worked may be anybody's."""
+    return tuple(artifact for artifact in conclusion.artifacts if artifact.path not in conclusion.unsure)
 
 
 def find_places(home: Home, settings: Settings) -> Places:

@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING
 
 from remit.delegate.briefing import TaskFacts
 from remit.errors import UsageError
+from remit.lazy import lazy
 from remit.workspace.tasks.store import TaskStore, find_folder
+
+_STATUS_LINE = lazy(r"(?m)^[ \t]{0,8}(?:[-*+][ \t]{1,4})?\*\*Status(?:\*\*[ \t]{0,4}:|:\*\*)[^\n]{0,200}\n?")
+"""Is told beside it: the task is moved before the agent reads it."""
 
 if TYPE_CHECKING:
     from remit.config import Settings
@@ -34,7 +38,7 @@ def describe_task(store: TaskStore, task: Stored) -> TaskFacts:
         store.read_titles().get(task.number) or task.title,
         task.marker or "",
         str(task.fields.get("language") or ""),
-        store.read_section(task.number),
+        _STATUS_LINE.sub("", store.read_section(task.number)),
         "" if plan is None else plan.path,
         "" if plan is None or plan.resume is None else plan.resume.number,
     )
