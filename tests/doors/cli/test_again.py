@@ -165,7 +165,7 @@ def test_what_is_open_is_neither_resumed_nor_retried(remit: Remit, agent: Script
     session = detach(remit, agent.hangs(), until="hung")
     for command in ("resume", "retry"):
         ended = remit(command, session)
-        assert (ended.code, ended.out) == (1, b"")
+        assert (ended.code, ended.out) == (2, b"")
         assert ended.complaint.startswith(f"{session} is not over; wait for it, or end it: remit wait")
     remit("cancel", session)
 
