@@ -244,6 +244,15 @@ def test_what_was_cut_says_so(way: str) -> None:
     assert f"artifacts {len(fitted.artifacts)}/200" in fitted.left_out
 
 
+def test_tasks_that_were_made_outlast_the_steps_they_were_made_of(way: str) -> None:
+    """`remit review` tells which tasks it made in a note."""
+    made = "follow-ups: " + ", ".join(f"task {number}: Add tests for the cache" for number in range(2, 6))
+    steps = tuple(f"Add tests for part {at} of the cache, of which there are none yet." for at in range(20))
+    found = check_fit(make(next_steps=steps, notes=(made,), findings=(WARNING,) * 3), DEFAULT_TOKENS, way)
+    assert found.notes == (made,)
+    assert len(found.next_steps) < len(steps)
+
+
 def test_a_failed_settlement_stays_visible(way: str) -> None:
     """The old systems reported completed although the status never moved."""
     whole = make(

@@ -232,7 +232,7 @@ def test_cancelled_it_begins_nothing_more_and_nothing_is_alive(
             return await running
 
     envelopes = asyncio.run(run())
-    assert [each.ending for each in envelopes] == ["cancelled", "cancelled", "refused", "refused"]
+    assert [each.ending for each in envelopes] == ["cancelled"] * 4
     assert [each.errors[0].code for each in envelopes] == ["CANCELLED"] * 4
     assert len(agent.did("began")) == 2
 

@@ -215,11 +215,11 @@ class _Kept(NamedTuple):
 
 _GIVING_WAY = (
     ("unclaimed", 0),
-    ("notes", 0),
     ("findings", -1),  # down to the errors among them
     ("hashes", 1),
     ("descriptions", 0),
     ("next_steps", 0),
+    ("notes", 0),  # what Remit did besides, such as the tasks that it made of a review
     ("artifacts", 3),
     ("messages", 100),
     ("failures", 1),
@@ -243,7 +243,7 @@ _GIVING_WAY = (
 def fit_envelope(envelope: Envelope, max_tokens: int = DEFAULT_TOKENS) -> Envelope:
     """The same envelope, clean and within a number of tokens; `left_out` says what gave way.
 
-    First go unclaimed changes, notes and warnings, then what artifacts are described with, next steps, artifacts beyond
+    First go unclaimed changes and warnings, then what artifacts are described with, next steps, notes, artifacts beyond
     the first, and last of all the summary. Status, session and the first error stay. Once it fits, what gave way last
     comes back as far as there is room.
     """

@@ -47,7 +47,7 @@ def make_report(row: Delegation, drive: Drive | None, conclusion: Conclusion, *,
         gather_artifacts(conclusion.artifacts, conclusion.grades),
         tuple(change.path for change in conclusion.unclaimed[:_MOST_UNCLAIMED]),
         len(conclusion.unclaimed),
-        conclusion.findings,
+        (*conclusion.findings, *(() if drive is None else drive.check_held())),
         conclusion.faults,
         conclusion.next_steps,
         Spending(usage.tokens, usage.cost_usd, usage.turns, seconds),
@@ -66,7 +66,7 @@ def add_steps(report: Envelope, steps: Sequence[Step]) -> Envelope:
     unsettled = tuple(Unsettled(step.name, _tell_step(step)) for step in failed)
     told = tuple(finding for step in steps for finding in step.findings if finding.severity != "note")
     notes = tuple(f"{step.name}: {step.message}" for step in steps if step.name in _NOTED and step.state == "done")
-    return report._replace(unsettled=unsettled, findings=(*report.findings, *told), notes=(*report.notes, *notes))
+    return report._replace(unsettled=unsettled, findings=(*report.findings, *told), notes=(*notes, *report.notes))
 
 
 def _tell_step(step: Step) -> str:

@@ -56,10 +56,20 @@ def is_present(home: Home, broker: str | None) -> bool:
     return broker is not None and find_holder(_find_file(home, broker)) is not None
 
 
-def read_pid(broker: str | None) -> int | None:
-    """The process that a broker began as, by its id."""
+def find_process(home: Home, broker: str | None) -> int | None:
+    """The process that a broker is, if it can be seen from here: in another namespace its number means another."""
     pid = (broker or "").partition("-")[0]
-    return int(pid) if pid.isascii() and pid.isdecimal() else None
+    if broker is None or not (pid.isascii() and pid.isdecimal()):
+        return None
+    if not os.path.exists("/proc/self/fd"):  # a system without namespaces
+        return int(pid)
+    with suppress(OSError):
+        own = os.stat(_find_file(home, broker))
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            with suppress(OSError):  # it was closed meanwhile
+                if os.path.samestat(own, os.stat(f"/proc/{pid}/fd/{name}")):
+                    return int(pid)
+    return None
 
 
 def clear_departed(home: Home) -> None:

@@ -136,6 +136,12 @@ def test_a_tree_is_shown_and_ended_as_a_whole(remit: Remit, agent: ScriptedAgent
     assert lines[0].startswith(f"· parent  {rows['parent'].session_id}  waiting for child")
     assert lines[1].startswith(f"  · child  {rows['child'].session_id}")
     assert lines[-1] == "2 delegations, 2 open"
+    assert remit("show", "-").text.startswith("· parent: waiting")
+    told = {each["agent"]: each for each in load(remit("ps", "--json"))}
+    drivers = {name: told[name]["driver_pid"] for name in ("parent", "child")}
+    assert drivers["parent"] is not None
+    for pid in filter(None, drivers.values()):  # the child's driver may have another number in its namespace
+        assert b"remit" in Path(f"/proc/{pid}/cmdline").read_bytes()
     (found,) = load(remit("tree", rows["child"].session_id, "--json"))
     assert [(each["agent"], each["level"]) for each in found] == [("child", 0)]
     assert "below\n  child  running  " in remit("show", rows["parent"].session_id).text

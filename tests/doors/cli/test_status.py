@@ -43,7 +43,9 @@ def delegate(inside: Inside, number: int, *, ended: bool, agent: str = "planner"
     with home.ledger.transaction() as db:
         advance(db, name, "running", started_ms=now - 90_000)
         if ended:
-            advance(db, name, "settled", ended_ms=now - 60_000, outcome="accepted", status="completed")
+            cut_short = {"outcome": "missing", "status": "partial", "ending": "timeout"} if number == 5 else {}
+            told = {"outcome": "accepted", "status": "completed", "ending": "exited"} | cut_short
+            advance(db, name, "settled", ended_ms=now - 60_000, **told)
     home.close()
 
 
@@ -110,6 +112,7 @@ def test_delegations_that_are_open_and_the_last_that_were_settled(workspace: Ins
     assert lines[start + 2] == "             planner                   task 8     abandoned 1 min; see remit ps"
     assert lines[start + 3] == "settled      planner                   task 7     completed accepted, 1 min ago"
     assert [line.split()[2] for line in lines[start + 4 : start + 8]] == ["6", "5", "4", "3"]
+    assert lines[start + 5].endswith("task 5     partial timeout, 1 min ago")
     told = [(each["session_id"], each["standing"], each["driven"]) for each in found["open"]]
     assert told == [("sess_9", "running", True), ("sess_8", "abandoned", False)]
     assert (found["open"][0]["tokens"], found["open"][0]["cost_usd"]) == (1200, 0.25)

@@ -10,6 +10,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
+from remit.app.delegating.preparing import note_refusal
 from remit.delegate.envelope import Envelope
 from remit.errors import RefusedError, RemitError, UsageError
 from remit.model import Fault
@@ -103,7 +104,7 @@ class Fanout:
         request = self.requests[index]
         if self._stopped:
             error = RefusedError(f"it was not begun: {self._stopped}", code="CANCELLED", hint="ask for it again")
-            return tell_refused(request, error)
+            return tell_refused(request, error)._replace(ending="cancelled")
         try:
             self.running[index] = await self._begin(index)
             return await self.ws.wait(self.running[index])
@@ -117,17 +118,36 @@ class Fanout:
         request = self.requests[index]
         if not self._keys:
             return (await self.ws.start(request)).row.session_id
+        found = self._find(index)
+        if found is not None:
+            return found
+        read, entered = await self.ws.draft(request._replace(batch=self._keys[index])), ""
+        try:
+            with self.ws.home.ledger.transaction(durable=True):  # two that ask for the same at once do it once
+                found = self._find(index)
+                if found is None:
+                    entered = self.ws.enter(read).row.session_id
+        except RefusedError as refusal:
+            note_refusal(self.ws.home, refusal)
+            raise
+        finally:
+            if not entered:
+                await self.ws.drop(read)
+        if found is not None:
+            return found
+        await self.ws.engine.submit(entered)
+        return entered
+
+    def _find(self, index: int) -> str | None:
+        """The session that a request has already."""
+        if self._again:
+            return None
         key = self._keys[index]
-        with self.ws.home.ledger.transaction(durable=True):  # two that ask for the same at once do it once
-            if not self._again:
-                fresh = find_member(self.ws.home.ledger, key, since_ms=self._began_ms)
-                found = fresh or self._members.get(key)
-                if found is not None and found.ending not in _NO_WORK:
-                    self.picked_up |= {index} if found.state == "settled" else set()
-                    return found.session_id
-            session_id = self.ws.prepare(request._replace(batch=key)).row.session_id
-        await self.ws.engine.submit(session_id)
-        return session_id
+        found = find_member(self.ws.home.ledger, key, since_ms=self._began_ms) or self._members.get(key)
+        if found is None or found.ending in _NO_WORK:
+            return None
+        self.picked_up |= {index} if found.state == "settled" else set()
+        return found.session_id
 
 
 def make_keys(requests: Sequence[Request], batch: str) -> list[str]:

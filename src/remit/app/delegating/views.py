@@ -14,10 +14,11 @@ from remit.app.delegating.following import Seen, arrange
 from remit.app.settings import find_workspace
 from remit.delegate.report import load_report
 from remit.delegate.terms import read_terms
+from remit.delegate.ticket import TICKET
 from remit.delegate.variables import NAMES, SEAL, VALUES
 from remit.errors import RemitError, UsageError, find_meant
 from remit.workspace import sessions
-from remit.workspace.brokers import is_present, read_pid
+from remit.workspace.brokers import find_process, is_present
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import find_sessions, list_attempts, list_delegations, load_delegation
 from remit.workspace.ledger.events import load_last_event, read_clock_ms
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from remit.workspace.ledger.steps import KeptStep
 
 LAST = "-"
-"""Stands for the delegation that was asked for last."""
+"""Stands for the delegation that was asked for last; for a person, not for one that an agent handed on."""
 MOST_ROWS = 10_000
 _NAMED = 5
 _FOR_MEANT = 500
@@ -127,7 +128,7 @@ def find_session(home: Home, word: str | None) -> str:
     if not has_ledger(home):
         raise UsageError("nothing was delegated here yet", hint="begin with: remit run AGENT PROMPT")
     if word is None or word == LAST:
-        last = list_delegations(home.ledger, limit=1)
+        last = list_delegations(home.ledger, only_first=TICKET not in os.environ, limit=1)
         if not last:
             raise UsageError("nothing was delegated here yet", hint="begin with: remit run AGENT PROMPT")
         return last[0].session_id
@@ -186,7 +187,7 @@ def _stand(
     if row.state == "settled":
         return Standing(Seen(row, 0, tokens=row.tokens, cost_usd=row.cost_usd), now_ms=now_ms)
     is_driven = present.get(row.owner, False)
-    pid = read_pid(row.owner) if is_driven else None
+    pid = find_process(home, row.owner) if is_driven else None
     waits = _list_awaited(home, row.session_id) if row.state == "running" else ()
     folder = living.get(row.session_id)
     return Standing(_hear(home, row, folder, now_ms), is_driven, pid, folder is not None, waits, now_ms)

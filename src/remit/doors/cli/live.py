@@ -220,7 +220,7 @@ def _tell_time(seen: Seen) -> list[str]:
     if row.ended_ms is not None:
         word = row.status or row.ending or row.state
         return [escape(word), render_clock(row.ended_ms / 1000 - begun_s)]
-    of = "" if row.deadline_ms is None else f" of {render_clock(row.deadline_ms / 1000 - begun_s)}"
+    of = "" if row.deadline_ms is None else f" of {render_clock(round(row.deadline_ms / 1000 - begun_s))}"
     return ["running", f"{render_clock(now_s - begun_s)}{of}"]
 
 

@@ -137,7 +137,8 @@ def _render_delegations(overview: Overview, faults: dict[str, str]) -> Iterator[
         yield "", f"  and {len(running) - _MAX_RUNNING} more; see: remit ps", ""
     for place, done in enumerate(settled):
         age = _show_age(overview.now_ms - (done.ended_ms or done.created_ms))
-        words = " ".join(word for word in (done.status, done.outcome) if word) or done.ending or "settled"
+        how = done.ending if done.ending not in (None, "exited") else done.outcome
+        words = " ".join(word for word in (done.status, how) if word) or "settled"
         style = _STYLES.get(done.outcome or "", "warning")
         name = "settled" if place == 0 else ""
         yield name, f"  {_name_work(done.agent, done.task_number)}  {words}, {age} ago", style

@@ -155,12 +155,14 @@ def list_delegations(
     ledger: Ledger,
     *,
     only_open: bool = False,
+    only_first: bool = False,
     root_id: str | None = None,
     limit: int = 100,
     before_ms: int | None = None,
 ) -> list[Delegation]:
-    """Delegations, newest first."""
+    """Delegations, newest first; `only_first`: those that no agent has handed on."""
     wanted = ["state <> 'settled'"] * only_open + ["root_id = :root"] * bool(root_id)
+    wanted += ["parent_id IS NULL"] * only_first
     wanted += ["created_ms < :before"] * (before_ms is not None)
     where = f"WHERE {' AND '.join(wanted)}" if wanted else ""
     by_time = "+created_ms" if only_open else "created_ms"  # of many few are open: there is an index of those
