@@ -90,7 +90,7 @@ def test_a_program_works_on_a_task(root: str) -> None:
             with pytest.raises(RefusedError, match="COMPLETED cannot become IMPLEMENTING"):
                 await ws.work("implement", 1, function=make_worker(root))
             with pytest.raises(UsageError, match="no option colour"):
-                await ws.work("implement", 1, colour="red")
+                await ws.work("implement", 1, colour="red")  # type: ignore[call-arg]
             with pytest.raises(UsageError, match="there is no command 'paint' for tasks"):
                 await ws.work("paint", 1)
 

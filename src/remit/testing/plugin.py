@@ -13,7 +13,7 @@ project of an environment that has Remit.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol, Unpack
 
 import pytest
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from remit.app.delegating.asking import Options
     from remit.delegate.envelope import Envelope
     from remit.testing.script import Turn
 
@@ -50,7 +51,7 @@ class MakeModel(Protocol):
 class Delegate(Protocol):
     """Delegates in the test's workspace, and waits."""
 
-    def __call__(self, agent: str, prompt: str, **options: Any) -> Envelope:  # noqa: ANN401 - fields of Request
+    def __call__(self, agent: str, prompt: str, **options: Unpack[Options]) -> Envelope:
         """What came of it; the options are those of `Workspace.delegate`."""
         ...
 
@@ -97,7 +98,7 @@ def scripted_model() -> Iterator[MakeModel]:
 def delegate(remit_workspace: Path) -> Delegate:
     """A function that runs one delegation in the workspace, without async."""
 
-    def run(agent: str, prompt: str, **options: Any) -> Envelope:  # noqa: ANN401 - fields of Request
+    def run(agent: str, prompt: str, **options: Unpack[Options]) -> Envelope:
         async def walk() -> Envelope:
             async with Workspace.open(remit_workspace) as ws:
                 return await ws.delegate(agent, prompt, **options)

@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from remit.delegate.limits import Budget
 from remit.model import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from remit.delegate.briefing import TaskFacts
 
 NO_AGENT = "-"
 """Stands for no agent file: the harness works as it is."""
+
+
+class Options(TypedDict, total=False):
+    """What can be said of work besides who does it and what it is; each is a field of `Request`."""
+
+    inputs: Mapping[str, str]
+    runner: str | None
+    command: str | None
+    function: Callable[[str], object] | None
+    timeout_s: float | None
+    dialect: str | None
+    budget: Budget
+    isolate: bool
+    sandbox: bool
+    evidence: bool | None
+    settles: bool
+    commits: bool | None
+    reasks: int | None
+    envelope_tokens: int | None
 
 
 class Request(NamedTuple):

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from remit.app.delegating.agents import list_own_runners, load_settings_or_usual
-from remit.app.delegating.asking import NO_AGENT, Request
+from remit.app.delegating.asking import NO_AGENT, Options, Request
 from remit.app.delegating.preparing import Draft, Prepared, Setting, draft, enter, note_refusal
 from remit.app.settings import find_workspace
 from remit.delegate.broker import Broker
@@ -103,18 +103,18 @@ class Workspace:
 
     # --- delegating ---------------------------------------------------------------------------------------------------
 
-    async def delegate(self, agent: str, prompt: str, **options: Any) -> Envelope:  # noqa: ANN401 - fields of Request
+    async def delegate(self, agent: str, prompt: str, **options: Unpack[Options]) -> Envelope:
         """Hand work to an agent and wait for its return; what came of it, within its budget of tokens.
 
-        The options are the other fields of `Request`: inputs, runner, command, function, timeout_s, dialect, budget,
-        isolate, sandbox … Raises `RefusedError` where it may not be, and `RunnerError` where it cannot be started.
+        The options are those of `Options`: inputs, runner, command, function, timeout_s, dialect, budget, isolate,
+        sandbox … Raises `RefusedError` where it may not be, and `RunnerError` where it cannot be started.
         """
         self._check_options(options)
         return await self.run(Request(agent or NO_AGENT, prompt, **options))
 
     @staticmethod
     def _check_options(options: Mapping[str, Any]) -> None:
-        known = set(Request._fields)
+        known = Options.__annotations__.keys()
         unknown = options.keys() - known
         if unknown:
             raise UsageError(f"there is no option {min(unknown)}", hint=f"known are: {', '.join(sorted(known))}")
@@ -144,7 +144,9 @@ class Workspace:
         fanout = Fanout(self, requests, concurrency=concurrency, on_done=on_done, batch=batch, again=again)
         return await fanout.run()
 
-    async def work(self, command: str, task: int, prompt: str = "", *, agent: str = "", **options: Any) -> list[Part]:  # noqa: ANN401 - fields of Request
+    async def work(
+        self, command: str, /, task: int, prompt: str = "", *, agent: str = "", **options: Unpack[Options]
+    ) -> list[Part]:
         """Do a lifecycle command on a task: research, plan, revise, implement, review, or one of the workspace's own.
 
         The task is moved before and after. Where its plan has phases, each is a delegation, up to the first that does
