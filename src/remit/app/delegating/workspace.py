@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from remit.app.delegating.agents import list_own_runners, load_settings_or_usual
 from remit.app.delegating.asking import NO_AGENT, Options, Request
-from remit.app.delegating.preparing import Draft, Prepared, Setting, draft, enter, note_refusal
+from remit.app.delegating.preparing import Draft, Prepared, Setting, check_out, draft, drop, enter, note_refusal
 from remit.app.settings import find_workspace
 from remit.delegate.broker import Broker
 from remit.delegate.envelope import fit_envelope
@@ -159,10 +159,6 @@ class Workspace:
 
     async def start(self, request: Request) -> Prepared:
         """Hand work to an agent, and go on."""
-        if request.isolate:  # git takes its time, and would make others wait
-            prepared = self.prepare(request)
-            await self.engine.submit(prepared.row.session_id)
-            return prepared
         setting = self._get_setting()
         # Whoever is written down is driven, also where nobody waits for it any more.
         starting = asyncio.ensure_future(self._start(draft(request, setting), setting))
@@ -176,10 +172,13 @@ class Workspace:
             starting.exception()  # whoever waited for it has heard of it
 
     async def _start(self, read: Draft, setting: Setting) -> Prepared:
+        read = await self._check_out(read)
         try:
             prepared = await self.broker.together.write(lambda _: self._enter(read, setting))
-        except RefusedError as refusal:
-            note_refusal(self.home, refusal)
+        except BaseException as error:
+            await self.drop(read)
+            if isinstance(error, RefusedError):
+                note_refusal(self.home, error)
             raise
         await self.engine.submit(prepared.row.session_id)
         return prepared
@@ -187,12 +186,32 @@ class Workspace:
     def prepare(self, request: Request, *, owner: str | None = None) -> Prepared:
         """Admit a request and write it down; nobody drives it yet."""
         setting = self._get_setting(owner)
-        read = draft(request, setting)
+        read = check_out(draft(request, setting), self.root)
         try:
             return self._enter(read, setting)
-        except RefusedError as refusal:
-            note_refusal(self.home, refusal)
+        except BaseException as error:
+            drop(read, self.root)
+            if isinstance(error, RefusedError):
+                note_refusal(self.home, error)
             raise
+
+    async def draft(self, request: Request) -> Draft:
+        """Do for a request what takes long: read what there is to read, and check out what it works in."""
+        return await self._check_out(draft(request, self._get_setting()))
+
+    def enter(self, read: Draft) -> Prepared:
+        """Admit a draft and write it down, in the transaction that there is; nobody drives it yet."""
+        return self._enter(read, self._get_setting())
+
+    async def drop(self, read: Draft) -> None:
+        """Undo what was done for a draft that is not to be admitted."""
+        if read.worktree:
+            await asyncio.to_thread(drop, read, self.root)
+
+    async def _check_out(self, read: Draft) -> Draft:
+        if not read.work.request.isolate:
+            return read
+        return await asyncio.to_thread(check_out, read, self.root)
 
     def _get_setting(self, owner: str | None = None) -> Setting:
         return Setting(self.home, self.settings, self._own_runners, self.environ, owner or self.engine.id)
