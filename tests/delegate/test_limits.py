@@ -14,6 +14,7 @@ from remit.delegate.limits import (
     Budget,
     Spent,
     check_budget,
+    check_held,
     check_timeout,
     clamp,
     find_exhausted,
@@ -22,6 +23,7 @@ from remit.delegate.limits import (
     read_budget,
 )
 from remit.errors import UsageError
+from remit.runners.registry import get_runner
 
 HUGE = 10**5000
 """More digits than Python prints."""
@@ -170,3 +172,32 @@ def test_a_budget_only_shrinks(budget: Budget, steps: list[Spent]) -> None:
     for spent in steps:
         line.append(left(line[-1], spent))
     assert all(is_within(after, before) for before, after in pairwise(line))
+
+
+# --- limits that cannot be held --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("runner", "hands_on", "told"),
+    [
+        ("command", False, {"max_turns": "BUD001", "max_tokens": "BUD001", "max_usd": "BUD001"}),
+        ("python", True, {"max_turns": "BUD001", "max_tokens": "BUD001", "max_usd": "BUD001"}),
+        ("gemini", False, {"max_turns": "BUD001", "max_tokens": "BUD002", "max_usd": "BUD001"}),
+        ("codex", True, {"max_tokens": "BUD002", "max_usd": "BUD001"}),
+        ("claude", False, {}),
+        ("claude", True, {"max_usd": "BUD003"}),
+        ("opencode", True, {}),
+    ],
+)
+def test_limits_that_a_runner_gives_no_means_to_hold_are_told(
+    runner: str, told: dict[str, str], *, hands_on: bool
+) -> None:
+    def check(budget: Budget) -> dict[str, str]:
+        found = check_held(budget, get_runner(runner), name=runner, hands_on=hands_on)
+        assert all(finding.severity == "warning" and f"'{runner}'" in finding.message for finding in found)
+        return {finding.message.partition(" ")[0]: finding.code for finding in found}
+
+    assert check(Budget(60, 5, 1000, 1.0, 3)) == told
+    assert check(Budget(max_seconds=60, max_delegations=3)) == {}
+    for name, code in told.items():
+        assert check(Budget(**{name: 1})) == {name: code}

@@ -149,3 +149,24 @@ def test_one_whose_budget_was_used_up_before_its_turn_does_not_begin(root: Path)
     envelope = asyncio.run(run())
     assert (envelope.status, envelope.ending) == ("partial", "budget")
     assert not (root / "begun").exists()
+
+
+def test_a_limit_from_above_that_cannot_be_held_is_told(root: Path) -> None:
+    """One below is told of a limit that it was not given itself, and so is whoever has set it for the workspace."""
+    (root / "remit.toml").write_text("[budget]\nmax_usd = 1.0\n")
+
+    async def run() -> tuple[Envelope, Envelope]:
+        below: list[Envelope] = []
+
+        async with Workspace.open(root) as ws:
+
+            async def hand_on(_: str) -> str:
+                below.append(await ws.delegate("b", "Spend.", command="echo no return"))
+                return "no return"
+
+            above = await ws.delegate("a", "Spend.", function=hand_on, budget=Budget(max_tokens=100))
+            return above, below[0]
+
+    for envelope in asyncio.run(run()):
+        told = [finding.message.partition(" ")[0] for finding in envelope.findings if finding.code == "BUD001"]
+        assert told == ["max_tokens", "max_usd"]

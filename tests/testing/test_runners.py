@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from remit.runners import Usage
 from remit.runners.registry import RUNNERS, get_runner
 from remit.testing.runners import RunnerSuite, Sample
 
@@ -55,12 +56,21 @@ class TestClaude(RunnerSuite):
         Sample(
             lines(
                 {"type": "system", "subtype": "init", "session_id": "s"},
-                {"type": "assistant", "message": {"id": "m", "content": [_USE]}, "session_id": "s"},
+                {"type": "assistant", "message": {"id": "m", "content": [_USE], "usage": {"input_tokens": 9}}},
                 {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "t1"}]}},
-                {"type": "result", "subtype": "success", "is_error": False, "num_turns": 1, "result": "Done: ü."},
+                {
+                    "type": "result",
+                    "subtype": "success",
+                    "is_error": False,
+                    "num_turns": 1,
+                    "result": "Done: ü.",
+                    "usage": {"input_tokens": 9, "output_tokens": 2},
+                    "total_cost_usd": 0.5,
+                },
             ),
             text="Done: ü.",
             tools=("Write",),
+            usage=Usage(9, 2, 1, 0.5),
         ),
     )
 
@@ -82,6 +92,7 @@ class TestCodex(RunnerSuite):
                 {"type": "turn.completed", "usage": {"input_tokens": 100, "output_tokens": 5}},
             ),
             text="Done: ü.",
+            usage=Usage(100, 5, 1),
         ),
     )
 
@@ -98,11 +109,14 @@ class TestOpencode(RunnerSuite):
         Sample(
             lines(
                 {"type": "step_start", "sessionID": "ses_1", "part": {}},
+                {"type": "step_finish", "part": {"reason": "tool-calls", "cost": 0.25, "tokens": {"input": 9}}},
+                {"type": "step_start", "sessionID": "ses_1", "part": {}},
                 {"type": "text", "sessionID": "ses_1", "part": {"text": "Done: ü.", "time": {"end": 1}}},
-                {"type": "step_finish", "sessionID": "ses_1", "part": {"reason": "stop", "cost": 0.1, "tokens": {}}},
+                {"type": "step_finish", "sessionID": "ses_1", "part": {"reason": "stop", "cost": 0.5, "tokens": {}}},
             ),
             text="Done: ü.",
             tools=(),
+            usage=Usage(9, 0, 2, 0.75),
         ),
     )
 
@@ -124,6 +138,7 @@ class TestGemini(RunnerSuite):
             ),
             text="Done: ü.",
             tools=(),
+            usage=Usage(9, 2),
         ),
     )
 

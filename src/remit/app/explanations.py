@@ -83,9 +83,9 @@ def _explain_workspace() -> Iterator[Explanation]:
 
 def _explain_delegations() -> Iterator[Explanation]:
     from remit.app.delegating import agents, settling  # noqa: PLC0415 - only for this
-    from remit.delegate import inputs, judgement  # noqa: PLC0415
+    from remit.delegate import inputs, judgement, limits  # noqa: PLC0415
 
-    for room in (agents, inputs, judgement, settling):
+    for room in (agents, inputs, judgement, limits, settling):
         yield from _explain_told(room.TOLD)
 
 

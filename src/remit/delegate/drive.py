@@ -19,7 +19,7 @@ from remit.delegate.calling import Call
 from remit.delegate.endings import Ended, conclude
 from remit.delegate.hearing import PIECE_BYTES, Hearing, sum_usage
 from remit.delegate.judgement import Scene, judge_answer, look_around
-from remit.delegate.limits import Budget, Spent, find_exhausted, left
+from remit.delegate.limits import Budget, Spent, check_held, find_exhausted, left
 from remit.delegate.lineage import is_limited, load_tree
 from remit.delegate.terms import read_terms
 from remit.delegate.ticket import CARRIED, RANDOM_BYTES, SESSION, TICKET, mint
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from remit.delegate.judgement import Judgement
     from remit.delegate.lineage import Tree
     from remit.delegate.terms import Terms
+    from remit.model import Finding
     from remit.runners import Launch, Listener, Runner, ToolUse
     from remit.workspace.evidence.comparison import Comparison
     from remit.workspace.evidence.values import Snapshot
@@ -250,6 +251,11 @@ class Drive:
     def _find_harness_id(self) -> str:
         told = (turn.heard.harness_id for turn in reversed(self.turns))
         return next((each for each in told if each), self.terms.harness_id)
+
+    def check_held(self) -> tuple[Finding, ...]:
+        """What there is to say of limits that its runner gives nobody the means to hold."""
+        budget = Budget(**self.terms.budget)
+        return check_held(budget, self.runner, name=self.row.runner, hands_on=bool(self.terms.may_call))
 
     def _find_exhausted(self, *, is_running: bool) -> bool:
         """Whether its budget is used up, or that of one above it. Who is at its last turn may finish that one."""

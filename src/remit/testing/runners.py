@@ -18,7 +18,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import RunnerError
-from remit.runners import Heard, Launch, Order
+from remit.runners import Heard, Launch, Order, Usage
 from remit.workspace import files
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ _MAX_ARGUMENT_BYTES = 131_071
 _PROMPTS = ("Do it.", "-h", "--help", "/quit", "@file", "!ls", "$(id)", "{prompt}", "a\nb", "ünï ☃", "x" * 200_000)
 _SESSION = "sess_1763200000_k3x9qz"
 _SEED = 5
+_COUNTED = {"turns", "tokens", "usd"}
 
 
 class Sample(NamedTuple):
@@ -44,6 +45,8 @@ class Sample(NamedTuple):
     """The final message; None where there is none."""
     tools: tuple[str, ...] | None = None
     """The names of the tools that were used; None where the harness does not tell."""
+    usage: Usage = Usage()
+    """What was used, as far as the harness tells."""
 
 
 class RunnerSuite:
@@ -76,6 +79,13 @@ class RunnerSuite:
         _check(bool(runner.name) and runner.name.isprintable() and " " not in runner.name, runner.name)
         facts: tuple[object, ...] = (runner.can_resume, runner.tells_tools)
         _check(all(isinstance(fact, bool) for fact in facts), facts)
+
+    def test_it_says_what_it_tells_of_its_usage(self) -> None:
+        """So that nobody counts on a limit that cannot be held; and what it holds itself."""
+        runner = self.make_runner()
+        told = dict(runner.tells_usage)
+        _check(told.keys() <= _COUNTED and set(told.values()) <= {"live", "end"}, told)
+        _check({*runner.holds} <= _COUNTED, runner.holds)
 
     def test_a_launch_can_be_executed(self, tmp_path: Path) -> None:
         """Words and variables that the kernel takes, files that stay in the attempt's folder; the same every time."""
@@ -126,6 +136,24 @@ class RunnerSuite:
             _check(told == sample.tools and (told is None or self.make_runner().tells_tools), (sample, heard))
             _check(heard.text is not None or bool(heard.cause and heard.trouble), heard)
 
+    def test_usage_is_told_as_it_says(self, tmp_path: Path) -> None:
+        """Each of turns, tokens and usd in some sample, if it is told; before the last line, if it is told live."""
+        order, runner = self._prepare(tmp_path), self.make_runner()
+        for sample in self.samples:
+            heard = self._hear(order, sample, [sample.out])
+            _check(heard.usage == sample.usage, (sample, heard))
+            _check(_list_counted(heard) <= {*runner.tells_usage}, f"it tells more than it says: {heard.usage}")
+        for counted, telling in runner.tells_usage.items():
+            known = any(counted in self._list_live(order, sample) for sample in self.samples)
+            late = any(counted in _list_counted(self._hear(order, sample, [sample.out])) for sample in self.samples)
+            _check(late and (known or telling == "end"), f"no sample tells {counted} ({telling})")
+
+    def _list_live(self, order: Order, sample: Sample) -> set[str]:
+        """What is counted before the last line is heard."""
+        listener = self.make_runner().listen(order)
+        listener.feed(b"".join(sample.out.splitlines(keepends=True)[:-1]))
+        return _list_counted(listener.tell())
+
     def test_pieces_make_no_difference(self, tmp_path: Path) -> None:
         """However the output is cut; and it can be asked between any two pieces."""
         order = self._prepare(tmp_path)
@@ -156,6 +184,12 @@ class RunnerSuite:
             listener.feed(piece)
             _check(isinstance(listener.tell(), Heard), "it tells nothing while it listens")
         return listener.finish(errors=sample.errors, exit_code=sample.exit_code)
+
+
+def _list_counted(heard: Heard) -> set[str]:
+    usage = heard.usage
+    told = {"turns": usage.turns, "tokens": usage.tokens, "usd": usage.cost_usd}
+    return {counted for counted, count in told.items() if count is not None}
 
 
 def _list_garbage(samples: tuple[Sample, ...]) -> Iterator[bytes]:

@@ -180,6 +180,19 @@ def test_a_program_that_is_not_there_could_not_run(remit: Remit) -> None:
     assert load(ended)["ending"] == "refused"
 
 
+def test_limits_that_cannot_be_held_are_told_before_and_afterwards(remit: Remit, agent: ScriptedAgent) -> None:
+    limits = ("--max-tokens", "1", "--max-usd", "0.000001", "--max-seconds", "60")
+    ended = remit("run", "-", "Write a report.", "--command", agent.obeys().command, *limits)
+    for name in ("max_tokens", "max_usd"):
+        sentence = f"warning[BUD001]: {name} is not held: the runner 'command' does not tell"
+        assert sentence in ended.err.decode()
+        assert f"  {sentence}" in ended.text
+    assert "max_seconds" not in ended.err.decode()
+    envelope = load(remit("run", "-", "Again.", "--command", agent.obeys().command, "--max-turns", "1", "--json"))
+    assert [each["code"] for each in envelope["findings"]] == ["BUD001"]
+    assert [each["code"] for each in envelope["request_findings"]] == ["BUD001"]
+
+
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
