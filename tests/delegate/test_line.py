@@ -31,6 +31,14 @@ def admit(broker: Broker, name: str, *, agent: str = "worker", parent: str | Non
     return add_delegation(broker.home.ledger, row)
 
 
+def admit_later(broker: Broker, name: str) -> Delegation:
+    """Admit one a millisecond after those before it."""
+    began_ms = read_clock_ms()
+    while read_clock_ms() <= began_ms + 1:
+        pass
+    return admit(broker, name)
+
+
 def settle(broker: Broker, name: str) -> None:
     with broker.home.ledger.transaction() as db:
         advance(db, name, "settled")
@@ -60,6 +68,40 @@ def test_they_are_let_in_in_their_order_as_slots_become_free(tmp_path: Path) -> 
             await asyncio.wait_for(waits[place + 2], 5)
             assert [get_state(broker, each) for each in names].count("running") == 2
         assert [await wait for wait in waits] == [""] * 5
+        broker.end()
+
+    asyncio.run(run())
+
+
+def test_who_came_first_is_first_also_in_another_process(tmp_path: Path) -> None:
+    async def run() -> None:
+        one, other = (make_broker(tmp_path, Slots(running=1)) for _ in range(2))
+        assert await one.line.wait(admit(one, "first"), None) == ""
+        rows = [admit_later(broker, name) for broker, name in ((one, "second"), (other, "third"), (one, "fourth"))]
+        waits = {row.session_id: asyncio.ensure_future(broker.line.wait(row, None))
+                 for broker, row in ((one, rows[2]), (other, rows[1]), (one, rows[0]))}  # fmt: skip
+        begun = []
+        for name in ("first", "second", "third"):
+            await asyncio.sleep(0.05)
+            settle(one, name)
+            other.line.call()
+            done, _ = await asyncio.wait(waits.values(), return_when="FIRST_COMPLETED", timeout=5)
+            begun += [key for key, wait in waits.items() if wait in done]
+            waits = {key: wait for key, wait in waits.items() if wait not in done}
+        assert begun == ["second", "third", "fourth"]
+        one.end()
+        other.end()
+
+    asyncio.run(run())
+
+
+def test_one_that_nobody_lets_in_holds_up_no_other(tmp_path: Path) -> None:
+    async def run() -> None:
+        broker = make_broker(tmp_path, Slots(running=1))
+        lost = admit(broker, "lost")
+        with broker.home.ledger.transaction() as db:
+            db.execute("UPDATE delegations SET owner = 'nobody' WHERE session_id = ?", (lost.session_id,))
+        assert await asyncio.wait_for(broker.line.wait(admit_later(broker, "next"), None), 5) == ""
         broker.end()
 
     asyncio.run(run())

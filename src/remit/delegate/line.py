@@ -15,7 +15,7 @@ from remit.delegate.ticket import CARRIED
 from remit.errors import StateError
 from remit.model import NOTHING
 from remit.workspace.ledger.events import add_event, read_clock_ms
-from remit.workspace.ledger.slots import list_left, list_unwanted, take_slot
+from remit.workspace.ledger.slots import list_left, list_strangers, list_unwanted, take_slot
 
 if TYPE_CHECKING:
     from remit.delegate.broker import Broker
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _LOOK_S = (0.01, 0.25)
 """How soon is looked again for slots that other processes leave."""
 _RECOVER_EVERY_S = 2.0
+_GIVES_WAY_MS = 600
+"""So long a slot is left to those of other processes who came before; after that they are not going to take it."""
 
 
 class _Waiter(NamedTuple):
@@ -43,6 +45,8 @@ class Line:
         self._waiters: dict[str, _Waiter] = {}
         self._called = asyncio.Event()
         self._usher: asyncio.Task[None] | None = None
+        self._gives_way_ms: int | None = None
+        """Since when a slot is left to others."""
 
     async def wait(self, row: Delegation, limit_ms: int | None) -> str:
         """Wait until a delegation runs; "", or how it ended before: cancelled, or timeout.
@@ -54,6 +58,7 @@ class Line:
         self._waiters[row.session_id] = waiter
         self._called.set()
         if self._usher is None or self._usher.done():
+            self._gives_way_ms = None
             context = copy_context()
             context.run(CARRIED.set, NOTHING)  # what is driven from here is not called by whoever comes first
             self._usher = loop.create_task(self._let_in(), context=context)
@@ -113,7 +118,9 @@ class Line:
         left = list_left(db) if any(waiter.row.parent_id for waiter in self._waiters.values()) else frozenset()
         told: list[tuple[_Waiter, str | Exception]] = []
         full: set[str] = set()
-        for session_id, waiter in self._waiters.items():
+        strangers = list_strangers(db, self._broker.id)
+        is_patient = self._gives_way_ms is None or now_ms - self._gives_way_ms < _GIVES_WAY_MS
+        for session_id, waiter in sorted(self._waiters.items(), key=lambda each: each[1].row.created_ms):
             row = waiter.row
             if waiter.ended.done():
                 continue
@@ -126,15 +133,21 @@ class Line:
             elif full.isdisjoint(("running", f"agent {row.agent}", f"tree {row.root_id}")):
                 deadline_ms = find_deadline(row, now_ms, waiter.limit_ms)
                 try:
-                    limit = take_slot(db, row, self._broker.slots, deadline_ms=deadline_ms)
+                    ahead = sum(since_ms < row.created_ms for since_ms in strangers) if is_patient else 0
+                    limit = take_slot(db, row, self._broker.slots, deadline_ms=deadline_ms, ahead=ahead)
                 except StateError as error:  # another has driven it on
                     told.append((waiter, error))
                     continue
                 if limit is None:
                     told.append((waiter, ""))
                 else:
-                    full.add(limit)
+                    full.add("running" if limit == "line" else limit)
+                    self._give_way(now_ms, is_needed=limit == "line")
         return told
+
+    def _give_way(self, now_ms: int, *, is_needed: bool) -> None:
+        """Note since when a slot is left to others; none is where there is none."""
+        self._gives_way_ms = (self._gives_way_ms or now_ms) if is_needed else None
 
 
 def _tell(waiter: _Waiter, word: str | BaseException) -> None:

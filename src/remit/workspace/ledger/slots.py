@@ -52,15 +52,32 @@ _LEFT = """
 """
 
 
-def take_slot(db: Connection, row: Delegation, slots: Slots, *, deadline_ms: int) -> str | None:
-    """Let a delegation begin if there is room for it at this moment; else which limit is reached, and for whom."""
+_STRANGERS = """
+    SELECT created_ms FROM delegations WHERE state = 'admitted' AND state <> 'settled' AND owner IS NOT :owner
+"""
+
+
+def take_slot(
+    db: Connection, row: Delegation, slots: Slots, *, deadline_ms: int, ahead: int = 0
+) -> str | None:  # fmt: skip
+    """Let a delegation begin if there is room for it at this moment; else which limit is reached, and for whom.
+
+    `ahead`: for how many others there has to be room besides; `line` where there is room, but not for all of them.
+    """
     counts = db.execute(_HOLDERS, {"agent": row.agent, "root": row.root_id}).fetchone()
     whom = ("running", f"agent {row.agent}", f"tree {row.root_id}")
     for name, count, limit in zip(whom, counts, slots, strict=True):
         if limit is not None and count >= limit:
             return name
+    if ahead and slots.running is not None and counts[0] + ahead >= slots.running:
+        return "line"
     advance(db, row.session_id, "running", started_ms=read_clock_ms(), deadline_ms=deadline_ms)
     return None
+
+
+def list_strangers(db: Connection, owner: str) -> list[int]:
+    """Since when the delegations wait that other brokers have admitted."""
+    return [row[0] for row in db.execute(_STRANGERS, {"owner": owner})]
 
 
 def list_unwanted(db: Connection) -> frozenset[str]:
