@@ -193,7 +193,8 @@ def _tell_task(work: Assignment, fence: Fence) -> Iterator[str]:
         told += [task.text] if task.text.strip() else []
         lines += [fence.put("data", "\n".join(told), name=f"task {task.label}")] if told else []
         lines += [f"Its plan is {show(task.plan_path)}."] if task.plan_path else []
-    lines += [f"Write your artifact to {show(work.artifact_path)}."] if work.artifact_path else []
+    if work.artifact_path and work.dialect != MANIFEST.name:  # whose file has a place of its own (R4.1)
+        lines.append(f"Write your artifact to {show(work.artifact_path)}.")
     if task is not None and work.owner == "remit" and work.dialect != MANIFEST.name:
         lines.append("Remit moves the task's status and commits your files: leave both to it.")
     if lines:

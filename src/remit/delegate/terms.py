@@ -65,6 +65,8 @@ class Terms(NamedTuple):
     """Whether somebody asked for a commit in so many words, and is told where there can be none."""
     owner: str = "remit"
     command: str = ""
+    artifact_path: str = ""
+    """Where its artifact belongs, below the root."""
     phase: int | str | None = None
     working: str = ""
     """The marker that its task has from when it begins."""

@@ -664,3 +664,63 @@ def test_what_the_manifest_names_is_handed_to_the_plan(
     assert {FINDINGS_FILE, "claudedocs/agent-outputs/MANIFEST.jsonl"} <= set(committed)
     assert inside("plan", "1", *worker()).code == 0
     assert "They need a cache." in worker.runs[-1]["prompt"]
+
+
+def test_the_manifests_file_has_one_place_and_the_task_one_status(inside: Inside, recorder: Worker) -> None:
+    """R4.1 rather than R1.20, and the marker that the task has once it is taken up."""
+    assert inside("research", "1", "--dialect", "manifest", *recorder("complete")).code == 0
+    told = recorder.runs[0]["prompt"]
+    assert "Write your artifact to" not in told
+    assert "specs/1_cache_the_uploads" not in told
+    assert "status: RESEARCHING" in told
+    assert "NOT STARTED" not in told
+
+
+# --- what was made ---------------------------------------------------------------------------------------------------
+
+CLUMSY = """
+import json, os, re, sys
+prompt = sys.stdin.read()
+path = re.search(r"Write your artifact to (\\S+)\\.\\n", prompt)[1]
+where = path if sys.argv[1] == "." else sys.argv[1]
+os.makedirs(os.path.dirname(where) or ".", exist_ok=True)
+open(where, "w").write("# Prose\\n\\n" + os.environ["REMIT_SESSION_ID"])
+kind = "plan" if "/plans/" in path else "report" if "/reports/" in path else "implementation"
+me = re.search(r"\\(orchestrator → (\\S+)\\)", prompt)[1]
+print(json.dumps({
+    "status": "completed", "summary": "The work was done as asked. The file says what there is to say.",
+    "artifacts": [{"type": kind, "path": where, "summary": "What was asked for."}],
+    "metadata": {"session_id": os.environ["REMIT_SESSION_ID"], "duration_seconds": 1, "agent_type": me,
+                 "delegation_depth": 1, "delegation_path": ["orchestrator", me]}, "errors": [], "next_steps": []}))
+"""
+
+
+@pytest.fixture
+def clumsy(tmp_path_factory: pytest.TempPathFactory) -> Worker:
+    """An agent that writes a file of prose, wherever it is said to."""
+    made = Worker(tmp_path_factory.mktemp("clumsy"))
+    made.file.write_text(CLUMSY, "utf-8")
+    return made
+
+
+def test_a_report_elsewhere_is_told(inside: Inside, clumsy: Worker, tmp_path: Path) -> None:
+    """R1.20: it is linked where it is, and its place is named."""
+    told = load(inside("research", "1", *clumsy("notes.md"), "--json"))
+    assert told["status"] == "completed"
+    found = {each["code"]: each for each in told["findings"]}
+    place = "specs/1_cache_the_uploads/reports/research-001.md"
+    assert found["SET002"]["message"] == f"the artifact belongs to '{place}' and is at 'notes.md'"
+    assert get_task(tmp_path)["artifacts"][0]["path"] == "notes.md"
+    assert "SET002" not in {each["code"] for each in load(inside("research", "1", *clumsy("."), "--json"))["findings"]}
+
+
+def test_a_plan_without_phases_is_told_and_the_work_says_so(inside: Inside, clumsy: Worker) -> None:
+    """R1.32."""
+    told = load(inside("plan", "1", *clumsy("."), "--json"))
+    assert "SET003" in {each["code"] for each in told["findings"]}
+    assert "implementation-001.md: it has no phases" in inside("task", "show", "1").text
+    ended = inside("implement", "1", *clumsy("code.py"))
+    assert ended.code == 0, (ended.text, ended.err)
+    assert "it has no phases, and the task is done as a whole" in ended.text + ended.err.decode()
+    assert "summary: none is at specs/1_cache_the_uploads/summaries/implementation-summary-" in ended.text
+    assert "SET00" not in ended.text

@@ -113,7 +113,8 @@ def get_ready(ws: Workspace, wish: Wish) -> Ready:
         "handed": _find_handed(store, task, command, plan),
     }
     request = _make_request(ws, wish, command, facts, asked)
-    return Ready(wish, request, task.marker or "", phase, _count_open(plan, phase), tuple(_tell_state(task, command)))
+    notes = (*_tell_state(task, command), *(_tell_plan(plan) if command.is_phased else ()))
+    return Ready(wish, request, task.marker or "", phase, _count_open(plan, phase), notes)
 
 
 def _get_outside(ws: Workspace, wish: Wish, command: Command) -> Ready:
@@ -212,6 +213,14 @@ def _tell_state(task: TaskFacts, command: Command) -> list[str]:
     if command.working and task.marker == command.working:
         told.append(f"task {task.number} was left {task.marker} and is taken up again")
     return told
+
+
+def _tell_plan(plan: PlanFacts | None) -> list[str]:
+    """Why work on a task that has a plan does not go by it."""
+    if plan is None or plan.resume is not None:
+        return []
+    why = "all phases are over" if plan.phases else "it has no phases"
+    return [f"{plan.path}: {why}, and the task is done as a whole"]
 
 
 def take_up(ws: Workspace, ready: Ready) -> Prepared:

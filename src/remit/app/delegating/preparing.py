@@ -313,6 +313,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         must_commit=bool(request.commits),
         owner=own.owner or _read_word(agent.get("owner")) or "remit",
         command=request.lifecycle,
+        artifact_path=request.artifact_path,
         phase=request.phase,
         working=_choose_working(request, kind, dialect),
         outside=request.outside,

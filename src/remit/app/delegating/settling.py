@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from remit.app.delegating.artifacts import TOLD as ARTIFACTS_TOLD
+from remit.app.delegating.artifacts import check_artifacts
 from remit.app.delegating.markers import leave, tell_marker
 from remit.app.delegating.outside import settle_outside
 from remit.app.error_log import find_error_log
@@ -46,7 +48,8 @@ def make_settle(root: str, settings: Settings) -> Callable[[Delegation, Conclusi
             steps = _tell_uncommitted(terms, settle(home, settlement, find_places(home, settings)))
             outside = settle_outside(home, settings, row, conclusion)
             told = () if left.steps else tell_marker(home, settings, row)
-            return (*first, *left.steps, *_tell_missing(terms, steps), *outside, *told)
+            made = check_artifacts(home, settings, row, conclusion)
+            return (*first, *left.steps, *_tell_missing(terms, steps), *outside, *told, *made)
         finally:
             home.close()
 
@@ -165,4 +168,7 @@ def left_undone(step: str) -> Finding:
     )  # fmt: skip
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {"SET001": (left_undone, "warning", "C19")}
+TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+    "SET001": (left_undone, "warning", "C19"),
+    **ARTIFACTS_TOLD,
+}

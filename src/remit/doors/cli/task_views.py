@@ -121,7 +121,9 @@ def _say_shown(shown: ShownTask) -> None:
         say(f"Findings: {', '.join(escape(each) for each in shown.entries)}")
     if shown.plan is not None:
         resume = shown.plan.resume
-        where = "all phases are over" if resume is None else f"goes on at phase {resume.number}, {escape(resume.name)}"
+        where = "all phases are over" if shown.plan.phases else "it has no phases"
+        if resume is not None:
+            where = f"goes on at phase {resume.number}, {escape(resume.name)}"
         say(f"Plan: {escape(shown.plan.path)}: {where}")
     if facts.closed:
         say("It is over and put away.")
