@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from remit.app.delegating.ending import cancel
 from remit.app.delegating.workspace import Workspace
+from remit.delegate.limits import Budget
 from remit.workspace import sessions
-from remit.workspace.ledger.delegations import begin_attempt, count_attempts, list_attempts
+from remit.workspace.ledger.delegations import begin_attempt, count_attempts, list_attempts, load_delegation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -167,3 +169,50 @@ def test_a_question_that_was_about_to_be_asked_again_is_asked(root: Path) -> Non
     assert second.startswith(first.rstrip("\n"))
     assert len(second) > len(first) + 20
     assert not (root / "asked.2").exists()
+
+
+HIDE = f'rm {OWN}/1/control"'
+FAKE = f'{HIDE}; mkfifo {OWN}/1/control"; exec 3<> {OWN}/1/control"'
+
+
+@pytest.mark.parametrize(
+    "hide", [HIDE, pytest.param(FAKE, marks=pytest.mark.slow), f'{HIDE}; echo x > {OWN}/1/control"']
+)
+@pytest.mark.parametrize("is_left", [False, True])
+def test_an_agent_cannot_hide_from_its_end(root: Path, hide: str, *, is_left: bool) -> None:
+    """Whether its broker is still there or not."""
+    script = f"{hide}; touch began; sleep 60"
+    began = leave_at_work(root, script) if is_left else ""
+
+    async def play() -> None:
+        async with Workspace.open(root, environ={**os.environ}) as ws:
+            if not is_left:
+                begin(ws, script)
+                await until((root / "began").exists)
+            session_id = began or ws.list()[0].session_id
+            waited = await asyncio.wait_for(cancel(ws, session_id, reason="no longer wanted"), 15)
+            assert not sessions.list_living(ws.home)
+            assert waited.envelope is not None
+            assert waited.envelope.ending == "cancelled"
+            assert waited.envelope.errors[0].message == "it was cancelled: no longer wanted"
+            row = load_delegation(ws.home.ledger, session_id)
+            assert row is not None
+            assert row.state == "settled"
+
+    asyncio.run(play())
+
+
+def test_why_a_hidden_agent_was_ended_is_told(root: Path) -> None:
+    """A signal does not say that a budget is used up; who has sent it knows."""
+    used = '{"type":"step_finish","sessionID":"ses_1","part":{"reason":"tool-calls","tokens":{"input":5000}}}'
+    program = root / "opencode"
+    program.write_text(f"#!/bin/sh\n{HIDE}\necho '{used}'\nsleep 60\n")
+    program.chmod(0o700)
+    path = f"{root}:{os.environ['PATH']}"
+
+    async def play() -> Envelope:
+        async with Workspace.open(root, environ={**os.environ, "PATH": path}) as ws:
+            return await ws.delegate("-", "go", runner="opencode", budget=Budget(max_tokens=100), timeout_s=20)
+
+    envelope = asyncio.run(play())
+    assert (envelope.ending, envelope.errors[0].code) == ("budget", "BUDGET_EXCEEDED")

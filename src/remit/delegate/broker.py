@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,8 @@ class Broker:
         self._driving: set[str] = set()
         self._recovering: set[asyncio.Task[Envelope]] = set()
         self._presence: Presence | None = None
+        self._told: dict[str, float] = {}
+        """Since when a shim is told to end its agent, by the attempt's folder."""
 
     @property
     def id(self) -> str:
@@ -268,10 +271,14 @@ class Broker:
         return told
 
     def tell_end(self, session_id: str) -> None:
-        """Tell the shim of a delegation to end its agent."""
+        """Tell the shim of a delegation to end its agent; once more, and otherwise, where that has not helped."""
         number = count_attempts(self.home.ledger, session_id)
-        if number:
-            sessions.send_control(sessions.find_folder(self.home, session_id, number), "cancel")
+        if not number:
+            return
+        folder = sessions.find_folder(self.home, session_id, number)
+        sessions.send_control(folder, "cancel")
+        if time.monotonic() - self._told.setdefault(folder, time.monotonic()) > sessions.DEAF_SECONDS:
+            sessions.end_shim(folder)
 
     def is_cancelled(self, session_id: str) -> bool:
         """Whether somebody has asked for its end."""

@@ -111,6 +111,8 @@ class Drive:
         self.live = Heard()
         """What is heard of the attempt that runs now."""
         self.cancelling = ""
+        self.asked = ""
+        """What its shim was told to end the agent for: handback or budget."""
         self.key = _load(self, "key")
         """What the results of its attempts are sealed with."""
         self.started: sessions.Started | None = None
@@ -172,7 +174,7 @@ class Drive:
             await self._watch(number)
             turn = await self._examine(number)
             self.turns.append(turn)
-            self.live = Heard()
+            self.live, self.asked = Heard(), ""
             self._record(turn)
             message = self._find_message(turn)
             goes_on = message is not None or self._may_run_again(turn)
@@ -327,7 +329,8 @@ class Drive:
             return self._examine_lost(number, heard)
         if result.errno is not None:  # the program could not be executed at all
             return _refuse(number, self._tell_missing(number, result.errno))
-        turn = Turn(number, _name_ending(result), heard, result.exit_code, result.reason)
+        reason = self._find_stop(result)
+        turn = Turn(number, _name_ending(result, reason), heard, result.exit_code, reason)
         if result.ending == "crashed":
             heard = _tell_signal(heard, result.signal)
             turn = turn._replace(heard=heard, exit_code=None if result.signal is None else 128 + result.signal)
@@ -343,6 +346,11 @@ class Drive:
             program = "the program"
         hint = "see whether it is on the path" if code == ENOENT else "see whether it is a program that may be run"
         return RunnerError(f"{program} cannot be started: {os.strerror(code).lower()}", hint=hint)
+
+    def _find_stop(self, result: sessions.Result) -> str:
+        """Why it was stopped. A shim that was told by a signal does not know it."""
+        is_known = bool(self.asked) or self.broker.is_cancelled(self.row.session_id)
+        return self.asked if result.reason == "signal" and is_known else result.reason
 
     def _examine_lost(self, number: int, heard: Heard) -> Turn:
         """What ended an attempt that could not say it any more: its time, somebody's wish, or nobody knows what."""
@@ -555,7 +563,7 @@ class _Watcher:
         self.hearing = Hearing(folder, drive.runner.listen(drive._make_order(1, {})))  # noqa: SLF001 - a part of it
         self.heard_ms = self.told_ms = read_clock_ms()
         self.told = ""
-        self.stopped = False
+        self.stopped, self.stopped_ms = False, 0
         self.idle = False
         self.exhausted_ms: int | None = None
 
@@ -566,10 +574,17 @@ class _Watcher:
             self.drive.live = self.hearing.listener.tell()
             self.heard_ms, self.idle = now_ms, False
         if not self.stopped and self.drive.broker.is_cancelled(self.drive.row.session_id):
-            self.stopped = sessions.send_control(self.folder, "cancel")  # whoever asked was too early for the shim
+            self._stop("cancel")  # whoever asked was too early for the shim
         if not self.stopped:
             self._hold_limits(now_ms)
+        elif now_ms - self.stopped_ms > sessions.DEAF_SECONDS * 1000:
+            sessions.end_shim(self.folder)
         self._tell(now_ms)
+
+    def _stop(self, word: str) -> None:
+        """Have the agent ended, and remember why: a shim that is told by a signal does not know it."""
+        self.stopped, self.stopped_ms = sessions.send_control(self.folder, word), read_clock_ms()
+        self.drive.asked = word.removeprefix("stop ") if word != "cancel" else ""
 
     def _hold_limits(self, now_ms: int) -> None:
         drive = self.drive
@@ -577,9 +592,9 @@ class _Watcher:
             self.exhausted_ms = now_ms if self.exhausted_ms is None else self.exhausted_ms
             if drive._has_open_below() and now_ms - self.exhausted_ms < _GRACE_MS:  # noqa: SLF001
                 return  # they are held to the same, and shall write down first what became of them
-            self.stopped = sessions.send_control(self.folder, f"stop {_BUDGET}")
+            self._stop(f"stop {_BUDGET}")
         elif drive.runner.can_resume and self._is_time_to_hand_back(now_ms):
-            self.stopped = sessions.send_control(self.folder, f"stop {_HANDBACK}")
+            self._stop(f"stop {_HANDBACK}")
 
     def _is_time_to_hand_back(self, now_ms: int) -> bool:
         drive = self.drive
@@ -610,10 +625,10 @@ def _refuse(number: int, error: RemitError) -> Turn:
     return Turn(number, "refused", Heard(cause="refused", trouble=error.message), reason=str(error))
 
 
-def _name_ending(result: sessions.Result) -> str:
+def _name_ending(result: sessions.Result, reason: str) -> str:
     """What ended an attempt."""
     if result.ending == "stopped":
-        return result.reason if result.reason in (_HANDBACK, _BUDGET) else "cancelled"
+        return reason if reason in (_HANDBACK, _BUDGET) else "cancelled"
     return result.ending
 
 

@@ -67,6 +67,8 @@ _OWN_NAMES = frozenset(
     }
 )
 _MAX_RESULT_BYTES = 4096
+DEAF_SECONDS = 2.0
+"""A shim that has not ended its agent so long after it was told has not heard it."""
 _HASH_BYTES = 16
 _HEARD_BYTES = 1 << 20
 _MAX_ID_LETTERS = 128
@@ -318,8 +320,8 @@ def render_sandbox(sandbox: Sandbox, folder: str, order: ShimOrder) -> tuple[str
     command += ["--bind", sandbox.root, sandbox.root]
     for path in sandbox.writable:
         command += ["--bind-try", path, path]
-    # Last, so that nothing above opens it again.
-    command += ["--ro-bind-try", own, own, "--bind", folder, folder, "--chdir", order.cwd, "--"]
+    # Last, so that nothing above opens it again. What a runner has put into its folder the agent only reads.
+    command += ["--ro-bind-try", own, own, "--ro-bind", folder, folder, "--chdir", order.cwd, "--"]
     return (*command, *order.argv)
 
 
@@ -397,7 +399,14 @@ def _read_small(file: str) -> bytes:
 
 
 def send_control(folder: str, word: str) -> bool:
-    """Tell a shim to end its agent: `cancel`, or `stop REASON`. Whether there is one to hear it."""
+    """Tell a shim to end its agent: `cancel`, or `stop REASON`. Whether there is one to hear it.
+
+    An agent can remove the pipe: then its shim is told by a signal, without the word.
+    """
+    return _write_control(folder, word) or (is_alive(folder) and end_shim(folder))
+
+
+def _write_control(folder: str, word: str) -> bool:
     try:
         handle = os.open(f"{folder}/control", os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:  # nobody reads, or there is none
@@ -410,6 +419,28 @@ def send_control(folder: str, word: str) -> bool:
         return False
     finally:
         os.close(handle)
+
+
+def end_shim(folder: str) -> bool:
+    """Tell a shim by a signal to end its agent; whether there is one. For who does not hear: its pipe may be forged.
+
+    Found by its command line, for what is in the folder was perhaps written by its agent. The keeper, which has the
+    same, does not hear this signal.
+    """
+    import signal  # noqa: PLC0415 - only where an agent hides
+
+    told = False
+    for name in os.listdir("/proc") if os.path.exists("/proc/self/stat") else ():
+        if name.isdecimal() and _read_shim_folder(int(name)) == folder:
+            with suppress(OSError):
+                handle = os.pidfd_open(int(name))  # from here on the number is nobody else's
+                try:
+                    if _read_shim_folder(int(name)) == folder:
+                        signal.pidfd_send_signal(handle, signal.SIGTERM)
+                        told = True
+                finally:
+                    os.close(handle)
+    return told
 
 
 async def wait_result(folder: str, *, key: str, started: Started | None = None) -> Result | None:
@@ -595,15 +626,20 @@ def find_enclosing(home: Home) -> str | None:
 
 def _read_shim(pid: int) -> str | None:
     """The session of a process that is a shim or the keeper that it forked; None where it is neither."""
+    folder = _read_shim_folder(pid)
+    return folder.split("/")[-2] if folder.count("/") > 1 else None
+
+
+def _read_shim_folder(pid: int) -> str:
+    """The attempt's folder that a shim was given; "" where the process is none."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             words = file.read(_MAX_RESULT_BYTES).split(b"\0")
     except OSError:
-        return None
+        return ""
     if _SHIM.encode() not in words:
-        return None
-    folder = words[words.index(_SHIM.encode()) + 2 :][:1]
-    return os.fsdecode(folder[0]).split("/")[-2] if folder and folder[0].count(b"/") > 1 else None
+        return ""
+    return os.fsdecode(b"".join(words[words.index(_SHIM.encode()) + 2 :][:1]))
 
 
 class _Pids(NamedTuple):

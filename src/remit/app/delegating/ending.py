@@ -7,6 +7,7 @@ what it has handed on itself. Where nobody drives a delegation any more, whoever
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -102,9 +103,12 @@ async def cancel(ws: Workspace, session_id: str, *, reason: str) -> Waited:
 
 async def _end_living(ws: Workspace, session_id: str) -> None:
     """End an agent that lives although its delegation is over."""
+    last = time.monotonic() + sessions.DEAF_SECONDS
     while own := [each for each in sessions.list_living(ws.home) if each.session_id == session_id]:
         for attempt in own:
             sessions.send_control(attempt.folder, "cancel")
+            if time.monotonic() > last:
+                sessions.end_shim(attempt.folder)
         await asyncio.sleep(_LOOK_S)
 
 
