@@ -84,6 +84,19 @@ def test_whoever_used_no_tool_made_no_file(root: Path, tools: tuple[ToolUse, ...
     assert "EVD002" in {finding.code for finding in judgement.findings}
 
 
+def test_a_command_that_failed_may_have_written_before(root: Path) -> None:
+    scene = look(root, tools=(ToolUse("Bash", "run", failed=True),))
+    (root / "report.md").write_text("# New\n")
+    assert judge(make_answer("report.md"), scene).accepted
+
+
+def test_a_tree_that_is_not_known_any_more_credits_nobody(root: Path) -> None:
+    scene = look(root)._replace(before=None, is_lost=True)
+    judgement = judge(make_answer("old.md"), scene)
+    assert judgement.outcome == "fabricated"
+    assert "EVD005" in {finding.code for finding in judgement.findings}
+
+
 def test_unknown_is_not_none(root: Path) -> None:
     """A harness that does not tell which tools were used is held against nobody."""
     scene = look(root, tools=None)

@@ -59,8 +59,11 @@ class Broker:
         settle: Settle | None = None,
         own_runners: Mapping[str, str] | None = None,
         environ: Mapping[str, str] | None = None,
+        list_own_files: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
+        """`list_own_files` tells what Remit itself writes below the root while agents work there."""
         self.home = home
+        self.list_own_files = list_own_files
         self.slots = slots
         self.begin = begin
         self.settle = settle
@@ -291,8 +294,11 @@ class Broker:
         event = load_last_event(self.home.ledger, session_id, "cancel")
         return "" if event is None else str(event.details.get("reason") or "")
 
-    def is_shared(self, row: Delegation, root: str) -> bool:
-        """Whether others worked in the same folder meanwhile: neither those above it, who wait, nor those below it."""
+    def is_shared(self, row: Delegation, root: str, *, since: Mapping[str, int]) -> bool:
+        """Whether others worked in the same folder meanwhile: neither those above it, who wait, nor those below it.
+
+        `since`: the sessions that it goes on with, and when each began.
+        """
         # Two questions that an index answers each: who is at work, and who has ended since.
         query = """
             SELECT session_id FROM (
@@ -301,9 +307,10 @@ class Broker:
                 SELECT session_id, details FROM delegations WHERE ended_ms >= :since AND started_ms IS NOT NULL
             ) WHERE session_id <> :session AND json_extract(details, '$.root') = :root
         """
-        values = {"since": row.started_ms or 0, "session": row.session_id, "root": root}
+        began_ms = min((row.started_ms or 0, *since.values()))
+        values = {"since": began_ms, "session": row.session_id, "root": root}
         with self.home.ledger.reading() as db:
-            others = {each[0] for each in db.execute(query, values)}
+            others = {each[0] for each in db.execute(query, values)} - since.keys()
         if not others:
             return False
         tree = {

@@ -30,7 +30,7 @@ from remit.runners import Heard, Order, Usage
 from remit.runners.command import join_prompt
 from remit.runners.registry import STATE_PLACES
 from remit.workspace import sessions
-from remit.workspace.evidence.kept import inherit_before, load_before, take_before
+from remit.workspace.evidence.kept import TREE, keep_before, load_before, take_before
 from remit.workspace.evidence.values import Limits
 from remit.workspace.ledger.activity import add_act
 from remit.workspace.ledger.delegations import (
@@ -42,6 +42,7 @@ from remit.workspace.ledger.delegations import (
     set_usage,
 )
 from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.notes import get_note, set_note
 from remit.workspace.ledger.slots import set_ticket
 from remit.workspace.ledger.texts import keep_texts, load_text
 from remit.workspace.secrets import redact
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from remit.model import Finding
     from remit.runners import Launch, Listener, Runner, ToolUse
     from remit.workspace.evidence.comparison import Comparison
+    from remit.workspace.evidence.kept import Before
     from remit.workspace.evidence.values import Snapshot
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.ledger.store import Connection
@@ -383,12 +385,22 @@ class Drive:
         told = [*self._earlier_tools, *(turn.heard.tools for turn in self.turns), heard.tools]
         tools = None if any(each is None for each in told) else tuple(use for each in told for use in each or ())
         is_asked = self.before is not None or bool(self.terms.manifest)  # else nothing is told by what changed
-        shared = is_asked and self.broker.is_shared(self.row, self.terms.root)
+        shared = is_asked and self.broker.is_shared(self.row, self.terms.root, since=self._list_resumed())
         return Scene(
             self.terms.root, self.before, tools, shared, self.terms.manifest,
             self.terms.manifest_bytes, self.terms.topic, self.row.task_number,
-            self.broker.list_below(self.row.session_id),
+            self.broker.list_below(self.row.session_id), self.terms.evidence and self.before is None,
         )  # fmt: skip
+
+    def _list_resumed(self) -> dict[str, int]:
+        """The delegations that this one goes on with, and when each began: the tree is compared with before them."""
+        found: dict[str, int] = {}
+        earlier = self.terms.resume_of
+        while earlier and earlier not in found:
+            row = load_delegation(self.home.ledger, earlier)
+            found[earlier] = 0 if row is None else row.started_ms or row.created_ms
+            earlier = "" if row is None else read_terms(row.details).resume_of
+        return found
 
     def _hear_earlier(self) -> Iterator[tuple[ToolUse, ...] | None]:
         """The tools that were used in what this goes on with; None where nobody can tell any more."""
@@ -514,16 +526,33 @@ class Drive:
         """The tree before the work; of one that was begun by another broker, or is taken up again, as it was then."""
         if not self.terms.evidence:
             return None
-        kept = load_before(self.home, self.row.session_id)
+        kept = load_before(self.home, self.row.session_id, _load(self, "before"))
         if kept is None and self.terms.resume_of:
-            kept = inherit_before(self.home, self.row.session_id, self.terms.resume_of)
-        if kept is not None or count_attempts(self.home.ledger, self.row.session_id):
+            digest = (load_text(self.home, self.terms.resume_of, "before") or b"").decode()
+            earlier = load_before(self.home, self.terms.resume_of, digest)
+            if earlier is not None:
+                kept = self._note_before(keep_before(self.home, self.row.session_id, earlier))
+        if kept is not None or self._is_begun():
             return kept
         began_ms = read_clock_ms()
-        before = await asyncio.to_thread(take_before, self.home, self.row.session_id, self.terms.root, _BEFORE_LIMITS)
+        latest = get_note(self.home.ledger, TREE) or ""
+        taken = await asyncio.to_thread(
+            take_before, self.home, self.row.session_id, self.terms.root, _BEFORE_LIMITS, latest=latest
+        )
         if read_clock_ms() - began_ms > _NOTICED_MS:  # a large tree is not the agent's fault
             self.row = self.broker.restart_clock(self.row)
-        return before
+        return self._note_before(taken)
+
+    def _note_before(self, taken: Before) -> Snapshot:
+        """Remember what the tree's file is known by: the agent could write another."""
+        with self.home.ledger.transaction(durable=True) as db:
+            keep_texts(self.home, self.row.session_id, {"before": taken.digest.encode()}, db=db)
+            if taken.latest:
+                set_note(self.home.ledger, TREE, taken.latest)
+        return taken.snapshot
+
+    def _is_begun(self) -> bool:
+        return bool(count_attempts(self.home.ledger, self.row.session_id))
 
     async def _conclude(self, turn: Turn) -> Conclusion:
         comparison: Comparison | None = None
@@ -532,7 +561,9 @@ class Drive:
         if self.before is not None:
             grades = {} if turn.judgement is None else turn.judgement.grades
             with suppress(RemitError):  # the folder is gone: there is nothing to tell of it
-                comparison, unclaimed = await asyncio.to_thread(look_around, scene, grades)
+                comparison, unclaimed = await asyncio.to_thread(
+                    look_around, scene, grades, self.broker.list_own_files()
+                )
         written = None if scene.tools is None else frozenset(
             path for each in self.turns for path in _list_written(each.heard, self.terms.root)
         )  # fmt: skip

@@ -51,6 +51,8 @@ class Scene(NamedTuple):
     task_number: int | None = None
     below: tuple[str, ...] = ()
     """Agents that it handed work to and that are not back yet."""
+    is_lost: bool = False
+    """Whether the tree before the work was looked at, and is not known any more."""
 
 
 class Judgement(NamedTuple):
@@ -116,15 +118,23 @@ def _find_place(path: str, places: Sequence[str]) -> str:
     return next((place for place in places if f"/{place}".endswith(f"/{path}")), places[0] if places else path)
 
 
-def look_around(scene: Scene, grades: Mapping[str, ArtifactGrade]) -> tuple[Comparison | None, tuple[Change, ...]]:
-    """What changed since the delegation began, and what of it nobody claimed."""
+def look_around(
+    scene: Scene, grades: Mapping[str, ArtifactGrade], own: Sequence[str] = ()
+) -> tuple[Comparison | None, tuple[Change, ...]]:
+    """What changed since the delegation began, and what of it nobody claimed.
+
+    Without Remit's own files, and without the manifest where the agent has an entry in it.
+    """
     if scene.before is None:
         return None, ()
+    manifest = name_below(scene.root, scene.manifest) if scene.manifest and grades else None
+    own = (*own, manifest) if manifest else own
     comparison = compare(scene.before, take_snapshot(scene.root, earlier=scene.before))
-    unclaimed = list_unclaimed(comparison, grades.values())
-    own = name_below(os.path.realpath(scene.root), os.path.realpath(scene.manifest)) if scene.manifest else None
-    # Who has an artifact here has its line in the manifest: that is the claim itself.
-    return comparison, tuple(each for each in unclaimed if not grades or each.path != own)
+    comparison = comparison._replace(
+        created=tuple(change for change in comparison.created if change.path not in own),
+        changed=tuple(change for change in comparison.changed if change.path not in own),
+    )
+    return comparison, list_unclaimed(comparison, grades.values())
 
 
 def _weigh(verdict: Verdict, grades: Mapping[str, ArtifactGrade], scene: Scene) -> Judgement:
@@ -152,12 +162,19 @@ def _find_unproved(grades: Mapping[str, ArtifactGrade], scene: Scene, severity: 
         return []
     unproved = [] if scene.before is None else [path for path in grades if grades[path].grade not in _PROVED]
     told = [not_changed(path, grades[path].reason, severity) for path in unproved]
-    if scene.tools is not None and all(use.failed or use.operation == "read" for use in scene.tools):
+    if scene.is_lost:
+        told.append(before_lost(severity))
+    if scene.tools is not None and not any(map(_may_have_written, scene.tools)):
         told.append(no_tool_used(len(grades), severity))
     if scene.shared and not any(finding.severity == "error" for finding in told):
         unsure = [path for path, grade in grades.items() if grade.grade == "changed"]
         told += [not_attributed(unsure)] if unsure else []
     return told
+
+
+def _may_have_written(use: ToolUse) -> bool:
+    """A command that ended with an error may have written before; nobody else who failed has."""
+    return use.operation != "read" and (not use.failed or use.operation == "run")
 
 
 def _list_writes(root: str, tools: Sequence[ToolUse] | None) -> dict[str, tuple[str, ...]] | None:
@@ -252,9 +269,24 @@ def not_back(agents: Sequence[str], severity: Severity) -> Finding:
     return Finding("EVD004", severity, message, "Wait for whoever was handed work.", "R0.12", pointer="/status")
 
 
+def before_lost(severity: Severity) -> Finding:
+    """Files are claimed, and what the tree was like before the work is not known any more.
+
+    Why: without it a file from last week cannot be told from one that was just made. An agent that removes the record
+    gains nothing.
+
+    Bad: `.remit/sessions` is cleared away, or written to, while an agent is at work.
+
+    Good: nobody but Remit writes below `.remit`.
+    """
+    message = "what was there before the work is not known any more, so no file can be credited to it"
+    return Finding("EVD005", severity, message, "Leave .remit alone, then try again.", "R0.12", pointer="/artifacts")
+
+
 TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "EVD001": (not_changed, "error", "R0.12"),
     "EVD002": (no_tool_used, "error", "R0.12"),
     "EVD003": (not_attributed, "warning", "R0.12"),
     "EVD004": (not_back, "error", "R0.12"),
+    "EVD005": (before_lost, "error", "R0.12"),
 }

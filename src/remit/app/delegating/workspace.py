@@ -52,7 +52,13 @@ class Workspace:
         own = list_own_runners(self.settings)
         slots = Slots(*self.settings.delegation.limits)
         self.broker = Broker(
-            self.home, slots=slots, begin=self._begin, settle=self._settle, own_runners=own, environ=self.environ
+            self.home,
+            slots=slots,
+            begin=self._begin,
+            settle=self._settle,
+            own_runners=own,
+            environ=self.environ,
+            list_own_files=self._list_own_files,
         )
         self.broker.variables = {name: table.env for name, table in self.settings.delegation.runners.items()}
         self.engine: Engine = Local(self.broker)
@@ -68,6 +74,11 @@ class Workspace:
         from remit.app.delegating.settling import make_settle  # noqa: PLC0415 - the agent need not wait for it to load
 
         return make_settle(self.root, self.settings)(row, conclusion)
+
+    def _list_own_files(self) -> tuple[str, ...]:
+        from remit.app.delegating.settling import list_own_files  # noqa: PLC0415 - as above
+
+        return list_own_files(self.root, self.settings)
 
     @classmethod
     def open(

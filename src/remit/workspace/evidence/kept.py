@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import RemitError
 from remit.workspace.evidence.snapshot import take_snapshot
@@ -23,48 +23,63 @@ TREE = "tree"
 _MAX_BYTES = 1 << 30
 
 
-def take_before(home: Home, session_id: str, root: str, limits: Limits) -> Snapshot:
-    """Look at the tree that a delegation will change, and keep it."""
-    latest = f"{home.make_folder()}/{TREE}"
-    earlier = _load(latest)
+class Before(NamedTuple):
+    """A tree as it was, and what its file is known by: an agent could write there, and the ledger remembers this."""
+
+    snapshot: Snapshot
+    digest: str
+    latest: str = ""
+    """What the last snapshot of the workspace is known by now."""
+
+
+def take_before(home: Home, session_id: str, root: str, limits: Limits, *, latest: str = "") -> Before:
+    """Look at the tree that a delegation will change, and keep it. `latest`: what the last snapshot is known by."""
+    file, last = _find_file(home, session_id), f"{home.make_folder()}/{TREE}"
+    earlier = _load(last, latest)
     if earlier is not None and earlier.root != os.path.realpath(root):
         earlier = None
     snapshot = take_snapshot(root, hash_paths=("",), limits=limits, earlier=earlier)
     data = render_snapshot(snapshot)
-    file = _find_file(home, session_id)
+    _write(file, data)
+    if earlier is not None and earlier.hashes == snapshot.hashes:
+        return Before(snapshot, _digest(data), latest)
+    _write(last, data)
+    return Before(snapshot, _digest(data), _digest(data))
+
+
+def load_before(home: Home, session_id: str, digest: str) -> Snapshot | None:
+    """The tree as it was when a delegation began; None where nobody looked, or somebody wrote something else there."""
+    return _load(_find_file(home, session_id), digest)
+
+
+def keep_before(home: Home, session_id: str, snapshot: Snapshot) -> Before:
+    """Keep the tree of an earlier delegation for the one that goes on with it."""
+    data = render_snapshot(snapshot)
+    _write(_find_file(home, session_id), data)
+    return Before(snapshot, _digest(data))
+
+
+def _write(file: str, data: bytes) -> None:
     try:
         write_bytes(file, data)
-        if earlier is None or earlier.hashes != snapshot.hashes:
-            write_bytes(latest, data)
     except OSError as error:
         raise tell_failure(file, error) from error
-    return snapshot
 
 
-def load_before(home: Home, session_id: str) -> Snapshot | None:
-    """The tree as it was when a delegation began; None where nobody looked."""
-    return _load(_find_file(home, session_id))
+def _digest(data: bytes) -> str:
+    from hashlib import blake2b  # noqa: PLC0415 - only with evidence
 
-
-def inherit_before(home: Home, session_id: str, earlier: str) -> Snapshot | None:
-    """The tree as it was before an earlier delegation, kept for the one that goes on with it."""
-    found = load_before(home, earlier)
-    if found is not None:
-        file = _find_file(home, session_id)
-        try:
-            write_bytes(file, render_snapshot(found))
-        except OSError as error:
-            raise tell_failure(file, error) from error
-    return found
+    return blake2b(data, digest_size=20).hexdigest()
 
 
 def _find_file(home: Home, session_id: str) -> str:
     return f"{home.make_folder(f'sessions/{session_id}')}/before"
 
 
-def _load(file: str) -> Snapshot | None:
-    if not os.path.isfile(file):
+def _load(file: str, digest: str) -> Snapshot | None:
+    if not digest or not os.path.isfile(file):
         return None
     with suppress(RemitError):  # what is damaged proves nothing
-        return parse_snapshot(load_bytes(file, max_bytes=_MAX_BYTES))
+        data = load_bytes(file, max_bytes=_MAX_BYTES)
+        return parse_snapshot(data) if _digest(data) == digest else None
     return None
