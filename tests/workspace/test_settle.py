@@ -151,10 +151,10 @@ def test_who_has_committed_gets_no_second_commit_for_what_only_remit_writes_down
     git(tmp_path, "commit", "-qm", "task 1: By the agent.")
     steps = {step.name: step for step in settle(home, describe(owner="agent"), places(home))}
     assert {name: step.state for name, step in steps.items() if step.state == "done"} == dict.fromkeys(
-        ("task", "errors", "activity", "uncommitted"), "done"
+        ("task", "errors", "activity", "pending"), "done"
     )
     assert not any(step.owed for step in steps.values())
-    assert "specs/state.json" in steps["uncommitted"].message
+    assert "specs/state.json" in steps["pending"].message
     assert git(tmp_path, "log", "--format=%s").splitlines() == ["task 1: By the agent."]
 
 

@@ -280,7 +280,7 @@ def _leave_commit(home: Home, files: tuple[str, ...]) -> list[Step]:
     """Make no second commit (C19): what only Remit writes down goes with the next one of the task."""
     left = find_uncommitted(home.root, files).paths
     told = f"the agent has committed the rest, and {', '.join(left)} goes with the next commit"
-    return [Step("git", "there"), *([Step("uncommitted", "done", told)] if left else [])]
+    return [Step("git", "there"), *([Step("pending", "done", told)] if left else [])]
 
 
 def _below(home: Home, *files: str) -> tuple[str, ...]:
