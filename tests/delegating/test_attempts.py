@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import subprocess
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ import pytest
 from remit.app.delegating.ending import cancel
 from remit.app.delegating.workspace import Workspace
 from remit.delegate.limits import Budget
+from remit.runners.command import CommandListener
 from remit.workspace import sessions
 from remit.workspace.ledger.delegations import begin_attempt, count_attempts, list_attempts, load_delegation
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.delegate.envelope import Envelope
+    from remit.runners import Heard
 
 OWN = '".remit/sessions/$REMIT_SESSION_ID'
 
@@ -114,6 +117,27 @@ def test_nobody_is_judged_by_what_another_has_written(root: Path, *, forged: boo
         assert "changed by somebody else" in envelope.errors[0].message
     else:
         assert (envelope.status, envelope.outcome) == ("completed", "accepted")
+
+
+@pytest.mark.parametrize("size", [1000, 1_000_000])
+def test_a_long_output_is_heard_aside(root: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    """All that the process drives would wait meanwhile."""
+    heard: list[tuple[bool, int]] = []
+    finish = CommandListener.finish
+
+    def spy(listener: CommandListener, *, errors: bytes, exit_code: int | None) -> Heard:
+        told = finish(listener, errors=errors, exit_code=exit_code)
+        heard.append((threading.current_thread() is threading.main_thread(), len(told.text or "")))
+        return told
+
+    monkeypatch.setattr(CommandListener, "finish", spy)
+
+    async def play() -> None:
+        async with Workspace.open(root, environ={**os.environ}) as ws:
+            await begin(ws, f"head -c {size} /dev/zero | tr '\\0' x")
+
+    asyncio.run(play())
+    assert heard == [(size == 1000, size)]
 
 
 @pytest.mark.parametrize("number", [2, 99_999_999])
