@@ -15,6 +15,7 @@ import pytest
 
 from remit.testing.agent import ScriptedAgent
 from remit.workspace import sessions
+from remit.workspace.brokers import Presence
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import Delegation, add_delegation, advance
 from remit.workspace.ledger.events import add_event, read_clock_ms
@@ -248,6 +249,29 @@ import subprocess, sys
 ended = subprocess.run([sys.executable, "-m", "remit", "cancel", "VICTIM"], capture_output=True, text=True)
 open("told.txt", "w").write(ended.stderr)
 """
+
+
+def test_who_has_not_begun_is_starting_unless_there_is_no_room(remit: Remit) -> None:
+    put(remit, "remit.toml", "[limits]\nrunning = 2\n")
+    home = Home(str(remit.folder))
+    broker = Presence(home)
+    for at in range(1, 5):
+        path = ("orchestrator", "worker")
+        add_delegation(home.ledger, Delegation(f"sess_{at}", "worker", 1, path, owner=broker.id, created_ms=1_000 + at))
+
+    def look() -> dict[str, str]:
+        return {each["session_id"][-1]: each["standing"] for each in load(remit("ps", "--json"))}
+
+    try:
+        assert look() == {"1": "starting", "2": "starting", "3": "queued", "4": "queued"}
+        with home.ledger.transaction() as db:
+            advance(db, "sess_1", "running", started_ms=2_000)
+        assert look() == {"1": "running", "2": "starting", "3": "queued", "4": "queued"}
+        assert "worker  sess_2  starting" in remit("tree", "sess_2").text
+        assert "worker  sess_3  waits for a slot" in remit("tree", "sess_3").text
+    finally:
+        broker.end()
+        home.close()
 
 
 @pytest.mark.slow

@@ -5,13 +5,18 @@ Owns what is told of a delegation while it runs. It is read from the ledger, so 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
+from remit.app.settings import load_settings
+from remit.config.delegation import LimitSettings
+from remit.errors import RemitError
 from remit.workspace.ledger.delegations import list_delegations, load_delegation
 from remit.workspace.ledger.events import load_events
+from remit.workspace.ledger.slots import Slots, list_holders, list_waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
@@ -32,6 +37,38 @@ class Seen(NamedTuple):
     """For how long nothing was heard, once that is worth telling."""
     tokens: int | None = None
     cost_usd: float | None = None
+    is_held: bool = False
+    """Whether it waits for a slot, rather than to be begun."""
+
+
+class Room:
+    """Who of those that have not begun waits for a slot; the others are about to begin."""
+
+    def __init__(self, home: Home, rows: Sequence[Delegation]) -> None:
+        self._holders: list[tuple[str, str]] = []
+        if any(row.state == "admitted" for row in rows):
+            self._slots = _load_slots(home)
+            with home.ledger.reading() as db:
+                self._holders, self._waiting = list_holders(db), list_waiting(db)
+
+    def is_held(self, row: Delegation) -> bool:
+        """Whether there is no room for a delegation."""
+        if row.state != "admitted":
+            return False
+        ahead = bisect_left(self._waiting, row.created_ms)
+        counts = (
+            len(self._holders) + ahead,
+            sum(agent == row.agent for agent, _ in self._holders),
+            sum(root_id == row.root_id for _, root_id in self._holders),
+        )
+        return any(limit is not None and count >= limit for count, limit in zip(counts, self._slots, strict=True))
+
+
+def _load_slots(home: Home) -> Slots:
+    try:
+        return Slots(*load_settings(home.root).delegation.limits)
+    except RemitError:  # what is at work can be seen whatever the settings say
+        return Slots(*LimitSettings())
 
 
 class _Heard(NamedTuple):
@@ -60,13 +97,14 @@ class Following:
                 return []
             self._root_id = own.root_id
         rows = list_delegations(self.home.ledger, root_id=self._root_id, limit=_MOST_ROWS)
-        return [self._see(row, level) for row, level in arrange(list(reversed(rows)), self.session_id)]
+        room = Room(self.home, rows)
+        return [self._see(row, level, room) for row, level in arrange(list(reversed(rows)), self.session_id)]
 
-    def _see(self, row: Delegation, level: int) -> Seen:
+    def _see(self, row: Delegation, level: int, room: Room) -> Seen:
         heard = self._hear(row)
         tokens = heard.tokens if row.tokens is None else row.tokens
         cost_usd = heard.cost_usd if row.cost_usd is None else row.cost_usd
-        return Seen(row, level, heard.said, heard.heard_ms, heard.idle_s, tokens, cost_usd)
+        return Seen(row, level, heard.said, heard.heard_ms, heard.idle_s, tokens, cost_usd, room.is_held(row))
 
     def _hear(self, row: Delegation) -> _Heard:
         """What was noted of it since the last look."""

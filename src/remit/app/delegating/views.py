@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from remit.app.delegating.following import Seen, arrange
+from remit.app.delegating.following import Room, Seen, arrange
 from remit.app.settings import find_workspace
 from remit.delegate.report import load_report
 from remit.delegate.terms import read_terms
@@ -87,9 +87,10 @@ class Standing(NamedTuple):
             return self.row.status or self.row.ending or self.row.state
         if self.is_abandoned:
             return "abandoned"
-        return {"admitted": "queued", "running": "waiting" if self.waits_for else "running"}.get(
-            self.row.state, self.row.state
-        )
+        return {
+            "admitted": "queued" if self.seen.is_held else "starting",
+            "running": "waiting" if self.waits_for else "running",
+        }.get(self.row.state, self.row.state)
 
 
 class Record(NamedTuple):
@@ -178,7 +179,9 @@ def _look_at(home: Home, rows: Sequence[Delegation]) -> list[Standing]:
     now_ms = read_clock_ms()
     present = {owner: is_present(home, owner) for owner in {row.owner for row in rows if row.state != "settled"}}
     living = {attempt.session_id: attempt.folder for attempt in sessions.list_living(home)}
-    return [_stand(home, row, present, living, now_ms) for row in rows]
+    room = Room(home, rows)
+    found = [_stand(home, row, present, living, now_ms) for row in rows]
+    return [each._replace(seen=each.seen._replace(is_held=room.is_held(each.row))) for each in found]
 
 
 def _stand(

@@ -214,7 +214,8 @@ def _tell_time(seen: Seen) -> list[str]:
     """Its state, and its time against its deadline."""
     row, now_s = seen.row, time.time()
     if row.started_ms is None or row.state == "admitted":
-        word = row.status or row.ending if row.ended_ms is not None else "waits for a slot"
+        waits = "waits for a slot" if seen.is_held else "starting"
+        word = row.status or row.ending if row.ended_ms is not None else waits
         return [escape(word or row.state)]
     begun_s = row.started_ms / 1000
     if row.ended_ms is not None:

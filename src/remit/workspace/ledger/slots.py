@@ -26,14 +26,14 @@ class Slots(NamedTuple):
     per_tree: int | None = None
 
 
-_HOLDERS = """
-    SELECT count(*), coalesce(sum(agent = :agent), 0), coalesce(sum(root_id = :root), 0)
+_HOLDING = """
     FROM delegations AS holder
     WHERE state = 'running' AND state <> 'settled' AND NOT EXISTS (  -- in these words it is the index's
         SELECT 1 FROM delegations AS child
         WHERE child.parent_id = holder.session_id AND child.awaited AND child.state <> 'settled'
     )
 """
+_HOLDERS = f"SELECT count(*), coalesce(sum(agent = :agent), 0), coalesce(sum(root_id = :root), 0) {_HOLDING}"
 
 
 _UNWANTED = """
@@ -78,6 +78,17 @@ def take_slot(
 def list_strangers(db: Connection, owner: str) -> list[int]:
     """Since when the delegations wait that other brokers have admitted."""
     return [row[0] for row in db.execute(_STRANGERS, {"owner": owner})]
+
+
+def list_holders(db: Connection) -> list[tuple[str, str]]:
+    """Agent and tree of each delegation that holds a slot."""
+    return list(db.execute(f"SELECT agent, root_id {_HOLDING}"))
+
+
+def list_waiting(db: Connection) -> list[int]:
+    """Since when those wait that have not begun, the first first."""
+    query = "SELECT created_ms FROM delegations WHERE state = 'admitted' AND state <> 'settled' ORDER BY created_ms"
+    return [row[0] for row in db.execute(query)]
 
 
 def list_unwanted(db: Connection) -> frozenset[str]:
