@@ -209,3 +209,19 @@ def test_an_artifact_is_named_from_the_root_and_the_manifest_is_no_stray(root: P
     assert judgement.grades["out/cache.md"].grade == "changed"
     assert [change.path for change in look_around(scene, judgement.grades)[1]] == ["stray.txt"]
     assert "out/MANIFEST.jsonl" in {change.path for change in look_around(scene, {})[1]}
+
+
+def test_a_manifest_that_is_no_file_has_no_entry(root: Path) -> None:
+    scene = look_manifest(root)
+    (root / "MANIFEST.jsonl").unlink()
+    (root / "MANIFEST.jsonl").mkdir()
+    judgement = judge(SENTENCE, scene, dialect="manifest")
+    assert (judgement.outcome, judgement.accepted) == ("missing", False)
+
+
+def test_a_second_name_for_an_old_file_is_no_work(root: Path) -> None:
+    scene = look(root)
+    (root / "new.md").hardlink_to(root / "old.md")
+    judgement = judge(make_answer("new.md"), scene)
+    assert judgement.outcome == "fabricated"
+    assert "second name" in judgement.findings[0].message

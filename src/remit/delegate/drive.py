@@ -68,6 +68,7 @@ T = TypeVar("T")
 HANDBACK_SHARE, HANDBACK_MAX_S, HANDBACK_MIN_S = 0.1, 60.0, 3.0
 """How long before its end an agent is asked to hand back what it has; under the least there is no time for it."""
 _NOTICED_MS = 200
+_LATE_MS = 1000
 _LOOK_EVERY_S = 0.25
 _TELL_EVERY_S = 1.0
 _TREE_EVERY_MS = 1000
@@ -609,6 +610,8 @@ class _Watcher:
         if not self.stopped:
             self._hold_limits(now_ms)
         elif now_ms - self.stopped_ms > sessions.DEAF_SECONDS * 1000:
+            sessions.end_shim(self.folder)
+        if now_ms > (self.drive.row.deadline_ms or now_ms) + _LATE_MS:  # it is the shim's to hold, unless it is held
             sessions.end_shim(self.folder)
         self._tell(now_ms)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit import contract
 from remit.contract.dialects import MANIFEST
+from remit.errors import InputError
 from remit.model import Finding
 from remit.workspace.evidence.comparison import compare
 from remit.workspace.evidence.facts import find_bases, follow_to_file, load_findings, look_at_artifacts
@@ -190,7 +191,11 @@ def _find_entry(scene: Scene) -> str | None:
     """The manifest's line that this work appended: one of its topic or task; else the last, where nobody else wrote."""
     if not scene.manifest:
         return None
-    lines = [line for line in load_appended(scene.manifest, scene.manifest_bytes).split("\n") if line.strip()]
+    try:
+        text = load_appended(scene.manifest, scene.manifest_bytes)
+    except InputError:  # a folder, a pipe: whatever it is, nothing was appended to it
+        return ""
+    lines = [line for line in text.split("\n") if line.strip()]
     own = [line for line in lines if _is_own(line, scene)]
     if own:
         return own[-1]

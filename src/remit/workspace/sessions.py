@@ -437,6 +437,7 @@ def end_shim(folder: str) -> bool:
                 try:
                     if _read_shim_folder(int(name)) == folder:
                         signal.pidfd_send_signal(handle, signal.SIGTERM)
+                        signal.pidfd_send_signal(handle, signal.SIGCONT)  # without a namespace its agent can stop it
                         told = True
                 finally:
                     os.close(handle)

@@ -171,6 +171,8 @@ class _Grader:
         else:
             gap = self.before.snapshot.find_gap(found.inside)
             reason = "" if gap is None else f"'{gap or '.'}' could not be looked at before"
+            if content.links > 1:  # made by giving an old file a second name, perhaps one from elsewhere
+                reason = reason or "it is a second name of a file that may be older"
         return ("present", reason) if reason else (changed, "")
 
 
