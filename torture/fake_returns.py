@@ -587,7 +587,7 @@ def list_tools() -> Iterator[Fake]:
         "none at all": (),
         "only a failed one": (Use("Write", failed=True),),
         "only a denied one": (Use("Write", denied=True),),
-        "only failed ones": (Use("Write", failed=True), Use("Bash", failed=True)),
+        "only failed and denied ones": (Use("Write", failed=True), Use("Bash", denied=True)),
         "only reading": (Use("Read"), Use("Grep")),
         "reading, and writing that failed": (Use("Read"), Use("Edit", failed=True)),
     }

@@ -169,7 +169,8 @@ class CodexListener(StreamListener):
         for use, path in uses or [(key, None)]:
             self.tools.begin(use, name, _OPERATIONS[kind], path)
             if event == "item.completed":
-                self.tools.end(use, failed=get_text(item, "status") in _FAILED)
+                status = get_text(item, "status")
+                self.tools.end(use, failed=status in _FAILED, denied=status == "declined")
         self._turns += self.tools.count > before
         what = get_text(item, "command") or get_text(item, "query") or (uses[0][1] if uses else "")
         self.said = show(f"{name} {what}", 120)

@@ -225,11 +225,12 @@ def test_a_file_that_may_not_be_read_is_only_claimed() -> None:
 
 
 def test_a_second_name_of_a_file_is_told(root: Path) -> None:
-    """Where the other name is cannot be seen: it may be outside."""
+    """Where the other name is cannot be seen: it may be outside, and older than the work."""
     before = take_snapshot(root)
     (root / "hard.txt").hardlink_to(root.parent / "secret.txt")
     graded = grade(root, before, "hard.txt")
-    assert (graded.grade, graded.links) == ("changed", 2)
+    assert (graded.grade, graded.links) == ("present", 2)
+    assert "second name" in graded.reason
 
 
 def test_a_file_that_is_too_large_to_hash_is_graded_without(root: Path) -> None:
