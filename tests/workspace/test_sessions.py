@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.errors import BusyError, RunnerError, StateError, UsageError
+from remit.errors import BusyError, RunnerError, StateError, StorageError, UsageError
 from remit.workspace.home import Home
 from remit.workspace.sessions import (
     Attempt,
@@ -373,6 +373,15 @@ def test_what_cannot_be_started_leaves_nothing_behind(
     assert find_state(attempt.folder, key=KEY) == "none"
     assert list_living(home) == []
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_folder_that_an_earlier_attempt_has_prepared_is_not_used(home: Home) -> None:
+    """A file in the place of the pipe would keep the shim busy."""
+    folder = Path(find_folder(home, "sess_1_aaaaaa", 2))
+    folder.mkdir(parents=True)
+    (folder / "control").write_text("stop now\n")
+    with pytest.raises(StorageError, match="not a pipe"):
+        make_attempt(home, "sess_1_aaaaaa", 2)
 
 
 def test_a_session_is_removed_when_nothing_of_it_is_alive(home: Home) -> None:
