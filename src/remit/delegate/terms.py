@@ -61,6 +61,8 @@ class Terms(NamedTuple):
     # Afterwards
     settles: bool = True
     commits: bool = True
+    checkout: str = ""
+    """What the repository is known by that is committed to: an agent could put another there."""
     must_commit: bool = False
     """Whether somebody asked for a commit in so many words, and is told where there can be none."""
     owner: str = "remit"

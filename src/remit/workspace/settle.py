@@ -176,8 +176,10 @@ def _find_findings_file(home: Home, places: Places, entry: Mapping[str, Any]) ->
 def _settle_task(home: Home, settlement: Settlement, places: Places) -> Step:
     """The marker that the return moves the task to, and the artifacts, in one change."""
     number = settlement.task_number
-    if number is None or places.tasks is None:
+    if number is None:
         return Step("task", "nothing")
+    if places.tasks is None:
+        return Step("task", "failed", f"the tasks of this workspace are gone, so task {number} was not moved")
     task = places.tasks.get(number)
     if task.closed:
         return Step("task", "there", f"task {number} is over and put away")
@@ -193,6 +195,9 @@ def _settle_task(home: Home, settlement: Settlement, places: Places) -> Step:
     linked = _link_entry(home, settlement, places)
     state: State = "done" if moved.files or linked else "there"
     tasks = (f"{places.tasks.folder}/state.json", f"{places.tasks.folder}/TODO.md")
+    if any(finding.severity == "error" for finding in moved.told):  # what is broken is for people to look at first
+        where = f"the files of the tasks disagree; task {number} is {moved.after or moved.before}"
+        return Step("task", "failed", where, moved.told)
     has_moved = moved.after is not None and moved.after != moved.before
     where = f"task {number} {'is' if has_moved else 'stays'} {moved.after or moved.before}"
     return Step("task", state, where, moved.told, (*tasks, *moved.files), owed=has_moved)

@@ -31,6 +31,7 @@ from remit.model import NOTHING
 from remit.runners.registry import get_runner
 from remit.workspace import sessions
 from remit.workspace.context_files import Context, load_context
+from remit.workspace.git.checkouts import mark_checkout
 from remit.workspace.git.worktrees import add_worktree, remove_worktree
 from remit.workspace.ledger.delegations import Delegation, add_delegation, load_delegation
 from remit.workspace.ledger.events import add_event, read_clock_ms
@@ -310,6 +311,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         evidence=delegate.evidence if request.evidence is None else request.evidence,
         settles=request.settles,
         commits=_choose_commits(request, setting=delegate.commit),
+        checkout=mark_checkout(setting.home.root),
         must_commit=bool(request.commits),
         owner=own.owner or _read_word(agent.get("owner")) or "remit",
         command=request.lifecycle,

@@ -16,6 +16,7 @@ from remit.delegate.terms import read_terms
 from remit.model import Finding
 from remit.workspace.error_log.log import FILE as ERROR_LOG
 from remit.workspace.evidence import inspect_artifacts
+from remit.workspace.git.checkouts import mark_checkout
 from remit.workspace.git.commits import commit_paths
 from remit.workspace.git.worktrees import name_branch
 from remit.workspace.home import Home
@@ -45,7 +46,9 @@ def make_settle(root: str, settings: Settings) -> Callable[[Delegation, Conclusi
             first = _keep_worktree(row, conclusion, terms) if terms.worktree else ()
             left = leave(home, settings, row, conclusion)
             settlement = make_settlement(row, conclusion, terms)._replace(stays=left.stays, files=left.files)
+            settlement, foreign = _refuse_foreign(root, settlement, terms)
             steps = _tell_uncommitted(terms, settle(home, settlement, find_places(home, settings)))
+            steps = (*(step for step in steps if not foreign or step.name != "git"), *foreign)
             outside = settle_outside(home, settings, row, conclusion)
             told = () if left.steps else tell_marker(home, settings, row)
             made = check_artifacts(home, settings, row, conclusion)
@@ -54,6 +57,14 @@ def make_settle(root: str, settings: Settings) -> Callable[[Delegation, Conclusi
             home.close()
 
     return settle_one
+
+
+def _refuse_foreign(root: str, settlement: Settlement, terms: Terms) -> tuple[Settlement, tuple[Step, ...]]:
+    """Commit to no other repository than the one that was there when the work began."""
+    if not settlement.commits or mark_checkout(root) == terms.checkout:
+        return settlement, ()
+    told = "another repository lies there than when the work began, so nothing was committed"
+    return settlement._replace(commits=False), (Step("git", "failed", told),)
 
 
 def make_settlement(row: Delegation, conclusion: Conclusion, terms: Terms) -> Settlement:

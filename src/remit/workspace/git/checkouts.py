@@ -32,6 +32,24 @@ def find_main_checkout(folder: str) -> str | None:
     return None
 
 
+def mark_checkout(folder: str) -> str:
+    """What tells one repository at a place from another that is put there later; "" where there is none."""
+    here = os.path.realpath(folder)
+    for _ in range(_MAX_STEPS):
+        pointer = f"{here.rstrip('/')}/.git"
+        try:
+            found = os.lstat(pointer)
+        except (OSError, ValueError):
+            above = os.path.dirname(here)
+            if above == here:
+                return ""
+            here = above
+            continue
+        told = _load_pointer(pointer) if stat.S_ISREG(found.st_mode) else ""
+        return f"{here}:{found.st_dev}:{found.st_ino}:{told or ''}"
+    return ""
+
+
 def _follow(worktree: str, pointer: str) -> str | None:
     """The main checkout that a `.git` file leads to, if it is known there."""
     told = _load_pointer(pointer)

@@ -1,0 +1,64 @@
+"""Settling after an agent that tampered: nothing is committed elsewhere, and what was not done is told."""
+
+import asyncio
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from remit.app.delegating.asking import Request
+from remit.app.delegating.workspace import Workspace
+from remit.app.tasks import Tasks
+from remit.delegate.briefing import TaskFacts
+from remit.delegate.envelope import Envelope
+from remit.testing import ScriptedAgent
+
+
+def git(folder: Path, *args: str) -> str:
+    own = ("-c", "user.name=T", "-c", "user.email=t@localhost")
+    return subprocess.run(["git", *own, *args], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    for each in (folder, tmp_path / "other"):
+        each.mkdir()
+        git(each, "init", "-q")
+        git(each, "config", "user.name", "T")
+        git(each, "config", "user.email", "t@localhost")
+        git(each, "commit", "-q", "--allow-empty", "-m", "begin")
+    return folder
+
+
+def delegate(root: Path, prelude: str, task: TaskFacts | None = None) -> Envelope:
+    """Have an agent do something by a shell first, and then what it was asked for."""
+    agent = ScriptedAgent(root.parent / "agents").obeys({"report.md": "# Report\n"})
+    command = f"sh -c '{prelude}; exec {agent.command}'"
+
+    async def play() -> Envelope:
+        async with Workspace.open(root) as ws:
+            return await ws.run(Request("-", "go", command=command, commits=True, task=task))
+
+    return asyncio.run(play())
+
+
+def test_nothing_is_committed_to_a_repository_that_was_put_there(root: Path) -> None:
+    other = root.parent / "other"
+    envelope = delegate(root, f"mv .git .git-old; echo gitdir: {other}/.git > .git")
+    assert (root / ".git").is_file()  # it was exchanged
+    assert [each.step for each in envelope.unsettled] == ["git"]
+    assert git(other, "log", "--format=%s") == "begin\n"
+
+
+def test_work_is_committed_where_nobody_tampered(root: Path) -> None:
+    envelope = delegate(root, "true")
+    assert envelope.unsettled == ()
+    assert git(root, "show", "--name-only", "--format=") == "report.md\n"
+
+
+def test_tasks_that_are_gone_are_told(root: Path) -> None:
+    Tasks(str(root)).add("Write a report")
+    envelope = delegate(root, "rm -r specs", TaskFacts(1, "Write a report"))
+    assert not (root / "specs" / "state.json").exists()
+    assert "task" in [each.step for each in envelope.unsettled]
