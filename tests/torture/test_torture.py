@@ -105,6 +105,16 @@ def test_what_gc_cannot_remove_is_told() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("command", ["trust", "trust --revoke"])
+def test_a_list_of_consents_that_cannot_be_read_is_left_as_it_is(command: str) -> None:
+    told = torture("io_errors.py", *choose(command))
+    assert told["bad"] == []
+    (row,) = told["rows"]
+    assert row["fired"] == row["points"] > 40
+    assert row["traits"]["told"] > 20
+
+
+@pytest.mark.slow
 def test_many_writers_lose_nothing_and_tear_nothing() -> None:
     reports = torture("writers.py", "--writers", "8", "--each", "20")
     assert [report["what"] for report in reports] == ["manifest", "tasks", "ledger"]
