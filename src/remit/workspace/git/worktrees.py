@@ -18,6 +18,7 @@ from remit.workspace.files import make_private_folder, tell_failure
 from remit.workspace.git.process import run
 from remit.workspace.git.repository import find_commit, find_repository, open_scratch
 from remit.workspace.git.told import Refused, show
+from remit.workspace.locks import hold
 
 if TYPE_CHECKING:
     from remit.workspace.git.repository import Repository
@@ -33,15 +34,16 @@ def add_worktree(root: str, name: str, *, commit: str = "HEAD") -> str:
         raise UsageError(f"there is a worktree '{name}' already", hint="take another name, or remove it first")
     try:
         make_private_folder(os.path.dirname(folder))
-        repository = find_repository(root)
-        found = find_commit(repository, commit)
-        if found is None:
-            raise UsageError(f"there is no commit '{show(commit)}'", hint="commit something first, or name another")
-        try:
-            _check_out(repository, folder, found)
-        except BaseException:
-            _remove(repository, folder)
-            raise
+        with hold(f"{os.path.dirname(folder)}.lock"):  # of two at once git gives one up
+            repository = find_repository(root)
+            found = find_commit(repository, commit)
+            if found is None:
+                raise UsageError(f"there is no commit '{show(commit)}'", hint="commit something first, or name another")
+            try:
+                _check_out(repository, folder, found)
+            except BaseException:
+                _remove(repository, folder)
+                raise
     except Refused as refused:
         raise refused.as_error() from refused
     except OSError as error:
