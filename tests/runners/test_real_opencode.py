@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -60,9 +61,11 @@ def test_a_session_is_begun_resumed_and_told(place: Place) -> None:
 
 
 def test_a_session_goes_on_after_it_was_killed(place: Place) -> None:
-    killed = place.start(
-        place.model.mark("late", root=place.root), kill=lambda: place.model.wait("late", 1, timeout_s=90)
-    )
+    def wait() -> None:
+        place.model.wait("late", 1, timeout_s=90)
+        time.sleep(1)  # what it prints comes a little later than what it asks
+
+    killed = place.start(place.model.mark("late", root=place.root), kill=wait)
     assert killed.exit_code is None
     assert (killed.heard.text, killed.heard.cause) == (None, "no_answer")
     again = place.resume(killed.heard.harness_id, place.model.mark("work", root=place.root))
