@@ -85,9 +85,11 @@ def test_whoever_used_no_tool_made_no_file(root: Path, tools: tuple[ToolUse, ...
 
 
 def test_a_command_that_failed_may_have_written_before(root: Path) -> None:
-    scene = look(root, tools=(ToolUse("Bash", "run", failed=True),))
+    failed = ToolUse("Bash", "run", failed=True)
+    scene = look(root, tools=(failed._replace(ran=True),))
     (root / "report.md").write_text("# New\n")
     assert judge(make_answer("report.md"), scene).accepted
+    assert not judge(make_answer("report.md"), scene._replace(tools=(failed,))).accepted  # perhaps it was denied
 
 
 def test_a_tree_that_is_not_known_any_more_credits_nobody(root: Path) -> None:

@@ -148,8 +148,8 @@ def test_tools_are_told_with_what_they_did() -> None:
     assert heard.tools == (
         ToolUse("file_change", "write", "/w/a"),
         ToolUse("file_change", "write", "/w/b"),
+        ToolUse("command_execution", "run", failed=True, ran=True),
         ToolUse("command_execution", "run", failed=True),
-        ToolUse("command_execution", "run", failed=True, denied=True),
         ToolUse("remit.check", "other"),
         ToolUse("spawn_agent", "delegate"),
     )

@@ -178,7 +178,7 @@ def test_tools_are_told_with_what_they_did() -> None:
         tool("remit_check", "c5"),
     )
     assert heard.tools == (
-        ToolUse("bash", "run", failed=True),
+        ToolUse("bash", "run", failed=True, ran=True),
         ToolUse("webfetch", "read", failed=True),
         ToolUse("read", "read", "a", failed=True),
         ToolUse("task", "delegate"),

@@ -174,8 +174,8 @@ def _find_unproved(grades: Mapping[str, ArtifactGrade], scene: Scene, severity: 
 
 
 def _may_have_written(use: ToolUse) -> bool:
-    """A command that ran and ended with an error may have written before; nobody else who failed has."""
-    return use.operation != "read" and (not use.failed or (use.operation == "run" and not use.denied))
+    """A command that is known to have run may have written before it failed; nobody else who failed has."""
+    return use.operation != "read" and (not use.failed or (use.operation == "run" and use.ran))
 
 
 def _list_writes(root: str, tools: Sequence[ToolUse] | None) -> dict[str, tuple[str, ...]] | None:

@@ -190,7 +190,7 @@ class ClaudeListener(StreamListener):
             return self._conclude_without(errors, exit_code)
         denied = [get_text(denial, "tool_name") for denial in get_list(result, "permission_denials")]
         for denial in get_list(result, "permission_denials"):
-            self.tools.end(get_text(denial, "tool_use_id"), failed=True, denied=True)
+            self.tools.end(get_text(denial, "tool_use_id"), failed=True)
         subtype, text = get_text(result, "subtype"), get_text(result, "result")
         if subtype in _LIMITS:
             return self.fail(_LIMITS[subtype], f"{self.harness} reached the limit of its {_LIMITS[subtype]}")

@@ -170,7 +170,7 @@ class CodexListener(StreamListener):
             self.tools.begin(use, name, _OPERATIONS[kind], path)
             if event == "item.completed":
                 status = get_text(item, "status")
-                self.tools.end(use, failed=status in _FAILED, denied=status == "declined")
+                self.tools.end(use, failed=status in _FAILED, ran=isinstance(item.get("exit_code"), int))
         self._turns += self.tools.count > before
         what = get_text(item, "command") or get_text(item, "query") or (uses[0][1] if uses else "")
         self.said = show(f"{name} {what}", 120)

@@ -165,13 +165,14 @@ class OpencodeListener(StreamListener):
     def _hear_tool(self, part: Mapping[str, Any]) -> None:
         state = get_map(part, "state")
         given, name, key = get_map(state, "input"), get_text(part, "tool"), get_text(part, "callID")
-        failed = state.get("status") == "error" or get_count(get_map(state, "metadata"), "exit") > 0
+        ran = get_count(get_map(state, "metadata"), "exit") > 0
+        failed = state.get("status") == "error" or ran
         if name == "invalid":  # a tool that there is not, or that the agent may not use
             name, failed = get_text(given, "tool") or name, True
         path = given.get("filePath") or given.get("path")
         self.tools.begin(key, name, _OPERATIONS.get(name, "other"), path)
         if state.get("status") in {"completed", "error"}:
-            self.tools.end(key, failed=failed)
+            self.tools.end(key, failed=failed, ran=ran)
         if name == "task":
             self.note("what subagents of opencode did and used is not known")
         self.said = show(f"{name} {path or given.get('command') or given.get('description') or ''}", 120)

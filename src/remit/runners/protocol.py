@@ -71,8 +71,8 @@ class ToolUse(NamedTuple):
     """The file that it was about, as the agent wrote it."""
     failed: bool = False
     """Denied, or ended with an error: it changed nothing that anybody may count on."""
-    denied: bool = False
-    """It was not let run at all; one that failed may have changed something before."""
+    ran: bool = False
+    """It failed, and the stream shows that it ran before: else it may have been denied."""
 
 
 class Usage(NamedTuple):

@@ -85,11 +85,11 @@ class Tools:
             self._uses[key] = ToolUse(name[:_SHOWN], operation, path[:4096] if isinstance(path, str) else None)
             self._open.add(key)
 
-    def end(self, key: str, *, failed: bool, denied: bool = False) -> None:
+    def end(self, key: str, *, failed: bool, ran: bool = False) -> None:
         """It is done, or was denied."""
         self._open.discard(key)
         if failed and key in self._uses:
-            self._uses[key] = self._uses[key]._replace(failed=True, denied=denied)
+            self._uses[key] = self._uses[key]._replace(failed=True, ran=ran)
 
     def list(self, *, is_over: bool) -> tuple[ToolUse, ...]:
         """All uses. Once the run is over, nobody may count on one that never came to its end."""
