@@ -7,10 +7,11 @@ import pytest
 
 from remit.delegate.endings import MAX_SALVAGED, Conclusion, Ended, add_usage, conclude
 from remit.delegate.judgement import Judgement
-from remit.model import Artifact, Finding, Return
+from remit.model import Artifact, ArtifactFacts, Finding, Return
 from remit.runners import Heard, Usage
 from remit.runners.protocol import Cause
 from remit.workspace.evidence.comparison import Change, Comparison
+from remit.workspace.evidence.grades import ArtifactGrade
 
 DONE = Return("completed", "Wrote it. It is there.", (Artifact("report", "report.md"),), agent="researcher")
 PART = DONE._replace(status="partial", next_steps=("Write the rest.",))
@@ -202,3 +203,24 @@ def test_only_an_accepted_return_that_ended_well_is_ever_completed() -> None:
 
 def test_usage_adds_up_and_what_nobody_tells_stays_unknown() -> None:
     assert add_usage(Usage(1, 2, None, None), Usage(3, None, 4, None)) == Usage(4, 2, 4, None)
+
+
+def test_of_what_is_saved_it_is_told_whose_it_is() -> None:
+    told = end("timeout", comparison=make_changes("a.md", "b.md", "c.md"), written={"a.md"}, below=frozenset({"b.md"}))
+    reasons = {path: grade.reason for path, grade in told.grades.items()}
+    assert reasons == {"a.md": "", "b.md": "an agent below it made it", "c.md": "who changed it is not known"}
+    assert told.unsure == ("b.md", "c.md")
+
+
+def test_only_what_is_proved_of_an_accepted_return_is_made() -> None:
+    paths = ("a.md", "b.md", "c.md")
+    returned = DONE._replace(artifacts=tuple(Artifact("report", path) for path in paths))
+    grades = {
+        "a.md": ArtifactGrade(ArtifactFacts("a.md", "file"), "changed", "", "1" * 64, places=("a.md", "real/a.md")),
+        "b.md": ArtifactGrade(ArtifactFacts("b.md", "file"), "present", "", "2" * 64, places=("b.md",)),
+        "c.md": ArtifactGrade(ArtifactFacts("c.md", "file"), "attributed", "too large", None, places=("c.md",)),
+    }
+    told = end(judgement=judge(returned, grades=grades), exit_code=0)
+    assert told.made == (("a.md", "1" * 64), ("real/a.md", "1" * 64))
+    doubted = end(judgement=judge(None, "fabricated", grades=grades), exit_code=0)
+    assert not doubted.made

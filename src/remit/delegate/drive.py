@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from remit.delegate.briefing import render_handback, render_reask
 from remit.delegate.calling import Call
 from remit.delegate.endings import Ended, conclude
+from remit.delegate.handed_on import HandedOn, load_handed_on
 from remit.delegate.hearing import PIECE_BYTES, Hearing, sum_usage
 from remit.delegate.judgement import Scene, judge_answer, look_around
 from remit.delegate.limits import Budget, Spent, check_held, find_exhausted, left
@@ -559,15 +560,18 @@ class Drive:
         comparison: Comparison | None = None
         unclaimed: tuple[Any, ...] = ()
         scene = self._make_scene(Heard(tools=()))
-        if self.before is not None:
-            grades = {} if turn.judgement is None else turn.judgement.grades
-            with suppress(RemitError):  # the folder is gone: there is nothing to tell of it
-                comparison, unclaimed = await asyncio.to_thread(
-                    look_around, scene, grades, self.broker.list_own_files()
-                )
         written = None if scene.tools is None else frozenset(
             path for each in self.turns for path in _list_written(each.heard, self.terms.root)
         )  # fmt: skip
+        handed_on = HandedOn()
+        if self.before is not None:
+            handed_on = self._load_handed_on()
+            grades = {} if turn.judgement is None else turn.judgement.grades
+            is_below = partial(handed_on.has, written=written)
+            with suppress(RemitError):  # the folder is gone: there is nothing to tell of it
+                comparison, unclaimed = await asyncio.to_thread(
+                    look_around, scene, grades, self.broker.list_own_files(), is_below
+                )
         handed_back = any(earlier.ending == _HANDBACK for earlier in self.turns[:-1])
         ending = "timeout" if turn.ending == _HANDBACK else turn.ending
         reason = turn.reason or (self.broker.find_reason(self.row.session_id) if ending == "cancelled" else "")
@@ -577,8 +581,15 @@ class Drive:
             Ended(
                 ending, self.row.agent, turn.heard, turn.judgement, comparison, unclaimed, turn.exit_code, reason,
                 written, scene.shared, handed_back, self._find_resume(), find_retry(self.row),
+                frozenset(handed_on.made),
             )
         )  # fmt: skip
+
+    def _load_handed_on(self) -> HandedOn:
+        """What was accepted of those below it. All that is in a worktree of its own becomes its commit, and is its."""
+        if self.terms.worktree:
+            return HandedOn()
+        return load_handed_on(self.home, (self.row.session_id, *self._list_resumed()), self.terms.root)
 
     def _find_resume(self) -> str:
         """The command that goes on with it, where its harness can."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from remit.delegate.judgement import PROVED
 from remit.model import ERROR_CODES, Artifact, ArtifactFacts, Fault
 from remit.workspace.evidence.grades import ArtifactGrade
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from remit.delegate.judgement import Judgement
     from remit.model import Finding, Return, Status
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 MAX_SALVAGED = 20
 _PROSE = (".md", ".mdx", ".txt", ".rst")
+_ACCEPTED = ("accepted", "repaired")
 _BEGINS = 3
 """How many findings a sentence names."""
 
@@ -45,6 +47,8 @@ class Conclusion(NamedTuple):
     """The line of the manifest that the agent appended."""
     unsure: tuple[str, ...] = ()
     """Files that changed meanwhile and that nobody can say are the agent's: told, and neither linked nor committed."""
+    made: tuple[tuple[str, str], ...] = ()
+    """What is the agent's for sure: places below the root, each with its hash. Nobody above it has to name them."""
 
 
 class Ended(NamedTuple):
@@ -68,10 +72,25 @@ class Ended(NamedTuple):
     """The command that goes on with it in the session of its harness; empty where that cannot be."""
     retry: str = ""
     """The command that asks for the same anew; empty where only its own program can."""
+    below: frozenset[str] = frozenset()
+    """The files that agents below it made and that were accepted of them."""
 
 
 def conclude(ended: Ended) -> Conclusion:
     """What is told the caller."""
+    told = _conclude(ended)
+    return told._replace(made=tuple(_list_made(told))) if told.outcome in _ACCEPTED else told
+
+
+def _list_made(told: Conclusion) -> Iterator[tuple[str, str]]:
+    """The places of all that the tree credits to the agent."""
+    for artifact in told.artifacts:
+        graded = told.grades.get(artifact.path)
+        if graded is not None and graded.grade in PROVED and graded.sha256 and artifact.path not in told.unsure:
+            yield from ((place, graded.sha256) for place in graded.places or (artifact.path,))
+
+
+def _conclude(ended: Ended) -> Conclusion:
     returned = None if ended.judgement is None else ended.judgement.returned
     if ended.ending in _SAVED:
         return _save(ended)
@@ -166,7 +185,7 @@ def _fail(ended: Ended, ending: str, kind: str, message: str, *, advice: str = "
     advice = advice or _ADVICE.get(kind, "See the log, then try again")
     fault = _make_fault(kind, message, advice, recoverable=kind != "refused")
     outcome = ended.judgement.outcome if ended.judgement is not None else "missing"
-    outcome = "missing" if outcome in ("accepted", "repaired") else outcome
+    outcome = "missing" if outcome in _ACCEPTED else outcome
     grades = {} if ended.judgement is None else ended.judgement.grades
     claimed = None if ended.judgement is None else ended.judgement.claimed
     summary = f"The work of {ended.agent or 'the agent'} cannot be used: {message}."
@@ -252,7 +271,7 @@ def _salvage(ended: Ended) -> tuple[Artifact, ...]:
 
 
 def _grade_salvaged(ended: Ended, artifacts: tuple[Artifact, ...]) -> dict[str, ArtifactGrade]:
-    """What the tree says of them: they changed, and nobody knows by whom."""
+    """What the tree says of them: they changed, and by whom, where that is known."""
     known = {} if ended.judgement is None else dict(ended.judgement.grades)
     changes = () if ended.comparison is None else (*ended.comparison.created, *ended.comparison.changed)
     saved = {artifact.path for artifact in artifacts}
@@ -260,13 +279,20 @@ def _grade_salvaged(ended: Ended, artifacts: tuple[Artifact, ...]) -> dict[str, 
         change.path: ArtifactGrade(
             ArtifactFacts(change.path, "file", change.size_bytes),
             "changed",
-            "" if change.path in (ended.written or ()) else "who changed it is not known",
+            _tell_maker(ended, change.path),
             change.sha256,
         )
         for change in changes
         if change.path in saved
     }
     return {**found, **known}
+
+
+def _tell_maker(ended: Ended, path: str) -> str:
+    """Why a change is not called the agent's; nothing where its own tools made it."""
+    if path in (ended.written or ()):
+        return ""
+    return "an agent below it made it" if path in ended.below else "who changed it is not known"
 
 
 def _name_change(path: str) -> Artifact:

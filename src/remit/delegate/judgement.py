@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 _NOT_THERE = frozenset({"RET051", "RET054", "RET089"})
 """A file that is claimed is missing or empty."""
-_PROVED = ("changed", "attributed")
+PROVED = ("changed", "attributed")
+"""The grades of what was made in this delegation."""
 
 
 class Scene(NamedTuple):
@@ -120,11 +121,15 @@ def _find_place(path: str, places: Sequence[str]) -> str:
 
 
 def look_around(
-    scene: Scene, grades: Mapping[str, ArtifactGrade], own: Sequence[str] = ()
+    scene: Scene,
+    grades: Mapping[str, ArtifactGrade],
+    own: Sequence[str] = (),
+    is_below: Callable[[Change], bool] | None = None,
 ) -> tuple[Comparison | None, tuple[Change, ...]]:
     """What changed since the delegation began, and what of it nobody claimed.
 
-    Without Remit's own files, and without the manifest where the agent has an entry in it.
+    Without Remit's own files, and without the manifest where the agent has an entry in it. `is_below` tells what was
+    accepted of an agent below: whoever handed the work on need not name that too.
     """
     if scene.before is None:
         return None, ()
@@ -135,7 +140,8 @@ def look_around(
         created=tuple(change for change in comparison.created if change.path not in own),
         changed=tuple(change for change in comparison.changed if change.path not in own),
     )
-    return comparison, list_unclaimed(comparison, grades.values())
+    unclaimed = list_unclaimed(comparison, grades.values())
+    return comparison, tuple(change for change in unclaimed if is_below is None or not is_below(change))
 
 
 def _weigh(verdict: Verdict, grades: Mapping[str, ArtifactGrade], scene: Scene) -> Judgement:
@@ -161,7 +167,7 @@ def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene, *, is_done: 
 def _find_unproved(grades: Mapping[str, ArtifactGrade], scene: Scene, severity: Severity) -> list[Finding]:
     if not grades:
         return []
-    unproved = [] if scene.before is None else [path for path in grades if grades[path].grade not in _PROVED]
+    unproved = [] if scene.before is None else [path for path in grades if grades[path].grade not in PROVED]
     told = [not_changed(path, grades[path].reason, severity) for path in unproved]
     if scene.is_lost:
         told.append(before_lost(severity))

@@ -93,6 +93,7 @@ def render_report(report: Envelope, conclusion: Conclusion) -> bytes:
         "unclaimed": [[change.path, change.kind] for change in conclusion.unclaimed[:_MOST_UNCLAIMED]],
         "entry": conclusion.entry,
         "unsure": [*conclusion.unsure],
+        "made": [*conclusion.made],
     }
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
@@ -103,10 +104,9 @@ def _shape_fault(fault: Fault) -> list[Any]:
 
 def load_report(home: Home, session_id: str) -> tuple[Envelope, Conclusion]:
     """The report of a delegation whose agent has ended, and what is settled of it."""
-    data = load_text(home, session_id, "report")
-    if data is None:
+    kept = _load_kept(home, session_id)
+    if kept is None:
         raise StateError(f"the delegation {session_id} is not over", hint=f"remit wait {session_id} waits for it")
-    kept: Any = json.loads(data.decode("utf-8", "surrogatepass"))
     report = _read_envelope(kept["envelope"])
     artifacts = tuple(Artifact(kind, path, summary, word=word) for kind, path, summary, word in kept["artifacts"])
     unclaimed = tuple(Change(path, kind) for path, kind in kept["unclaimed"])
@@ -114,8 +114,24 @@ def load_report(home: Home, session_id: str) -> tuple[Envelope, Conclusion]:
     conclusion = Conclusion(
         report.ending, report.outcome, status, report.summary, artifacts, {}, unclaimed, report.errors,
         report.next_steps, report.findings, report.notes, kept["entry"], tuple(kept.get("unsure", ())),
+        _read_made(kept),
     )  # fmt: skip
     return report, conclusion
+
+
+def load_made(home: Home, session_id: str) -> tuple[tuple[str, str], ...]:
+    """What was accepted of an agent, by place and hash; nothing where it is not over, or not kept any more."""
+    kept = _load_kept(home, session_id)
+    return () if kept is None else _read_made(kept)
+
+
+def _load_kept(home: Home, session_id: str) -> Any:  # noqa: ANN401 - JSON
+    data = load_text(home, session_id, "report")
+    return None if data is None else json.loads(data.decode("utf-8", "surrogatepass"))
+
+
+def _read_made(kept: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((place, digest) for place, digest in kept.get("made", ()))
 
 
 def _read_envelope(values: dict[str, Any]) -> Envelope:

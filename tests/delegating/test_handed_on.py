@@ -1,0 +1,128 @@
+"""Handed on: what was accepted of an agent below need not be named again by whoever handed the work on."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from remit.app.delegating.workspace import Workspace
+from remit.delegate.handed_on import HandedOn, load_handed_on
+from remit.testing import ScriptedAgent
+from remit.workspace.evidence.comparison import Change
+from remit.workspace.ledger.activity import add_act
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from remit.delegate.envelope import Envelope
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty repository, and whoever runs the tests is nobody's agent."""
+    for name in ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT"):
+        monkeypatch.delenv(name, raising=False)
+    folder = tmp_path / "project"
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    return folder
+
+
+def make(tmp_path: Path, name: str) -> ScriptedAgent:
+    return ScriptedAgent(tmp_path / "agents", name)
+
+
+def hand_on(root: Path, top: ScriptedAgent, *others: ScriptedAgent, accepted: bool = True) -> Envelope:
+    """Run an agent that hands on to another process; each of them has really worked when this ends."""
+
+    async def play() -> Envelope:
+        async with Workspace.open(root) as ws:
+            envelope = await ws.delegate("-", "Do all of it.", command=top.command, reasks=0)
+            below = [row for row in ws.list(only_open=False) if row.depth > 1]
+            assert len(below) == len(others)
+            assert all((row.outcome in ("accepted", "repaired")) is accepted for row in below)
+            return envelope
+
+    envelope = asyncio.run(play())
+    assert all(other.did("wrote") for other in others)
+    return envelope
+
+
+@pytest.mark.slow
+def test_a_parent_need_not_name_what_was_accepted_of_those_below_it(root: Path, tmp_path: Path) -> None:
+    """R2.14: with a child and a child's child, each a process with the ticket of the one above it."""
+    last = make(tmp_path, "last").obeys({"docs/last.md": "# Last\n"})
+    child = make(tmp_path, "child").recurses("-", command=last.command).writes("loose.txt", "left lying\n")
+    child.obeys({"docs/child.md": "# Child\n"})
+    top = make(tmp_path, "top").recurses("-", command=child.command).obeys({"docs/top.md": "# Top\n"})
+    envelope = hand_on(root, top, child, last)
+    assert (envelope.status, envelope.outcome) == ("completed", "accepted")
+    assert [each.path for each in envelope.artifacts] == ["docs/top.md"]
+    assert (envelope.unclaimed, envelope.unclaimed_count) == (("loose.txt",), 1)  # nobody has named it
+
+
+@pytest.mark.slow
+def test_what_a_parent_changes_afterwards_is_its_own_to_name(root: Path, tmp_path: Path) -> None:
+    child = make(tmp_path, "child").obeys({"a.md": "# One\n", "b.md": "# Two\n"})
+    top = make(tmp_path, "top").recurses("-", command=child.command).writes("b.md", "# Two, put right\n").obeys()
+    assert hand_on(root, top, child).unclaimed == ("b.md",)
+
+
+@pytest.mark.slow
+def test_what_a_child_is_not_believed_is_nobodys(root: Path, tmp_path: Path) -> None:
+    child = make(tmp_path, "child").writes("a.md", "# One\n").lies("a.md", "made-up.md")
+    top = make(tmp_path, "top").recurses("-", command=child.command).obeys()
+    assert hand_on(root, top, child, accepted=False).unclaimed == ("a.md",)
+
+
+def play_below(root: Path, child: ScriptedAgent, *, note: str = "") -> tuple[Envelope, HandedOn]:
+    """A function that hands on to a command and names nothing itself; and what is known of those below it."""
+
+    async def play() -> tuple[Envelope, HandedOn]:
+        async with Workspace.open(root) as ws:
+
+            async def work(_: str) -> str:
+                told = await ws.delegate("-", "Do a part of it.", command=child.command, settles=False)
+                with ws.home.ledger.transaction() as db:
+                    if note:
+                        add_act(db, session_id=told.session_id, path=note, operation="write", parent_id=None)
+                return "I had it done."
+
+            envelope = await ws.delegate("-", "Do all of it.", function=work, reasks=0, settles=False)
+            return envelope, load_handed_on(ws.home, (envelope.session_id,), ws.home.root)
+
+    found = asyncio.run(play())
+    assert child.did("wrote")
+    return found
+
+
+def test_it_is_known_by_its_place_and_what_is_in_it(root: Path, tmp_path: Path) -> None:
+    envelope, below = play_below(root, make(tmp_path, "child").writes("b.txt", "not named\n").obeys({"a.md": "# A\n"}))
+    assert (envelope.status, envelope.unclaimed) == ("failed", ("b.txt",))
+    ((place, digests),) = below.made.items()
+    (digest,) = digests
+    assert place == "a.md"
+    assert below.has(Change("a.md", "created", 4, digest), written=None)
+    assert not below.has(Change("a.md", "created", 4, "0" * 64), written=None)
+    assert not below.has(Change("a.md", "created", 4, None, "too large"), written=None)
+    assert not below.has(Change("a.md", "deleted"), written=None)
+    assert not below.has(Change("c.md", "created", 4, digest), written=None)
+
+
+def test_a_link_is_named_and_what_it_leads_to_is_made(root: Path, tmp_path: Path) -> None:
+    (root / "real").mkdir()
+    (root / "docs").symlink_to("real")
+    envelope, below = play_below(root, make(tmp_path, "child").obeys({"docs/a.md": "# A\n"}))
+    assert below.made.keys() == {"docs/a.md", "real/a.md"}
+    assert not envelope.unclaimed
+
+
+def test_what_settling_adds_to_a_file_is_not_held_against_anybody(root: Path, tmp_path: Path) -> None:
+    """R3.11: the activity in its frontmatter is Remit's, unless the one above wrote to the file itself."""
+    _, below = play_below(root, make(tmp_path, "child").obeys({"a.md": "# A\n"}), note="a.md")
+    later = Change("a.md", "created", 40, "0" * 64)
+    assert below.has(later, written=None)
+    assert below.has(later, written=frozenset({"other.md"}))
+    assert not below.has(later, written=frozenset({"a.md"}))
