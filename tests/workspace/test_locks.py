@@ -52,10 +52,13 @@ from remit.workspace.locks import KeptLock
 lock = KeptLock(sys.argv[1], make_folder=lambda: None)
 with lock:
     pass
+hear, tell = os.pipe()
 child = os.fork()
 if child == 0:
+    os.write(tell, b"x")
     time.sleep(60)
     os._exit(0)
+os.read(hear, 1)  # a child has what its parent had until it has run for a moment
 with lock:
     print("held", flush=True)
     print(child, flush=True)
