@@ -1,7 +1,8 @@
 """What a workspace may set about delegations: `[delegate]`, `[limits]`, `[budget]`, `[runners.*]`, `[agents.*]`.
 
-Owns those tables, and `[route.*]` and `[lifecycle.*]`, by which a command finds its agent and knows what it does to a
-task. A limit that is set is a number from which something follows: nothing here can mean "without end".
+Owns those tables, `[referee]` for the subagents of harnesses, and `[route.*]` and `[lifecycle.*]`, by which a command
+finds its agent and knows what it does to a task. A limit that is set is a number from which something follows: nothing
+here can mean "without end".
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _LEAST_TOKENS = 320
 """Into fewer no envelope fits: status, session and the first error."""
 _DIALECTS = ("standard", "hyper", "manifest")
+_MOST_BLOCKS = 7
 _KINDS = ("research", "planning", "implementation", "review", "utility")
 
 
@@ -102,6 +104,23 @@ class LifecycleSettings(NamedTuple):
     help: str | None = None
 
 
+class RefereeSettings(NamedTuple):
+    """How subagents are held that a harness starts itself: `[referee]`."""
+
+    enforce: str = "contract"
+    """Whose returns are checked: `contract`, agents with a file in the workspace; `all`, every subagent; `none`."""
+    hold: tuple[str, ...] = ()
+    """Agents without a file, such as the harness's own, that are held nevertheless."""
+    observe: tuple[str, ...] = ()
+    """Agents that are only looked on."""
+    blocks: int = 2
+    """How often a bad return is sent back. Harnesses overrule a hook that blocks eight times."""
+    ask: str = "ask"
+    """What becomes of a call in doubt: `ask` the person, or `deny`."""
+    envelope: bool = True
+    """Whether the caller gets the envelope instead of the whole answer."""
+
+
 class DelegationSettings(NamedTuple):
     """Everything about delegations."""
 
@@ -113,6 +132,7 @@ class DelegationSettings(NamedTuple):
     route: Mapping[str, Mapping[str, str]] = NOTHING
     """For each command: the agent by the task's language, or `default`."""
     lifecycle: Mapping[str, LifecycleSettings] = NOTHING
+    referee: RefereeSettings = RefereeSettings()
 
 
 TABLES = DelegationSettings._fields
@@ -128,6 +148,7 @@ def read_delegation(values: Mapping[str, Any]) -> DelegationSettings:
         {name: AgentSettings(**_read_agent(table, name)) for name, table in _read_tables(values, "agents")},
         _read_routes(_get(values, "route")),
         {name: LifecycleSettings(**_read_lifecycle(table, name)) for name, table in _read_tables(values, "lifecycle")},
+        RefereeSettings(**_read_referee(_get(values, "referee"))),
     )
 
 
@@ -153,9 +174,7 @@ def _read_delegate(values: dict[str, Any]) -> dict[str, Any]:
     for key, value in table.items():
         name = f"delegate.{key}"
         if key in ("evidence", "commit"):
-            if not isinstance(value, bool):
-                raise ConfigError(f"{name} is neither true nor false", hint=f"write it as {key} = true")
-            read[key] = value
+            read[key] = _read_switch(value, name)
         elif key == "runner":
             read[key] = read_text(value, name, "claude")
         elif key == "timeout":
@@ -163,6 +182,32 @@ def _read_delegate(values: dict[str, Any]) -> dict[str, Any]:
         else:
             read[key] = int(read_number(value, name, 2, least=0 if key == "reasks" else _LEAST_TOKENS, whole=True))
     return read
+
+
+def _read_referee(values: dict[str, Any]) -> dict[str, Any]:
+    table = check_keys(values, "referee", RefereeSettings._fields)
+    words = {"enforce": ("contract", "all", "none"), "ask": ("ask", "deny")}
+    read: dict[str, Any] = {}
+    for key, value in table.items():
+        name = f"referee.{key}"
+        if key in words:
+            read[key] = read_word(value, name, words[key])
+        elif key in ("hold", "observe"):
+            read[key] = read_texts(value, name, "general-purpose")
+        elif key == "envelope":
+            read[key] = _read_switch(value, name)
+        else:
+            read[key] = int(read_number(value, name, 2, whole=True))
+            if read[key] > _MOST_BLOCKS:
+                hint = f"write at most {_MOST_BLOCKS}: harnesses overrule a hook that blocks eight times"
+                raise ConfigError(f"{name} is {value}", hint=hint)
+    return read
+
+
+def _read_switch(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise ConfigError(f"{name} is neither true nor false", hint=f"write it as {name.rpartition('.')[2]} = true")
+    return value
 
 
 def _read_counts(values: dict[str, Any], name: str, fields: tuple[str, ...]) -> dict[str, int]:

@@ -12,6 +12,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from remit.delegate.company import is_shared, list_below
 from remit.delegate.drive import Drive, find_retry
 from remit.delegate.endings import Ended, conclude
 from remit.delegate.line import Line, find_deadline
@@ -295,35 +296,12 @@ class Broker:
         return "" if event is None else str(event.details.get("reason") or "")
 
     def is_shared(self, row: Delegation, root: str, *, since: Mapping[str, int]) -> bool:
-        """Whether others worked in the same folder meanwhile: neither those above it, who wait, nor those below it.
-
-        `since`: the sessions that it goes on with, and when each began.
-        """
-        # Two questions that an index answers each: who is at work, and who has ended since.
-        query = """
-            SELECT session_id FROM (
-                SELECT session_id, details FROM delegations WHERE state <> 'settled' AND started_ms IS NOT NULL
-                UNION
-                SELECT session_id, details FROM delegations WHERE ended_ms >= :since AND started_ms IS NOT NULL
-            ) WHERE session_id <> :session AND json_extract(details, '$.root') = :root
-        """
-        began_ms = min((row.started_ms or 0, *since.values()))
-        values = {"since": began_ms, "session": row.session_id, "root": root}
-        with self.home.ledger.reading() as db:
-            others = {each[0] for each in db.execute(query, values)} - since.keys()
-        if not others:
-            return False
-        tree = {
-            each.session_id: each for each in list_delegations(self.home.ledger, root_id=row.root_id, limit=100_000)
-        }
-        others -= set(_list_waiting(tree, row.session_id))
-        return any(row.session_id not in _list_above(tree, other) for other in others)
+        """Whether others worked in the same folder meanwhile. `since`: the sessions that it goes on with."""
+        return is_shared(self.home.ledger, row, root, since=since)
 
     def list_below(self, session_id: str) -> tuple[str, ...]:
         """The agents that were handed work by another and are not back yet."""
-        query = "SELECT agent FROM delegations WHERE parent_id = ? AND state <> 'settled' ORDER BY created_ms"
-        with self.home.ledger.reading() as db:
-            return tuple(each[0] for each in db.execute(query, (session_id,)))
+        return list_below(self.home.ledger, session_id)
 
     def note(self, session_id: str, kind: str, details: Mapping[str, Any]) -> None:
         """Tell those who follow; where it cannot be written down, nobody is told, and the work goes on."""
@@ -352,23 +330,3 @@ class Broker:
         error = None if task.cancelled() else task.exception()
         if error is not None and not isinstance(error, RemitError):  # else whoever waits for it tries again
             raise error
-
-
-def _list_above(tree: Mapping[str, Delegation], session_id: str | None) -> list[str]:
-    """The sessions above one, nearest first."""
-    above: list[str] = []
-    row = tree.get(session_id or "")
-    while row is not None and row.parent_id is not None:
-        above.append(row.parent_id)
-        row = tree.get(row.parent_id)
-    return above
-
-
-def _list_waiting(tree: Mapping[str, Delegation], session_id: str) -> list[str]:
-    """The sessions above one that do nothing but wait for it."""
-    waiting: list[str] = []
-    row = tree.get(session_id)
-    while row is not None and row.parent_id is not None and row.awaited:
-        waiting.append(row.parent_id)
-        row = tree.get(row.parent_id)
-    return waiting

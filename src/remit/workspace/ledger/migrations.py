@@ -252,4 +252,42 @@ _ENDINGS = Migration(
     ("CREATE INDEX delegations_by_end ON delegations (ended_ms)",),
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_DELEGATIONS, _INTENTS, _MANIFEST, _RUNNING, _ENDINGS)
+_REFEREED = Migration(
+    "refereed",
+    (
+        # Delegations whose agent a harness has started itself: what the harness calls it, and what holds for it.
+        # `agent_id` is known from its first event on. `held`: its return is checked; else it is only looked on.
+        """
+        CREATE TABLE refereed (
+            session_id TEXT PRIMARY KEY REFERENCES delegations ON DELETE CASCADE,
+            harness TEXT NOT NULL,
+            harness_session TEXT NOT NULL,
+            agent TEXT NOT NULL,
+            tool_use_id TEXT NOT NULL DEFAULT '',
+            agent_id TEXT,
+            parent_id TEXT,
+            held INTEGER NOT NULL,
+            waited INTEGER NOT NULL,
+            blocks INTEGER NOT NULL DEFAULT 0,
+            deadline_ms INTEGER NOT NULL,
+            layers TEXT NOT NULL DEFAULT '[]'
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE INDEX refereed_by_agent ON refereed (harness_session, agent_id)",
+        "CREATE INDEX refereed_by_call ON refereed (harness_session, tool_use_id)",
+        # What a subagent used of tools, one row each: by it a return is held against what was done.
+        """
+        CREATE TABLE tool_uses (
+            number INTEGER PRIMARY KEY,
+            session_id TEXT NOT NULL,
+            tool TEXT NOT NULL,
+            path TEXT,
+            failed INTEGER NOT NULL,
+            at_ms INTEGER NOT NULL
+        ) STRICT
+        """,
+        "CREATE INDEX tool_uses_by_session ON tool_uses (session_id)",
+    ),
+)
+
+MIGRATIONS: tuple[Migration, ...] = (_DELEGATIONS, _INTENTS, _MANIFEST, _RUNNING, _ENDINGS, _REFEREED)

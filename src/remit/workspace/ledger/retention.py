@@ -34,6 +34,7 @@ _TEXTS = {
     "events": "length(details)",
     "activity": "length(path)",
     "texts": "length(content)",
+    "tool_uses": "length(tool) + coalesce(length(path), 0)",
 }
 """What makes a row long, by table."""
 _DATED = {
@@ -42,6 +43,7 @@ _DATED = {
     "settled_steps": "at_ms",
     "spills": "created_ms",
     "texts": "created_ms",
+    "tool_uses": "at_ms",
 }
 """What a session leaves that may have no delegation of its own, and when."""
 _SETTLED = """
@@ -157,7 +159,7 @@ def _forget(home: Home, sessions: list[str], *, dry_run: bool) -> Forgotten:
         inside = f"(SELECT 1 FROM spills WHERE hash = ? AND session_id NOT IN ({marks}))"  # noqa: S608
         spills = [name for name in spills if not db.execute(f"SELECT EXISTS {inside}", (name, *sessions)).fetchone()[0]]
         if not dry_run:
-            for table in ("attempts", *_DATED, "delegations"):
+            for table in ("attempts", "refereed", *_DATED, "delegations"):
                 db.execute(f"DELETE FROM {table} WHERE session_id IN ({marks})", sessions)  # noqa: S608 - names from above
             _remove_files(home, spills)
     return Forgotten(events=events, spills=len(spills), folders=len(folders))

@@ -1,0 +1,69 @@
+"""Company: who else is at work beside an agent, above it and below it.
+
+Owns the questions whose answers decide what a changed file proves: with others in the same folder, nobody knows whose
+change it was.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.workspace.ledger.delegations import list_delegations
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.workspace.ledger.delegations import Delegation
+    from remit.workspace.ledger.store import Ledger
+
+# Two questions that an index answers each: who is at work, and who has ended since.
+_OTHERS = """
+    SELECT session_id FROM (
+        SELECT session_id, details FROM delegations WHERE state <> 'settled' AND started_ms IS NOT NULL
+        UNION
+        SELECT session_id, details FROM delegations WHERE ended_ms >= :since AND started_ms IS NOT NULL
+    ) WHERE session_id <> :session AND json_extract(details, '$.root') = :root
+"""
+
+
+def is_shared(ledger: Ledger, row: Delegation, root: str, *, since: Mapping[str, int]) -> bool:
+    """Whether others worked in the same folder meanwhile: neither those above it, who wait, nor those below it.
+
+    `since`: the sessions that it goes on with, and when each began.
+    """
+    began_ms = min((row.started_ms or 0, *since.values()))
+    values = {"since": began_ms, "session": row.session_id, "root": root}
+    with ledger.reading() as db:
+        others = {each[0] for each in db.execute(_OTHERS, values)} - since.keys()
+    if not others:
+        return False
+    tree = {each.session_id: each for each in list_delegations(ledger, root_id=row.root_id, limit=100_000)}
+    others -= set(_list_waiting(tree, row.session_id))
+    return any(row.session_id not in _list_above(tree, other) for other in others)
+
+
+def list_below(ledger: Ledger, session_id: str) -> tuple[str, ...]:
+    """The agents that were handed work by another and are not back yet."""
+    query = "SELECT agent FROM delegations WHERE parent_id = ? AND state <> 'settled' ORDER BY created_ms"
+    with ledger.reading() as db:
+        return tuple(each[0] for each in db.execute(query, (session_id,)))
+
+
+def _list_above(tree: Mapping[str, Delegation], session_id: str | None) -> list[str]:
+    """The sessions above one, nearest first."""
+    above: list[str] = []
+    row = tree.get(session_id or "")
+    while row is not None and row.parent_id is not None:
+        above.append(row.parent_id)
+        row = tree.get(row.parent_id)
+    return above
+
+
+def _list_waiting(tree: Mapping[str, Delegation], session_id: str) -> list[str]:
+    """The sessions above one that do nothing but wait for it."""
+    waiting: list[str] = []
+    row = tree.get(session_id)
+    while row is not None and row.parent_id is not None and row.awaited:
+        waiting.append(row.parent_id)
+        row = tree.get(row.parent_id)
+    return waiting

@@ -1,0 +1,90 @@
+"""Events: what a harness tells a hook, in one form for all of them.
+
+Owns the reading of payloads. Claude Code's shape is the common one; Codex has nearly the same, and the plugin for
+opencode asks in it. What an agent wrote is in there as data, and nothing of it is believed here: who is who is looked
+up in the ledger by the ids that the harness gives.
+
+This is loaded on every tool call, so it imports nothing.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+GUARDING = ("PreToolUse", "SubagentStop")
+"""Events whose answer decides something that cannot be taken back."""
+DELEGATING = ("Agent", "Task", "spawn_agent", "task")
+"""The tool that starts a subagent, by the names that harnesses give it."""
+_MAX_ID = 300
+_MAX_NAME = 200
+
+
+class Event:
+    """One event. Texts that are not there are empty."""
+
+    __slots__ = (
+        "agent", "agent_id", "cwd", "error", "harness", "kind", "message", "payload", "response", "session",
+        "stop_active", "tool", "tool_input", "tool_use_id", "transcript",
+    )  # fmt: skip
+
+    def __init__(self, payload: Mapping[str, Any]) -> None:
+        self.payload = payload
+        self.kind = _get(payload, "hook_event_name")
+        self.harness = _find_harness(payload)
+        self.session = _get(payload, "session_id")[:_MAX_ID]
+        self.agent_id = _get(payload, "agent_id")[:_MAX_ID]
+        self.agent = _get(payload, "agent_type")[:_MAX_NAME]
+        """What kind of agent the event comes from; without an agent's id it is the whole session that is one."""
+        self.cwd = _get(payload, "cwd")
+        self.tool = _get(payload, "tool_name")
+        given = payload.get("tool_input")
+        self.tool_input: Mapping[str, Any] = given if isinstance(given, dict) else {}
+        self.tool_use_id = _get(payload, "tool_use_id")[:_MAX_ID]
+        self.response = payload.get("tool_response")
+        self.error = _get(payload, "error")
+        self.message = payload.get("last_assistant_message")
+        self.stop_active = payload.get("stop_hook_active") is True
+        self.transcript = _get(payload, "transcript_path")
+
+    @property
+    def is_delegating(self) -> bool:
+        """Whether it is about a subagent that is started."""
+        return self.tool.rpartition(".")[2] in DELEGATING
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it comes from a session that is no agent's: a person's own, or a program's."""
+        return not self.agent_id and not self.agent
+
+    @property
+    def target(self) -> str:
+        """Which agent is asked for."""
+        names = ("subagent_type", "agent_type", "agent")
+        found = next((self.tool_input[name] for name in names if isinstance(self.tool_input.get(name), str)), "")
+        return found.strip()[:_MAX_NAME]
+
+    @property
+    def prompt_key(self) -> str:
+        """Under which key the subagent's prompt stands."""
+        return next((key for key in ("prompt", "message") if isinstance(self.tool_input.get(key), str)), "")
+
+    @property
+    def is_background(self) -> bool:
+        """Whether the caller goes on at once, so that the answer comes by another way."""
+        return self.harness == "codex" or self.tool_input.get("run_in_background") is True
+
+
+def _get(payload: Mapping[str, Any], key: str) -> str:
+    value = payload.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _find_harness(payload: Mapping[str, Any]) -> str:
+    """Who asks: opencode's plugin says so; Codex tells the turn of its events, which Claude Code does not."""
+    named = payload.get("harness")
+    if named in ("claude", "codex", "opencode"):
+        return str(named)
+    return "codex" if "turn_id" in payload else "claude"

@@ -1,0 +1,135 @@
+"""Refereed: delegations whose agent a harness has started itself.
+
+Owns the table of them and that of the tools they used. A hook looks here on every tool call of a subagent, in a process
+of its own that lives for a moment: so this imports nothing but the clock.
+"""
+
+from __future__ import annotations
+
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+OWNER = "referee"
+"""Whose the rows are: nobody drives them but the harness."""
+_COLUMNS = (
+    "session_id, harness, harness_session, agent, tool_use_id, agent_id, parent_id, held, waited, blocks, deadline_ms, "
+    "layers"
+)
+
+
+class Refereed:
+    """One row: our session, what the harness calls it, and what holds for it."""
+
+    __slots__ = (
+        "agent", "agent_id", "blocks", "deadline_ms", "harness", "harness_session", "held", "layers", "parent_id",
+        "session_id", "tool_use_id", "waited",
+    )  # fmt: skip
+
+    def __init__(  # noqa: PLR0917 - a row, as its columns stand
+        self,
+        session_id: str,
+        harness: str,
+        harness_session: str,
+        agent: str,
+        tool_use_id: str = "",
+        agent_id: str | None = None,
+        parent_id: str | None = None,
+        held: int = 0,
+        waited: int = 1,
+        blocks: int = 0,
+        deadline_ms: int = 0,
+        layers: str = "[]",
+    ) -> None:
+        self.session_id = session_id
+        self.harness = harness
+        self.harness_session = harness_session
+        self.agent = agent
+        self.tool_use_id = tool_use_id
+        self.agent_id = agent_id
+        self.parent_id = parent_id
+        self.held = bool(held)
+        """Whether its return is checked."""
+        self.waited = bool(waited)
+        """Whether its caller waits, so that the harness tells when the answer reaches it."""
+        self.blocks = blocks
+        self.deadline_ms = deadline_ms
+        self.layers = layers
+        """The permissions of it and of those above it, as JSON."""
+
+
+def add_refereed(db: Connection, row: Refereed) -> None:
+    """Write down an agent that the harness is about to start."""
+    marks = ", ".join("?" * 12)
+    values = (
+        row.session_id, row.harness, row.harness_session, row.agent, row.tool_use_id, row.agent_id, row.parent_id,
+        int(row.held), int(row.waited), row.blocks, row.deadline_ms, row.layers,
+    )  # fmt: skip
+    db.execute(f"INSERT INTO refereed ({_COLUMNS}) VALUES ({marks})", values)  # noqa: S608 - fixed names
+
+
+def find_by_agent(db: Connection, harness_session: str, agent_id: str) -> Refereed | None:
+    """The agent that a harness calls so; of several that it has called so in turn, the last."""
+    return _find(db, "harness_session = ? AND agent_id = ?", (harness_session, agent_id))
+
+
+def find_by_call(db: Connection, harness_session: str, tool_use_id: str) -> Refereed | None:
+    """The agent that was asked for by a call."""
+    return _find(db, "harness_session = ? AND tool_use_id = ?", (harness_session, tool_use_id)) if tool_use_id else None
+
+
+def find_by_session(db: Connection, session_id: str) -> Refereed | None:
+    """The agent of one of our sessions."""
+    return _find(db, "session_id = ?", (session_id,))
+
+
+def list_unbound(db: Connection, harness_session: str, agent: str) -> list[Refereed]:
+    """The agents of a kind that were asked for and have not been heard of yet, the first first."""
+    query = f"""
+        SELECT {_COLUMNS} FROM refereed
+        WHERE harness_session = ? AND agent_id IS NULL AND agent = ?
+          AND session_id IN (SELECT session_id FROM delegations WHERE state <> 'settled')
+        ORDER BY session_id
+    """  # noqa: S608 - fixed names
+    return [Refereed(*row) for row in db.execute(query, (harness_session, agent))]
+
+
+def list_open(db: Connection, harness_session: str) -> list[Refereed]:
+    """The agents of a harness's session that are not over."""
+    query = f"""
+        SELECT {_COLUMNS} FROM refereed WHERE harness_session = ?
+          AND session_id IN (SELECT session_id FROM delegations WHERE state <> 'settled')
+    """  # noqa: S608 - fixed names
+    return [Refereed(*row) for row in db.execute(query, (harness_session,))]
+
+
+def bind(db: Connection, session_id: str, agent_id: str) -> None:
+    """Remember what the harness calls an agent."""
+    db.execute("UPDATE refereed SET agent_id = ? WHERE session_id = ?", (agent_id, session_id))
+
+
+def count_block(db: Connection, session_id: str) -> None:
+    """Remember that a return was sent back."""
+    db.execute("UPDATE refereed SET blocks = blocks + 1 WHERE session_id = ?", (session_id,))
+
+
+def add_tool_use(db: Connection, session_id: str, tool: str, path: str | None, *, failed: bool) -> None:
+    """Write down that an agent used a tool."""
+    db.execute(
+        "INSERT INTO tool_uses (session_id, tool, path, failed, at_ms) VALUES (?, ?, ?, ?, ?)",
+        (session_id, tool, path, int(failed), time.time_ns() // 1_000_000),
+    )
+
+
+def list_tool_uses(db: Connection, session_id: str) -> list[tuple[str, str | None, bool]]:
+    """The tools that an agent used, in their order: name, file, and whether it failed."""
+    query = "SELECT tool, path, failed FROM tool_uses WHERE session_id = ? ORDER BY number"
+    return [(tool, path, bool(failed)) for tool, path, failed in db.execute(query, (session_id,))]
+
+
+def _find(db: Connection, where: str, values: tuple[str, ...]) -> Refereed | None:
+    query = f"SELECT {_COLUMNS} FROM refereed WHERE {where} ORDER BY session_id DESC LIMIT 1"  # noqa: S608 - fixed texts
+    row = db.execute(query, values).fetchone()
+    return None if row is None else Refereed(*row)
