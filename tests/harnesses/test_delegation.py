@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from remit.app.delegating.again import make_resume
+from remit.app.delegating.workspace import Workspace
 from remit.delegate import drive
 from remit.delegate.limits import Budget
 from remit.testing import ScriptedModel, call, fail, say
@@ -77,6 +80,12 @@ def make_scripts(cli: CliName) -> dict[str, list[Turn]]:
         "stale": [call("bash", command="true"), give(path="README.md")],
         "hang": [write(cli, "half.md"), run(far)],
         "late": [write(cli, "half.md"), run("sleep 600"), give("partial", "half.md", errors=[ERROR])],
+        "stopped": [
+            call("write", path="half.md", content="# Half\n"),
+            say("It is all done."),
+            give("partial", "half.md", errors=[ERROR]),
+            give(path="half.md"),
+        ],
         "loop": [write(cli, "half.md"), call("bash", command="sleep 0.6")],
         "refused": [fail(401, "wrong key", kind="authentication_error")],
         "broken": [fail(500, "out of order")],
@@ -140,6 +149,34 @@ def test_a_false_claim_is_caught(stage: Stage, script: str) -> None:
     envelope = stage.delegate(script, reasks=0)
     assert tell(envelope) == ("failed", "exited", "fabricated", 1)
     assert list_codes(envelope) == ["FABRICATED"]
+    assert "exit code" not in envelope.errors[0].message  # its program ended as if all were well
+
+
+def find_folder(stage: Stage, session_id: str, attempt: int) -> str:
+    """Where an attempt ran."""
+    fields = stage.load_order(session_id, attempt).split("\0")
+    return next(field.removeprefix("cwd=") for field in fields if field.startswith("cwd="))
+
+
+@pytest.mark.parametrize("stage", ["claude"], indirect=True)
+def test_a_session_is_resumed_in_the_folder_that_it_began_in(stage: Stage) -> None:
+    """Claude Code knows a session in its own folder only, also where that is a worktree (R0.14)."""
+    options = {"isolate": True, "reasks": 1, "commits": False}
+    first = stage.delegate("stopped", **options)
+    assert tell(first) == ("partial", "exited", "accepted", 2)
+    folder = find_folder(stage, first.session_id, 1)
+    assert folder != str(stage.root)
+    assert find_folder(stage, first.session_id, 2) == folder
+
+    async def go_on() -> Envelope:
+        async with Workspace.open(stage.root, environ=stage.environ) as ws:
+            return await ws.run(make_resume(ws, first.session_id, "Finish it.", {"timeout_s": 100}))
+
+    second = asyncio.run(go_on())
+    assert tell(second) == ("completed", "exited", "accepted", 1)
+    assert find_folder(stage, second.session_id, 1) == folder
+    (last,) = stage.asked("stopped", 3)
+    assert "It is all done." in last  # it is the same session, which was taken up twice
 
 
 def test_one_that_hangs_is_ended_at_its_deadline_with_all_that_it_started(stage: Stage) -> None:
@@ -202,11 +239,17 @@ def test_a_model_that_refuses_is_told_and_not_asked_for_long(stage: Stage) -> No
 
 
 @pytest.mark.parametrize("stage", ["opencode"], indirect=True)
-def test_a_model_that_is_out_of_order_until_the_deadline_is_told(stage: Stage) -> None:
-    envelope = stage.delegate("broken", timeout_s=16)
+@pytest.mark.parametrize("is_there", [True, False], ids=["broken", "absent"])
+def test_a_model_that_does_not_answer_until_the_deadline_is_told(stage: Stage, *, is_there: bool) -> None:
+    """opencode tries again without end, where the server fails and where there is none."""
+    config = stage.environ["OPENCODE_CONFIG_CONTENT"]
+    nowhere = {"OPENCODE_CONFIG_CONTENT": config.replace(stage.model.url, "http://127.0.0.1:9")}
+    assert nowhere["OPENCODE_CONFIG_CONTENT"] != config
+    envelope = stage.delegate("broken", timeout_s=16 if is_there else 10, environ={} if is_there else nowhere)
     assert tell(envelope) == ("partial", "timeout", "missing", 1)
     assert "did not answer" in envelope.errors[0].message
-    assert "out of order" in envelope.errors[0].message
+    assert ("out of order" in envelope.errors[0].message) == is_there
+    assert bool(stage.model.requests) == is_there
 
 
 def test_a_broker_that_is_killed_loses_nothing(stage: Stage) -> None:

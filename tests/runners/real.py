@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 SESSION = "sess_1794800000_a1b2c3"
 WAIT_S = 120
+TELL_SESSION = "cut -d ' ' -f 6 /proc/self/stat > session"
+"""A command that writes down which session of processes it belongs to."""
 
 
 class Ran(NamedTuple):
@@ -31,6 +33,7 @@ class Ran(NamedTuple):
     exit_code: int | None
     """None where it was killed."""
     errors: str
+    pid: int = 0
 
 
 class Place(NamedTuple):
@@ -57,9 +60,9 @@ class Place(NamedTuple):
 
     def start(self, prompt: str, **fields: Any) -> Ran:  # noqa: ANN401 - of an order
         """Begin a session and hear it to its end."""
-        kill = fields.pop("kill", None)
+        kill, number = fields.pop("kill", None), fields.pop("signal", signal.SIGKILL)
         order = self.order(prompt, **fields)
-        return self._run(order, self.runner.start(order), kill)
+        return self._run(order, self.runner.start(order), kill, number)
 
     def resume(self, harness_id: str | None, message: str, **fields: Any) -> Ran:  # noqa: ANN401 - of an order
         """Give a session that has ended another message."""
@@ -77,8 +80,10 @@ class Place(NamedTuple):
             time.sleep(0.05)
         raise TimeoutError(f"{self.runner.name} has kept nothing of {text!r}")
 
-    def _run(self, order: Order, launch: Launch, kill: Callable[[], object] | None) -> Ran:
-        """Run it. `kill` waits for the moment at which it is to be killed."""
+    def _run(
+        self, order: Order, launch: Launch, kill: Callable[[], object] | None, number: int = signal.SIGKILL
+    ) -> Ran:
+        """Run it. `kill` waits for the moment at which it is to be sent a signal."""
         folder = Path(order.folder)
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in launch.files.items():
@@ -92,7 +97,7 @@ class Place(NamedTuple):
 
             def end() -> None:
                 kill()
-                process.send_signal(signal.SIGKILL)
+                process.send_signal(number)
 
             threading.Thread(target=end).start()
         try:
@@ -104,7 +109,8 @@ class Place(NamedTuple):
             listener.feed(output[at : at + 1000])
         code = process.returncode
         exit_code = None if code < 0 else code
-        return Ran(listener.finish(errors=errors, exit_code=exit_code), exit_code, errors.decode(errors="replace"))
+        heard = listener.finish(errors=errors, exit_code=exit_code)
+        return Ran(heard, exit_code, errors.decode(errors="replace"), process.pid)
 
 
 def find_place(runner: Runner, folder: Path, model: ScriptedModel) -> Place:

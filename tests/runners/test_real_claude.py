@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
 
 from remit.runners.claude import Claude, make_session_uuid
 from remit.testing import ScriptedModel, call, drop, fail, say
-from tests.runners.real import Place, find_place
+from tests.runners.real import TELL_SESSION, Place, find_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +30,8 @@ SCRIPTS = {
     "busy": [fail(529, "busy", kind="overloaded_error")],
     "drop": [drop()],
     "silent": [say("")],
+    "prose": [say("Only words.")],
+    "session": [call("bash", command=TELL_SESSION), say("Told.")],
 }
 
 
@@ -67,6 +71,49 @@ def test_a_session_goes_on_after_it_was_killed(place: Place) -> None:
     assert [use.path for use in killed.heard.tools or ()] == ["half.md"]
     assert (killed.heard.usage.input_tokens or 0) > 1000
     assert place.resume(killed.heard.harness_id, place.model.mark("work")).heard.text == "All done."
+
+
+def test_a_session_is_known_in_its_own_folder_only(place: Place, tmp_path: Path) -> None:
+    """So an attempt is resumed where it began, and nowhere else."""
+    first = place.start(place.model.mark("work"))
+    other = tmp_path / "other"
+    other.mkdir()
+    lost = place._replace(root=other).resume(first.heard.harness_id, "not yet")
+    assert (lost.heard.text, lost.heard.cause) == (None, "refused")
+    assert "No conversation found" in lost.heard.trouble
+    assert place.resume(first.heard.harness_id, "not yet").heard.text == "Corrected."
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_one_that_is_told_to_end_has_not_answered_whatever_its_exit_code(place: Place, number: int) -> None:
+    """It may exit with 0, as if all were well: who ended it has to remember that."""
+    ran = place.start(place.model.mark("late"), kill=lambda: place.wait_until_kept("late", 1, "half.md"), signal=number)
+    assert (ran.heard.text, ran.heard.cause) == (None, "crash" if ran.exit_code else "no_answer")
+
+
+def test_a_tool_runs_in_a_session_of_its_own(place: Place) -> None:
+    """Whoever kills the process group of the program leaves it running."""
+    ran = place.start(place.model.mark("session"), tools=("bash",))
+    assert ran.heard.text == "Told."
+    assert int((place.root / "session").read_text()) != ran.pid
+
+
+def test_a_schema_is_not_enforced(place: Place) -> None:
+    """An answer that is only text ends with 0: whether it is a return is ours to judge."""
+    schema = '--json-schema={"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}'
+    ran = place.start(place.model.mark("prose"), settings={"args": [schema]})
+    assert "StructuredOutput" in place.model.requests[0].tools  # the schema was taken
+    assert (ran.exit_code, ran.heard.text) == (0, "Only words.")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root is refused")
+def test_root_may_not_skip_permissions_and_is_told_so(place: Place) -> None:
+    skip = {"args": ["--permission-mode=bypassPermissions"]}
+    ran = place.start(place.model.mark("work"), settings=skip)
+    assert (ran.heard.text, ran.heard.cause) == (None, "refused")
+    assert "root" in ran.heard.trouble
+    free = place.start(place.model.mark("work"), number=2, settings=skip | {"env": {"IS_SANDBOX": "1"}})
+    assert free.heard.text == "All done."
 
 
 def test_a_prompt_and_instructions_of_any_length_arrive(place: Place) -> None:
@@ -132,6 +179,7 @@ def test_what_goes_wrong_is_told_by_its_cause(
     place: Place, script: str, fields: dict[str, object], cause: str, trouble: str
 ) -> None:
     ran = place.start(place.model.mark(script), **fields)
+    assert ran.exit_code == (0 if script == "silent" else 1)
     assert (ran.heard.text, ran.heard.cause) == (None, cause)
     assert trouble in ran.heard.trouble
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import pytest
 from remit.errors import RunnerError
 from remit.runners.codex import Codex
 from remit.testing import ScriptedModel, call, drop, fail, say
-from tests.runners.real import Place, find_place
+from tests.runners.real import TELL_SESSION, Place, find_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +32,8 @@ SCRIPTS = {
     "busy": [fail(529, "busy", kind="overloaded_error")],
     "drop": [drop()],
     "silent": [say("")],
+    "prose": [say("Only words.")],
+    "session": [call("bash", command=TELL_SESSION), say("Told.")],
 }
 FREE = {"args": ["--sandbox=danger-full-access"]}
 """Codex's own sandbox does not work everywhere; one test is about it."""
@@ -70,6 +73,37 @@ def test_a_session_goes_on_after_it_was_killed(place: Place) -> None:
     assert (killed.heard.text, killed.heard.cause) == (None, "no_answer")
     assert [use.operation for use in killed.heard.tools or ()] == ["run"]
     assert place.resume(killed.heard.harness_id, place.model.mark("work"), settings=FREE).heard.text == "All done."
+
+
+def test_a_tool_runs_in_a_session_of_its_own(place: Place) -> None:
+    """Whoever kills the process group of the program leaves it running."""
+    ran = place.start(place.model.mark("session"), settings=FREE)
+    assert ran.heard.text == "Told."
+    assert int((place.root / "session").read_text()) != ran.pid
+
+
+def test_a_schema_is_not_enforced(place: Place) -> None:
+    """An answer that is only text ends with 0: whether it is a return is ours to judge."""
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    (place.home / "schema.json").write_text(json.dumps(schema | {"additionalProperties": False}))
+    args = [*FREE["args"], f"--output-schema={place.home / 'schema.json'}"]
+    ran = place.start(place.model.mark("prose"), settings={"args": args})
+    assert '"required"' in json.dumps(place.model.requests[0].body["text"])  # the schema was taken
+    assert (ran.exit_code, ran.heard.text) == (0, "Only words.")
+
+
+def test_hooks_that_nobody_trusts_are_passed_over_in_silence(place: Place) -> None:
+    """So a hook alone guards nothing: what was done is judged afterwards."""
+    marks = [place.root / name for name in ("seen-1", "seen-2")]
+    order = place.order("x")  # makes its home
+    for number, mark in enumerate(marks, start=1):
+        hook = {"hooks": [{"type": "command", "command": f"touch {mark}"}]}
+        hooks = {"hooks": {"SessionStart": [hook], "UserPromptSubmit": [hook], "Stop": [hook]}}
+        Path(order.environ["CODEX_HOME"], "hooks.json").write_text(json.dumps(hooks))
+        args = [*FREE["args"], *(["--dangerously-bypass-hook-trust"] if number > 1 else [])]
+        ran = place.start(place.model.mark("prose"), number=number, settings={"args": args})
+        assert (ran.exit_code, ran.heard.text, ran.heard.trouble) == (0, "Only words.", "")
+    assert [mark.exists() for mark in marks] == [False, True]
 
 
 @pytest.mark.parametrize("length", [2_000, 200_000])

@@ -10,7 +10,7 @@ import pytest
 
 from remit.runners.opencode import Opencode
 from remit.testing import ScriptedModel, call, fail, say
-from tests.runners.real import Place, find_place
+from tests.runners.real import TELL_SESSION, Place, find_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +24,7 @@ SCRIPTS = {
     "wrong": [call("bash", command="exit 3"), call("webfetch", url="x"), say("It failed.")],
     "api": [fail(400, "no such thing", kind="invalid_request_error")],
     "silent": [say("")],
+    "session": [call("bash", command=TELL_SESSION), say("Told.")],
 }
 
 
@@ -53,7 +54,11 @@ def test_a_session_is_begun_resumed_and_told(place: Place) -> None:
     assert asked.body["messages"][0]["content"].startswith(instructions)
     assert any("p" * 300_000 in message["content"] for message in asked.body["messages"])
 
+    titles = [request for request in place.model.requests if not request.tools]
+    assert len(titles) == 1  # asked for once in a session, and no turn of the agent
+
     second = place.resume(heard.harness_id, "not yet", **fields)
+    assert [request for request in place.model.requests if not request.tools] == titles
     assert second.heard.text == "Corrected."
     assert second.heard.harness_id == heard.harness_id
     assert second.heard.usage.turns == 1
@@ -70,6 +75,13 @@ def test_a_session_goes_on_after_it_was_killed(place: Place) -> None:
     assert (killed.heard.text, killed.heard.cause) == (None, "no_answer")
     again = place.resume(killed.heard.harness_id, place.model.mark("work", root=place.root))
     assert again.heard.text == "All done."
+
+
+def test_a_tool_runs_in_a_session_of_its_own(place: Place) -> None:
+    """Whoever kills the process group of the program leaves it running."""
+    ran = place.start(place.model.mark("session"))
+    assert ran.heard.text == "Told."
+    assert int((place.root / "session").read_text()) != ran.pid
 
 
 @pytest.mark.parametrize("mode", ["subagent", None])
