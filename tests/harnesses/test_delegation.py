@@ -161,8 +161,7 @@ def find_folder(stage: Stage, session_id: str, attempt: int) -> str:
 @pytest.mark.parametrize("stage", ["claude"], indirect=True)
 def test_a_session_is_resumed_in_the_folder_that_it_began_in(stage: Stage) -> None:
     """Claude Code knows a session in its own folder only, also where that is a worktree (R0.14)."""
-    options = {"isolate": True, "reasks": 1, "commits": False}
-    first = stage.delegate("stopped", **options)
+    first = stage.delegate("stopped", isolate=True, reasks=1, commits=False)
     assert tell(first) == ("partial", "exited", "accepted", 2)
     folder = find_folder(stage, first.session_id, 1)
     assert folder != str(stage.root)
@@ -241,7 +240,7 @@ def test_a_model_that_refuses_is_told_and_not_asked_for_long(stage: Stage) -> No
 @pytest.mark.parametrize("stage", ["opencode"], indirect=True)
 @pytest.mark.parametrize("is_there", [True, False], ids=["broken", "absent"])
 def test_a_model_that_does_not_answer_until_the_deadline_is_told(stage: Stage, *, is_there: bool) -> None:
-    """opencode tries again without end, where the server fails and where there is none."""
+    """It tries again without end, where the server fails and where there is none."""
     config = stage.environ["OPENCODE_CONFIG_CONTENT"]
     nowhere = {"OPENCODE_CONFIG_CONTENT": config.replace(stage.model.url, "http://127.0.0.1:9")}
     assert nowhere["OPENCODE_CONFIG_CONTENT"] != config
