@@ -96,7 +96,7 @@ def render_briefing(work: Assignment) -> str:
         _tell_delegation(work),
         *_tell_task(work, fence),
         *_tell_context(work.context, fence),
-        "# What to send back\n" + _tell_contract(work),
+        "# What to send back\n" + tell_contract(work),
     ]
     text = "\n\n".join(part.strip("\n") for part in parts) + "\n"
     return text.encode("utf-8", "replace").decode("utf-8")  # half a character would stop whoever sends it
@@ -224,7 +224,8 @@ def _tell_named(part: str, size_bytes: int | None) -> str:
     return what if size_bytes is None else f"{what}, {size_bytes:,} bytes"
 
 
-def _tell_contract(work: Assignment) -> str:
+def tell_contract(work: Assignment) -> str:
+    """What an agent has to send back, and in which form."""
     dialect = get_dialect(work.dialect)
     values = list_tokens(work)
     text = write_instructions(

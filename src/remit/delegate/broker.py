@@ -26,6 +26,7 @@ from remit.workspace import sessions
 from remit.workspace.brokers import Presence, clear_departed, is_present
 from remit.workspace.ledger.delegations import advance, count_attempts, list_delegations, load_delegation
 from remit.workspace.ledger.events import add_event, load_last_event, read_clock_ms
+from remit.workspace.ledger.refereed import OWNER as REFEREE
 from remit.workspace.ledger.slots import Slots, claim, set_deadline, set_ticket
 from remit.workspace.ledger.texts import keep_texts
 
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 NO_LIMITS = Slots()
 _BUSY_TRIES, _BUSY_PAUSE_S = 10, 1.0
 _ENDING_S = 0.02
+_GRACE_MS = 10 * 60 * 1000
+"""So long after its deadline an agent of a harness is thought to be lost: the harness itself has no deadlines."""
 
 
 class Broker:
@@ -143,9 +146,9 @@ class Broker:
             row = self._load(session_id)
         if row.state != "running":
             return await self._settle(row)
-        refusal = await self._begin(row)
-        if refusal:
-            return await self._finish(row, None, conclude(Ended("refused", row.agent, reason=refusal)))
+        early = await self._begin(row)
+        if early is not None:
+            return await self._finish(row, None, early)
         try:
             drive = self.drives[session_id] = Drive(self, row)
         except RunnerError as error:
@@ -191,14 +194,17 @@ class Broker:
         set_deadline(self.home.ledger, row.session_id, deadline_ms)
         return row._replace(deadline_ms=deadline_ms)
 
-    async def _begin(self, row: Delegation) -> str:
-        """Do what comes before the work on a task, as often as needed; why it may not begin."""
+    async def _begin(self, row: Delegation) -> Conclusion | None:
+        """Do what comes before the work on a task, as often as needed; what became of it where it may not begin."""
+        if read_terms(row.details).refereed:  # begun by a harness, and nothing of it can be heard here
+            return conclude(Ended("orphaned", row.agent, reason="its harness ended without a word of it"))
         if self.begin is None or row.details.keys().isdisjoint(("working", "phase", "outside")):
-            return ""
+            return None
         try:
-            return await asyncio.to_thread(self.begin, row)
+            refusal = await asyncio.to_thread(self.begin, row)
         except RemitError as error:
-            return str(error)
+            refusal = str(error)
+        return conclude(Ended("refused", row.agent, reason=refusal)) if refusal else None
 
     async def _finish(self, row: Delegation, drive: Drive | None, conclusion: Conclusion) -> Envelope:
         """Write down what became of it, then settle."""
@@ -313,7 +319,9 @@ class Broker:
     def claim_abandoned(self) -> list[str]:
         """Take over every delegation whose broker is gone; the sessions that are this one's now."""
         clear_departed(self.home)
+        now_ms = read_clock_ms()
         rows = list_delegations(self.home.ledger, only_open=True, limit=100_000)
+        rows = [row for row in rows if row.owner != REFEREE or _is_left(row, now_ms)]
         gone = {owner: not is_present(self.home, owner) for owner in {row.owner for row in rows}}
         return [row.session_id for row in reversed(rows) if gone[row.owner] and claim(self.home.ledger, row, self.id)]
 
@@ -330,3 +338,8 @@ class Broker:
         error = None if task.cancelled() else task.exception()
         if error is not None and not isinstance(error, RemitError):  # else whoever waits for it tries again
             raise error
+
+
+def _is_left(row: Delegation, now_ms: int) -> bool:
+    """Whether nobody but a broker will bring a refereed delegation to its end: it is judged, or long past its time."""
+    return row.state == "settling" or now_ms > (row.deadline_ms or 0) + _GRACE_MS

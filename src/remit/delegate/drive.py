@@ -77,7 +77,7 @@ _GRACE_MS = 4000
 """So long an agent whose budget is used up is let be, while somebody whom it handed work to ends for the same."""
 _LEAST_LEFT_S = 1.0
 """With less time left nobody is asked again."""
-_BEFORE_LIMITS = Limits(max_file_bytes=4 * 1024 * 1024, max_hashed_bytes=64 * 1024 * 1024, max_seconds=20)
+BEFORE_LIMITS = Limits(max_file_bytes=4 * 1024 * 1024, max_hashed_bytes=64 * 1024 * 1024, max_seconds=20)
 """What is hashed beforehand, so that a change of the same size is known for one."""
 _SAID = 200
 """How much of what an agent says is shown."""
@@ -539,7 +539,7 @@ class Drive:
         began_ms = read_clock_ms()
         latest = get_note(self.home.ledger, TREE) or ""
         taken = await asyncio.to_thread(
-            take_before, self.home, self.row.session_id, self.terms.root, _BEFORE_LIMITS, latest=latest
+            take_before, self.home, self.row.session_id, self.terms.root, BEFORE_LIMITS, latest=latest
         )
         if read_clock_ms() - began_ms > _NOTICED_MS:  # a large tree is not the agent's fault
             self.row = self.broker.restart_clock(self.row)

@@ -7,7 +7,7 @@ is this envelope, cut down to its budget; what people get is all of it.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from remit.delegate.endings import Conclusion
 from remit.delegate.envelope import Envelope, EnvelopeArtifact, Spending, Unsettled, gather_artifacts
@@ -20,7 +20,6 @@ from remit.workspace.ledger.texts import load_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from remit.delegate.drive import Drive
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.settle import Step
@@ -30,7 +29,30 @@ _NOTED = ("worktree", "preflight", "follow-ups", "outside", "pending", "status",
 """The steps of settling that the caller wants to know of, also where they went well."""
 
 
-def make_report(row: Delegation, drive: Drive | None, conclusion: Conclusion, *, ended_ms: int) -> Envelope:
+class Told(Protocol):
+    """What is told of the attempts of a delegation by whoever followed them."""
+
+    @property
+    def usage(self) -> Usage:
+        """What they used."""
+        ...
+
+    @property
+    def answer(self) -> str | None:
+        """The last answer, word for word."""
+        ...
+
+    @property
+    def turns(self) -> Sequence[object]:
+        """The attempts."""
+        ...
+
+    def check_held(self) -> Sequence[Finding]:
+        """What is to be said of limits that could not be held."""
+        ...
+
+
+def make_report(row: Delegation, drive: Told | None, conclusion: Conclusion, *, ended_ms: int) -> Envelope:
     """All that is told of a delegation, before it is settled."""
     from hashlib import sha256  # noqa: PLC0415 - once for each
 

@@ -40,6 +40,8 @@ class Terms(NamedTuple):
     description: str = ""
     model: str | None = None
     tools: tuple[str, ...] | None = None
+    permissions: Mapping[str, Any] = NOTHING
+    """Which tools its file switches on, and the patterns that allow and deny."""
     settings: Mapping[str, Any] = NOTHING
     """What the workspace has set for the runner."""
     base: str = ""
@@ -79,6 +81,8 @@ class Terms(NamedTuple):
     """The workspace's own status words."""
 
     # Where it comes from
+    refereed: bool = False
+    """Whether a harness has started the agent itself: nobody here could end it, or ask it again."""
     resume_of: str = ""
     harness_id: str = ""
     """The session of the harness that is taken up again."""

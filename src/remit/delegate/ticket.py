@@ -88,6 +88,15 @@ def find_caller(
     return _describe(tree, heard)
 
 
+def describe_session(home: Home, session_id: str, *, now_ms: int) -> Caller:
+    """The caller that is known by its session, because its harness says who it is. Raises where it is over."""
+    tree = load_tree(home, session_id=session_id)
+    if tree is None:
+        raise RefusedError(f"the ledger of '{home.root}' does not know {session_id}", hint="start the agent again")
+    _check_open(tree.own, now_ms)
+    return _describe(tree, NOTHING)
+
+
 def _check_person(home: Home, named: str) -> None:
     """Without a ticket only a person is left, or a program of theirs: nobody who belongs to a session."""
     if named:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.agents.definition import define
+from remit.agents.definition import ANYONE, define
 from remit.agents.document import parse_document
 from remit.app.delegating.asking import NO_AGENT
 from remit.app.settings import load_settings
@@ -65,10 +65,31 @@ def find_agent(root: str, name: str, *, prefer: str | None, exclude: tuple[str, 
 def list_agents(root: str, *, exclude: tuple[str, ...] = ()) -> list[Agent]:
     """Every agent that has a file, each once: of several files that define one, the standard's."""
     found: dict[str, Agent] = {}
-    every = [agent for agent in map(_load, find_agent_files((), root=root, exclude=exclude)) if agent is not None]
-    for agent in sorted(every, key=lambda agent: _rank(agent, None)):
+    for agent in sorted(list_files_of_agents(root, exclude=exclude), key=lambda agent: _rank(agent, None)):
         found.setdefault(agent.name, agent)
     return list(found.values())
+
+
+def list_files_of_agents(root: str, *, exclude: tuple[str, ...] = ()) -> list[Agent]:
+    """Every agent file of the workspace, also several for one agent."""
+    loaded = map(_load, find_agent_files((), root=root, exclude=exclude))
+    return [agent for agent in loaded if agent is not None]
+
+
+def list_targets(definition: Definition) -> tuple[str, ...]:
+    """Whom an agent may call. A Claude Code file that does not list its tools has all of them: it may call anyone."""
+    if definition.profile == "claude" and definition.tools is None and not definition.targets:
+        return (ANYONE,)
+    return tuple(target.name for target in definition.targets)
+
+
+def describe_permissions(definition: Definition) -> dict[str, Any]:
+    """What an agent's file allows and denies, as far as it says something; plain values."""
+    told = {"allow": dict(definition.allow), "deny": dict(definition.deny)}
+    permissions: dict[str, Any] = {
+        name: {tool: [*patterns] for tool, patterns in given.items()} for name, given in told.items() if given
+    }
+    return permissions | ({} if definition.tools is None else {"tools": [*definition.tools]})
 
 
 def _get_stem(path: str) -> str:

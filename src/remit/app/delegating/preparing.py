@@ -10,7 +10,15 @@ from remit.agents.compile.source import read_body
 from remit.agents.context import ContextPlan, Wanted, plan_context
 from remit.agents.definition import ANYONE
 from remit.agents.inputs import Inputs, read_inputs
-from remit.app.delegating.agents import Agent, choose_runner, find_agent, get_label, no_agent_file
+from remit.app.delegating.agents import (
+    Agent,
+    choose_runner,
+    describe_permissions,
+    find_agent,
+    get_label,
+    list_targets,
+    no_agent_file,
+)
 from remit.app.delegating.asking import NO_AGENT, render_request
 from remit.app.delegating.tokens import check_tokens, list_blanks, list_given
 from remit.app.manifests import place_manifest
@@ -289,7 +297,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
     given |= {"command": request.command} if request.command is not None else {}
     given |= {"in_process": True} if request.function is not None else {}
     # Without a file nobody has said whom it may call: depth and budget are what holds it.
-    targets = (ANYONE,) if definition is None else tuple(target.name for target in definition.targets)
+    targets = (ANYONE,) if definition is None else list_targets(definition)
     if request.sandbox:  # the ledger is read-only there
         targets = ()
     return Terms(
@@ -304,6 +312,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         description="" if definition is None else definition.description,
         model=table.model or _read_word(agent.get("model")) or None,
         tools=None if definition is None else definition.tools,
+        permissions=NOTHING if definition is None else describe_permissions(definition),
         settings=hide_values(given, os.urandom(16).hex()),
         base=setting.own_runners.get(runner, ""),
         sandbox=request.sandbox,

@@ -14,6 +14,10 @@ import sys
 
 def main() -> None:
     """Run the command line that the process was started with, and end the process."""
+    if sys.argv[1:] == ["hook"]:  # on every tool call: nothing of the command line is loaded
+        from remit.doors.hook import main as answer_hook
+
+        answer_hook()
     # The little that one command throws away is not worth looking for; the default looks every 700 objects.
     gc.set_threshold(50_000)
     code = run(sys.argv[1:])

@@ -6,6 +6,7 @@ of its own that lives for a moment: so this imports nothing but the clock.
 
 from __future__ import annotations
 
+import os
 import time
 
 TYPE_CHECKING = False
@@ -105,6 +106,12 @@ def list_open(db: Connection, harness_session: str) -> list[Refereed]:
     return [Refereed(*row) for row in db.execute(query, (harness_session,))]
 
 
+def is_over(db: Connection, session_id: str) -> bool:
+    """Whether a delegation is settled, or about to be."""
+    row = db.execute("SELECT state FROM delegations WHERE session_id = ?", (session_id,)).fetchone()
+    return row is None or row[0] in ("settling", "settled")
+
+
 def bind(db: Connection, session_id: str, agent_id: str) -> None:
     """Remember what the harness calls an agent."""
     db.execute("UPDATE refereed SET agent_id = ? WHERE session_id = ?", (agent_id, session_id))
@@ -133,3 +140,42 @@ def _find(db: Connection, where: str, values: tuple[str, ...]) -> Refereed | Non
     query = f"SELECT {_COLUMNS} FROM refereed WHERE {where} ORDER BY session_id DESC LIMIT 1"  # noqa: S608 - fixed texts
     row = db.execute(query, values).fetchone()
     return None if row is None else Refereed(*row)
+
+
+# --- for a process that lives for a moment ---------------------------------------------------------------------------
+
+VERSION = 6
+"""How many migrations the ledger has that this knows; a test compares it."""
+_PATIENCE_S = 2.0
+
+
+def open_quickly(file: str) -> Connection | None:
+    """The ledger, for a few rows: without what a longer use needs. None where it has to be made or brought up to date.
+
+    Whoever holds it longer than a moment is not waited for: a hook has to answer.
+    """
+    import sqlite3  # noqa: PLC0415 - a harness tells of much that is not written down
+
+    if not os.path.isfile(file):
+        return None
+    db = sqlite3.connect(file, timeout=_PATIENCE_S, isolation_level=None)
+    return db if db.execute("PRAGMA user_version").fetchone()[0] == VERSION else None
+
+
+def note_use(db: Connection, own: Refereed, tool: str, paths: list[str], *, operation: str, failed: bool) -> None:
+    """Write down in one go that an agent used a tool, and what it did to files (R3.11)."""
+    db.execute("PRAGMA synchronous = NORMAL")
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for path in paths or (None,):
+            add_tool_use(db, own.session_id, tool, path, failed=failed)
+        for path in () if failed or operation != "write" else paths:
+            db.execute(
+                "INSERT INTO activity (session_id, parent_id, path, operation, at_ms) VALUES (?, ?, ?, ?, ?)",
+                (own.session_id, own.parent_id, path, operation, time.time_ns() // 1_000_000),
+            )
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise

@@ -1,0 +1,316 @@
+"""Admitting: a harness is about to start a subagent, and Remit lets it or says why not.
+
+Owns the way from the harness's call to a delegation in the ledger and the prompt that carries its contract. Whoever is
+admitted is counted, bound to its call and held to its limits as if Remit had started it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.app.refereeing.roster import Entry, load_roster
+from remit.delegate.briefing import Assignment
+from remit.delegate.guard import Asked, admit, make_session_id
+from remit.delegate.limits import Budget, find_timeout
+from remit.delegate.referee import answers
+from remit.delegate.referee.telling import render_terms
+from remit.delegate.referee.who import MAIN, find_own
+from remit.delegate.terms import Terms
+from remit.delegate.ticket import describe_session, find_caller
+from remit.errors import RefusedError, RemitError
+from remit.lazy import lazy
+from remit.workspace.ledger.delegations import Delegation, add_delegation
+from remit.workspace.ledger.events import add_event, read_clock_ms
+from remit.workspace.ledger.refereed import OWNER, Refereed, add_refereed, find_by_session
+from remit.workspace.ledger.slots import Slots, take_slot
+from remit.workspace.ledger.texts import keep_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.app.refereeing.roster import Roster
+    from remit.delegate.guard import Admitted, Caller
+    from remit.delegate.referee.events import Event
+    from remit.workspace.home import Home
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+_SHOWN = 120
+_MAX_DEPTH = 3
+_MAX_LOOKED = 20_000
+_TASK = lazy(r"\btask_number[\"'*`]{0,3}[ \t]{0,4}[:=][ \t]{0,4}[\"'`]{0,1}(\d{1,9})\b")
+_USUAL = {"claude": "general-purpose", "codex": "default", "opencode": "general"}
+"""Whom a harness starts where the call names nobody."""
+
+
+class _Wish(NamedTuple):
+    """What a harness is about to start."""
+
+    event: Event
+    agent: str
+    prompt: str
+    entry: Entry
+    held: bool
+    agent_id: str | None = None
+    resume_of: str = ""
+
+
+def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.Answer:
+    """Let a subagent be started, with its contract behind its prompt; or refuse it, with the reason."""
+    if not event.prompt_key:
+        return {}  # the harness itself says what is missing
+    roster = load_roster(home)
+    agent = event.target or _USUAL[event.harness]
+    entry = roster.find(agent, event.harness)
+    held = roster.is_held(agent, event.harness)
+    wish = _Wish(event, agent, event.tool_input[event.prompt_key], entry or _get_unknown(agent), held)
+    try:
+        row, assignment = _enter(wish, roster, home, environ)
+    except RefusedError as error:
+        _note_refusal(home, error, wish)
+        return answers.deny(str(error))
+    if not held:
+        return {}
+    told = f"{wish.prompt.rstrip()}\n\n{render_terms(assignment)}"
+    keep_texts(home, row.session_id, {"prompt": told.encode("utf-8", "surrogatepass")}, durable=False)
+    return answers.rewrite({**event.tool_input, event.prompt_key: told})
+
+
+def admit_main(event: Event, home: Home, environ: Mapping[str, str]) -> answers.Answer:
+    """Take note of a session that is an agent's as a whole; what it is told of its contract."""
+    roster = load_roster(home)
+    if not roster.is_held(event.agent, event.harness):
+        return {}
+    with home.ledger.reading() as db:
+        if find_own(db, event) is not None:  # a session that is taken up again
+            return {}
+    entry = roster.find(event.agent, event.harness) or _get_unknown(event.agent)
+    wish = _Wish(event, event.agent, "", entry, held=True, agent_id=MAIN)
+    _, assignment = _enter(wish, roster, home, environ)
+    return answers.add_context(event.kind, render_terms(assignment))
+
+
+def admit_again(event: Event, earlier: Refereed, home: Home, environ: Mapping[str, str]) -> answers.Answer:
+    """An agent that was over is given another message by its caller: a new delegation of the same agent."""
+    roster = load_roster(home)
+    entry = roster.find(earlier.agent, event.harness) or _get_unknown(earlier.agent)
+    wish = _Wish(event, earlier.agent, "", entry, earlier.held, event.agent_id, earlier.session_id)
+    _, assignment = _enter(wish, roster, home, environ)
+    return answers.add_context(event.kind, render_terms(assignment)) if earlier.held else {}
+
+
+def _get_unknown(agent: str) -> Entry:
+    """What holds for an agent without a file: nobody has said whom it may call, so depth and budget hold it."""
+    return Entry(agent, may_call=("*",))
+
+
+def _note_refusal(home: Home, error: RefusedError, wish: _Wish) -> None:
+    """Remember that an agent was refused: who asks again and again runs in a circle."""
+    caller = error.data.get("caller")
+    if isinstance(caller, str):
+        with suppress(RemitError), home.ledger.transaction() as db:
+            add_event(db, "refused", {"agent": wish.agent, "code": error.code}, session_id=caller)
+
+
+def _enter(
+    wish: _Wish, roster: Roster, home: Home, environ: Mapping[str, str]
+) -> tuple[Delegation, Assignment]:  # fmt: skip
+    """Decide and write down, so that no sibling comes in between; then look at the tree that it will change."""
+    entry = wish.entry
+    timeout_s = entry.timeout_s or roster.delegate["timeout"] or find_timeout(entry.kind or None)
+    asked = Asked(wish.agent, timeout_s, Budget(**roster.budget))
+    session_id = _make_id()
+    task = _find_task(wish, home)
+    with home.ledger.transaction(durable=True) as db:
+        now_ms = read_clock_ms()
+        caller = _find_calling(wish, home, environ, now_ms)
+        try:
+            admitted = admit(asked, caller, session_id=session_id, now_ms=now_ms)
+            row = add_delegation(home.ledger, _make_row(wish, roster, admitted, home.root, task))
+            _check_room(take_slot(db, row, Slots(**roster.limits), deadline_ms=admitted.deadline_ms))
+        except RefusedError as error:
+            error.data["caller"] = None if caller is None else caller.session_id
+            raise
+        add_refereed(db, _make_refereed(wish, admitted, caller, home))
+    assignment = Assignment(
+        wish.prompt, session_id, wish.agent, admitted.depth, _MAX_DEPTH, admitted.path, admitted.timeout_s,
+        admitted.deadline_ms, entry.may_call, entry.dialect, date=time.strftime("%Y-%m-%d"), owner=entry.owner,
+    )  # fmt: skip
+    if wish.held:
+        _look_before(wish, row, home)
+        _begin(row, home)
+    return row, assignment
+
+
+def _check_room(full: str | None) -> None:
+    """A harness does not wait for a slot, so its call is refused."""
+    if full is not None:
+        hint = "wait for one of those that are at work, or do it yourself"
+        raise RefusedError(f"no more agents may run at once: the limit for {full} is reached", hint=hint)
+
+
+def _find_calling(wish: _Wish, home: Home, environ: Mapping[str, str], now_ms: int) -> Caller | None:
+    """Who asks: an agent of the harness, the agent that Remit has started the harness for, or a person."""
+    event = wish.event
+    if wish.resume_of:
+        earlier = find_by_session(home.ledger.db, wish.resume_of)
+        above = None if earlier is None else earlier.parent_id
+        return None if above is None else describe_session(home, above, now_ms=now_ms)
+    if wish.agent_id == MAIN or event.is_own:
+        return find_caller(home, environ, now_ms=now_ms)
+    own = find_own(home.ledger.db, event)
+    if own is None:
+        own = _adopt(event, home, environ, now_ms)
+    return describe_session(home, own.session_id, now_ms=now_ms)
+
+
+def _adopt(event: Event, home: Home, environ: Mapping[str, str], now_ms: int) -> Refereed:
+    """Take note of an agent that was at work before Remit looked on: at least one below whoever began."""
+    caller = find_caller(home, environ, now_ms=now_ms)
+    admitted = admit(Asked(event.agent or "agent", find_timeout(None)), caller, session_id=_make_id(), now_ms=now_ms)
+    entry = _get_unknown(admitted.agent)
+    wish = _Wish(event, admitted.agent, "", entry, held=False, agent_id=event.agent_id or MAIN)
+    row = Delegation(
+        admitted.session_id, admitted.agent, admitted.depth, admitted.path, parent_id=admitted.parent_id,
+        root_id=admitted.root_id, state="running", started_ms=now_ms, deadline_ms=admitted.deadline_ms, owner=OWNER,
+        runner=event.harness, details=Terms(refereed=True, settles=False, root=home.root, may_call=("*",)).as_details(),
+    )  # fmt: skip
+    add_delegation(home.ledger, row)
+    refereed = _make_refereed(wish, admitted, caller, home)
+    add_refereed(home.ledger.db, refereed)
+    return refereed
+
+
+def _make_id() -> str:
+    six = "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(6))
+    return make_session_id(read_clock_ms() // 1000, six)
+
+
+def _make_row(wish: _Wish, roster: Roster, admitted: Admitted, root: str, task: tuple[int | None, str]) -> Delegation:
+    from remit.workspace.git.checkouts import mark_checkout  # noqa: PLC0415 - with what is settled
+
+    entry, delegate = wish.entry, roster.delegate
+    number, working = task
+    limits = {name: limit for name, limit in admitted.budget._asdict().items() if limit is not None}
+    terms = Terms(
+        work=" ".join(wish.prompt.split())[:_SHOWN],
+        dialect=entry.dialect,
+        kind=entry.kind,
+        timeout_s=admitted.timeout_s,
+        reasks=roster.referee["blocks"],
+        budget=limits,
+        may_call=entry.may_call,
+        max_depth=entry.max_depth,
+        description=entry.description,
+        permissions=entry.permissions,
+        root=root,
+        evidence=wish.held and delegate["evidence"],
+        settles=wish.held,
+        commits=number is not None if delegate["commit"] is None else delegate["commit"],
+        checkout=mark_checkout(root) if wish.held else "",
+        owner=entry.owner,
+        working=working,
+        envelope_tokens=delegate["envelope_tokens"] if roster.referee["envelope"] else 0,
+        words=delegate["words"],
+        resume_of=wish.resume_of,
+        refereed=True,
+    )
+    return Delegation(
+        admitted.session_id, admitted.agent, admitted.depth, admitted.path, parent_id=admitted.parent_id,
+        root_id=admitted.root_id, task_number=number, deadline_ms=admitted.deadline_ms,
+        owner=OWNER, awaited=not wish.event.is_background and admitted.parent_id is not None,
+        runner=wish.event.harness, details=_place(terms, root).as_details(),
+    )  # fmt: skip
+
+
+def _place(terms: Terms, root: str) -> Terms:
+    """Where its line of the manifest will be found, for the dialect that has one."""
+    if terms.dialect != "manifest":
+        return terms
+    from remit.app.manifests import place_manifest  # noqa: PLC0415 - for one dialect only
+    from remit.app.settings import load_settings  # noqa: PLC0415
+
+    manifest = f"{root}/{place_manifest(root, load_settings(root))}"
+    size = os.stat(manifest).st_size if os.path.isfile(manifest) else 0  # noqa: PTH113, PTH116 - no object for a size
+    return terms._replace(manifest=manifest, manifest_bytes=size)
+
+
+def _make_refereed(wish: _Wish, admitted: Admitted, caller: Caller | None, home: Home) -> Refereed:
+    event = wish.event
+    own: list[Any] = [dict(wish.entry.permissions)] if wish.entry.permissions else []
+    return Refereed(
+        admitted.session_id, event.harness, event.session, wish.agent,
+        "" if wish.agent_id else event.tool_use_id, wish.agent_id, admitted.parent_id, int(wish.held),
+        int(not wish.agent_id and not event.is_background), 0, admitted.deadline_ms,
+        json.dumps([*own, *_list_layers(home, caller)], separators=(",", ":")),
+    )  # fmt: skip
+
+
+def _list_layers(home: Home, caller: Caller | None) -> list[Any]:
+    """The permissions of whoever asks and of those above: a child never gets more than its parent."""
+    if caller is None:
+        return []
+    refereed = find_by_session(home.ledger.db, caller.session_id)
+    if refereed is not None:
+        layers: list[Any] = json.loads(refereed.layers)
+        return layers
+    from remit.delegate.lineage import load_tree  # noqa: PLC0415 - below an agent that Remit has started
+
+    tree = load_tree(home, session_id=caller.session_id)
+    terms = () if tree is None else tree.terms.values()
+    return [dict(each["permissions"]) for each in terms if each.get("permissions")]
+
+
+def _look_before(wish: _Wish, row: Delegation, home: Home) -> None:
+    """Keep the tree as it is before the work. Where that cannot be, nothing is proved by what changed."""
+    from remit.delegate.drive import BEFORE_LIMITS  # noqa: PLC0415 - only for who is held
+    from remit.workspace.evidence.kept import TREE, keep_before, load_before, take_before  # noqa: PLC0415
+    from remit.workspace.ledger.notes import get_note, set_note  # noqa: PLC0415
+    from remit.workspace.ledger.texts import load_text  # noqa: PLC0415
+
+    if not row.details.get("evidence", True):
+        return
+    with suppress(RemitError):
+        earlier = None
+        if wish.resume_of:
+            digest = (load_text(home, wish.resume_of, "before") or b"").decode()
+            earlier = load_before(home, wish.resume_of, digest)
+        if earlier is not None:
+            taken = keep_before(home, row.session_id, earlier)
+        else:
+            latest = get_note(home.ledger, TREE) or ""
+            taken = take_before(home, row.session_id, home.root, BEFORE_LIMITS, latest=latest)
+        with home.ledger.transaction() as db:
+            keep_texts(home, row.session_id, {"before": taken.digest.encode()}, db=db)
+            if taken.latest:
+                set_note(home.ledger, TREE, taken.latest)
+
+
+def _find_task(wish: _Wish, home: Home) -> tuple[int | None, str]:
+    """The task that the prompt names as its input (R1.10), and the marker that it has meanwhile."""
+    named = _TASK.search(wish.prompt[:_MAX_LOOKED]) if wish.held else None
+    if named is None:
+        return None, ""
+    from remit.app.delegating.task_facts import load_task_facts  # noqa: PLC0415 - only for the work on a task
+    from remit.app.settings import load_settings  # noqa: PLC0415
+    from remit.delegate.lifecycle import find_working  # noqa: PLC0415
+
+    number = int(named[1])
+    with suppress(RemitError):  # what is no task, or over, is only a number
+        facts = load_task_facts(home, load_settings(home.root), number)
+        return number, find_working(wish.entry.kind, wish.entry.dialect, facts.marker)
+    return None, ""
+
+
+def _begin(row: Delegation, home: Home) -> None:
+    """Move the task that the work is about, where it may be and nobody else works on it."""
+    if row.task_number is None:
+        return
+    from remit.app.delegating.markers import enter  # noqa: PLC0415 - only for the work on a task
+    from remit.app.settings import load_settings  # noqa: PLC0415
+
+    with suppress(RemitError):  # settling tells what the task's marker is
+        enter(home, load_settings(home.root), row)

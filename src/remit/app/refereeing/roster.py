@@ -1,0 +1,145 @@
+"""The roster: every agent of a workspace and what is set for the referee, compiled into the ledger.
+
+Owns that note. A hook has no time to read YAML and TOML: they are read when they have changed, and what they say is
+kept as plain values with what the files were known by.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.model import NOTHING
+from remit.workspace.ledger.notes import get_note, set_note
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.app.delegating.agents import Agent
+    from remit.config import Settings
+    from remit.workspace.home import Home
+
+_NOTE = "roster"
+_FORMAT = 1
+
+
+class Entry(NamedTuple):
+    """What an agent's file says, as far as the referee needs it."""
+
+    name: str
+    kind: str = ""
+    dialect: str = "standard"
+    timeout_s: float | None = None
+    may_call: tuple[str, ...] = ()
+    max_depth: int | None = None
+    owner: str = "remit"
+    description: str = ""
+    permissions: Mapping[str, Any] = NOTHING
+    """Which tools are switched on, and the patterns that allow and deny."""
+
+
+class Roster(NamedTuple):
+    """The agents by the harness whose file it is and their name, and what is set."""
+
+    agents: Mapping[str, Mapping[str, Entry]]
+    referee: Mapping[str, Any]
+    """`[referee]`."""
+    limits: Mapping[str, Any]
+    budget: Mapping[str, Any]
+    delegate: Mapping[str, Any]
+
+    def find(self, name: str, harness: str) -> Entry | None:
+        """An agent by its name: of several files that define it, the harness's own, then the standard's."""
+        found = [agents[name] for agents in self._rank(harness) if name in agents]
+        return found[0] if found else None
+
+    def _rank(self, harness: str) -> list[Mapping[str, Entry]]:
+        first = [self.agents[profile] for profile in (harness, "standard") if profile in self.agents]
+        return [*first, *(agents for profile, agents in self.agents.items() if profile not in (harness, "standard"))]
+
+    def is_held(self, name: str, harness: str) -> bool:
+        """Whether the returns of an agent are checked."""
+        if name in self.referee["observe"] or self.referee["enforce"] == "none":
+            return False
+        return self.referee["enforce"] == "all" or name in self.referee["hold"] or self.find(name, harness) is not None
+
+
+def load_roster(home: Home) -> Roster:
+    """The roster as the files are now. Raises ConfigError where the settings cannot be followed."""
+    mark = _mark_files(home.root)
+    kept = get_note(home.ledger, _NOTE)
+    if kept is not None and kept.startswith(f"{mark}\n"):
+        return _read(json.loads(kept.partition("\n")[2]))
+    roster = _compile(home)
+    set_note(home.ledger, _NOTE, f"{mark}\n{json.dumps(roster, separators=(',', ':'))}")
+    return _read(roster)
+
+
+def _mark_files(root: str) -> str:
+    """What the files are known by."""
+    from hashlib import blake2b  # noqa: PLC0415 - once for each subagent
+
+    from remit.workspace.agent_files import find_agent_files  # noqa: PLC0415
+
+    files = [f"{root}/remit.toml", f"{root}/pyproject.toml", *(each.file for each in find_agent_files((), root=root))]
+    facts = [f"{_FORMAT}"]
+    for file in files:
+        try:
+            found = os.stat(file)  # noqa: PTH116 - no object for a size
+        except OSError:
+            facts.append(file)
+        else:
+            facts.append(f"{file} {found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}")
+    return blake2b("\n".join(facts).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+
+
+def _compile(home: Home) -> dict[str, Any]:
+    from remit.app.delegating.agents import list_files_of_agents  # noqa: PLC0415 - YAML, only when something changed
+    from remit.app.settings import load_settings  # noqa: PLC0415
+
+    settings = load_settings(home.root)
+    agents: dict[str, dict[str, Any]] = {}
+    for agent in list_files_of_agents(home.root, exclude=settings.lint.exclude):
+        profile = agent.definition.profile if agent.definition is not None else "standard"
+        agents.setdefault(profile, {}).setdefault(agent.name, _describe(agent, settings)._asdict())
+    delegation = settings.delegation
+    return {
+        "agents": agents,
+        "referee": delegation.referee._asdict(),
+        "limits": delegation.limits._asdict(),
+        "budget": delegation.budget._asdict(),
+        "delegate": {**delegation.delegate._asdict(), "words": dict(settings.status_words)},
+    }
+
+
+def _describe(agent: Agent, settings: Settings) -> Entry:
+    from remit.app.delegating.agents import describe_permissions, list_targets  # noqa: PLC0415 - as above
+    from remit.config.delegation import AgentSettings  # noqa: PLC0415
+
+    own, definition = settings.delegation.agents.get(agent.name, AgentSettings()), agent.definition
+    if definition is None:
+        return Entry(agent.name)
+    return Entry(
+        agent.name,
+        definition.kind or "",
+        own.dialect or _read_word(agent.get("return")) or "standard",
+        own.timeout or definition.timeout_s,
+        list_targets(definition),
+        definition.max_depth,
+        own.owner or _read_word(agent.get("owner")) or "remit",
+        definition.description,
+        describe_permissions(definition),
+    )
+
+
+def _read_word(value: object) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _read(values: dict[str, Any]) -> Roster:
+    agents = {
+        profile: {name: Entry(**{**entry, "may_call": tuple(entry["may_call"])}) for name, entry in named.items()}
+        for profile, named in values["agents"].items()
+    }
+    return Roster(agents, values["referee"], values["limits"], values["budget"], values["delegate"])

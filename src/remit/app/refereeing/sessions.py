@@ -1,0 +1,71 @@
+"""Sessions of a harness: what is done when one begins, and when one ends.
+
+Owns the recovery of refereed delegations: whoever was at work in a session that is over will not be heard of any more.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from remit.app.refereeing.returning import lose, settle
+from remit.delegate.referee import answers
+from remit.delegate.terms import read_terms
+from remit.errors import RemitError
+from remit.workspace.ledger.delegations import list_delegations, load_delegation
+from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.refereed import list_open
+
+if TYPE_CHECKING:
+    from remit.delegate.referee.events import Event
+    from remit.workspace.home import Home
+
+_SHOWN = 3
+_MOST = 1000
+_GRACE_MS = 10 * 60 * 1000
+_ANEW = ("startup", "resume")
+"""How a session begins whose process is a new one: nobody of the old one lives."""
+
+
+def begin_session(event: Event, home: Home) -> answers.Answer:
+    """Bring to an end what was left behind, and say in one line what is open."""
+    if event.payload.get("source") in _ANEW:
+        end_agents(event, home, "the harness was started again")
+    _recover(home)
+    told = _tell_open(home)
+    return answers.add_context(event.kind, told) if told else {}
+
+
+def end_agents(event: Event, home: Home, reason: str) -> None:
+    """Nobody of a harness's session is at work any more."""
+    with home.ledger.reading() as db:
+        left = list_open(db, event.session)
+    for each in left:
+        row = load_delegation(home.ledger, each.session_id)
+        with suppress(RemitError):  # the others, too
+            if row is not None:
+                lose(home, row, reason)
+
+
+def _recover(home: Home) -> None:
+    """Settle what was judged, and end what is long past its time: its hook was killed, or its machine stopped."""
+    now_ms = read_clock_ms()
+    for row in list_delegations(home.ledger, only_open=True, limit=_MOST):
+        if not read_terms(row.details).refereed:
+            continue
+        with suppress(RemitError):
+            if row.state == "settling":
+                settle(home, row)
+            elif now_ms > (row.deadline_ms or 0) + _GRACE_MS:
+                lose(home, row, "nothing was heard of it by its deadline")
+
+
+def _tell_open(home: Home) -> str:
+    """What is at work now, in one line."""
+    rows = list_delegations(home.ledger, only_open=True, limit=_MOST)
+    if not rows:
+        return ""
+    named = ", ".join(f"{row.agent} ({row.session_id})" for row in rows[:_SHOWN])
+    more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+    what = "1 delegation is" if len(rows) == 1 else f"{len(rows)} delegations are"
+    return f"Remit: {what} open: {named}{more}; `remit ps` shows them."

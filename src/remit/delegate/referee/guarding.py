@@ -1,0 +1,108 @@
+"""Guarding: may this tool call of an agent happen.
+
+Owns the way from an agent's session to the permissions that hold for it: those of its file and of everybody above it,
+as they were when it was admitted. Who is cancelled or past its time gets no tools any more, and is told to hand back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from remit.delegate.referee import answers
+from remit.delegate.referee.tools import find_written, get_operation, make_call
+from remit.delegate.referee.who import find_own
+from remit.policy import PROTECTED, Ground, Permissions, judge
+from remit.workspace.ledger.refereed import note_use
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from sqlite3 import Connection
+
+    from remit.delegate.referee.events import Event
+    from remit.policy import Decision
+    from remit.workspace.ledger.refereed import Refereed
+
+_TICKETED = "SELECT session_id FROM delegations WHERE ticket = ?"
+_CANCELLED = "SELECT 1 FROM events WHERE session_id = ? AND kind = 'cancel' LIMIT 1"
+_PERMISSIONS = """
+    WITH RECURSIVE line (session_id, parent_id, details) AS (
+        SELECT session_id, parent_id, details FROM delegations WHERE session_id = ?
+        UNION
+        SELECT above.session_id, above.parent_id, above.details
+        FROM delegations AS above JOIN line ON above.session_id = line.parent_id
+    )
+    SELECT json_extract(details, '$.permissions') FROM line
+"""
+
+
+def guard_tool(event: Event, db: Connection, root: str, environ: Mapping[str, str]) -> answers.Answer:
+    """Refuse a tool call, put it to the person, or say nothing."""
+    own = find_own(db, event)
+    over = "" if own is None else _find_end(db, own)
+    if over:
+        return answers.deny(over)
+    decision = judge(make_call(event), _list_layers(db, own, environ), _find_ground(event, root, environ))
+    if decision.answer == "allow":
+        if own is not None and event.harness == "codex":  # which does not tell of every use when it is over
+            note_use(db, own, event.tool, find_written(event, root), operation=get_operation(event.tool), failed=False)
+        return {}
+    return _tell(decision, event, db)
+
+
+def _find_end(db: Connection, own: Refereed) -> str:
+    """Why an agent gets no tools any more."""
+    if db.execute(_CANCELLED, (own.session_id,)).fetchone() is not None:
+        return "this delegation was cancelled; stop now, and hand back what you have as partial"
+    if 0 < own.deadline_ms < time.time_ns() // 1_000_000:
+        return "your time is up; use no more tools, and hand back what you have as partial"
+    return ""
+
+
+def _list_layers(db: Connection, own: Refereed | None, environ: Mapping[str, str]) -> list[Permissions]:
+    """The permissions of an agent and of those above it."""
+    if own is not None:
+        return [_read(each) for each in json.loads(own.layers)]
+    session_id = find_ticketed(db, environ)
+    if not session_id:
+        return []
+    found = (row[0] for row in db.execute(_PERMISSIONS, (session_id,)))
+    return [_read(json.loads(each)) for each in found if each]
+
+
+def find_ticketed(db: Connection, environ: Mapping[str, str]) -> str:
+    """The session that Remit has started this harness for; empty where it is none's."""
+    token = environ.get("REMIT_TICKET", "")
+    if not token:
+        return ""
+    from hashlib import sha256  # noqa: PLC0415 - only below an agent that Remit has started
+
+    row = db.execute(_TICKETED, (sha256(token.encode()).hexdigest(),)).fetchone()
+    return "" if row is None else str(row[0])
+
+
+def _read(layer: dict[str, Any]) -> Permissions:
+    return Permissions(layer.get("tools"), layer.get("allow", {}), layer.get("deny", {}))
+
+
+def _find_ground(event: Event, root: str, environ: Mapping[str, str]) -> Ground:
+    home = environ.get("HOME", "") or os.path.expanduser("~")
+    return Ground(root, event.cwd or root, home, os.path.realpath, PROTECTED)
+
+
+def _tell(decision: Decision, event: Event, db: Connection) -> answers.Answer:
+    """Codex lets a call happen that it should ask about, and opencode's plugins cannot ask."""
+    asks = decision.answer == "ask" and event.harness == "claude" and _load_ask(db) == "ask"
+    return answers.ask(decision.reason) if asks else answers.deny(decision.reason)
+
+
+def _load_ask(db: Connection) -> str:
+    """What the workspace wants to be done about a call in doubt, as the roster has it."""
+    row = db.execute("SELECT value FROM notes WHERE name = 'roster'").fetchone()
+    try:
+        kept = json.loads(row[0].partition("\n")[2]) if row else {}
+    except ValueError:
+        kept = {}
+    return str(kept.get("referee", {}).get("ask", "ask"))

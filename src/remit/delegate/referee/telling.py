@@ -1,0 +1,42 @@
+"""Telling: what a subagent finds behind the words of whoever called it.
+
+Owns that text. The caller's prompt stays as it is and comes first; behind it stand the session, the limits and the
+contract, which the caller's own context never sees.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.delegate.briefing import ANYONE, render_duration, show, tell_contract
+
+if TYPE_CHECKING:
+    from remit.delegate.briefing import Assignment
+
+_MAX_TARGETS = 40
+MARK = "<remit-delegation>"
+"""By it a prompt is known that has its contract already."""
+
+
+def render_terms(work: Assignment) -> str:
+    """The session, the limits and the contract of a subagent."""
+    above = " → ".join(show(name) for name in work.path[:-1])
+    return (
+        f"{MARK}\n"
+        f"# Delegation\nYou are {show(work.agent)}, session {show(work.session_id)}, depth {work.depth} of "
+        f"{work.max_depth}{f', called by {above}' if above else ''}.\n"
+        f"You have {render_duration(work.timeout_s)}. After that your tools are refused: write files early, and hand "
+        f"back partial rather than late.\n{_tell_targets(work)}\n\n"
+        f"# What to send back\n{tell_contract(work).strip()}\n"
+        f"</{MARK[1:]}\n"
+    )
+
+
+def _tell_targets(work: Assignment) -> str:
+    left = work.max_depth - work.depth
+    targets = [show(name) for name in work.may_call if name not in work.path]
+    if not targets or left <= 0:
+        return "Do the work yourself: you may not delegate."
+    more = f" and {len(targets) - _MAX_TARGETS} more" if len(targets) > _MAX_TARGETS else ""
+    whom = "any agent but those above you" if ANYONE in targets else ", ".join(targets[:_MAX_TARGETS]) + more
+    return f"You may delegate to {whom}. Read the status of what comes back before you count on anything."

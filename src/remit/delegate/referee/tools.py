@@ -1,0 +1,88 @@
+"""Tools: what a subagent is about to do, put to the policy, and what it has done, written down.
+
+Owns how each harness's tools are named and where they name files. Whatever a harness's tool is called, the policy
+knows it by the standard's name.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from remit.delegate.referee.events import Event
+    from remit.policy import Call
+
+_NAMES = {
+    "Bash": "bash", "bash": "bash", "shell": "bash", "exec_command": "bash", "local_shell": "bash",
+    "Read": "read", "read": "read", "NotebookRead": "read", "list": "read", "LS": "read",
+    "Write": "write", "write": "write",
+    "Edit": "edit", "edit": "edit", "MultiEdit": "edit", "NotebookEdit": "edit", "multiedit": "edit",
+    "apply_patch": "edit", "patch": "edit",
+    "Grep": "grep", "grep": "grep", "Glob": "glob", "glob": "glob",
+    "WebFetch": "webfetch", "webfetch": "webfetch", "WebSearch": "websearch", "websearch": "websearch",
+}  # fmt: skip
+_WRITING = ("write", "edit")
+_FILES = ("file_path", "filePath", "notebook_path", "path", "filename")
+_PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ b/", "--- a/")
+_OPERATIONS = {"write": "write", "edit": "write", "bash": "run", "read": "read", "grep": "read", "glob": "read"}
+
+
+def get_name(tool: str) -> str:
+    """The standard's name of a tool; of one that it has none for, its own."""
+    return _NAMES.get(tool, tool)
+
+
+def get_operation(tool: str) -> str:
+    """What a tool does, as the runners call it."""
+    name = get_name(tool)
+    return "delegate" if tool in ("Agent", "Task", "spawn_agent", "task") else _OPERATIONS.get(name, "other")
+
+
+def list_files(tool: str, given: Mapping[str, Any]) -> list[str]:
+    """The files that a call names."""
+    found = [value for key in _FILES if isinstance(value := given.get(key), str) and value]
+    if get_name(tool) == "edit" and not found:
+        text = next((given[key] for key in ("input", "patch", "patchText", "command") if key in given), "")
+        lines = text.splitlines() if isinstance(text, str) else []
+        for mark in _PATCHED:
+            found += [line[len(mark) :].strip() for line in lines if line.startswith(mark)]
+    return found
+
+
+def make_call(event: Event) -> Call:
+    """What a call asks for, as the policy sees it."""
+    from remit.policy import Call  # noqa: PLC0415 - only where something is decided
+
+    name, given = get_name(event.tool), event.tool_input
+    command = given.get("command", "")
+    if isinstance(command, list):  # what is to be executed, word by word
+        command = _join(command)
+    files = tuple(list_files(event.tool, given))
+    if not files and name in ("grep", "glob"):
+        files = (event.cwd,)
+    return Call(name, files, command if name == "bash" and isinstance(command, str) else "")
+
+
+def _join(words: list[Any]) -> str:
+    """Words as a shell would have to be given them; a shell with a script of its own as just that script."""
+    texts = [word for word in words if isinstance(word, str)]
+    if len(texts) == 3 and texts[0].rpartition("/")[2] in ("bash", "sh", "zsh") and texts[1] in ("-c", "-lc"):  # noqa: PLR2004 - shell, option, script
+        return texts[2]
+    return " ".join("'" + text.replace("'", "'\\''") + "'" for text in texts)
+
+
+def find_written(event: Event, root: str) -> list[str]:
+    """The files below the root that a call has written, by their names there."""
+    if get_name(event.tool) not in _WRITING:
+        return []
+    real = os.path.realpath(root)
+    whole = [os.path.realpath(os.path.join(event.cwd or real, name)) for name in _list_plain(event)]
+    return [path[len(real) + 1 :] for path in whole if path.startswith(f"{real}/")]
+
+
+def _list_plain(event: Event) -> list[str]:
+    return [name for name in list_files(event.tool, event.tool_input) if "\0" not in name]

@@ -1,0 +1,95 @@
+"""Who is who: from the ids of a harness to the session that Remit has minted.
+
+Owns the binding. A harness gives its subagents ids of its own, and tells them only once they have begun. Which call an
+id belongs to is read where the harness writes it down; where it does not, the first prompt of the subagent names the
+session, because it stands in there. Loaded on every tool call of a subagent, so it imports little.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from remit.quick_json import parse_json
+from remit.workspace.ledger.refereed import bind, find_by_agent, find_by_call, list_unbound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from remit.delegate.referee.events import Event
+    from remit.workspace.ledger.refereed import Refereed
+
+MAIN = "@main"
+"""What the agent of a whole session is called, which has no id of its own."""
+_MAX_BYTES = 512 * 1024
+
+
+def find_own(db: Connection, event: Event) -> Refereed | None:
+    """The agent that an event comes from; None for one that Remit knows nothing of."""
+    if event.is_own:
+        return None
+    agent_id = event.agent_id or MAIN
+    return find_by_agent(db, event.session, agent_id) or (_bind(db, event) if event.agent_id else None)
+
+
+def _bind(db: Connection, event: Event) -> Refereed | None:
+    """Find the call that an agent was started by, and remember it."""
+    waiting = list_unbound(db, event.session, event.agent)
+    found = _find_by_note(db, event) or _find_by_prompt(event, waiting)
+    if found is None and len(waiting) == 1:
+        found = waiting[0]
+    if found is None or (found.agent_id is not None and found.agent_id != event.agent_id):
+        return None
+    bind(db, found.session_id, event.agent_id)
+    found.agent_id = event.agent_id
+    return found
+
+
+def find_transcript(event: Event) -> str:
+    """Where the harness writes down what a subagent says."""
+    named = event.payload.get("agent_transcript_path")
+    if isinstance(named, str) and named:
+        return named
+    if event.harness == "codex":
+        return event.transcript
+    return f"{event.transcript.removesuffix('.jsonl')}/subagents/agent-{event.agent_id}.jsonl"
+
+
+def _find_by_note(db: Connection, event: Event) -> Refereed | None:
+    """Claude Code keeps a note beside the transcript that names the call."""
+    if event.harness != "claude" or not event.transcript or "/" in event.agent_id:
+        return None
+    text = load_start(f"{find_transcript(event).removesuffix('.jsonl')}.meta.json")
+    try:
+        note = parse_json(text) if text else None
+    except ValueError:
+        return None
+    call = note.get("toolUseId") if isinstance(note, dict) else None
+    return find_by_call(db, event.session, call) if isinstance(call, str) else None
+
+
+def _find_by_prompt(event: Event, waiting: list[Refereed]) -> Refereed | None:
+    """The session that the subagent's first prompt names."""
+    prompt = event.payload.get("prompt") if event.kind == "UserPromptSubmit" else event.payload.get("first_prompt")
+    text = prompt if isinstance(prompt, str) else ""
+    if not text and len(waiting) > 1:
+        text = load_start(find_transcript(event))
+    named = [each for each in waiting if each.session_id in text]
+    return named[0] if len(named) == 1 else None
+
+
+def load_start(file: str) -> str:
+    """The beginning of a file; nothing where it cannot be read, or is none."""
+    try:
+        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return ""
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return ""
+        return os.read(handle, _MAX_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    finally:
+        os.close(handle)
