@@ -1,0 +1,95 @@
+"""An agent's own return, judged before it is sent (R2.15).
+
+Owns that it is the verdict that will be: whoever shows a ticket is judged as the session of that ticket, by the same
+engine, with the tree as it was when the work began. Only which tools were used is not known here.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.delegate.judgement import Scene, judge_answer
+from remit.delegate.terms import read_terms
+from remit.delegate.ticket import TICKET, find_caller
+from remit.errors import UsageError
+from remit.model import Expectation
+from remit.workspace.evidence.kept import load_before
+from remit.workspace.ledger.delegations import load_delegation
+from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.texts import load_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.app.delegating.workspace import Workspace
+    from remit.model import Finding, Repair
+    from remit.workspace.evidence.grades import ArtifactGrade
+
+
+class OwnVerdict(NamedTuple):
+    """What would become of a message if it were sent now."""
+
+    accepted: bool
+    outcome: str
+    findings: tuple[Finding, ...]
+    session_id: str | None = None
+    dialect: str | None = None
+    status: str | None = None
+    repairs: tuple[Repair, ...] = ()
+    grades: Mapping[str, ArtifactGrade] = {}
+
+
+class Claimed(NamedTuple):
+    """What somebody says of the message, who has no ticket."""
+
+    dialect: str | None = None
+    session_id: str | None = None
+    agent: str | None = None
+
+
+def check_own(ws: Workspace, message: str, claimed: Claimed) -> OwnVerdict:
+    """Judge a final message as the session of the ticket that is shown, or as what is said of it."""
+    if not message.strip():
+        raise UsageError("there is nothing to check: the message is empty", hint="give the final message, whole")
+    if TICKET in ws.environ:
+        return _check_session(ws, message, claimed)
+    from pathlib import Path  # noqa: PLC0415 - only for this
+
+    from remit.app.messages import check  # noqa: PLC0415
+
+    verdict = check(message, dialect=claimed.dialect, session_id=claimed.session_id, agent=claimed.agent,
+                    root=Path(ws.root))  # fmt: skip
+    status = None if verdict.returned is None else verdict.returned.status
+    return OwnVerdict(verdict.accepted, verdict.outcome, verdict.findings, claimed.session_id, verdict.dialect, status,
+                      verdict.repairs)  # fmt: skip
+
+
+def _check_session(ws: Workspace, message: str, claimed: Claimed) -> OwnVerdict:
+    caller = find_caller(ws.home, ws.environ, now_ms=read_clock_ms())
+    row = None if caller is None else load_delegation(ws.home.ledger, caller.session_id)
+    if row is None:
+        raise UsageError("nobody knows the session of this ticket", hint="an agent is known by the ticket it was given")
+    if claimed.session_id not in (None, row.session_id):
+        told = f"'{claimed.session_id}' is another session: this agent's is {row.session_id}"
+        raise UsageError(told, hint="leave session_id out: it is known")
+    terms = read_terms(row.details)
+    before = None
+    if terms.evidence:
+        with suppress(UnicodeDecodeError):
+            digest = (load_text(ws.home, row.session_id, "before") or b"").decode()
+            before = load_before(ws.home, row.session_id, digest)
+    scene = Scene(
+        terms.root, before, None, shared=False, manifest=terms.manifest, manifest_bytes=terms.manifest_bytes,
+        topic=terms.topic, task_number=row.task_number, below=ws.broker.list_below(row.session_id),
+        is_lost=terms.evidence and before is None,
+    )  # fmt: skip
+    expectation = Expectation(row.session_id, row.agent or None, terms.kind or None, row.depth, row.path)
+    words: Any = terms.words
+    judged = judge_answer(message, scene, dialect=terms.dialect, expectation=expectation, words=words)
+    returned = judged.returned
+    return OwnVerdict(
+        judged.accepted, judged.outcome, judged.findings, row.session_id, terms.dialect,
+        None if returned is None else returned.status, () if judged.verdict is None else judged.verdict.repairs,
+        judged.grades,
+    )  # fmt: skip

@@ -1,0 +1,205 @@
+"""The tools around delegations: handing work on, following it, bringing it back, and checking a return.
+
+Owns the way from arguments to these use cases and back to JSON; nothing is decided here. Each is what a command of the
+command line does, for a caller that is known by the environment of this process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from remit.doors.mcp.bounds import Bounds, fit_findings
+from remit.doors.mcp.catalogue import PAGE_CHARS
+from remit.doors.render import count, render_json
+from remit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.app.delegating.asking import Request
+    from remit.app.delegating.following import Seen
+    from remit.app.delegating.views import Standing
+    from remit.app.delegating.workspace import Workspace
+    from remit.delegate.envelope import Envelope
+    from remit.doors.mcp.tools import Call
+
+_MAX_STANDINGS = 50
+_MAX_SAID = 200
+
+
+async def delegate(asked: Call) -> dict[str, Any]:
+    """Hand work to an agent."""
+    from remit.doors.cli.envelopes import shape_asides, shape_envelope
+
+    given = asked.given
+    if given.get("detach") and "wait_seconds" in given:
+        raise UsageError("detach waits for nothing, and wait_seconds does", hint="give one of the two")
+    if given.get("detach"):
+        prepared, envelope = asked.serving.detach(lambda ws: _ask(ws, given)), None
+    else:
+        wait_s = given.get("wait_seconds")
+        prepared, envelope = await asked.serving.delegate(lambda ws: _ask(ws, given), wait_s=wait_s, tell=asked.tell)
+    told: dict[str, Any] = {"session_id": prepared.row.session_id, "agent": prepared.row.agent}
+    told |= {"over": True, "envelope": shape_envelope(envelope)} if envelope else _stand(prepared.row.session_id)
+    return told | ({"request_findings": shape_asides(prepared.findings)} if prepared.findings else {})
+
+
+def _ask(ws: Workspace, given: Mapping[str, Any]) -> Request:
+    from remit.app.delegating.asking import Request
+    from remit.delegate.limits import Budget, check_budget
+
+    fields = {name: given[name] for name in ("inputs", "runner", "dialect", "isolate") if name in given}
+    if "task" in given:
+        from remit.app.delegating.task_facts import load_task_facts
+
+        fields["task"] = load_task_facts(ws.home, ws.settings, given["task"])
+    budget = check_budget(Budget(**given.get("budget", {})))
+    return Request(given["agent"], given["prompt"], timeout_s=given.get("timeout_seconds"), budget=budget, **fields)
+
+
+def _stand(session_id: str) -> dict[str, Any]:
+    """How a delegation stands that is not over."""
+    from remit.app.delegating.views import list_tree, open_home
+
+    home = open_home()
+    try:
+        return {"over": False, "standing": _shape_standing(list_tree(home, session_id)[0])}
+    finally:
+        home.close()
+
+
+def _shape_standing(standing: Standing) -> dict[str, Any]:
+    from remit.doors.cli.ps import shape_standing
+
+    return shape_standing(standing)
+
+
+def status(asked: Call) -> dict[str, Any]:
+    """Show who is at work."""
+    from remit.app.delegating.views import find_session, list_tree, list_work, open_home
+
+    home = open_home()
+    try:
+        if "session_id" in asked.given:
+            found = list_tree(home, find_session(home, asked.given["session_id"]))
+        else:
+            found = list_work(home, everything=asked.given.get("all", False))
+    finally:
+        home.close()
+    shown = [_shape_standing(each) for each in found[:_MAX_STANDINGS]]
+    return {"delegations": Bounds().fit(shown), "more": len(found) - len(shown)}
+
+
+async def result(asked: Call) -> dict[str, Any]:
+    """Bring what came of a delegation."""
+    session_id = await asyncio.to_thread(_find_session, asked.given["session_id"])
+    wait_s = asked.given.get("wait_seconds", 0)
+    if wait_s:
+        await asked.serving.wait(session_id, wait_s=wait_s, tell=asked.tell)
+    return await asyncio.to_thread(_load_result, session_id, asked.given)
+
+
+def _find_session(word: str) -> str:
+    from remit.app.delegating.views import find_session, open_home
+
+    home = open_home()
+    try:
+        return find_session(home, word)
+    finally:
+        home.close()
+
+
+def _load_result(session_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    from remit.app.delegating.pages import cut_page, load_answer
+    from remit.app.delegating.views import load_record, open_home
+
+    part, page = given.get("part", "envelope"), given.get("page", 1)
+    home = open_home()
+    try:
+        record = load_record(home, session_id)
+        answer = load_answer(home, session_id) if part == "answer" else ""
+    finally:
+        home.close()
+    report = record.report if not record.standing.is_open else None
+    told: dict[str, Any] = {"session_id": session_id, "over": report is not None}
+    if part == "answer":
+        return told | {"part": part} | cut_page(answer, page, size=PAGE_CHARS)._asdict()
+    if report is None:
+        return told | {"standing": _shape_standing(record.standing)}
+    if part == "report":
+        text = render_json(_shape_whole(report), indent=1)
+        return told | {"part": part} | cut_page(text, page, size=PAGE_CHARS)._asdict()
+    return told | {"envelope": _shape_short(report, record.terms.envelope_tokens)}
+
+
+def _shape_short(report: Envelope, max_tokens: int) -> dict[str, Any]:
+    from remit.delegate.envelope import fit_envelope
+    from remit.doors.cli.envelopes import shape_envelope
+
+    return shape_envelope(fit_envelope(report, max_tokens=max_tokens))
+
+
+def _shape_whole(report: Envelope) -> dict[str, Any]:
+    from remit.doors.cli.envelopes import shape_envelope
+
+    return shape_envelope(report)
+
+
+def load_envelope(session_id: str) -> dict[str, Any]:
+    """What came of a delegation in short, or how it stands."""
+    return _load_result(_find_session(session_id), {})
+
+
+async def cancel(asked: Call) -> dict[str, Any]:
+    """End a delegation."""
+    from remit.doors.cli.envelopes import shape_envelope
+
+    session_id = await asyncio.to_thread(_find_session, asked.given["session_id"])
+    reason = " ".join(asked.given.get("reason", "").split())
+    waited = await asked.serving.cancel(session_id, reason=reason)
+    told: dict[str, Any] = {"session_id": session_id}
+    if waited.envelope is None:
+        return told | _stand(session_id)
+    return told | {"agent": waited.envelope.agent, "over": True, "envelope": shape_envelope(waited.envelope)}
+
+
+# --- returns ---------------------------------------------------------------------------------------------------------
+
+
+def check_return(asked: Call) -> dict[str, Any]:
+    """Judge a final message before it is sent."""
+    from remit.app.delegating.own_return import Claimed, check_own
+    from remit.app.delegating.workspace import Workspace
+
+    given = asked.given
+    claimed = Claimed(given.get("dialect"), given.get("session_id"), given.get("agent"))
+    ws = Workspace.open(environ=asked.serving.environ)
+    try:
+        verdict = check_own(ws, given["message"], claimed)
+    finally:
+        ws.home.close()
+    artifacts = [{"path": path, "grade": each.grade, "reason": each.reason} for path, each in verdict.grades.items()]
+    told = {
+        "accepted": verdict.accepted,
+        "outcome": verdict.outcome,
+        "dialect": verdict.dialect,
+        "status": verdict.status,
+        "session_id": verdict.session_id,
+        "artifacts": artifacts,
+        "repairs": [repair.message for repair in verdict.repairs],
+    }
+    fitted: dict[str, Any] = Bounds().fit(told)
+    return fitted | fit_findings([(finding, "message") for finding in verdict.findings])
+
+
+def render_progress(seen: list[Seen]) -> str:
+    """How a delegation goes and those below it, in one line."""
+    if not seen:
+        return "at work"
+    open_ones = [each for each in seen if each.row.state != "settled"] or seen[:1]
+    last = max(open_ones, key=lambda each: each.heard_ms or 0)
+    state = "waits for a free place" if last.is_held else "at work"
+    said = " ".join(Bounds().text(last.said, _MAX_SAID).split())
+    others = f" ({count(len(open_ones), 'agent')} at work)" if len(open_ones) > 1 else ""
+    return f"{last.row.agent}: {said or state}{others}"

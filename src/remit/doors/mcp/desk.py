@@ -1,0 +1,204 @@
+"""The front desk: the messages that open a connection are answered at once, while the library is still loading.
+
+Owns what a harness hears in the first moments. A harness goes on without a server that is slow to answer, and the
+library takes longer to load than some wait. So what every connection begins with, and what does not depend on anything
+but the catalogue, is answered here; all else is kept in its order. Once the library is there it is told the same
+opening, and answers everything from then on. What is unusual is left to it from the start.
+"""
+
+from __future__ import annotations
+
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any
+
+from remit.doors.mcp import catalogue
+from remit.doors.mcp.wire import INTERNAL_ERROR, Trouble, get_request_id
+from remit.doors.render import render_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from remit.doors.mcp.wire import Wire
+
+    Message = dict[str, Any]
+    Deliver = Callable[[Message], None]
+
+HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+"""The versions that a connection opens with `initialize`; a harness that asks for another is offered the last."""
+STATELESS = ("2026-07-28",)
+"""Those in which every request says its version, and nothing opens a connection."""
+_WITH_SCHEMAS = HANDSHAKES[-2:]
+"""Those in which tools say what they give. Who speaks an older one is told less, and waits for the library."""
+REPLAYED = "remit-front-desk"
+"""The id under which the library is told of an opening that was answered here: its own answer goes nowhere."""
+_META = "io.modelcontextprotocol"
+_MOST_KEPT = 10_000
+_WAITING = ("delegate", "result")
+"""The tools whose answer may take as long as an agent does."""
+
+
+class Desk:
+    """Reads the wire: answers what it can until the library is there, and hands it the rest."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.wire = wire
+        self._turn = Lock()
+        self._kept: list[Message] = []
+        self._deliver: Deliver | None = None
+        self._is_open = Event()
+        self._version = ""
+        """What was agreed on here."""
+        self._has_ended = False
+        self._on_end: Callable[[], None] | None = None
+        self._owed: set[str | int] = set()
+        """The requests that were handed over, and whose answers do not take long."""
+
+    # --- the thread that reads ----------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Read until there is nothing more. Runs in a thread of its own."""
+        for message in self.wire.read():
+            if isinstance(message, Trouble):
+                self.wire.refuse(message.code, message.message)
+            else:
+                self._take(message)
+        with self._turn:
+            self._has_ended = True
+        if self._on_end is not None:
+            self._on_end()
+
+    def _take(self, message: Message) -> None:
+        with self._turn:
+            deliver = self._deliver
+            if deliver is None and not self._receive(message):
+                return
+            self._note(message)
+        if deliver is not None:
+            deliver(message)
+        elif len(self._kept) >= _MOST_KEPT:  # nobody sends so many before the first answer
+            self._is_open.wait()
+
+    def _receive(self, message: Message) -> bool:
+        """Answer or keep a message that came before the library; whether it was kept for it."""
+        result = answer(message, version=self._version)
+        if result is None:
+            self._kept.append(message)
+            return True
+        self.wire.write(render_json({"jsonrpc": "2.0", "id": message["id"], "result": result}))
+        if message["method"] == "initialize":
+            self._version = result["protocolVersion"]
+            self._kept.append(message | {"id": REPLAYED})
+        return False
+
+    def _note(self, message: Message) -> None:
+        request_id, params = get_request_id(message), message.get("params")
+        if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
+            self.forget(get_request_id({"id": params.get("requestId")}))
+        if request_id is None or "method" not in message:
+            return
+        is_waiting = message["method"] == "tools/call" and isinstance(params, dict) and params.get("name") in _WAITING
+        if not is_waiting:
+            self._owed.add(request_id)
+
+    # --- the library --------------------------------------------------------------------------------------------------
+
+    def hand_over(self, deliver: Deliver, on_end: Callable[[], None]) -> tuple[list[Message], bool]:
+        """Leave everything to the library from now on; what was kept for it, and whether there is no more to come."""
+        with self._turn:
+            self._deliver, self._on_end = deliver, on_end
+            kept, self._kept = self._kept, []
+        self._is_open.set()
+        return kept, self._has_ended
+
+    def give_up(self, reason: str) -> None:
+        """Refuse what was kept: there will be no library."""
+        kept, _ = self.hand_over(lambda message: self._refuse(message, reason), lambda: None)
+        for message in kept:
+            self._refuse(message, reason)
+
+    def _refuse(self, message: Message, reason: str) -> None:
+        request_id = get_request_id(message)
+        if request_id not in (None, REPLAYED):
+            self.wire.refuse(INTERNAL_ERROR, reason, request_id=request_id)
+
+    def forget(self, request_id: str | int | None) -> None:
+        """A request that was handed over is answered."""
+        if request_id is not None:
+            self._owed.discard(request_id)
+
+    @property
+    def owes(self) -> bool:
+        """Whether an answer is still to come that does not take long."""
+        return bool(self._owed) and not self.wire.is_broken
+
+
+# --- what is answered here -------------------------------------------------------------------------------------------
+
+
+def answer(message: Mapping[str, Any], *, version: str = "") -> dict[str, Any] | None:
+    """What a message is answered with that opens a connection as usual; None for every other.
+
+    `version`: the one that was agreed on, where the connection is open.
+    """
+    request_id, params = message.get("id"), message.get("params", {})
+    if message.get("jsonrpc") != "2.0" or isinstance(request_id, bool) or not isinstance(request_id, str | int):
+        return None
+    if not isinstance(params, dict):
+        return None
+    method, meta = message.get("method"), params.get("_meta")
+    if method == "initialize":
+        return _initialize(params)
+    if isinstance(meta, dict) and f"{_META}/protocolVersion" in meta:
+        return _answer_stateless(method, params, meta)
+    return _list(method, params) if version in _WITH_SCHEMAS else None
+
+
+def _initialize(params: Mapping[str, Any]) -> dict[str, Any] | None:
+    version, client = params.get("protocolVersion"), params.get("clientInfo")
+    if not isinstance(version, str) or not isinstance(params.get("capabilities"), dict):
+        return None
+    if not _is_client(client):
+        return None
+    agreed = version if version in HANDSHAKES else HANDSHAKES[-1]
+    if agreed not in _WITH_SCHEMAS:
+        return None
+    return {
+        "protocolVersion": agreed,
+        "capabilities": catalogue.CAPABILITIES,
+        "serverInfo": catalogue.SERVER,
+        "instructions": catalogue.INSTRUCTIONS,
+    }
+
+
+def _is_client(client: object) -> bool:
+    return isinstance(client, dict) and all(isinstance(client.get(name), str) for name in ("name", "version"))
+
+
+def _answer_stateless(method: object, params: Mapping[str, Any], meta: Mapping[str, Any]) -> dict[str, Any] | None:
+    able, client = meta.get(f"{_META}/clientCapabilities"), meta.get(f"{_META}/clientInfo")
+    if meta[f"{_META}/protocolVersion"] not in STATELESS or not isinstance(able, dict):
+        return None
+    if not all(isinstance(each, dict) for each in able.values()) or not _is_client(client):
+        return None
+    if method == "server/discover":
+        found = {"supportedVersions": [*STATELESS], "capabilities": catalogue.CAPABILITIES}
+        return _complete(found | {"instructions": catalogue.INSTRUCTIONS})
+    listed = _list(method, params)
+    return None if not listed else _complete(listed)
+
+
+def _list(method: object, params: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The lists that are always the same; they have one page."""
+    if "cursor" in params:
+        return None
+    if method == "tools/list":
+        return {"tools": catalogue.list_tools()}
+    if method == "resources/templates/list":
+        return {"resourceTemplates": catalogue.TEMPLATES}
+    return {} if method == "ping" else None
+
+
+def _complete(result: dict[str, Any]) -> dict[str, Any]:
+    """A result as those versions want it that know no connection."""
+    stamp = {f"{_META}/serverInfo": catalogue.SERVER}
+    return result | {"_meta": stamp, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
