@@ -19,12 +19,13 @@ from remit.delegate.handed_on import HandedOn, load_handed_on
 from remit.delegate.judgement import Scene, judge_answer, look_around
 from remit.delegate.referee import answers
 from remit.delegate.referee.tools import get_operation
-from remit.delegate.referee.who import find_own, find_transcript, load_start
+from remit.delegate.referee.who import find_own, find_transcript
 from remit.delegate.report import add_steps, load_report, make_report, render_report
 from remit.delegate.terms import read_terms
 from remit.errors import RemitError
 from remit.model import Expectation
 from remit.runners.protocol import Heard, ToolUse, Usage
+from remit.workspace.beginnings import load_beginning
 from remit.workspace.evidence.kept import load_before
 from remit.workspace.ledger.delegations import (
     Attempt,
@@ -163,7 +164,7 @@ def _get_operation(tool: str) -> Any:  # noqa: ANN401 - one of the protocol's wo
 
 def _has_used(event: Event) -> bool:
     """Whether the harness's own record of the agent shows a tool."""
-    text = load_start(find_transcript(event)) if event.agent_id or event.agent else ""
+    text = load_beginning(find_transcript(event)) if event.agent_id or event.agent else ""
     return '"tool_use"' in text or '"function_call"' in text or '"custom_tool_call"' in text
 
 
@@ -251,7 +252,8 @@ def settle(home: Home, row: Delegation) -> Envelope:
         steps: tuple[Step, ...] = make_settle(home.root, load_settings(home.root))(row, conclusion)
     except RemitError as error:  # told with the rest, and no reason to have no result
         steps = (Step("settle", "failed", str(error)),)
-    report = add_steps(report, steps)
+    usage = _load_usage(home, row)  # the harness tells it after the agent has stopped
+    report = add_steps(report._replace(usage=report.usage._replace(tokens=usage.tokens, turns=usage.turns)), steps)
     with home.ledger.transaction(durable=True) as db:
         now = load_delegation(home.ledger, row.session_id)
         if now is not None and now.state != "settled":

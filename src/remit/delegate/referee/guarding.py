@@ -19,11 +19,11 @@ from remit.workspace.ledger.refereed import note_use
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from sqlite3 import Connection
 
     from remit.delegate.referee.events import Event
     from remit.policy import Decision
     from remit.workspace.ledger.refereed import Refereed
+    from remit.workspace.ledger.store import Connection
 
 _TICKETED = "SELECT session_id FROM delegations WHERE ticket = ?"
 _CANCELLED = "SELECT 1 FROM events WHERE session_id = ? AND kind = 'cancel' LIMIT 1"

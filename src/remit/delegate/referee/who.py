@@ -7,22 +7,18 @@ session, because it stands in there. Loaded on every tool call of a subagent, so
 
 from __future__ import annotations
 
-import os
-import stat
-
 from remit.quick_json import parse_json
+from remit.workspace.beginnings import load_beginning
 from remit.workspace.ledger.refereed import bind, find_by_agent, find_by_call, list_unbound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sqlite3 import Connection
-
     from remit.delegate.referee.events import Event
     from remit.workspace.ledger.refereed import Refereed
+    from remit.workspace.ledger.store import Connection
 
 MAIN = "@main"
 """What the agent of a whole session is called, which has no id of its own."""
-_MAX_BYTES = 512 * 1024
 
 
 def find_own(db: Connection, event: Event) -> Refereed | None:
@@ -60,7 +56,7 @@ def _find_by_note(db: Connection, event: Event) -> Refereed | None:
     """Claude Code keeps a note beside the transcript that names the call."""
     if event.harness != "claude" or not event.transcript or "/" in event.agent_id:
         return None
-    text = load_start(f"{find_transcript(event).removesuffix('.jsonl')}.meta.json")
+    text = load_beginning(f"{find_transcript(event).removesuffix('.jsonl')}.meta.json")
     try:
         note = parse_json(text) if text else None
     except ValueError:
@@ -74,22 +70,6 @@ def _find_by_prompt(event: Event, waiting: list[Refereed]) -> Refereed | None:
     prompt = event.payload.get("prompt") if event.kind == "UserPromptSubmit" else event.payload.get("first_prompt")
     text = prompt if isinstance(prompt, str) else ""
     if not text and len(waiting) > 1:
-        text = load_start(find_transcript(event))
+        text = load_beginning(find_transcript(event))
     named = [each for each in waiting if each.session_id in text]
     return named[0] if len(named) == 1 else None
-
-
-def load_start(file: str) -> str:
-    """The beginning of a file; nothing where it cannot be read, or is none."""
-    try:
-        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError):
-        return ""
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return ""
-        return os.read(handle, _MAX_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
-    finally:
-        os.close(handle)
