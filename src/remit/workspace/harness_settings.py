@@ -1,0 +1,462 @@
+"""Harness settings: Remit's entries in files that belong to a harness and to the person who uses it.
+
+Owns those files as far as Remit writes them: hooks and servers in JSON settings, and whole files such as a plugin. What
+is Remit's is known by what it says, the exact form of its own command line, and nothing else is ever changed. What was
+put in is remembered in `.remit/harness`, without a copy of anybody's settings, so that taking it out gives the bytes
+from before. A file that is broken, a link or no file is told and never touched.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.errors import InputError, RemitError
+from remit.workspace.files import name_half_written, tell_failure
+from remit.workspace.inside import hold_spot, move_spot, open_folder, read_spot, remove_spot, write_spot
+from remit.workspace.settings_text import (
+    BrokenSettingsError,
+    Piece,
+    cut_out,
+    find_out,
+    put_in,
+    scan,
+    take_out,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from remit.workspace.home import Home
+    from remit.workspace.inside import Spot
+    from remit.workspace.settings_text import Node
+
+MAX_BYTES = 1024 * 1024
+GUARD = " || exit 2"
+"""How a guarding hook's command line ends: a hook that is killed blocks, too."""
+PROGRAM = "/remit/doors/hook.py"
+COMMAND = "remit hook"
+SERVERS = ("mcpServers", "mcp")
+NAME = "remit"
+_FOLDER = ".remit/harness"
+_LOCK = "harness"
+_GROUP = 3
+"""How deep a group of hooks is: below the object, its hooks, and the event's list."""
+_MAX_KEPT_BYTES = 4 * 1024 * 1024
+_STAMP = "// Installed by remit init --harness opencode, removed by remit uninstall. sha256:"
+
+
+class Hook(NamedTuple):
+    """A hook as settings have it: when it fires, for which tools, what it runs and for how long at most."""
+
+    event: str
+    matcher: str | None
+    command: str
+    timeout_s: int | None
+
+
+class Edit(NamedTuple):
+    """What becomes of a file below the root. None where there is none, or shall be none."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    kept: Kept | None = None
+    """What is to be remembered of it; nothing any more where it is None."""
+    is_guess: bool = False
+    """Whether nobody remembers what the file was, so that an empty list or object of a person's may go, too."""
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the file becomes another one."""
+        return self.before != self.after
+
+
+class Kept(NamedTuple):
+    """What was put into a file, and what was made for it."""
+
+    after: str
+    """The hash of the file as Remit left it."""
+    is_ours: bool
+    """Whether there was no file before."""
+    pieces: tuple[Piece, ...] = ()
+    made: tuple[tuple[str, ...], ...] = ()
+    folders: tuple[str, ...] = ()
+
+
+# --- what is Remit's -------------------------------------------------------------------------------------------------
+
+
+def is_own_command(command: object) -> bool:
+    """Whether a command line is exactly one that Remit installs: of this version, or of another one elsewhere."""
+    return split_command(command) is not None
+
+
+def split_command(command: object) -> list[str] | None:
+    """The words of a command line of Remit's; None for anybody else's."""
+    if not isinstance(command, str) or "remit" not in command:
+        return None
+    plain = command.removesuffix(GUARD)
+    if plain == COMMAND:
+        return plain.split()
+    try:
+        words = shlex.split(plain)
+    except ValueError:
+        return None
+    is_own = len(words) == 4 and words[1:3] == ["-I", "-S"] and words[3].endswith(PROGRAM)  # noqa: PLR2004 - two options
+    return words if is_own and shlex.join(words) == plain else None
+
+
+def mentions_remit(command: object) -> bool:
+    """Whether a command line of somebody else's seems to call the same hook."""
+    return isinstance(command, str) and (COMMAND in command or PROGRAM in command) and not is_own_command(command)
+
+
+def is_own_server(key: str, value: object) -> bool:
+    """Whether an MCP server is the one that Remit installs."""
+    if key != NAME or not isinstance(value, dict):
+        return False
+    command, args = value.get("command"), value.get("args", [])
+    words = command if isinstance(command, list) else [command, *(args if isinstance(args, list) else [])]
+    return words[1:] in (["mcp"], ["-m", "remit", "mcp"]) and isinstance(words[0], str)
+
+
+def list_hooks(data: bytes, *, comments: bool = False) -> list[Hook]:
+    """Every hook of a settings file, whoever's it is."""
+    top = _scan(data, comments=comments)
+    return [hook for _, hook in _walk_hooks(top)]
+
+
+def _walk_hooks(top: Node) -> Iterator[tuple[tuple[Node, ...], Hook]]:
+    """Each hook, with the lists and objects that it is in, from the top down, and itself."""
+    events = top.get("hooks")
+    for event in events.parts if events is not None and isinstance(events.value, dict) else ():
+        for group in event.node.parts if isinstance(event.node.value, list) else ():
+            inner = group.node.get("hooks") if isinstance(group.node.value, dict) else None
+            for hook in inner.parts if inner is not None and isinstance(inner.value, list) else ():
+                told, matcher = hook.node.value, group.node.value.get("matcher")
+                if isinstance(told, dict) and events is not None and inner is not None:
+                    timeout = told.get("timeout")
+                    found = Hook(
+                        event.key,
+                        matcher if isinstance(matcher, str) else None,
+                        str(told.get("command") or ""),
+                        timeout if isinstance(timeout, int) else None,
+                    )
+                    yield (top, events, event.node, group.node, inner, hook.node), found
+
+
+def shape_hooks(hooks: Sequence[Hook]) -> dict[str, Any]:
+    """Hooks as settings have them."""
+    events: dict[str, list[dict[str, Any]]] = {}
+    for event, matcher, command, timeout_s in hooks:
+        head = {} if matcher is None else {"matcher": matcher}
+        entry = {"type": "command", "command": command, "timeout": timeout_s}
+        events.setdefault(event, []).append({**head, "hooks": [entry]})
+    return {"hooks": events}
+
+
+# --- planning --------------------------------------------------------------------------------------------------------
+
+
+def plan_entries(home: Home, path: str, wanted: Mapping[str, Any], *, comments: bool = False) -> Edit:
+    """How a settings file becomes one with these entries, and with no others of Remit's."""
+    before = load_file(home.root, path)
+    with _naming(home, path):
+        if before is not None and _has_exactly(before, wanted, comments=comments):
+            return Edit(path, before, before, _load_kept(home, path))
+        base, kept = _find_base(home, path, before, comments=comments)
+        text = "{\n}\n" if base is None else _decode(base)
+        added = put_in(text, wanted, comments=comments)
+        after = added.text.encode()
+        folders = kept.folders if kept is not None else _list_missing(home.root, path)
+        return Edit(path, before, after, Kept(_hash(after), base is None, added.pieces, added.made, folders))
+
+
+def plan_removal(home: Home, path: str, *, comments: bool = False) -> Edit:
+    """How a settings file becomes what it was before Remit put anything in."""
+    before = load_file(home.root, path)
+    if before is None:
+        return Edit(path, None, None)
+    with _naming(home, path):
+        base, kept = _find_base(home, path, before, comments=comments)
+        return Edit(path, before, base, is_guess=kept is None and base != before)
+
+
+def plan_file(home: Home, path: str, text: str) -> Edit:
+    """How a file that is Remit's as a whole comes to be there; one that somebody has written or changed is refused."""
+    before = load_file(home.root, path)
+    if before is not None and not is_stamped(before):
+        told = "was changed since it was installed" if _has_stamp(before) else "is not Remit's"
+        raise InputError(f"'{home.root}/{path}' {told}", hint="move it away")
+    after = stamp(text)
+    kept = _load_kept(home, path)
+    folders = kept.folders if kept is not None else _list_missing(home.root, path)
+    return Edit(path, before, after, Kept(_hash(after), is_ours=True, folders=folders))
+
+
+def plan_file_removal(home: Home, path: str) -> Edit:
+    """How a file that is Remit's as a whole goes; one that somebody has written or changed stays."""
+    before = load_file(home.root, path)
+    if before is None or not _has_stamp(before):
+        return Edit(path, before, before)
+    if not is_stamped(before):
+        raise InputError(f"'{home.root}/{path}' was changed since it was installed", hint="remove it by hand")
+    return Edit(path, before, None)
+
+
+def stamp(text: str) -> bytes:
+    """A file with a first line that says whose it is, and shows whether the rest was changed."""
+    return f"{_STAMP}{sha256(text.encode()).hexdigest()}\n{text}".encode()
+
+
+def is_stamped(data: bytes) -> bool:
+    """Whether a file is as Remit left it."""
+    head, _, rest = data.partition(b"\n")
+    return head == f"{_STAMP}{_hash(rest)}".encode()
+
+
+def _has_stamp(data: bytes) -> bool:
+    return data.startswith(_STAMP.encode())
+
+
+def _has_exactly(data: bytes, wanted: Mapping[str, Any], *, comments: bool) -> bool:
+    """Whether a file has these entries of Remit's and no others, wherever somebody has moved them."""
+    top = _scan(data, comments=comments)
+    there = [hook for _, hook in _walk_hooks(top) if is_own_command(hook.command)]
+    asked = [hook for _, hook in _walk_hooks(_scan(json.dumps(wanted).encode(), comments=False))]
+    servers = [part.node.value for part in _list_servers(top)]
+    return (sorted(there, key=repr) == sorted(asked, key=repr)
+            and servers == [value[NAME] for key, value in wanted.items() if key in SERVERS])  # fmt: skip
+
+
+def _list_servers(top: Node) -> list[Any]:
+    holders = [holder for key in SERVERS if (holder := top.get(key)) is not None]
+    return [part for holder in holders for part in holder.parts if is_own_server(part.key, part.node.value)]
+
+
+def _find_base(home: Home, path: str, data: bytes | None, *, comments: bool) -> tuple[bytes | None, Kept | None]:
+    """A file as it would be without Remit, and what is remembered of it."""
+    kept = _load_kept(home, path)
+    if data is None:
+        return None, kept
+    text = _decode(data)
+    plain = _take_ours(text, kept, comments=comments)
+    if kept is not None:
+        is_untouched = _hash(data) == kept.after
+        exact = cut_out(text, kept.pieces) if is_untouched else find_out(text, kept.pieces)
+        plain = exact if exact is not None and _says_same(exact, plain, comments=comments) else plain
+        if kept.is_ours and plain != text and not scan(plain, comments=comments).parts:
+            return None, kept
+    return plain.encode(), kept
+
+
+def _says_same(text: str, other: str, *, comments: bool) -> bool:
+    """Whether two texts say the same; what is remembered could be anybody's word."""
+    try:
+        found = scan(text, comments=comments).value
+    except BrokenSettingsError:
+        return False
+    return bool(found == scan(other, comments=comments).value)
+
+
+def _take_ours(text: str, kept: Kept | None, *, comments: bool) -> str:
+    """A text without Remit's entries, found by what they say; lists and objects that were made for them go, too."""
+    top = scan(text, comments=comments)
+    gone: dict[int, set[int]] = {}
+    chains = [chain for chain, hook in _walk_hooks(top) if is_own_command(hook.command)]
+    chains += [(top, holder, part.node) for key in SERVERS if (holder := top.get(key)) is not None
+               for part in holder.parts if is_own_server(part.key, part.node.value)]  # fmt: skip
+    for chain in chains:
+        for depth in range(len(chain) - 1, 0, -1):
+            holder, node = chain[depth - 1], chain[depth]
+            number = next(number for number, part in enumerate(holder.parts) if part.node is node)
+            gone.setdefault(holder.start, set()).add(number)
+            is_group = depth - 1 == _GROUP  # one without hooks is nothing, whatever else it says
+            is_empty = is_group or len(gone[holder.start]) == len(holder.parts)
+            if not is_empty or not _may_go(top, chain, depth - 1, kept):
+                break
+    return take_out(text, top, gone)
+
+
+def _may_go(top: Node, chain: Sequence[Node], depth: int, kept: Kept | None) -> bool:
+    """Whether a list or object that is empty now was made by Remit: where nobody remembers, that is likely."""
+    if depth == 0:
+        return False
+    if depth >= _GROUP or kept is None:
+        return True
+    steps = zip((top, *chain[1:depth]), chain[1 : depth + 1], strict=True)
+    return tuple(next(part.key for part in above.parts if part.node is node) for above, node in steps) in kept.made
+
+
+def _scan(data: bytes, *, comments: bool) -> Node:
+    return scan(_decode(data), comments=comments)
+
+
+def _decode(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise BrokenSettingsError("is not a text in UTF-8", hint="put it right, or remove it") from None
+
+
+@contextmanager
+def _naming(home: Home, path: str) -> Iterator[None]:
+    """Say of which file something is told, and that it was not touched."""
+    try:
+        yield
+    except BrokenSettingsError as error:
+        told = f"'{home.root}/{path}' {error.message}, so it was not touched"
+        raise InputError(told, hint=error.hint) from None
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def load_file(root: str, path: str) -> bytes | None:
+    """The content of a file below the root, reached through no link; None where there is none."""
+    file = f"{root}/{path}"
+    try:
+        with hold_spot(root, path) as spot:
+            data = read_spot(spot, max_bytes=MAX_BYTES)
+    except FileNotFoundError:
+        return None
+    except InputError:
+        raise InputError(f"'{file}' is not a file", hint="move it away") from None
+    except OSError as error:
+        raise _tell_unreadable(root, path, error) from error
+    if data is not None and len(data) > MAX_BYTES:
+        hint = "see what is in it, and make it shorter"
+        raise InputError(f"'{file}' has more than {MAX_BYTES:,} bytes", hint=hint)
+    return data
+
+
+def _tell_unreadable(root: str, path: str, error: OSError) -> InputError:
+    steps = path.split("/")
+    for depth in range(1, len(steps) + 1):
+        place = f"{root}/{'/'.join(steps[:depth])}"
+        if os.path.islink(place):
+            return InputError(f"'{place}' is a link, and Remit writes through none", hint="put what it leads to there")
+        if depth < len(steps) and os.path.lexists(place) and not os.path.isdir(place):
+            return InputError(f"'{place}' is not a folder", hint="move it away")
+    reason = (error.strerror or str(error)).lower()
+    return InputError(f"'{root}/{path}' cannot be read: {reason}", hint="check its permissions")
+
+
+def write_edits(home: Home, edits: Sequence[Edit]) -> None:
+    """Make files what was planned, one after the other, unless one has changed since."""
+    with home.lock(_LOCK):
+        for edit in edits:
+            _check_unchanged(home, edit)
+        for edit in edits:
+            try:
+                _write_edit(home, edit)
+            except OSError as error:
+                raise tell_failure(f"{home.root}/{edit.path}", error) from error
+
+
+def _check_unchanged(home: Home, edit: Edit) -> None:
+    if load_file(home.root, edit.path) != edit.before:
+        raise InputError(f"'{home.root}/{edit.path}' was changed meanwhile", hint="run it again")
+
+
+def _write_edit(home: Home, edit: Edit) -> None:
+    """What is remembered is written first and forgotten last: at no time is there an entry that nobody knows of."""
+    if edit.kept is not None:
+        _write_kept(home, edit.path, edit.kept)
+    if edit.is_change and edit.after is not None:
+        with hold_spot(home.root, edit.path, make=True) as spot:
+            _replace(home, edit, spot)
+    elif edit.is_change:
+        with hold_spot(home.root, edit.path) as spot:
+            _check_unchanged(home, edit)
+            os.unlink(spot.name, dir_fd=spot.folder)
+            os.fsync(spot.folder)
+    if edit.kept is None:
+        kept = _load_kept(home, edit.path)
+        _remove_folders(home.root, kept.folders if kept is not None and edit.after is None else ())
+        _remove_kept(home, edit.path)
+
+
+def _replace(home: Home, edit: Edit, spot: Spot) -> None:
+    # Beside it, not in `.remit`: the harness watches names, and this one it does not know.
+    waiting = spot._replace(name=name_half_written(spot.name))
+    write_spot(waiting, edit.after or b"", like=spot)
+    try:
+        _check_unchanged(home, edit)
+        move_spot(waiting, spot)
+    except BaseException:
+        remove_spot(waiting)
+        raise
+    os.fsync(spot.folder)
+
+
+def _list_missing(root: str, path: str) -> tuple[str, ...]:
+    """The folders that have to be made for a file, the outermost first."""
+    steps = path.split("/")[:-1]
+    folders = ["/".join(steps[: depth + 1]) for depth in range(len(steps))]
+    return tuple(folder for folder in folders if not os.path.lexists(f"{root}/{folder}"))
+
+
+def _remove_folders(root: str, folders: Sequence[str]) -> None:
+    """Remove folders that were made for a file, unless something else is in them by now."""
+    for folder in sorted(folders, reverse=True):
+        above, _, name = folder.rpartition("/")
+        with suppress(OSError):
+            handle = open_folder(root, above)
+            try:
+                os.rmdir(name, dir_fd=handle)
+            finally:
+                os.close(handle)
+
+
+# --- what is remembered ----------------------------------------------------------------------------------------------
+
+
+def is_remembered(home: Home, path: str) -> bool:
+    """Whether Remit has put something into a file."""
+    return os.path.lexists(f"{home.root}/{_FOLDER}/{_name_kept(path)}")
+
+
+def _name_kept(path: str) -> str:
+    return f"{path.lstrip('.').replace('/', '-')}.json"
+
+
+def _load_kept(home: Home, path: str) -> Kept | None:
+    """What was put into a file; None where nobody remembers, or in another way than this."""
+    try:
+        with hold_spot(home.root, f"{_FOLDER}/{_name_kept(path)}") as spot:
+            data = read_spot(spot, max_bytes=_MAX_KEPT_BYTES)
+        told = json.loads(data or b"")
+        return Kept(
+            str(told["after"]),
+            bool(told["is_ours"]),
+            tuple(Piece(int(at), str(text)) for at, text in told["pieces"]),
+            tuple(tuple(map(str, place)) for place in told["made"]),
+            tuple(folder for folder in map(str, told["folders"]) if path.startswith(f"{folder}/")),
+        )
+    except (OSError, RemitError, ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def _write_kept(home: Home, path: str, kept: Kept) -> None:
+    home.make_folder("harness")
+    data = json.dumps({"version": 1, "path": path, **kept._asdict()}).encode()
+    with hold_spot(home.root, f"{_FOLDER}/{_name_kept(path)}") as spot:
+        waiting = spot._replace(name=name_half_written(spot.name))
+        write_spot(waiting, data, like=spot)
+        move_spot(waiting, spot)
+        os.fsync(spot.folder)
+
+
+def _remove_kept(home: Home, path: str) -> None:
+    with suppress(FileNotFoundError), hold_spot(home.root, f"{_FOLDER}/{_name_kept(path)}") as spot:
+        remove_spot(spot)
+
+
+def _hash(data: bytes) -> str:
+    return sha256(data).hexdigest()
