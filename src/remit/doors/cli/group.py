@@ -62,6 +62,9 @@ SECTIONS = {
         "gc": "remit.doors.cli.gc",
     },
     "Connect": {
+        "hook": "remit.doors.cli.hook",
+        "mcp": "remit.doors.cli.mcp",
+        "may": "remit.doors.cli.may",
         "trust": "remit.doors.cli.trust",
     },
 }

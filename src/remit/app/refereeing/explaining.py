@@ -1,0 +1,45 @@
+"""Explaining: whether an agent may do something, and why, without anything being done."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.app.refereeing.roster import load_roster
+from remit.app.settings import find_workspace
+from remit.errors import InputError, find_meant
+from remit.policy import PROTECTED, Call, Ground, Permissions, judge
+from remit.workspace.home import Home
+
+if TYPE_CHECKING:
+    from remit.policy import Decision
+
+
+class Explained(NamedTuple):
+    """A decision, and what it was about."""
+
+    agent: str
+    tool: str
+    subject: str
+    decision: Decision
+
+
+def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude") -> Explained:
+    """What would be decided about a tool call of an agent: a command for bash, a file for the others."""
+    home = Home(find_workspace())
+    try:
+        roster = load_roster(home)
+    finally:
+        home.close()
+    entry = roster.find(agent, harness)
+    if entry is None:
+        names = sorted({name for agents in roster.agents.values() for name in agents})
+        meant = find_meant(agent, names)
+        hint = f"did you mean '{meant}'?" if meant else f"known are: {', '.join(names[:12]) or 'none'}"
+        raise InputError(f"there is no agent '{agent}'", hint=hint)
+    given = entry.permissions
+    layer = Permissions(given.get("tools"), given.get("allow", {}), given.get("deny", {}))
+    call = Call(tool, () if tool == "bash" or not subject else (subject,), subject if tool == "bash" else "")
+    cwd = os.getcwd()  # noqa: PTH109 - paths stay plain text
+    ground = Ground(home.root, cwd, os.path.expanduser("~"), os.path.realpath, PROTECTED)  # noqa: PTH111
+    return Explained(agent, tool, subject, judge(call, [layer], ground))
