@@ -60,7 +60,7 @@ async def serve(desk: Desk) -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="remit mcp: %(message)s")
     serving = Serving()
     link = _Link(desk)
-    server = _make_server(serving)
+    server = make_server(serving)
     running = asyncio.ensure_future(
         server.run(link.incoming, link.outgoing, server.create_initialization_options())  # ends with its input
     )
@@ -166,7 +166,9 @@ def _dump(message: types.JSONRPCMessage) -> str:
 # --- what the library calls ------------------------------------------------------------------------------------------
 
 
-def _make_server(serving: Serving) -> Server[Any]:
+def make_server(serving: Serving) -> Server[Any]:
+    """The library's server with all that is offered here."""
+
     async def list_tools(_: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult.model_validate({"tools": catalogue.list_tools()})
 

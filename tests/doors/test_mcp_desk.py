@@ -1,0 +1,226 @@
+"""The front desk says what the library would have said, only sooner."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import mcp_types as types
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp.shared.message import SessionMessage
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+
+from remit.app.serving import Serving
+from remit.doors.mcp import desk
+from remit.doors.mcp.desk import REPLAYED, Desk, answer
+from remit.doors.mcp.server import make_server
+from remit.doors.mcp.wire import Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+META = "io.modelcontextprotocol"
+LISTS = ("tools/list", "resources/templates/list", "ping")
+
+
+def ask(method: str, number: int = 1, **params: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+def open_with(version: str) -> dict[str, Any]:
+    client = {"name": "test", "version": "1"}
+    return ask("initialize", 0, protocolVersion=version, capabilities={}, clientInfo=client)
+
+
+def stamp(method: str, version: str = MODERN_PROTOCOL_VERSIONS[-1], **able: Any) -> dict[str, Any]:  # noqa: ANN401
+    meta = {
+        f"{META}/protocolVersion": version,
+        f"{META}/clientCapabilities": able,
+        f"{META}/clientInfo": {"name": "test", "version": "1"},
+    }
+    return ask(method, _meta=meta)
+
+
+def ask_library(*messages: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the library answers to some requests, one after the other."""
+
+    async def play() -> list[dict[str, Any]]:
+        send, receive = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        say, said = anyio.create_memory_object_stream[SessionMessage](10)
+        server = make_server(Serving())
+        running = asyncio.ensure_future(server.run(receive, say, server.create_initialization_options()))
+        found = []
+        for message in messages:
+            await send.send(SessionMessage(types.jsonrpc_message_adapter.validate_python(message, by_name=False)))
+            if "id" in message:
+                told = await said.receive()
+                found.append(json.loads(told.message.model_dump_json(by_alias=True, exclude_unset=True)))
+        await send.aclose()
+        await running
+        said.close()
+        return found
+
+    return asyncio.run(play())
+
+
+def test_the_versions_are_those_of_the_library() -> None:
+    assert desk.HANDSHAKES == HANDSHAKE_PROTOCOL_VERSIONS
+    assert desk.STATELESS == MODERN_PROTOCOL_VERSIONS
+
+
+@pytest.mark.parametrize("version", [*HANDSHAKE_PROTOCOL_VERSIONS, "1999-01-01", "2026-07-28"])
+def test_an_opening_is_answered_as_the_library_does(version: str) -> None:
+    opening = open_with(version)
+    told, *listed = ask_library(opening, *(ask(method) for method in LISTS))
+    own = answer(opening)
+    if version in HANDSHAKE_PROTOCOL_VERSIONS[:-2]:
+        assert own is None
+        return
+    assert own == told["result"]
+    for method, expected in zip(LISTS, listed, strict=True):
+        assert answer(ask(method), version=own["protocolVersion"]) == expected["result"], method
+
+
+@pytest.mark.parametrize("method", ["server/discover", "tools/list", "resources/templates/list"])
+def test_a_request_that_says_its_version_is_answered_as_the_library_does(method: str) -> None:
+    for able in ({}, {"elicitation": {}, "roots": {"listChanged": True}}):
+        asked = stamp(method, **able)
+        assert answer(asked) == ask_library(asked)[0]["result"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        ask("tools/list"),
+        ask("tools/call", name="status"),
+        ask("tools/list", cursor="x"),
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "1.0", "id": 1, "method": "ping"},
+        {"jsonrpc": "2.0", "id": True, "method": "ping"},
+        {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []},
+        ask("initialize"),
+        ask("initialize", protocolVersion=3, capabilities={}, clientInfo={"name": "x", "version": "1"}),
+        ask("initialize", protocolVersion="2025-11-25", capabilities=[], clientInfo={"name": "x", "version": "1"}),
+        ask("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "x"}),
+        stamp("tools/list", "2099-01-01"),
+        stamp("tools/call"),
+        ask("server/discover"),
+    ],
+)
+def test_what_is_unusual_is_left_to_the_library(message: dict[str, Any]) -> None:
+    assert answer(message) is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    method=st.sampled_from(["initialize", "server/discover", *LISTS, "x"]),
+    params=JSON,
+    key=st.sampled_from(["_meta", "clientInfo", "capabilities", "protocolVersion", "cursor"]),
+    value=JSON,
+)
+def test_no_message_breaks_it(method: str, params: Any, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
+    full = {**open_with("2025-11-25")["params"], key: value}
+    for each in (params, full, {"_meta": {f"{META}/protocolVersion": value, f"{META}/clientCapabilities": params}}):
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": each}
+        assert isinstance(answer(message, version="2025-11-25"), dict | None)
+
+
+# --- handing over ----------------------------------------------------------------------------------------------------
+
+
+class Ends:
+    """Both ends of a wire: a test writes and reads, a desk is at the other."""
+
+    def __init__(self) -> None:
+        source, self._write = os.pipe()
+        self._read, target = os.pipe()
+        self.desk = Desk(Wire(source, target))
+        self.thread = threading.Thread(target=self.desk.run, daemon=True)
+        self.thread.start()
+        self._file = os.fdopen(self._read, "rb")
+        self._handles = [source, target]
+
+    def send(self, *messages: dict[str, Any]) -> None:
+        """Send messages, all at once."""
+        os.write(self._write, b"".join(json.dumps(each).encode() + b"\n" for each in messages))
+
+    def receive(self) -> dict[str, Any]:
+        """The next answer."""
+        found: dict[str, Any] = json.loads(self._file.readline())
+        return found
+
+    def end(self) -> None:
+        """Send nothing more."""
+        os.close(self._write)
+        self.thread.join(10)
+        assert not self.thread.is_alive()
+
+    def close(self) -> None:
+        """Let go of all that is open."""
+        self._file.close()
+        for handle in self._handles:
+            os.close(handle)
+
+
+@pytest.fixture
+def ends() -> Iterator[Ends]:
+    both = Ends()
+    yield both
+    both.close()
+
+
+def test_what_is_not_answered_is_kept_in_its_order_behind_the_opening(ends: Ends) -> None:
+    call, done = ask("tools/call", 5, name="status"), {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    ends.send(open_with("2025-11-25"), done, ask("tools/list", 2), call, ask("ping", "three"))
+    assert [ends.receive()["id"] for _ in range(3)] == [0, 2, "three"]
+    ends.end()
+    kept, has_ended = ends.desk.hand_over(lambda _: None, lambda: None)
+    assert has_ended
+    assert kept == [open_with("2025-11-25") | {"id": REPLAYED}, done, call]
+    assert ends.desk.owes
+    ends.desk.forget(5)
+    assert not ends.desk.owes
+
+
+def test_what_comes_after_the_hand_over_goes_to_the_library_at_once(ends: Ends) -> None:
+    taken: list[dict[str, Any]] = []
+    over = threading.Event()
+    assert ends.desk.hand_over(taken.append, over.set) == ([], False)
+    ends.send(open_with("2025-11-25"), ask("tools/list", 2))
+    ends.end()
+    assert [each["id"] for each in taken] == [0, 2]
+    assert over.is_set()
+
+
+def test_who_waits_for_an_agent_does_not_hold_the_end_up(ends: Ends) -> None:
+    ends.desk.hand_over(lambda _: None, lambda: None)
+    ends.send(ask("tools/call", 1, name="delegate"), ask("tools/call", 2, name="result"))
+    ends.send(ask("tools/call", 3, name="lint"), {"jsonrpc": "2.0", "method": "notifications/cancelled",
+                                                  "params": {"requestId": 3}})  # fmt: skip
+    ends.end()
+    assert not ends.desk.owes
+
+
+def test_without_the_library_requests_are_refused(ends: Ends) -> None:
+    ends.send(open_with("2025-11-25"), ask("tools/call", 2, name="status"))
+    assert ends.receive()["id"] == 0
+    while not ends.desk.owes:
+        pass
+    ends.desk.give_up("it is broken")
+    told = ends.receive()
+    assert (told["id"], told["error"]["code"], told["error"]["message"]) == (2, -32603, "it is broken")
+    ends.send(ask("tools/call", 3, name="status"))
+    assert ends.receive()["id"] == 3
+    ends.end()
