@@ -19,7 +19,7 @@ from remit.delegate.handed_on import HandedOn, load_handed_on
 from remit.delegate.judgement import Scene, judge_answer, look_around
 from remit.delegate.referee import answers
 from remit.delegate.referee.tools import get_operation
-from remit.delegate.referee.who import find_own, find_transcript
+from remit.delegate.referee.who import MAIN, find_own, find_transcript
 from remit.delegate.report import add_steps, load_report, make_report, render_report
 from remit.delegate.terms import read_terms
 from remit.errors import RemitError
@@ -36,7 +36,7 @@ from remit.workspace.ledger.delegations import (
     record_attempt,
 )
 from remit.workspace.ledger.events import add_event, load_last_event, read_clock_ms
-from remit.workspace.ledger.refereed import count_block, find_by_agent, find_by_call, list_tool_uses
+from remit.workspace.ledger.refereed import bind, count_block, find_by_agent, find_by_call, list_tool_uses
 from remit.workspace.ledger.texts import keep_texts, load_text
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 
 _MAX_FINDINGS = 50
 _MAX_REASON = 300
+_MAX_ANSWER_CHARS = 6_000
+"""More than that floods a caller that gets the answer itself."""
 _ACCEPTED = ("accepted", "repaired")
 
 
@@ -89,6 +91,8 @@ def check_stop(event: Event, home: Home) -> answers.Answer:
     if _is_cancelled(home, row):
         _conclude(home, row, answer, judgement, ending="cancelled")
     elif judgement is not None and judgement.accepted:
+        if _is_flood(own, answer):
+            return _ask_for_less(home, row, answer, judgement)
         _conclude(home, row, answer, judgement)
     elif own.blocks < read_terms(row.details).reasks:
         return _send_back(home, row, answer, judgement)
@@ -107,6 +111,23 @@ def _send_back(home: Home, row: Delegation, answer: str, judgement: Judgement | 
         count_block(db, row.session_id)
         add_event(db, "sent_back", {"number": number}, session_id=row.session_id)
     return answers.block(render_reask(findings, dialect=read_terms(row.details).dialect, session_id=row.session_id))
+
+
+def _is_flood(own: Refereed, answer: str) -> bool:
+    """Whether a long answer would reach its caller as it is, because the harness lets nobody replace it there."""
+    return not own.waited and own.agent_id != MAIN and own.blocks == 0 and len(answer) > _MAX_ANSWER_CHARS
+
+
+def _ask_for_less(home: Home, row: Delegation, answer: str, judgement: Judgement) -> answers.Answer:
+    number = count_attempts(home.ledger, row.session_id) + 1
+    _keep_attempt(home, row, answer, judgement, number)
+    with home.ledger.transaction() as db:
+        count_block(db, row.session_id)
+        add_event(db, "sent_back", {"number": number}, session_id=row.session_id)
+    return answers.block(
+        f"Your return is in order, but your caller gets the whole message, and it has {len(answer):,} characters. "
+        "Send the return alone, as you had it: what belongs with it is in your files."
+    )
 
 
 def _is_cancelled(home: Home, row: Delegation) -> bool:
@@ -293,7 +314,7 @@ def hand_over(event: Event, home: Home) -> answers.Answer:
     if own is None or row is None:
         return {}
     if response.get("isAsync") is True or event.harness == "codex":
-        _stop_waiting(home, own, response)
+        _stop_waiting(home, own, _read_agent_id(event.response))
         return {}
     _note_usage(home, row, response)
     answer = _read_content(response)
@@ -317,13 +338,23 @@ def drop_call(event: Event, home: Home) -> None:
         lose(home, row, " ".join(event.error.split())[:_MAX_REASON] or "the harness gave no reason")
 
 
-def _stop_waiting(home: Home, own: Refereed, response: Mapping[str, Any]) -> None:
-    """The caller goes on at once, and hears of the answer by another way."""
-    from remit.workspace.ledger.refereed import bind  # noqa: PLC0415 - for one kind of call
+def _read_agent_id(response: object) -> str:
+    """What the harness calls the agent that it has started; Codex tells it in a text."""
+    from remit.quick_json import parse_json  # noqa: PLC0415 - only here
 
+    if isinstance(response, str):
+        with suppress(ValueError):
+            response = parse_json(response)
+    told = response if isinstance(response, dict) else {}
+    found = next((told[key] for key in ("agentId", "agent_id") if isinstance(told.get(key), str)), "")
+    return found[:_MAX_REASON]
+
+
+def _stop_waiting(home: Home, own: Refereed, agent_id: str) -> None:
+    """The caller goes on at once, and hears of the answer by another way."""
     with home.ledger.transaction() as db:
-        if own.agent_id is None and isinstance(response.get("agentId"), str):
-            bind(db, own.session_id, response["agentId"])
+        if own.agent_id is None and agent_id:
+            bind(db, own.session_id, agent_id)
         db.execute("UPDATE refereed SET waited = 0 WHERE session_id = ?", (own.session_id,))
         db.execute("UPDATE delegations SET awaited = 0 WHERE session_id = ?", (own.session_id,))
 
