@@ -1,0 +1,125 @@
+"""The packages that travel: what they say of themselves, and that the harness that they are for takes them."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from remit.testing import ScriptedModel, call, find_cli, say
+
+ROOT = Path(__file__).parents[2]
+FILES = ROOT / "src" / "remit" / "harness_files"
+GUARDING = {"PreToolUse", "SubagentStop"}
+ON_TOOLS = {"PreToolUse", "PostToolUse", "PostToolUseFailure"}
+LIFECYCLE = ("research", "plan", "implement", "revise", "review")
+
+
+def load(path: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((ROOT / path).read_text())
+    return content
+
+
+def test_the_plugin_is_the_version_that_the_package_is() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    plugin = load(".claude-plugin/plugin.json")
+    assert (plugin["name"], plugin["version"], plugin["license"]) == ("remit", project["version"], project["license"])
+    (entry,) = load(".claude-plugin/marketplace.json")["plugins"]
+    assert {key: entry[key] for key in ("name", "description", "license")} == {
+        key: plugin[key] for key in ("name", "description", "license")
+    }
+    assert (ROOT / plugin["hooks"]).is_file()
+    assert plugin["mcpServers"] == {"remit": {"command": "remit", "args": ["mcp"]}}
+
+
+@pytest.mark.parametrize("harness", ["claude", "codex"])
+def test_events_that_guard_block_when_their_hook_is_killed(harness: str) -> None:
+    content = load(f"src/remit/harness_files/{harness}/hooks.json")
+    assert content.keys() == {"description", "hooks"}  # Codex refuses a file with any other key
+    for event, groups in content["hooks"].items():
+        ((group,),) = (groups,)
+        (hook,) = group["hooks"]
+        assert hook["command"] == ("remit hook || exit 2" if event in GUARDING else "remit hook"), event
+        assert hook["timeout"] >= 20
+        assert group.get("matcher") == ("*" if event in ON_TOOLS else None), event
+    assert GUARDING | {"PostToolUse", "SubagentStart", "Stop", "SessionStart"} <= content["hooks"].keys()
+
+
+def test_what_only_one_harness_has_is_registered_there_alone() -> None:
+    claude, codex = (load(f"src/remit/harness_files/{name}/hooks.json")["hooks"].keys() for name in ("claude", "codex"))
+    assert claude - codex == {"PostToolUseFailure", "StopFailure"}
+    assert codex - claude == {"UserPromptSubmit"}  # it tells a subagent's id together with its prompt
+
+
+def test_the_plugin_for_opencode_fetches_nothing() -> None:
+    text = (FILES / "opencode" / "remit.js").read_text()
+    assert re.findall(r'(?:from|import\(|require\()\s*"([^"]+)"', text) == ["node:child_process"]
+    assert text.count('const COMMAND = ["remit", "hook"]') == 1  # the place that is filled in
+
+
+@pytest.mark.parametrize("name", LIFECYCLE)
+def test_each_step_of_a_task_has_its_command(name: str) -> None:
+    text = (ROOT / "commands" / f"{name}.md").read_text()
+    head, body = text.removeprefix("---\n").split("\n---\n")
+    assert re.findall(r"^([\w-]+):", head, re.MULTILINE) == ["description", "argument-hint", "allowed-tools"]
+    assert f"`remit {name} NUMBER" in body
+    assert set(re.findall(r"/remit:(\w+)", body)) <= {*LIFECYCLE}
+
+
+def test_commands_and_the_skill_name_commands_that_there_are() -> None:
+    from remit.doors.cli.group import COMMANDS  # noqa: PLC0415 - the command line is not needed by the others
+
+    texts = [path.read_text() for path in (*ROOT.glob("commands/*.md"), *ROOT.glob("skills/*/SKILL.md"))]
+    named = {name for text in texts for name in re.findall(r"`remit ([a-z]+)", text)}
+    assert {"run", "wait", "show", *LIFECYCLE} <= named
+    assert named <= {*COMMANDS}
+
+
+@pytest.mark.slow
+def test_claude_code_finds_nothing_wrong_with_the_plugin(tmp_path: Path) -> None:
+    program = find_cli("claude")
+    if program is None:
+        pytest.skip("claude is not installed: run `make agents`")
+    with ScriptedModel({"none": [say("")]}) as model:
+        environ = model.environ("claude", tmp_path)
+    for manifest in ("marketplace.json", "plugin.json"):
+        words = (program, "plugin", "validate", "--strict", str(ROOT / ".claude-plugin" / manifest))
+        ran = subprocess.run(words, env=environ, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        assert "Validation passed" in ran.stdout
+
+
+@pytest.mark.slow
+def test_claude_code_loads_all_of_the_plugin(tmp_path: Path) -> None:
+    program = find_cli("claude")
+    if program is None:
+        pytest.skip("claude is not installed: run `make agents`")
+    home, log, programs, root = (tmp_path / name for name in ("home", "log", "bin", "root"))
+    for folder in (home, programs, root):
+        folder.mkdir()
+    (programs / "remit").write_text(f'#!/bin/sh\n{{ echo "$@"; cat; }} >> {log}\n')
+    (programs / "remit").chmod(0o755)
+    with ScriptedModel({"work": [call("bash", command="exit 3"), say("Done.")]}) as model:
+        environ = model.environ("claude", home)
+        environ["PATH"] = f"{programs}:{environ['PATH']}"
+        words = (
+            program,
+            "-p",
+            model.mark("work"),
+            "--permission-mode=acceptEdits",
+            "--allowedTools=Bash",
+            "--plugin-dir",
+            str(ROOT),
+        )
+        subprocess.run(words, env=environ, cwd=root, stdin=subprocess.DEVNULL, check=True, capture_output=True)
+        told = json.dumps(model.requests[0].body)
+    assert "remit:delegate-with-remit" in told
+    assert [name for name in LIFECYCLE if f"remit:{name}" not in told] == []
+    events = re.findall(r'"hook_event_name":"(\w+)"', log.read_text())
+    assert {"SessionStart", "PreToolUse", "PostToolUseFailure", "Stop", "SessionEnd"} <= {*events}
+    assert "\nmcp\n" in f"\n{log.read_text()}"  # the server is started, too
