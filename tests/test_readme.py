@@ -69,12 +69,13 @@ def test_the_session_with_tasks_goes_as_it_shows(tmp_path: Path) -> None:
 
 
 def test_the_settings_that_are_shown_are_settings() -> None:
-    delegation, lint = blocks("toml")
+    delegation, referee, lint = blocks("toml")
     settings = parse_settings(lint).lint
     assert (settings.ignore, settings.fail_on) == (("AGT137",), "error")
     told = parse_settings(delegation).delegation
     assert (told.delegate.runner, told.limits.running, told.budget.max_usd) == ("claude", 8, 5.0)
     assert told.lifecycle["audit"].like == "review"
+    assert parse_settings(referee).delegation.referee.hold == ("general-purpose",)
 
 
 def test_the_python_example_runs() -> None:
