@@ -102,6 +102,7 @@ def test_a_link_that_leads_outside_is_an_error_whatever_the_status(tmp_path: Pat
     assert remit.check(fenced(stopped("partial", {"/artifacts": artifacts})), root=root).outcome == "invalid"
 
 
+@pytest.mark.slow
 def test_however_many_files_are_claimed_none_goes_unseen(tmp_path: Path) -> None:
     """R0.12: the file after ten thousand others is a claim like any other."""
     write(tmp_path, "d/a.md", "x")

@@ -498,6 +498,7 @@ def test_no_value_breaks_the_compiler(values: dict[str, Any], to: str) -> None:
     assert all(finding.place for finding in compiled.findings)
 
 
+@pytest.mark.slow
 @given(st.text(max_size=30))
 def test_a_name_never_leads_out_of_the_folder(name: str) -> None:
     made = make_name(name)

@@ -128,6 +128,7 @@ KEYS = ("name", "description", "agent_type", "mode", "timeout", "tools", "permis
         "lifecycle", "agent", "routing")  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     key=st.sampled_from(KEYS),

@@ -109,6 +109,7 @@ SCRAPS = st.lists(
 ).map("".join)  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(SCRAPS)
 def test_reading_never_fails(text: str) -> None:

@@ -39,6 +39,7 @@ def gate() -> Iterator[threading.Event]:
     event.set()
 
 
+@pytest.mark.slow
 def test_functions_that_hang_hold_up_nobody_and_are_told(root: Path, gate: threading.Event) -> None:
     many = 40  # more than any pool of threads would have
 

@@ -319,6 +319,7 @@ ENVELOPES = st.builds(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(ENVELOPES, st.integers(MIN_TOKENS, 1_500))
 def test_any_envelope_fits_and_tells_what_it_left_out(whole: Envelope, max_tokens: int) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+import pytest
+
 from remit.delegate.broker import Broker
 from remit.delegate.terms import Terms
 from remit.errors import StorageError
@@ -15,8 +17,6 @@ from remit.workspace.ledger.slots import Slots
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from remit.workspace.ledger.store import Connection
 
@@ -95,6 +95,7 @@ def test_who_came_first_is_first_also_in_another_process(tmp_path: Path) -> None
     asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_one_that_nobody_lets_in_holds_up_no_other(tmp_path: Path) -> None:
     async def run() -> None:
         broker = make_broker(tmp_path, Slots(running=1))

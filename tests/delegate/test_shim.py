@@ -323,6 +323,7 @@ def test_a_flood_is_cut_and_its_end_is_kept(tmp_path: Path) -> None:
     assert load_tail(attempt.folder, result, stream="err") is None
 
 
+@pytest.mark.slow
 def test_what_never_falls_silent_is_not_listened_to_for_ever(tmp_path: Path) -> None:
     """Without a namespace a daemon may survive, and print as fast as anybody reads."""
     words = f"""

@@ -52,6 +52,7 @@ def test_random_texts_have_no_more_tokens_than_the_bound() -> None:
         assert count(text) <= bound_tokens(text), text
 
 
+@pytest.mark.slow
 def test_random_sentences_have_no_more_tokens_than_the_bound() -> None:
     draw = random.Random(6)  # noqa: S311 - no secret
     joints = [" ", " ", " ", "  ", "_", "'", "'s ", "-", '": "', "\n", ".", "(", "/", "1", "é", "…", "—", "\t", "{\n"]

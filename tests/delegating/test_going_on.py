@@ -106,6 +106,7 @@ def test_a_note_that_cannot_be_written_ends_nothing(
     assert failed
 
 
+@pytest.mark.slow
 def test_a_ledger_that_is_busy_for_long_is_waited_for(
     root: Path, agent: ScriptedAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:

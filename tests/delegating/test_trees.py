@@ -93,6 +93,7 @@ def test_what_an_agent_left_behind_ends_with_it(root: Path) -> None:
     asyncio.run(play())
 
 
+@pytest.mark.slow
 def test_work_without_a_file_below_its_like_is_no_circle(root: Path) -> None:
     """R2.5 is about agents: two commands are two, up to the depth that is allowed."""
     os.environ.pop("REMIT_TICKET", None)

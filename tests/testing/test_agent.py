@@ -194,6 +194,7 @@ def test_no_fault_is_taken_for_completed_work(root: Path, agent: ScriptedAgent, 
     assert not agent.list_living()
 
 
+@pytest.mark.slow
 def test_what_was_written_before_the_end_is_saved(root: Path, agent: ScriptedAgent) -> None:
     envelope = delegate(root, agent.writes("part.md", "half").hangs(), timeout_s=SHORT_S)
     assert [artifact.path for artifact in envelope.artifacts] == ["part.md"]

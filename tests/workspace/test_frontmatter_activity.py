@@ -156,6 +156,7 @@ def test_what_is_no_plain_list_is_told_and_left_alone(head: str) -> None:
     assert (edited.finding.code, edited.finding.pointer) == ("ACT002", "/activity")
 
 
+@pytest.mark.slow
 def test_a_list_does_not_grow_without_an_end() -> None:
     text = "---\na: 1\n---\n"
     for start in range(0, 500, 100):

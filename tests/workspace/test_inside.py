@@ -113,6 +113,7 @@ def race(root: Path, outside: Path, act: Callable[[], object], *, rounds: int) -
     return done, count[0]
 
 
+@pytest.mark.slow
 def test_a_folder_that_becomes_a_link_meanwhile_leads_nowhere(tmp_path: Path) -> None:
     root, outside = make(tmp_path)
     _, exchanged = race(root, outside, lambda: replace_inside(str(root), "specs/a.md", b"x"), rounds=400)

@@ -143,6 +143,7 @@ def test_a_worktree_is_gone_on_with_where_it_is(remit: Remit, harness: Harness) 
     assert "Go on with this work" not in resumed[2]
 
 
+@pytest.mark.slow
 def test_what_cannot_go_on_is_refused_with_what_can_be_done(remit: Remit, agent: ScriptedAgent) -> None:
     def resume() -> str:
         ended = remit("resume", "-")
@@ -161,6 +162,7 @@ def test_what_cannot_go_on_is_refused_with_what_can_be_done(remit: Remit, agent:
     assert len(list_rows(remit.folder)) == 3
 
 
+@pytest.mark.slow
 def test_what_is_open_is_neither_resumed_nor_retried(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.hangs(), until="hung")
     for command in ("resume", "retry"):
@@ -195,6 +197,7 @@ def test_retry_asks_for_the_same_with_other_limits(remit: Remit, agent: Scripted
     assert len(agent.did("began")) == 2
 
 
+@pytest.mark.slow
 def test_retry_can_be_left_to_itself(remit: Remit, agent: ScriptedAgent) -> None:
     remit("run", "-", "x", "--command", agent.obeys().command)
     ended = remit("retry", "-", "--detach", "--json")
@@ -207,6 +210,7 @@ def test_retry_can_be_left_to_itself(remit: Remit, agent: ScriptedAgent) -> None
 # Logs
 
 
+@pytest.mark.slow
 def test_logs_of_a_program_are_what_it_printed_without_secrets(remit: Remit, agent: ScriptedAgent) -> None:
     key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAKC\n-----END RSA PRIVATE KEY-----\n"
     agent.says(f"\x1b[2Jtoken {SECRET}\n{key}after\n").floods(100, stream="err").returns(status="blocked")
@@ -276,6 +280,7 @@ def test_who_follows_what_nobody_drives_is_told(remit: Remit, agent: ScriptedAge
     assert ended.err.decode() == f"nobody drives it, and its agent has ended: remit wait {session} takes it over\n"
 
 
+@pytest.mark.slow
 def test_logs_of_a_function_are_its_answer(remit: Remit) -> None:
     program = """
 import asyncio
@@ -291,6 +296,7 @@ asyncio.run(main())
     assert "was a function of a program" in remit("retry", "-").complaint
 
 
+@pytest.mark.slow
 def test_an_exception_of_a_function_is_kept_with_its_trace(remit: Remit) -> None:
     """R2.12."""
     program = """

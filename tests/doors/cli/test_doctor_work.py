@@ -126,6 +126,7 @@ def test_an_agent_that_outlives_its_delegation_is_told_and_ended(remit: Remit, a
     home.close()
 
 
+@pytest.mark.slow
 def test_an_agent_that_runs_in_a_circle_is_told(remit: Remit, agent: ScriptedAgent) -> None:
     put(remit, ".opencode/agent/subagents/parent.md", PARENT.replace("- child", "- parent"))
     for _ in range(3):

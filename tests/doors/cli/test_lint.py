@@ -536,6 +536,7 @@ def test_a_cache_with_other_edits_in_it_does_not_change_a_file(inside: Inside) -
 # Diff
 
 
+@pytest.mark.slow
 def test_a_diff_changes_nothing_and_git_applies_it(remit: Remit) -> None:
     git(remit.folder, "init", "-q")
     make_faulty(remit)

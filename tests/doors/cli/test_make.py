@@ -228,6 +228,7 @@ def test_after_a_failure_it_can_be_made_again(inside: Inside) -> None:
 # Migrate
 
 
+@pytest.mark.slow
 def test_a_diff_changes_nothing_and_applies(remit: Remit) -> None:
     git(remit.folder, "init")
     for name, text in {
@@ -373,6 +374,7 @@ def make_sources(remit: Remit, *names: str) -> None:
         put(remit, f"agents/{name}.md", write_source(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", TARGETS)
 def test_agents_are_compiled_and_checked(remit: Remit, to: str) -> None:
     make_sources(remit, "a")

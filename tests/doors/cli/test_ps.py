@@ -86,6 +86,7 @@ def test_an_id_can_be_cut_short_and_misspelt(inside: Inside, command: str) -> No
 # At work
 
 
+@pytest.mark.slow
 def test_somebody_elses_agent_is_seen_at_work(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.says("looking around\n").hangs(), "--timeout", "5m", until="hung")
     try:
@@ -114,6 +115,7 @@ def test_somebody_elses_agent_is_seen_at_work(remit: Remit, agent: ScriptedAgent
     assert load(remit("ps", "--all", "--json"))[0]["standing"] == "failed"
 
 
+@pytest.mark.slow
 def test_cancel_gives_the_reason_and_can_be_said_twice(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.forks("setsid").hangs(), until="hung")
     ended = remit("cancel", session[-6:], "--reason", "it is the wrong branch")
@@ -126,6 +128,7 @@ def test_cancel_gives_the_reason_and_can_be_said_twice(remit: Remit, agent: Scri
     assert "another" not in again.text
 
 
+@pytest.mark.slow
 def test_a_tree_is_shown_and_ended_as_a_whole(remit: Remit, agent: ScriptedAgent) -> None:
     put(remit, ".opencode/agent/subagents/parent.md", PARENT)
     child = ScriptedAgent(Path(agent.program).parent, "child")
@@ -220,6 +223,7 @@ def test_whoever_waits_takes_over_what_nobody_drives(remit: Remit, agent: Script
     assert len(agent.did("began")) == 1
 
 
+@pytest.mark.slow
 def test_what_nobody_drives_can_be_cancelled(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.hangs(), until="hung")
     kill_driver(remit, session)
@@ -305,6 +309,7 @@ open("told.json", "w").write(json.dumps(told))
 # All of it
 
 
+@pytest.mark.slow
 def test_show_tells_what_was_claimed_and_what_was_done(remit: Remit, agent: ScriptedAgent) -> None:
     put(remit, "report.md", "from last week\n")
     remit("run", "-", "Write a report.", "--command", agent.lies().command)
@@ -321,6 +326,7 @@ def test_show_tells_what_was_claimed_and_what_was_done(remit: Remit, agent: Scri
     assert "texts" not in told
 
 
+@pytest.mark.slow
 def test_full_has_every_word_but_no_secret_and_no_escape(remit: Remit, agent: ScriptedAgent) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
     agent.says(f"\x1b[2J\x1b]0;owned\x07 my token is {secret}\n").obeys()
@@ -358,6 +364,7 @@ def load_key(folder: Path) -> str:
     return str(key.decode())
 
 
+@pytest.mark.slow
 def test_a_record_without_files_is_shown_as_far_as_it_goes(remit: Remit, agent: ScriptedAgent) -> None:
     remit("run", "-", "Write a report.", "--command", agent.obeys().command)
     home = Home(str(remit.folder))

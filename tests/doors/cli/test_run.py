@@ -91,6 +91,7 @@ def test_json_is_all_that_a_program_gets(remit: Remit, agent: ScriptedAgent) -> 
     assert ended.out.count(b"\n") == 1
 
 
+@pytest.mark.slow
 def test_a_commit_that_was_asked_for_is_missed(remit: Remit, agent: ScriptedAgent) -> None:
     """Without git there is none; nobody is told who did not ask for it in so many words."""
     shutil.rmtree(remit.folder / ".git")
@@ -103,6 +104,7 @@ def test_a_commit_that_was_asked_for_is_missed(remit: Remit, agent: ScriptedAgen
     assert (set_up["status"], set_up["findings"]) == ("completed", [])
 
 
+@pytest.mark.slow
 def test_a_name_that_has_no_file_is_told(remit: Remit, agent: ScriptedAgent) -> None:
     """A misspelled agent works without its file; who wants none says so."""
     put(remit, "agents/researcher.md", PARENT.replace("name: parent", "name: researcher"))
@@ -143,6 +145,7 @@ def test_a_lie_is_no_success(remit: Remit, agent: ScriptedAgent) -> None:
     assert agent.did("returned")
 
 
+@pytest.mark.slow
 def test_a_hanging_agent_ends_at_its_time(remit: Remit, agent: ScriptedAgent) -> None:
     ended = remit("run", "-", "Write a report.", "--command", agent.hangs().command, "--timeout", "0.5s")
     assert ended.code == 1
@@ -180,6 +183,7 @@ def test_a_program_that_is_not_there_could_not_run(remit: Remit) -> None:
     assert load(ended)["ending"] == "refused"
 
 
+@pytest.mark.slow
 def test_limits_that_cannot_be_held_are_told_before_and_afterwards(remit: Remit, agent: ScriptedAgent) -> None:
     limits = ("--max-tokens", "1", "--max-usd", "0.000001", "--max-seconds", "60")
     ended = remit("run", "-", "Write a report.", "--command", agent.obeys().command, *limits)
@@ -245,6 +249,7 @@ def test_options_become_terms(remit: Remit, agent: ScriptedAgent) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_task_is_told_to_the_agent(remit: Remit, agent: ScriptedAgent) -> None:
     assert remit("task", "new", "Measure the uploads").code == 0
     ended = remit("run", "-", "Begin.", "--task", "1", "--command", agent.obeys().command, "--json")
@@ -323,6 +328,7 @@ main()
     assert agent.list_living() == []
 
 
+@pytest.mark.slow
 def test_a_signal_that_was_ignored_stays_so(remit: Remit, agent: ScriptedAgent) -> None:
     """As `nohup` does it, or a shell for what runs in its background."""
     prelude = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); from remit.doors.cli import main; main()"
@@ -509,6 +515,7 @@ def test_nobody_takes_it_before_its_driver_has_it(remit: Remit, agent: ScriptedA
         assert len(agent.did("began", session=session_id)) == 1
 
 
+@pytest.mark.slow
 def test_who_is_driven_is_not_driven_again(remit: Remit, agent: ScriptedAgent) -> None:
     process = start_hanging(remit, agent)
     (row,) = list_rows(remit.folder)
@@ -539,6 +546,7 @@ version: 1.0.0
 """
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_the_request_is_told_aside(remit: Remit, agent: ScriptedAgent) -> None:
     put(remit, ".opencode/agent/subagents/reporter.md", AGENT)
     command = agent.obeys().command

@@ -35,6 +35,7 @@ def load_lines(ended: Ended) -> list[dict[str, Any]]:
     return [json.loads(line) for line in ended.out.splitlines()]
 
 
+@pytest.mark.slow
 def test_each_line_has_its_result_in_order(remit: Remit, agent: ScriptedAgent) -> None:
     file = remit.write("prompts.jsonl", THREE)
     command = agent.obeys({"${session}.md": "# ${session}\n"}).command
@@ -48,6 +49,7 @@ def test_each_line_has_its_result_in_order(remit: Remit, agent: ScriptedAgent) -
     assert works == ["Write one.", "Write two.", "Write three."]
 
 
+@pytest.mark.slow
 def test_json_is_a_line_for_each_and_the_file_can_be_piped_in(remit: Remit, agent: ScriptedAgent) -> None:
     ended = remit("run", "-", "--each", "-", "--command", agent.obeys().command, "--json", text=THREE)
     told = load_lines(ended)
@@ -142,6 +144,7 @@ def test_a_signal_ends_what_runs_and_begins_nothing_more(remit: Remit, agent: Sc
     assert b"cancelling; once more does not wait for it" in err
 
 
+@pytest.mark.slow
 def test_a_bar_on_a_terminal(remit: Remit, agent: ScriptedAgent) -> None:
     file = remit.write("prompts.jsonl", THREE)
     command = agent.sleeps(0.3).obeys({"${session}.md": "# ${session}\n"}).command

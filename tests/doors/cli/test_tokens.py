@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+import pytest
+
 from remit.workspace.home import Home
 from remit.workspace.ledger.texts import load_text
 from tests.doors.cli.test_lint import put
@@ -27,6 +29,7 @@ Write {{OUTPUT_DIR}}/{{DATE}}_{{TOPIC_SLUG}}.md for task {{TASK_ID}}, in {{COLOU
 """
 
 
+@pytest.mark.slow
 def test_tokens_of_the_agents_own_file_are_filled_or_it_is_not_started(remit: Remit) -> None:
     """R4.11, C15."""
     put(remit, ".opencode/agent/subagents/recorder.md", RECORDING)

@@ -242,6 +242,7 @@ def test_a_file_from_the_future_is_hashed_each_time(tmp_path: Path, monkeypatch:
 # Exchanged while it is looked at
 
 
+@pytest.mark.slow
 def test_a_walk_never_leaves_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = write_tree(tmp_path / "root", {"docs/b.md": "two"})
     write_tree(tmp_path, {"outside/secret.md": "x"})

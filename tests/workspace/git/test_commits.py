@@ -124,6 +124,7 @@ def test_a_name_is_only_a_name(checkout: Checkout, name: str) -> None:
     assert checkout.git("status", "--porcelain") == " M a.md\n"
 
 
+@pytest.mark.slow
 def test_many_paths_are_committed_together(checkout: Checkout) -> None:
     names = [f"many/{number:04}.md" for number in range(1200)]
     for name in names:

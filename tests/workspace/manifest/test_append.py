@@ -323,6 +323,7 @@ def test_a_disk_that_fails_is_told_and_nothing_is_left(
     assert desk.appender.add(make_given(), day=DAY).accepted
 
 
+@pytest.mark.slow
 def test_killed_at_any_step_the_manifest_has_the_entry_or_not(tmp_path: Path) -> None:
     """And the next one can be added."""
     outcomes = set()

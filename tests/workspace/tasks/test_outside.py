@@ -165,6 +165,7 @@ def test_a_program_that_only_talks_or_says_nothing_ends_in_time(tmp_path: Path, 
         run(f"{tool} {name} {{id}}", tmp_path, seconds=0.5)
 
 
+@pytest.mark.slow
 def test_nobody_waits_for_what_a_program_leaves_behind(tmp_path: Path, tool: str) -> None:
     began = time.monotonic()
     assert run(f"{tool} leave {{id}}", tmp_path).output == "done\n"

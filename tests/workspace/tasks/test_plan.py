@@ -146,6 +146,7 @@ def test_an_edit_changes_one_phase(lines: list[str], line_break: str, marker: st
         assert changed.count("\n") == text.count("\n")
 
 
+@pytest.mark.slow
 def test_a_plan_of_many_headings_is_read_in_no_time() -> None:
     plan = parse_plan("## Phase 1\n" + "#### Phase 2: B\n### x\n" * 20_000)
     assert len(plan.phases) == 20_001

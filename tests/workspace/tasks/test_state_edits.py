@@ -312,6 +312,7 @@ def test_an_edit_makes_exactly_the_intended_difference(value: dict[str, Any], la
     assert find_task(moved, number).closed
 
 
+@pytest.mark.slow
 @given(states(), st.sampled_from(sorted(LAYOUTS)), st.data())
 def test_many_edits_at_once_are_each_of_them(value: dict[str, Any], layout: str, data: st.DataObject) -> None:
     text = LAYOUTS[layout](value)
