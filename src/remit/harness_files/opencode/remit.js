@@ -6,23 +6,21 @@
 import { spawn } from "node:child_process"
 
 const COMMAND = ["remit", "hook"] // what is asked: `remit init --harness opencode` puts whole paths here
-const WAIT_MS = { PreToolUse: 20000, SubagentStop: 120000 }
-const OTHER_WAIT_MS = 20000
+const WAIT_MS = 60000 // the program has a deadline of its own below this
 const MAX_ANSWER = 4 * 1024 * 1024
 const MAX_ROUNDS = 8 // the program ends the rounds earlier; this holds even if it never did
 const OWN_TOOLS = new Set(["apply_patch", "plan_enter", "plan_exit"]) // with a line like a server's tool has
 
 // Ask the program about an event. Gives its answer, {} where it has nothing to say; throws where there is none.
 function ask(event) {
-  const wait = WAIT_MS[event.hook_event_name] ?? OTHER_WAIT_MS
   return new Promise((resolve, reject) => {
     const child = spawn(COMMAND[0], COMMAND.slice(1), { cwd: event.cwd, stdio: ["pipe", "pipe", "pipe"] })
     let said = ""
     let complaint = ""
     const timer = setTimeout(() => {
       child.kill("SIGKILL")
-      reject(new Error(`no answer within ${wait / 1000} s`))
-    }, wait)
+      reject(new Error(`no answer within ${WAIT_MS / 1000} s`))
+    }, WAIT_MS)
     child.stdout.setEncoding("utf8").on("data", (text) => {
       said += text
       if (said.length > MAX_ANSWER) child.kill("SIGKILL")
@@ -138,6 +136,16 @@ export const Remit = async ({ client, directory }) => {
   }
 
   return {
+    // A subagent that failed, or was stopped, has no end but this.
+    event: async ({ event }) => {
+      const part = event.type === "message.part.updated" ? event.properties.part : null
+      if (part?.type !== "tool" || part.tool !== "task" || part.state.status !== "error") return
+      const session = await findSession(part.sessionID).catch(() => null)
+      const more = { tool_name: part.tool, tool_input: part.state.input ?? {}, tool_use_id: part.callID }
+      const name = "PostToolUseFailure"
+      if (session) await tell(makeEvent(name, part.sessionID, session, { ...more, error: String(part.state.error) }))
+    },
+
     "chat.message": async (input, output) => {
       if (greeted.has(input.sessionID)) return
       greeted.add(input.sessionID)
@@ -176,7 +184,8 @@ export const Remit = async ({ client, directory }) => {
         if (input.tool === "task") return await endTask(input, output, session)
         const response = { output: String(output.output ?? "").slice(0, 2000), exit: output.metadata?.exit }
         const more = { tool_name: await nameTool(input.tool), tool_input: input.args ?? {}, tool_use_id: input.callID }
-        await tell(makeEvent("PostToolUse", input.sessionID, session, { ...more, tool_response: response }))
+        const name = response.exit ? "PostToolUseFailure" : "PostToolUse"
+        await tell(makeEvent(name, input.sessionID, session, { ...more, tool_response: response }))
       } catch (error) {
         if (input.tool !== "task") return await warn(`Remit did not hear of ${input.tool}: ${error.message}`)
         const where = output.metadata?.sessionId ? ` It stands in the session ${output.metadata.sessionId}.` : ""
