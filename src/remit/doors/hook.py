@@ -145,10 +145,18 @@ def _before_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[st
     if _is_person(event, environ):
         return {}
     from remit.delegate.referee.guarding import guard_tool
+    from remit.delegate.referee.who import find_own
     from remit.workspace.ledger.refereed import open_quickly
 
-    db = open_quickly(f"{root}/.remit/ledger.db") or _open_home(root).ledger.db
-    return guard_tool(event, db, root, environ)
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    own = None if db is None else find_own(db, event)
+    if own is None and (event.agent_id or not environ.get("REMIT_TICKET")):
+        from remit.app.refereeing.admitting import adopt
+
+        own = adopt(event, _open_home(root), environ)
+        if own is None:  # a person talks to this agent
+            return {}
+    return guard_tool(event, own, db or _open_home(root).ledger.db, root, environ)
 
 
 def _after_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -189,7 +197,7 @@ def _at_stop(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, A
         return {}
     from remit.app.refereeing.returning import check_stop
 
-    return check_stop(event, _open_home(root))
+    return check_stop(event, _open_home(root), environ)
 
 
 def _at_start(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -198,11 +206,12 @@ def _at_start(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, 
 
     db = open_quickly(f"{root}/.remit/ledger.db")
     own = None if db is None else find_by_agent(db, event.session, event.agent_id)
-    if db is None or own is None or not is_over(db, own.session_id):
+    if db is not None and own is not None and not is_over(db, own.session_id):
         return {}
-    from remit.app.refereeing.admitting import admit_again
+    from remit.app.refereeing.admitting import admit_again, admit_start
 
-    return admit_again(event, own, _open_home(root), environ)
+    home = _open_home(root)
+    return admit_start(event, home, environ) if own is None else admit_again(event, own, home, environ)
 
 
 def _at_prompt(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -222,12 +231,12 @@ def _at_session(event: Event, root: str, environ: Mapping[str, str]) -> dict[str
 
     home = _open_home(root)
     told = begin_session(event, home)
-    # In a terminal it is a person who talks to the agent, and every answer to them ends in a stop.
-    if not event.agent or environ.get("REMIT_TICKET") or environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli":
+    if not event.agent:
         return told
-    from remit.app.refereeing.admitting import admit_main
+    from remit.app.refereeing.admitting import admit_main, is_attended
 
-    return admit_main(event, home, environ) or told
+    # In a terminal every answer to the person who talks to the agent ends in a stop.
+    return told if is_attended(environ) else admit_main(event, home, environ) or told
 
 
 def _at_session_end(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:

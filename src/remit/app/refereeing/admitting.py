@@ -25,7 +25,14 @@ from remit.errors import RefusedError, RemitError
 from remit.lazy import lazy
 from remit.workspace.ledger.delegations import Delegation, add_delegation
 from remit.workspace.ledger.events import add_event, read_clock_ms
-from remit.workspace.ledger.refereed import OWNER, Refereed, add_refereed, find_by_session
+from remit.workspace.ledger.refereed import (
+    OWNER,
+    Refereed,
+    add_refereed,
+    find_by_agent,
+    find_by_session,
+    list_unbound,
+)
 from remit.workspace.ledger.slots import Slots, take_slot
 from remit.workspace.ledger.texts import keep_texts
 
@@ -91,6 +98,43 @@ def admit_main(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
     wish = _Wish(event, event.agent, "", entry, held=True, agent_id=MAIN)
     _, assignment = _enter(wish, roster, home, environ)
     return answers.add_context(event.kind, render_terms(assignment))
+
+
+def adopt(event: Event, home: Home, environ: Mapping[str, str]) -> Refereed | None:
+    """Take note of an agent that Remit has not seen begin: the hooks are new, or the harness started it otherwise.
+
+    None for a session in which a person talks to an agent. Where one of several that were called could be meant, it
+    is not entered twice, and only what its file says holds for it.
+    """
+    if not event.agent_id and is_attended(environ):
+        return None
+    roster = load_roster(home)
+    entry = roster.find(event.agent, event.harness) or _get_unknown(event.agent)
+    held = roster.is_held(event.agent, event.harness)
+    with home.ledger.reading() as db:
+        if event.agent_id and list_unbound(db, event.session, event.agent):
+            layers = json.dumps([dict(entry.permissions)] if entry.permissions else [])
+            return Refereed("", event.harness, event.session, event.agent, layers=layers)
+    wish = _Wish(event, event.agent or "agent", "", entry, held, event.agent_id or MAIN)
+    _enter(wish, roster, home, environ)
+    return find_own(home.ledger.db, event)
+
+
+def admit_start(event: Event, home: Home, environ: Mapping[str, str]) -> answers.Answer:
+    """A subagent begins whose call Remit has not seen: it is told its contract now."""
+    roster = load_roster(home)
+    with home.ledger.reading() as db:
+        if list_unbound(db, event.session, event.agent):
+            return {}  # one of those; which, its first tool tells
+    entry = roster.find(event.agent, event.harness) or _get_unknown(event.agent)
+    held = roster.is_held(event.agent, event.harness)
+    _, assignment = _enter(_Wish(event, event.agent, "", entry, held, event.agent_id), roster, home, environ)
+    return answers.add_context(event.kind, render_terms(assignment)) if held else {}
+
+
+def is_attended(environ: Mapping[str, str]) -> bool:
+    """Whether the session of an agent is a broker's, or one in which a person talks to it in a terminal."""
+    return bool(environ.get("REMIT_TICKET")) or environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
 
 
 def admit_again(event: Event, earlier: Refereed, home: Home, environ: Mapping[str, str]) -> answers.Answer:
@@ -161,27 +205,15 @@ def _find_calling(wish: _Wish, home: Home, environ: Mapping[str, str], now_ms: i
         return None if above is None else describe_session(home, above, now_ms=now_ms)
     if wish.agent_id == MAIN or event.is_own:
         return find_caller(home, environ, now_ms=now_ms)
-    own = find_own(home.ledger.db, event)
-    if own is None:
-        own = _adopt(event, home, environ, now_ms)
+    if wish.agent_id:  # adopted: who called it is not known, so it is at least one below whoever began
+        main = find_by_agent(home.ledger.db, event.session, MAIN)
+        if main is not None:
+            return describe_session(home, main.session_id, now_ms=now_ms)
+        return find_caller(home, environ, now_ms=now_ms)
+    own = find_own(home.ledger.db, event) or adopt(event, home, environ)
+    if own is None or not own.session_id:
+        raise RefusedError(f"Remit does not know which '{event.agent}' asks", hint="do the work yourself, or hand back")
     return describe_session(home, own.session_id, now_ms=now_ms)
-
-
-def _adopt(event: Event, home: Home, environ: Mapping[str, str], now_ms: int) -> Refereed:
-    """Take note of an agent that was at work before Remit looked on: at least one below whoever began."""
-    caller = find_caller(home, environ, now_ms=now_ms)
-    admitted = admit(Asked(event.agent or "agent", find_timeout(None)), caller, session_id=_make_id(), now_ms=now_ms)
-    entry = _get_unknown(admitted.agent)
-    wish = _Wish(event, admitted.agent, "", entry, held=False, agent_id=event.agent_id or MAIN)
-    row = Delegation(
-        admitted.session_id, admitted.agent, admitted.depth, admitted.path, parent_id=admitted.parent_id,
-        root_id=admitted.root_id, state="running", started_ms=now_ms, deadline_ms=admitted.deadline_ms, owner=OWNER,
-        runner=event.harness, details=Terms(refereed=True, settles=False, root=home.root, may_call=("*",)).as_details(),
-    )  # fmt: skip
-    add_delegation(home.ledger, row)
-    refereed = _make_refereed(wish, admitted, caller, home)
-    add_refereed(home.ledger.db, refereed)
-    return refereed
 
 
 def _make_id() -> str:

@@ -73,10 +73,11 @@ class _Told(NamedTuple):
 # --- the agent stops -------------------------------------------------------------------------------------------------
 
 
-def check_stop(event: Event, home: Home) -> answers.Answer:
+def check_stop(event: Event, home: Home, environ: Mapping[str, str]) -> answers.Answer:
     """An agent wants to stop: let it, or send it back with what is wrong."""
     with home.ledger.transaction() as db:
         own = find_own(db, event)
+    own = own or _adopt(event, home, environ)
     if own is None:
         return {}
     row = load_delegation(home.ledger, own.session_id)
@@ -101,6 +102,13 @@ def check_stop(event: Event, home: Home) -> answers.Answer:
     if not own.waited:  # else the caller's side settles it, as soon as the answer is there
         settle(home, row)
     return {}
+
+
+def _adopt(event: Event, home: Home, environ: Mapping[str, str]) -> Refereed | None:
+    """An agent that is seen for the first time when it stops: nothing is proved by files that were there before."""
+    from remit.app.refereeing.admitting import adopt  # noqa: PLC0415 - rare, and it loads all that admission needs
+
+    return adopt(event, home, environ)
 
 
 def _send_back(home: Home, row: Delegation, answer: str, judgement: Judgement | None) -> answers.Answer:

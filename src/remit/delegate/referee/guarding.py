@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from remit.delegate.referee import answers
 from remit.delegate.referee.tools import find_written, get_operation, make_call
-from remit.delegate.referee.who import find_own
 from remit.policy import PROTECTED, Ground, Permissions, judge
 from remit.workspace.ledger.refereed import note_use
 
@@ -38,15 +37,18 @@ _PERMISSIONS = """
 """
 
 
-def guard_tool(event: Event, db: Connection, root: str, environ: Mapping[str, str]) -> answers.Answer:
-    """Refuse a tool call, put it to the person, or say nothing."""
-    own = find_own(db, event)
+def guard_tool(
+    event: Event, own: Refereed | None, db: Connection, root: str, environ: Mapping[str, str]
+) -> answers.Answer:
+    """Refuse a tool call of an agent, put it to the person, or say nothing."""
     over = "" if own is None else _find_end(db, own)
     if over:
         return answers.deny(over)
     decision = judge(make_call(event), _list_layers(db, own, environ), _find_ground(event, root, environ))
     if decision.answer == "allow":
-        if own is not None and event.harness == "codex":  # which does not tell of every use when it is over
+        if (
+            own is not None and own.session_id and event.harness == "codex"
+        ):  # which does not tell of every use when it is over
             note_use(db, own, event.tool, find_written(event, root), operation=get_operation(event.tool), failed=False)
         return {}
     return _tell(decision, event, db)
