@@ -15,7 +15,7 @@ import sys
 def main() -> None:
     """Run the command line that the process was started with, and end the process."""
     if sys.argv[1:] == ["hook"]:  # on every tool call: nothing of the command line is loaded
-        from remit.doors.hook import main as answer_hook
+        from remit.doors.answering import main as answer_hook
 
         answer_hook()
     # The little that one command throws away is not worth looking for; the default looks every 700 objects.

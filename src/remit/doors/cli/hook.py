@@ -14,7 +14,7 @@ def hook() -> int:
     A harness starts this, not a person: remit init --harness claude sets it up. It prints nothing where there is
     nothing to say. Exit code 0: what is printed counts; 2: the event could not be read, and what it asks is refused.
     """
-    from remit.doors.hook import main
+    from remit.doors.answering import main
 
     main()
     return 0

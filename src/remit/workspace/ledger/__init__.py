@@ -7,6 +7,17 @@ files.
 
 from __future__ import annotations
 
-from remit.workspace.ledger.store import Ledger
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from remit.workspace.ledger.store import Ledger
 
 __all__ = ["Ledger"]
+
+
+def __getattr__(name: str) -> object:
+    """The ledger itself when it is asked for: a hook that writes one row does without."""
+    if name != "Ledger":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from remit.workspace.ledger.store import Ledger  # noqa: PLC0415 - only once it is used
+
+    return Ledger

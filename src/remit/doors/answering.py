@@ -1,0 +1,278 @@
+"""Answering: an event of a harness on standard input, the decision on standard output.
+
+Owns how the process ends. It never fails open: whatever goes wrong, the answer is a decision with its reason: no, for
+what is guarded; a warning, for what is only looked on. It holds a deadline of its own, because a harness whose hook is
+late goes on as if there were none. It runs on every tool call, so it loads only what the event needs, often nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from remit.delegate.referee.events import Event
+
+MAX_BYTES = 32 * 1024 * 1024
+_SIGNS = ("remit.toml", ".remit")
+_SECONDS = {"PreToolUse": 12, "PostToolUse": 45, "SubagentStop": 45, "Stop": 45}
+_SLOW_SECONDS = 45
+"""To look at a large tree, or to settle, takes its time."""
+
+
+class TimeIsUp(BaseException):
+    """The harness will not wait any longer; not an error that anything on the way may pass over."""
+
+
+def main() -> None:
+    """Answer the event on standard input, and end the process."""
+    code, out, err = respond(sys.stdin.buffer, os.environ)
+    try:
+        if out:
+            sys.stdout.write(out)
+            sys.stdout.flush()
+        if err:
+            sys.stderr.write(f"{err}\n")
+            sys.stderr.flush()
+    except (OSError, ValueError):
+        code = 2
+    # To take every module down again would cost as much as the answer.
+    os._exit(code)
+
+
+def respond(stream: Any, environ: Mapping[str, str]) -> tuple[int, str, str]:  # noqa: ANN401 - a stream of bytes
+    """Exit code, standard output and standard error for the event that a stream holds."""
+    from remit.delegate.referee.events import Event
+    from remit.quick_json import parse_json, render_json
+
+    payload: Any = None
+    try:
+        data = stream.read(MAX_BYTES + 1)
+        payload = parse_json(data.decode("utf-8", "replace")) if len(data) <= MAX_BYTES else None
+        trouble = "" if isinstance(payload, dict) else f"it is no JSON object of at most {MAX_BYTES:,} bytes"
+    except (OSError, ValueError, MemoryError) as error:
+        trouble = str(error)
+    if trouble:
+        return 2, "", f"Remit: the event of the hook cannot be read: {trouble}. Nothing was decided, so it is refused."
+    event = Event(payload)
+    try:
+        answer = _decide_in_time(event, environ)
+    except (Exception, TimeIsUp) as error:  # noqa: BLE001 - the outermost line: whatever it is, there is a decision
+        answer = fail(event, _describe(error), environ)
+    return 0, render_json(answer) if answer else "", ""
+
+
+def _describe(error: BaseException) -> str:
+    if isinstance(error, TimeIsUp):
+        return "it took too long"
+    text = " ".join(str(error).split())[:300]
+    return text or type(error).__name__
+
+
+def _decide_in_time(event: Event, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Decide before the harness stops waiting."""
+    import _signal  # type: ignore[import-not-found] # `signal` without its enumerations
+
+    def stop(*_: object) -> None:
+        raise TimeIsUp
+
+    seconds = _SLOW_SECONDS if event.is_delegating else _SECONDS.get(event.kind, _SLOW_SECONDS)
+    _signal.signal(_signal.SIGALRM, stop)
+    _signal.setitimer(_signal.ITIMER_REAL, seconds)
+    try:
+        return decide(event, environ)
+    finally:
+        _signal.setitimer(_signal.ITIMER_REAL, 0)
+
+
+# --- which event needs what ------------------------------------------------------------------------------------------
+
+
+def decide(event: Event, environ: Mapping[str, str]) -> dict[str, Any]:
+    """What is to be said to an event; nothing, where nothing is."""
+    handle = _HANDLERS.get(event.kind)
+    if handle is None:
+        return {}
+    root = find_root(event, environ)
+    return handle(event, root, environ) if root else {}
+
+
+def find_root(event: Event, environ: Mapping[str, str]) -> str:
+    """The workspace that an event belongs to; empty where it is none."""
+    named = environ.get("REMIT_ROOT", "")
+    if named:
+        return os.path.abspath(named)
+    for start in (environ.get("CLAUDE_PROJECT_DIR", ""), event.cwd):
+        folder = os.path.abspath(start) if start else ""
+        while folder:
+            if any(os.path.exists(f"{folder}/{sign}") for sign in _SIGNS):
+                return folder
+            if os.path.isfile(f"{folder}/.git"):  # a worktree: what counts is in the main checkout
+                return _find_main(folder)
+            above = os.path.dirname(folder)
+            folder = "" if above == folder else above
+    return ""
+
+
+def _find_main(folder: str) -> str:
+    from remit.app.settings import find_workspace
+
+    root = find_workspace(folder)
+    return root if any(os.path.exists(f"{root}/{sign}") for sign in _SIGNS) else ""
+
+
+def _is_person(event: Event, environ: Mapping[str, str]) -> bool:
+    """Whether a session is a person's own, and no agent's."""
+    return event.is_own and not environ.get("REMIT_TICKET")
+
+
+def _before_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    if event.is_delegating:
+        from remit.app.refereeing.admitting import admit_call
+
+        return admit_call(event, _open_home(root), environ)
+    if _is_person(event, environ):
+        return {}
+    from remit.delegate.referee.guarding import guard_tool
+    from remit.delegate.referee.who import find_own
+    from remit.workspace.ledger.refereed import open_quickly
+
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    own = None if db is None else find_own(db, event)
+    if own is None and (event.agent_id or not environ.get("REMIT_TICKET")):
+        from remit.app.refereeing.admitting import adopt
+
+        own = adopt(event, _open_home(root), environ)
+        if own is None:  # a person talks to this agent
+            return {}
+    return guard_tool(event, own, db or _open_home(root).ledger.db, root, environ)
+
+
+def _after_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    if event.is_delegating:
+        from remit.app.refereeing.returning import hand_over
+
+        return hand_over(event, _open_home(root))
+    if not event.is_own and event.harness != "codex":
+        _observe(event, root)
+    return {}
+
+
+def _observe(event: Event, root: str) -> None:
+    """Write down that an agent used a tool."""
+    from remit.delegate.referee.tools import find_written, get_operation
+    from remit.delegate.referee.who import find_own
+    from remit.workspace.ledger.refereed import note_use, open_quickly
+
+    db = open_quickly(f"{root}/.remit/ledger.db") or _open_home(root).ledger.db
+    own = find_own(db, event)
+    if own is not None:
+        failed = event.kind == "PostToolUseFailure"
+        paths = find_written(event, root)
+        note_use(db, own, event.tool, paths, operation=get_operation(event.tool), failed=failed)
+
+
+def _at_failed_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    if not event.is_delegating:
+        return _after_tool(event, root, environ)
+    from remit.app.refereeing.returning import drop_call
+
+    drop_call(event, _open_home(root))
+    return {}
+
+
+def _at_stop(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    if event.kind == "Stop" and (event.is_own or environ.get("REMIT_TICKET")):  # the broker judges what it has started
+        return {}
+    from remit.app.refereeing.returning import check_stop
+
+    return check_stop(event, _open_home(root), environ)
+
+
+def _at_start(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    """A subagent begins. One that was over before is given another message: that is a delegation of its own."""
+    from remit.workspace.ledger.refereed import find_by_agent, is_over, open_quickly
+
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    own = None if db is None else find_by_agent(db, event.session, event.agent_id)
+    if db is not None and own is not None and not is_over(db, own.session_id):
+        return {}
+    from remit.app.refereeing.admitting import admit_again, admit_start
+
+    home = _open_home(root)
+    return admit_start(event, home, environ) if own is None else admit_again(event, own, home, environ)
+
+
+def _at_prompt(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Codex tells the first prompt of a subagent, in which its session stands."""
+    if event.agent_id:
+        from remit.delegate.referee.who import find_own
+        from remit.workspace.ledger.refereed import open_quickly
+
+        db = open_quickly(f"{root}/.remit/ledger.db")
+        if db is not None:
+            find_own(db, event)
+    return {}
+
+
+def _at_session(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    from remit.app.refereeing.sessions import begin_session
+
+    home = _open_home(root)
+    told = begin_session(event, home)
+    if not event.agent:
+        return told
+    from remit.app.refereeing.admitting import admit_main, is_attended
+
+    # In a terminal every answer to the person who talks to the agent ends in a stop.
+    return told if is_attended(environ) else admit_main(event, home, environ) or told
+
+
+def _at_session_end(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    from remit.app.refereeing.sessions import end_agents
+
+    end_agents(event, _open_home(root), "the session of its harness ended")
+    return {}
+
+
+def _open_home(root: str) -> Any:  # noqa: ANN401 - the type would have to be imported
+    from remit.workspace.home import Home
+
+    return Home(root)
+
+
+_HANDLERS = {
+    "PreToolUse": _before_tool,
+    "PostToolUse": _after_tool,
+    "PostToolUseFailure": _at_failed_tool,
+    "SubagentStart": _at_start,
+    "SubagentStop": _at_stop,
+    "Stop": _at_stop,
+    "UserPromptSubmit": _at_prompt,
+    "SessionStart": _at_session,
+    "SessionEnd": _at_session_end,
+}
+
+
+# --- when it cannot be decided ---------------------------------------------------------------------------------------
+
+
+def fail(event: Event, why: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    """The decision where there is none: what is guarded is refused, what is looked on goes on with a warning."""
+    from remit.delegate.referee import answers
+
+    told = f"this could not be decided: {why}. `remit doctor` looks what is wrong"
+    if event.kind == "PreToolUse" and (event.is_delegating or not _is_person(event, environ)):
+        return answers.deny(told)
+    if event.kind in ("SubagentStop", "Stop") and not event.is_own and not event.stop_active:
+        return answers.block(f"Your return could not be checked: {why}. Send it once more, unchanged.")
+    if event.kind == "PostToolUse" and event.is_delegating and isinstance(event.response, dict):
+        text = f"[Remit could not check this answer: {why}. Do not count it as completed.]"
+        content = event.response.get("content")
+        kept = content if isinstance(content, list) else []
+        return answers.replace_output({**event.response, "content": [{"type": "text", "text": text}, *kept]})
+    return answers.warn(f"{event.kind or 'an event'} was not looked at: {why}")
