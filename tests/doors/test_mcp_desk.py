@@ -29,7 +29,7 @@ META = "io.modelcontextprotocol"
 LISTS = ("tools/list", "resources/templates/list", "ping")
 
 
-def ask(method: str, number: int = 1, **params: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+def ask(method: str, number: int | str = 1, **params: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
     return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
 
 
@@ -38,10 +38,12 @@ def open_with(version: str) -> dict[str, Any]:
     return ask("initialize", 0, protocolVersion=version, capabilities={}, clientInfo=client)
 
 
-def stamp(method: str, version: str = MODERN_PROTOCOL_VERSIONS[-1], **able: Any) -> dict[str, Any]:  # noqa: ANN401
+def stamp(
+    method: str, version: str = MODERN_PROTOCOL_VERSIONS[-1], able: dict[str, Any] | None = None
+) -> dict[str, Any]:
     meta = {
         f"{META}/protocolVersion": version,
-        f"{META}/clientCapabilities": able,
+        f"{META}/clientCapabilities": able or {},
         f"{META}/clientInfo": {"name": "test", "version": "1"},
     }
     return ask(method, _meta=meta)
@@ -82,6 +84,7 @@ def test_an_opening_is_answered_as_the_library_does(version: str) -> None:
     if version in HANDSHAKE_PROTOCOL_VERSIONS[:-2]:
         assert own is None
         return
+    assert own is not None
     assert own == told["result"]
     for method, expected in zip(LISTS, listed, strict=True):
         assert answer(ask(method), version=own["protocolVersion"]) == expected["result"], method
@@ -89,8 +92,8 @@ def test_an_opening_is_answered_as_the_library_does(version: str) -> None:
 
 @pytest.mark.parametrize("method", ["server/discover", "tools/list", "resources/templates/list"])
 def test_a_request_that_says_its_version_is_answered_as_the_library_does(method: str) -> None:
-    for able in ({}, {"elicitation": {}, "roots": {"listChanged": True}}):
-        asked = stamp(method, **able)
+    for able in (None, {"elicitation": {}, "roots": {"listChanged": True}}):
+        asked = stamp(method, able=able)
         assert answer(asked) == ask_library(asked)[0]["result"]
 
 
