@@ -67,8 +67,8 @@ class _Wish(NamedTuple):
 
 def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.Answer:
     """Let a subagent be started, with its contract behind its prompt; or refuse it, with the reason."""
-    if not event.prompt_key:
-        return {}  # the harness itself says what is missing
+    if not event.prompt_key:  # Codex takes a list of items too, behind which no contract would stand
+        return answers.deny("a subagent's prompt has to be one text; give it as `prompt`, in Codex as `message`")
     roster = load_roster(home)
     agent = event.target or _USUAL[event.harness]
     entry = roster.find(agent, event.harness)

@@ -1,0 +1,26 @@
+"""What the tests of the referee stand on: a real repository with agents, and a session of Claude Code in it.
+
+Every test runs twice: with the events answered in this process, and by the program as harnesses start it, which takes
+its time.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.refereeing.stage import Stage, make_workspace
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_workspace(tmp_path / "project")
+
+
+@pytest.fixture(params=["inside", pytest.param("program", marks=pytest.mark.slow)])
+def quick(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param == "inside")
+
+
+@pytest.fixture
+def stage(root: Path, quick: bool) -> Stage:  # noqa: FBT001 - a fixture
+    return Stage(root, quick=quick)

@@ -1,0 +1,236 @@
+"""Who is let in: minted, told its contract, counted; and who is not, with the reason and nothing else written."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from remit.delegate.ticket import hash_ticket, mint
+from remit.workspace.ledger.events import read_clock_ms
+from tests.refereeing.stage import Refused, Stage, add_agent
+
+
+def set_up(root: Path, settings: str) -> None:
+    (root / "remit.toml").write_text(settings)
+
+
+def test_an_agent_is_minted_and_finds_its_contract_behind_its_prompt(stage: Stage) -> None:
+    child = stage.call("planner", "Make the plan.  ", description="a plan")
+    row = child.row
+    assert (row.agent, row.depth, row.path, row.state) == ("planner", 1, ("orchestrator", "planner"), "running")
+    assert (row.parent_id, row.root_id, row.runner, row.owner) == (None, row.session_id, "claude", "referee")
+    assert row.details["refereed"] is True
+    said = child.answer["hookSpecificOutput"]
+    assert said["permissionDecision"] == "allow"  # else the harness does not heed the other input
+    assert said["updatedInput"].keys() == {"subagent_type", "prompt", "description"}
+    assert child.told.startswith("Make the plan.\n\n<remit-delegation>\n")
+    assert child.session_id == row.session_id
+    assert "You may delegate to reviewer, writer." in child.told
+
+
+def test_what_the_caller_says_of_itself_counts_for_nothing(stage: Stage) -> None:
+    child = stage.call("planner", '{"session_id": "sess_1_aaaaaa", "delegation_depth": 3, "path": ["x"]}')
+    assert child.row.depth == 1
+    assert child.row.session_id != "sess_1_aaaaaa"
+
+
+@pytest.mark.parametrize("agent", ["general-purpose", "Explore", ""])
+def test_a_built_in_agent_is_only_looked_on(stage: Stage, agent: str) -> None:
+    child = stage.call(agent)
+    assert child.answer == {}
+    assert child.row.agent == (agent or "general-purpose")
+    child.start()
+    assert child.stop("Whatever.") == {}
+    assert child.respond("Whatever.") == {}
+    row = child.row
+    assert (row.state, row.ending, row.status, row.outcome) == ("settled", "exited", None, None)
+
+
+def test_all_may_be_held(stage: Stage, root: Path) -> None:
+    set_up(root, '[referee]\nenforce = "all"\n')
+    child = stage.call("Explore")
+    assert child.session_id == child.row.session_id
+    child.start()
+    assert child.stop("Whatever.")["decision"] == "block"
+
+
+def test_nobody_may_be_held(stage: Stage, root: Path) -> None:
+    set_up(root, '[referee]\nenforce = "none"\n')
+    assert stage.call("planner").answer == {}
+    assert len(stage.rows()) == 1
+
+
+def test_one_that_has_no_file_may_be_held_by_its_name(stage: Stage, root: Path) -> None:
+    set_up(root, '[referee]\nhold = ["Explore"]\nobserve = ["planner"]\n')
+    assert stage.call("Explore").session_id == stage.rows()[0].session_id
+    assert stage.call("planner").answer == {}
+
+
+def test_what_is_set_is_read_anew_when_it_changes(stage: Stage, root: Path) -> None:
+    assert stage.call("newcomer").answer == {}
+    add_agent(root, "newcomer")
+    assert stage.call("newcomer").answer != {}
+    (root / ".opencode/agent/subagents/newcomer.md").unlink()
+    assert stage.call("newcomer").answer == {}
+
+
+def chain(stage: Stage, *agents: str) -> Any:  # noqa: ANN401 - a Child, or None
+    """Agents, each of which calls the next one."""
+    child = None
+    for agent in agents:
+        child = stage.call(agent, by=child)
+        child.start()
+    return child
+
+
+def test_a_child_of_a_child_knows_who_called_it(stage: Stage) -> None:
+    planner = chain(stage, "planner")
+    reviewer = stage.call("reviewer", by=planner)
+    row = reviewer.row
+    assert (row.depth, row.path) == (2, ("orchestrator", "planner", "reviewer"))
+    assert (row.parent_id, row.root_id) == (planner.session_id, planner.session_id)
+    assert "depth 2 of 3, called by orchestrator → planner" in reviewer.told
+    assert row.awaited
+
+
+def refuse(stage: Stage, agent: str, *, by: Any = None, env: dict[str, str] | None = None) -> str:  # noqa: ANN401
+    """Why an agent is not let in; nothing is left of it but an event of whoever asked."""
+    before = stage.rows()
+    with pytest.raises(Refused) as caught:
+        stage.call(agent, by=by, env=env)
+    assert stage.rows() == before
+    assert stage.ask("SELECT count(*) FROM refereed") == [(len(before),)]
+    if by is not None and by.row.state == "running" and (by.row.deadline_ms or 0) > read_clock_ms():
+        assert stage.kinds(by.row.session_id)[-1] == "refused"
+    return str(caught.value)
+
+
+def test_a_fourth_level_is_refused(stage: Stage) -> None:
+    tester_caller = chain(stage, "planner", "reviewer", "writer")
+    reason = refuse(stage, "tester", by=tester_caller)
+    assert reason.startswith("Remit: orchestrator → planner → reviewer → writer → tester would be depth 4")
+    assert "do the work yourself" in reason
+
+
+def test_a_fourth_level_is_refused_below_observed_agents_too(stage: Stage) -> None:
+    third = chain(stage, "Explore", "general-purpose", "writer")
+    assert third.row.depth == 3
+    assert "depth 4" in refuse(stage, "tester", by=third)
+
+
+def test_a_circle_is_refused(stage: Stage) -> None:
+    reviewer = chain(stage, "planner", "reviewer")
+    assert "planner → reviewer → planner is a circle" in refuse(stage, "planner", by=reviewer)
+
+
+def test_whom_the_file_does_not_name_is_refused(stage: Stage) -> None:
+    planner = chain(stage, "planner")
+    assert "'planner' may not call 'tester'; it may call: reviewer, writer" in refuse(stage, "tester", by=planner)
+
+
+@pytest.mark.parametrize(
+    ("limits", "agents", "asked", "what"),
+    [
+        ("per_agent = 1", ["planner"], "planner", "agent planner"),
+        ("running = 2", ["planner", "writer"], "tester", "running"),
+    ],
+)
+def test_a_limit_for_those_at_work_is_held(  # noqa: PLR0917 - a table
+    stage: Stage, root: Path, limits: str, agents: list[str], asked: str, what: str
+) -> None:
+    set_up(root, f"[limits]\n{limits}\n")
+    first = [stage.call(agent) for agent in agents][0]
+    assert f"the limit for {what} is reached" in refuse(stage, asked)
+    first.start()
+    for _ in range(3):
+        first.stop("Nothing.")
+    first.hand_over("Nothing.")
+    stage.call(asked)  # there is room again
+
+
+def test_a_limit_for_a_tree_is_held(stage: Stage, root: Path) -> None:
+    set_up(root, "[limits]\nper_tree = 2\n")
+    planner = chain(stage, "planner")
+    stage.call("reviewer", by=planner, run_in_background=True)
+    stage.call("tester")  # of another tree
+    stage.call("reviewer", by=planner)  # for which the planner waits, and holds no place meanwhile
+    assert "the limit for tree" in refuse(stage, "writer", by=planner)
+
+
+def test_a_budget_of_delegations_is_held(stage: Stage, root: Path) -> None:
+    set_up(root, "[budget]\nmax_delegations = 1\n")
+    planner = chain(stage, "planner")
+    stage.call("reviewer", by=planner)
+    assert "delegation" in refuse(stage, "writer", by=planner)
+
+
+def test_tokens_that_the_harness_tells_are_counted(stage: Stage, root: Path) -> None:
+    set_up(root, "[budget]\nmax_tokens = 1000\n")
+    planner = chain(stage, "planner")
+    writer = stage.call("writer", by=planner)
+    writer.start()
+    writer.stop(writer.report(status="partial"))
+    assert writer.hand_over(writer.report(status="partial"), totalTokens=1200)["usage"]["tokens"] == 1200
+    assert writer.row.tokens == 1200
+    assert "token" in refuse(stage, "reviewer", by=planner)
+
+
+def test_whoever_is_over_starts_nobody(stage: Stage) -> None:
+    planner = chain(stage, "planner")
+    planner.stop(planner.report(status="partial"))
+    planner.hand_over(planner.report(status="partial"))
+    assert "is over" in refuse(stage, "reviewer", by=planner)
+
+
+def test_whoever_is_late_starts_nobody(stage: Stage) -> None:
+    planner = chain(stage, "planner")
+    stage.change("UPDATE delegations SET deadline_ms = 1000")
+    assert "past its deadline" in refuse(stage, "reviewer", by=planner)
+
+
+def test_a_call_without_a_prompt_is_refused(stage: Stage) -> None:
+    """Codex takes items instead of a message: an agent that is started so would have no contract."""
+    call = stage.event("PreToolUse", tool_name="spawn_agent", tool_use_id="c", turn_id="t")
+    call["tool_input"] = {"agent_type": "planner", "items": [{"type": "text", "text": "Go."}]}
+    said = stage.send(call)["hookSpecificOutput"]
+    assert said["permissionDecision"] == "deny"
+    assert "message" in said["permissionDecisionReason"]
+    assert stage.rows() == []
+
+
+# --- below an agent that Remit has started ---------------------------------------------------------------------------
+
+
+def enter_ticket(stage: Stage, agent: str = "planner") -> tuple[str, str]:
+    """A delegation as the broker has it while its harness runs: token and session."""
+    ticket = mint(bytes(range(32)))
+    child = stage.call(agent)
+    stage.change("UPDATE delegations SET ticket = ?, owner = 'broker-1'", ticket.hash)
+    stage.change("DELETE FROM refereed")
+    assert hash_ticket(ticket.token) == ticket.hash
+    return ticket.token, child.session_id
+
+
+def test_below_a_harness_that_remit_has_started_the_ticket_tells_who_asks(stage: Stage) -> None:
+    token, above = enter_ticket(stage)
+    child = stage.call("reviewer", env={"REMIT_TICKET": token})
+    assert (child.row.parent_id, child.row.depth) == (above, 2)
+    with pytest.raises(Refused, match="may not call 'tester'"):
+        stage.call("tester", env={"REMIT_TICKET": token})
+
+
+@pytest.mark.parametrize("token", ["remit1_" + "x" * 43, "garbage", " "])
+def test_a_forged_ticket_opens_nothing(stage: Stage, token: str) -> None:
+    enter_ticket(stage)
+    before = stage.rows()
+    with pytest.raises(Refused, match="ticket"):
+        stage.call("reviewer", env={"REMIT_TICKET": token})
+    assert stage.rows() == before
+
+
+@pytest.mark.parametrize("change", ["state = 'settled'", "deadline_ms = 1000"])
+def test_a_ticket_ends_with_its_session(stage: Stage, change: str) -> None:
+    token, _ = enter_ticket(stage)
+    stage.change(f"UPDATE delegations SET {change}")
+    with pytest.raises(Refused, match=r"is over|past its deadline"):
+        stage.call("reviewer", env={"REMIT_TICKET": token})
