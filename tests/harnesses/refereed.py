@@ -1,0 +1,135 @@
+"""A stage on which the harness starts its own subagents, with Remit in its hooks."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import remit
+from remit.delegate.report import load_report
+from remit.testing import find_cli
+from remit.workspace.home import Home
+from remit.workspace.ledger import delegations as ledger
+from tests.harnesses.stage import WAIT_S
+
+if TYPE_CHECKING:
+    from remit.delegate.envelope import Envelope
+    from remit.testing.clis import CliName
+    from remit.workspace.ledger.delegations import Delegation
+    from tests.harnesses.stage import Stage
+
+PACKAGE = Path(remit.__file__).parent
+HOOK = (sys.executable, "-I", "-S", str(PACKAGE / "doors" / "hook.py"))
+_TRUSTING = "--dangerously-bypass-hook-trust"
+_FETCHED = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
+"""What makes opencode believe that it has fetched already what it would wait for, and without a network wait long."""
+
+
+class Session(NamedTuple):
+    """What came of a session of a harness."""
+
+    exit_code: int
+    output: str
+    errors: str
+
+
+def register(stage: Stage, words: tuple[str, ...] = HOOK) -> None:
+    """Put Remit into the harness's hooks, as the packages have them, with a program of its own."""
+    {"claude": _register_claude, "codex": _register_codex, "opencode": _register_opencode}[stage.cli](stage, words)
+
+
+def _fill_hooks(harness: CliName, words: tuple[str, ...]) -> dict[str, Any]:
+    text = (PACKAGE / "harness_files" / harness / "hooks.json").read_text()
+    filled: dict[str, Any] = json.loads(text.replace('"remit hook', json.dumps(shlex.join(words))[:-1]))
+    return filled
+
+
+def _register_claude(stage: Stage, words: tuple[str, ...]) -> None:
+    stage.write_agent(".claude/settings.json", json.dumps({"hooks": _fill_hooks("claude", words)["hooks"]}))
+
+
+def _register_codex(stage: Stage, words: tuple[str, ...]) -> None:
+    file = stage.home / ".codex" / "hooks.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(_fill_hooks("codex", words)))
+
+
+def _register_opencode(stage: Stage, words: tuple[str, ...]) -> None:
+    text = (PACKAGE / "harness_files" / "opencode" / "remit.js").read_text()
+    stage.write_agent(".opencode/plugin/remit.js", text.replace('["remit", "hook"]', json.dumps(words)))
+    for folder in (stage.root / ".opencode", stage.home / ".config" / "opencode"):
+        (folder / "node_modules").mkdir(parents=True)
+        (folder / "package-lock.json").write_text(json.dumps(_FETCHED))
+
+
+def converse(stage: Stage, script: str, *args: str, environ: dict[str, str] | None = None) -> Session:
+    """Let the harness itself play a script from its first word to its last."""
+    program = find_cli(stage.cli)
+    assert program is not None
+    prompt = f"{stage.mark(script)} Do it."
+    words = {
+        "claude": (program, "-p", prompt, "--output-format=stream-json", "--verbose", *_free_claude(args)),
+        "codex": (program, "exec", "--json", "--skip-git-repo-check", _TRUSTING, *args, prompt),
+        "opencode": (program, "run", "--format=json", *args, prompt),
+    }[stage.cli]
+    with subprocess.Popen(
+        words, cwd=stage.root, env=stage.environ | {"IS_SANDBOX": "1"} | (environ or {}), start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        try:
+            output, errors = process.communicate(timeout=WAIT_S)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    return Session(process.returncode, output, errors)
+
+
+def _free_claude(args: tuple[str, ...]) -> tuple[str, ...]:
+    """Everything is permitted by the harness itself, unless a test is about that."""
+    return args if any("permission-mode" in word for word in args) else ("--permission-mode=bypassPermissions", *args)
+
+
+def list_delegations(stage: Stage) -> list[Delegation]:
+    """Who was delegated to, from the first."""
+    rows = ledger.list_delegations(Home(str(stage.root)).ledger, limit=1000)
+    return sorted(rows, key=lambda row: (row.created_ms, row.depth))
+
+
+def get_report(stage: Stage, row: Delegation) -> Envelope:
+    """What was kept of a delegation."""
+    return load_report(Home(str(stage.root)), row.session_id)[0]
+
+
+def list_results(stage: Stage, script: str, step: int) -> list[str]:
+    """The texts that a model was given for the calls of its turn before."""
+    (asked,) = [one for one in stage.model.requests if one.tools and (one.script, one.step) == (script, step)]
+    said: list[dict[str, Any]] = asked.body["input" if asked.wire == "responses" else "messages"]
+    if asked.wire == "anthropic":
+        last = max(index for index, message in enumerate(said) if message["role"] == "assistant")
+        blocks = [block for message in said[last:] for block in message["content"] if isinstance(block, dict)]
+        given = [block["content"] for block in blocks if block["type"] == "tool_result"]
+        return [
+            part if isinstance(part, str) else part["text"]
+            for each in given
+            for part in ([each] if isinstance(each, str) else each)
+        ]
+    if asked.wire == "responses":
+        return [str(item["output"]) for item in said if item["type"] == "function_call_output"]
+    results: list[str] = []
+    for message in reversed(said):
+        if message["role"] != "tool":
+            break
+        results.insert(0, str(message["content"]))
+    return results
+
+
+def find_envelopes(stage: Stage, script: str, step: int) -> list[dict[str, Any]]:
+    """The envelopes among what a model was given for its calls."""
+    texts = list_results(stage, script, step)
+    return [json.loads(text) for text in texts if text.startswith('{"') and "session_id" in text]

@@ -1,0 +1,252 @@
+"""Claude Code starts its own subagents, with Remit in its hooks: the real program, and a scripted model."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from remit.testing import ScriptedModel, call, fail, say
+from tests.harnesses.refereed import converse, find_envelopes, get_report, list_delegations, list_results, register
+from tests.harnesses.stage import Stage, give, make_stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from remit.testing import Turn
+
+pytestmark = pytest.mark.slow
+
+AGENT = "---\nname: {name}\ndescription: Does its part\n{more}---\nThese are the instructions of {name}.\n"
+STANDARD = """\
+---
+name: {name}
+version: 1.0.0
+description: "Does its part"
+mode: subagent
+agent_type: implementation
+temperature: 0.2
+tools:
+  read: true
+  write: true
+  bash: true
+  task: true
+permissions:
+  deny:
+    - bash: ["touch", "rm -rf"]
+    - write: ["private/**"]
+delegation:
+  max_depth: 3
+  can_delegate_to: [{target}]
+---
+
+# {name}
+
+These are the instructions of {name}.
+"""
+REPORT = call("write", path="notes.md", content="# Notes\n")
+"""Claude Code lets no subagent write a file whose name begins with `report`."""
+
+
+def ask(script: str, agent: str = "scribe", **more: object) -> Turn:
+    """A call of a subagent that plays a script."""
+    return call("task", agent=agent, prompt=f"[[play {script}]] Write the report.", **more)
+
+
+def hand(path: str = "notes.md") -> Turn:
+    """A turn that sends a return with the id of its session and its agent's name."""
+    return give(path=path).grab(agent=r"You are ([\w-]+), session")
+
+
+SCRIPTS = {
+    "main": [ask("work"), say("All is done.")],
+    "work": [REPORT, say("It is all done."), hand()],
+    "lying": [ask("lie"), say("All is done.")],
+    "lie": [call("bash", command="true"), hand(path="never.md")],
+    "forbidden": [ask("reach"), say("All is done.")],
+    "reach": [
+        call("bash", command="touch reached"),
+        call("bash", command="/usr/bin/env 'to'uch reached"),
+        call("bash", command="x=touch; $x reached"),
+        call("write", path="private/key", content="x"),
+        call("write", path="remit.toml", content="x"),
+        call("bash", command="echo x >> remit.toml"),
+        call("bash", command="echo fine > allowed"),
+        REPORT,
+        hand(),
+    ],
+    "deep": [ask("one", "first"), say("All is done.")],
+    "one": [ask("two", "second"), hand()],
+    "two": [ask("three", "third"), hand()],
+    "three": [ask("four", "fourth"), ask("five", "first"), ask("six", "stranger"), hand(path="")],
+    "four": [say("This was never to be said.")],
+    "five": [say("This was never to be said.")],
+    "six": [say("This was never to be said.")],
+    "both": [ask("left").also("task", agent="scribe", prompt="[[play right]] Write the other."), say("All is done.")],
+    "left": [call("bash", command="sleep 1; echo '# Left' > left.md"), hand(path="left.md")],
+    "right": [call("bash", command="echo '# Right' > right.md"), hand(path="right.md")],
+    "own": [call("bash", command="touch mine"), say("No return is owed.")],
+    "usual": [ask("chat", "general-purpose"), say("All is done.")],
+    "chat": [say("Just an answer.")],
+    "broken": [ask("dies"), say("All is done.")],
+    "dies": [REPORT, fail(400, "no such thing", kind="invalid_request_error")],
+    "endless": [ask("turns", "short"), say("All is done.")],
+    "turns": [REPORT, call("bash", command="true")],
+    "behind": [ask("work", run_in_background=True), call("bash", command="sleep 6"), say("All is done.")],
+    "nobody": [ask("work", "nobody"), say("All is done.")],
+}
+
+
+@pytest.fixture(name="stage")
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    with ScriptedModel(SCRIPTS) as model:
+        stage = make_stage("claude", tmp_path, model, monkeypatch)
+        stage.write_agent(".claude/agents/scribe.md", AGENT.format(name="scribe", more=""))
+        register(stage)
+        yield stage
+        assert stage.list_living() == []
+
+
+def compile_agents(stage: Stage, **targets: str) -> None:
+    """Agents of the standard, each with whom it may call, as Claude Code wants them."""
+    (stage.root / ".claude" / "agents" / "scribe.md").unlink()
+    for name, target in targets.items():
+        stage.write_agent(f".opencode/agent/{name}.md", STANDARD.format(name=name, target=target))
+    subprocess.run(
+        [stage.programs / "remit", "compile", "--to", "claude"], cwd=stage.root, check=True, capture_output=True
+    )
+
+
+def test_a_bad_return_is_blocked_and_corrected(stage: Stage) -> None:
+    assert converse(stage, "main").exit_code == 0
+    (row,) = list_delegations(stage)
+    assert (row.agent, row.depth, row.path) == ("scribe", 1, ("orchestrator", "scribe"))
+    assert (row.state, row.status, row.outcome, row.runner) == ("settled", "completed", "accepted", "claude")
+    (first,) = stage.asked("work", 0)
+    assert row.session_id in first
+    assert "These are the instructions of scribe." in first
+    (third,) = stage.asked("work", 2)
+    assert "Stop hook feedback" in third
+    (envelope,) = find_envelopes(stage, "main", 1)
+    assert (envelope["status"], envelope["session_id"], envelope["attempts"]) == ("completed", row.session_id, 2)
+    (told,) = stage.asked("main", 1)
+    assert "What to send back" not in told  # the contract is in the subagent's context alone
+    assert [(each.path, each.grade) for each in get_report(stage, row).artifacts] == [("notes.md", "attributed")]
+
+
+def test_a_liar_is_rejected(stage: Stage) -> None:
+    converse(stage, "lying")
+    (row,) = list_delegations(stage)
+    assert (row.status, row.outcome) == ("failed", "fabricated")
+    assert [len(stage.asked("lie", step)) for step in (1, 2, 3)] == [1, 1, 1]  # twice it was sent back
+    assert stage.asked("lie", 4) == []
+    (envelope,) = find_envelopes(stage, "lying", 1)
+    assert envelope["status"] == "failed"
+    assert [error["code"] for error in envelope["errors"]] == ["FABRICATED"]
+    assert "completed" not in json.dumps(list_results(stage, "lying", 1))
+
+
+def test_what_is_denied_does_not_run_though_everything_is_permitted(stage: Stage) -> None:
+    compile_agents(stage, scribe="nobody")
+    settings = (stage.root / "remit.toml").read_text()
+    converse(stage, "forbidden", "--permission-mode=bypassPermissions")
+    assert not (stage.root / "reached").exists()
+    assert not (stage.root / "private").exists()
+    assert (stage.root / "remit.toml").read_text() == settings
+    assert (stage.root / "allowed").read_text() == "fine\n"  # the fault is not that nothing runs
+    for step in range(1, 7):
+        (told,) = list_results(stage, "reach", step)
+        assert "Remit" in told, step
+    (row,) = list_delegations(stage)
+    assert row.status == "completed"
+
+
+def test_a_fourth_level_an_ancestor_and_a_stranger_are_refused(stage: Stage) -> None:
+    compile_agents(stage, first="second", second="third", third="fourth, first", fourth="fifth", stranger="fifth")
+    converse(stage, "deep")
+    rows = [(row.agent, row.depth) for row in list_delegations(stage)]
+    assert rows == [("first", 1), ("second", 2), ("third", 3)]
+    assert [stage.asked(script, 0) for script in ("four", "five", "six")] == [[], [], []]
+    told = [list_results(stage, "three", step)[0] for step in (1, 2, 3)]
+    assert "depth" in told[0]
+    assert "first" in told[1]
+    assert "stranger" in told[2]
+
+
+def test_two_of_one_kind_at_once_are_told_apart(stage: Stage) -> None:
+    converse(stage, "both")
+    rows = list_delegations(stage)
+    assert [row.status for row in rows] == ["completed", "completed"]
+    for row in rows:
+        (artifact,) = get_report(stage, row).artifacts
+        (first,) = stage.asked(artifact.path.removesuffix(".md"), 0)
+        assert row.session_id in first
+    assert {envelope["session_id"] for envelope in find_envelopes(stage, "both", 1)} == {row.session_id for row in rows}
+
+
+def test_a_session_that_is_an_agents_as_a_whole_is_held_to_its_return(stage: Stage) -> None:
+    session = converse(stage, "work", "--agent=scribe")
+    (row,) = list_delegations(stage)
+    assert (row.agent, row.status, row.outcome) == ("scribe", "completed", "accepted")
+    (third,) = stage.asked("work", 2)
+    assert "Stop hook feedback" in third
+    assert row.session_id in session.output
+
+
+def test_a_persons_own_session_is_in_nobodys_way(stage: Stage) -> None:
+    session = converse(stage, "own")
+    assert (stage.root / "mine").exists()
+    assert stage.asked("own", 2) == []
+    assert '"result":"No return is owed."' in session.output
+    assert list_delegations(stage) == []
+
+
+def test_the_harnesss_own_agents_are_only_looked_on(stage: Stage) -> None:
+    converse(stage, "usual")
+    assert list_results(stage, "usual", 1)[0] == "Just an answer."
+    (first,) = stage.asked("chat", 0)
+    assert "What to send back" not in first
+    (row,) = list_delegations(stage)
+    assert (row.agent, row.outcome) == ("general-purpose", None)
+
+
+def test_they_are_held_where_the_workspace_wants_it(stage: Stage) -> None:
+    stage.configure('[referee]\nenforce = "all"\n')
+    converse(stage, "usual")
+    (envelope,) = find_envelopes(stage, "usual", 1)
+    assert envelope["status"] == "failed"
+    (row,) = list_delegations(stage)
+    assert (row.status, row.outcome) == ("failed", "missing")
+
+
+@pytest.mark.parametrize(("script", "agent"), [("broken", "scribe"), ("endless", "short")])
+def test_an_end_without_a_stop_is_judged_when_the_answer_comes(stage: Stage, script: str, agent: str) -> None:
+    stage.write_agent(".claude/agents/short.md", AGENT.format(name="short", more="maxTurns: 2\n"))
+    converse(stage, script)
+    (row,) = list_delegations(stage)
+    assert (row.agent, row.state, row.status) == (agent, "settled", "failed")
+    (envelope,) = find_envelopes(stage, script, 1)
+    assert envelope["status"] == "failed"
+    assert "notes.md" in json.dumps(envelope)  # what it left is told
+
+
+def test_one_in_the_background_is_judged_when_it_stops(stage: Stage) -> None:
+    converse(stage, "behind")
+    (row,) = list_delegations(stage)
+    assert (row.status, row.outcome) == ("completed", "accepted")
+
+
+def test_a_call_that_starts_nobody_leaves_nothing_open(stage: Stage) -> None:
+    stage.configure('[referee]\nenforce = "all"\n')
+    converse(stage, "nobody")
+    assert [row.state for row in list_delegations(stage) if row.state != "settled"] == []
+
+
+def test_a_killed_hook_blocks_by_its_command_line(stage: Stage) -> None:
+    register(stage, ("sh", "-c", "kill -9 $$"))
+    converse(stage, "own")
+    assert not (stage.root / "mine").exists()
+    assert "Killed" in list_results(stage, "own", 1)[0]
