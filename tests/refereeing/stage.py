@@ -325,6 +325,10 @@ class Child:
         }  # fmt: skip
         return self.stage.send(self.make_call("PostToolUse", tool_response=response))
 
+    def respond_text(self, text: str) -> dict[str, Any]:
+        """The harness tells what became of the call in a text, as Codex does."""
+        return self.stage.send(self.make_call("PostToolUse", tool_response=text))
+
     def hand_over(self, text: str | None, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
         """The envelope that the caller gets instead of the answer."""
         answer = self.respond(text, **more)

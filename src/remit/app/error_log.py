@@ -38,8 +38,8 @@ class ShownErrors(NamedTuple):
 
 def find_error_log(root: str) -> str:
     """Where a workspace keeps its errors: beside its tasks, else where there are some, else where tasks would be."""
-    from remit.workspace.error_log.log import FILE  # noqa: PLC0415 - only with errors
-    from remit.workspace.tasks.store import DEFAULT_FOLDER, FOLDERS, find_folder  # noqa: PLC0415
+    from remit.workspace.error_log import FILE  # noqa: PLC0415 - only with errors
+    from remit.workspace.tasks.places import DEFAULT_FOLDER, FOLDERS, find_folder  # noqa: PLC0415
 
     configured = load_settings(root).tasks.folder
     folder = configured or find_folder(root)

@@ -33,37 +33,44 @@ _MAX_FINDINGS_BYTES = 1024 * 1024
 
 def find_manifest(*, here: bool = False) -> str | None:
     """The workspace's manifest, or with `here` that of this checkout, where it is a linked worktree; None if none."""
-    return _find_below(find_root() if here else find_workspace())
+    root = find_root() if here else find_workspace()
+    settings = load_settings(root).manifest
+    return _find_below(root, settings.path, settings.output_dir)
 
 
-def _find_below(root: str) -> str | None:
-    found = next((file for file in _list_places(root) if os.path.isfile(file)), None)  # noqa: PTH113 - pathlib costs 8 ms
+def _find_below(root: str, path: str | None, output_dir: str | None) -> str | None:
+    places = _list_places(root, path, output_dir)
+    found = next((file for file in places if os.path.isfile(file)), None)  # noqa: PTH113 - pathlib costs 8 ms
     if found is not None and not is_inside(found, root):
         raise InputError(f"'{found}' leads out of the workspace through a link", hint="put the file itself there")
     return found
 
 
-def _list_places(root: str) -> list[str]:
+def _list_places(root: str, path: str | None, output_dir: str | None) -> list[str]:
     """Where a workspace's manifest can be: where the settings say, else at the usual places."""
-    settings = load_settings(root).manifest
-    if settings.path is not None:
-        return [f"{root}/{settings.path}"]
-    own = [f"{settings.output_dir}/{NAME}"] if settings.output_dir is not None else []
+    if path is not None:
+        return [f"{root}/{path}"]
+    own = [f"{output_dir}/{NAME}"] if output_dir is not None else []
     return [f"{root}/{place}" for place in (*own, *MANIFEST_PLACES, f"{_CLEO_OUTPUTS}/{NAME}")]
 
 
 def place_manifest(root: str, settings: Settings) -> str:
     """Where the workspace's manifest is, or will be with its first entry, below the root."""
+    return find_place(root, settings.manifest.path, settings.manifest.output_dir)
+
+
+def find_place(root: str, path: str | None, output_dir: str | None) -> str:
+    """The same, from what is set: the manifest's own path, or the folder of outputs that it lies in."""
     from remit.workspace.inside import name_below  # noqa: PLC0415 - only for this
 
-    if settings.manifest.path is not None:
-        return settings.manifest.path
-    here = _find_below(root)
+    if path is not None:
+        return path
+    here = _find_below(root, path, output_dir)
     known = None if here is None else name_below(root, here)
     if known is not None:
         return known
-    if settings.manifest.output_dir is not None:
-        return f"{settings.manifest.output_dir}/{NAME}"
+    if output_dir is not None:
+        return f"{output_dir}/{NAME}"
     return f"{_CLEO_OUTPUTS}/{NAME}" if os.path.isdir(f"{root}/{CLEO_FOLDER}") else MANIFEST_PLACES[0]  # noqa: PTH112
 
 

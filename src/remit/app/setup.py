@@ -101,7 +101,7 @@ def _check_places(root: str) -> None:
 
 def _look_around(root: str, settings: Settings) -> Survey:
     from remit.workspace.head import find_branch  # noqa: PLC0415 - only for this
-    from remit.workspace.tasks.store import find_folder  # noqa: PLC0415
+    from remit.workspace.tasks.places import find_folder  # noqa: PLC0415
 
     return Survey(
         branch=find_branch(root),

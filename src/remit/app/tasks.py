@@ -42,7 +42,8 @@ class Tasks:
     def __init__(self, start: str | None = None, *, here: bool = False) -> None:
         """`here` means the files of this checkout, also where it is a linked worktree of the workspace."""
         from remit.workspace.home import Home  # noqa: PLC0415 - only with tasks
-        from remit.workspace.tasks.store import DEFAULT_FOLDER, TaskStore, find_folder  # noqa: PLC0415
+        from remit.workspace.tasks.places import DEFAULT_FOLDER, find_folder  # noqa: PLC0415
+        from remit.workspace.tasks.store import TaskStore  # noqa: PLC0415
 
         self.root = find_root(start) if here else find_workspace(start)
         self.settings = load_settings(self.root)
@@ -226,8 +227,9 @@ def check_sync(tasks: Tasks | None = None) -> CheckedTasks | None:
     A change that a crash interrupted is finished first. Whoever goes on afterwards gives the tasks, and closes them.
     """
     from remit.workspace.tasks.archived import parse_archive  # noqa: PLC0415 - only for this
-    from remit.workspace.tasks.desk import ARCHIVE, STATE, TODO, decode, finish_if_interrupted, load_file  # noqa: PLC0415
+    from remit.workspace.tasks.desk import decode, finish_if_interrupted, load_file  # noqa: PLC0415
     from remit.workspace.tasks.drift import check_drift  # noqa: PLC0415
+    from remit.workspace.tasks.places import ARCHIVE, STATE, TODO  # noqa: PLC0415
     from remit.workspace.tasks.sides import check_merged  # noqa: PLC0415
     from remit.workspace.tasks.state import parse_state  # noqa: PLC0415
     from remit.workspace.tasks.todo import parse_todo  # noqa: PLC0415

@@ -55,7 +55,7 @@ class Trust(NamedTuple):
 def get_executing(settings: Settings, *, root: str) -> Executing:
     """What the settings run; an outside task system's commands too, where a folder of the workspace calls for them."""
     from remit.workspace.tasks.outside import CLEO  # noqa: PLC0415 - only for this
-    from remit.workspace.tasks.store import find_folder  # noqa: PLC0415
+    from remit.workspace.tasks.places import find_folder  # noqa: PLC0415
 
     commands = settings.tasks.commands
     has_cleo = os.path.isdir(f"{root}/.cleo")  # noqa: PTH112 - pathlib costs 8 ms

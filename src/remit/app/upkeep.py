@@ -123,7 +123,7 @@ def find_half_written(root: str, settings: Settings, failures: list[str]) -> lis
     from remit.workspace.agent_files import find_agent_files  # noqa: PLC0415
     from remit.workspace.home import Home  # noqa: PLC0415
     from remit.workspace.leftovers import find_half_written  # noqa: PLC0415
-    from remit.workspace.tasks.store import FOLDERS  # noqa: PLC0415
+    from remit.workspace.tasks.places import FOLDERS  # noqa: PLC0415
 
     agents = {os.path.dirname(each.file) for each in find_agent_files((), root=root, exclude=settings.lint.exclude)}  # noqa: PTH120 - pathlib costs 8 ms
     manifest = os.path.dirname(f"{root}/{place_manifest(root, settings)}")  # noqa: PTH120

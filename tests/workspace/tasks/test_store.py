@@ -13,8 +13,9 @@ import pytest
 from remit.errors import StateError, UsageError
 from remit.workspace.home import Home
 from remit.workspace.tasks.desk import finish_if_interrupted
+from remit.workspace.tasks.places import find_folder
 from remit.workspace.tasks.state import parse_state
-from remit.workspace.tasks.store import TaskStore, find_folder
+from remit.workspace.tasks.store import TaskStore
 from remit.workspace.tasks.todo import parse_todo
 from tests.workspace.dying import run_and_die
 

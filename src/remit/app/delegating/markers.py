@@ -19,7 +19,8 @@ from remit.workspace.ledger.events import add_event, load_last_event
 from remit.workspace.settle import Step
 from remit.workspace.tasks.markdown import clean_title
 from remit.workspace.tasks.moves import OWN_COMMAND, check_move
-from remit.workspace.tasks.store import TaskStore, find_folder
+from remit.workspace.tasks.places import find_folder
+from remit.workspace.tasks.store import TaskStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,15 +14,14 @@ from remit.app.manifests import place_manifest
 from remit.contract.dialects import get_dialect
 from remit.delegate.terms import read_terms
 from remit.model import Finding
-from remit.workspace.error_log.log import FILE as ERROR_LOG
 from remit.workspace.evidence import inspect_artifacts
 from remit.workspace.git.checkouts import mark_checkout
 from remit.workspace.git.commits import commit_paths
 from remit.workspace.git.worktrees import name_branch
 from remit.workspace.home import Home
 from remit.workspace.settle import Places, Settlement, Step, settle
-from remit.workspace.tasks.desk import ARCHIVE, STATE, TODO
-from remit.workspace.tasks.store import ARCHIVED_TEXTS, DEFAULT_FOLDER, TaskStore, find_folder
+from remit.workspace.tasks.places import find_folder
+from remit.workspace.tasks.store import TaskStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,13 +90,6 @@ def make_settlement(row: Delegation, conclusion: Conclusion, terms: Terms) -> Se
         commits=terms.commits and usable and not in_worktree,
         owner=terms.owner,
     )
-
-
-def list_own_files(root: str, settings: Settings) -> tuple[str, ...]:
-    """What Remit keeps below the root itself and changes while agents work: tasks, errors and the manifest."""
-    folder = find_folder(root, settings.tasks.folder) or DEFAULT_FOLDER
-    names = (STATE, TODO, ARCHIVE, ARCHIVED_TEXTS, ERROR_LOG)
-    return (*(f"{folder}/{name}" for name in names), place_manifest(root, settings))
 
 
 def _choose_artifacts(conclusion: Conclusion) -> tuple[Artifact, ...]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from remit.delegate.briefing import TaskFacts
 from remit.errors import UsageError
 from remit.lazy import lazy
-from remit.workspace.tasks.store import TaskStore, find_folder
+from remit.workspace.tasks.places import find_folder
+from remit.workspace.tasks.store import TaskStore
 
 _STATUS_LINE = lazy(r"(?m)^[ \t]{0,8}(?:[-*+][ \t]{1,4})?\*\*Status(?:\*\*[ \t]{0,4}:|:\*\*)[^\n]{0,200}\n?")
 """Is told beside it: the task is moved before the agent reads it."""

@@ -76,9 +76,9 @@ class Workspace:
         return make_settle(self.root, self.settings)(row, conclusion)
 
     def _list_own_files(self) -> tuple[str, ...]:
-        from remit.app.delegating.settling import list_own_files  # noqa: PLC0415 - as above
+        from remit.app.own_files import get_kept, list_own_files  # noqa: PLC0415 - as above
 
-        return list_own_files(self.root, self.settings)
+        return list_own_files(self.root, get_kept(self.settings))
 
     @classmethod
     def open(

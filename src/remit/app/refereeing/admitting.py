@@ -104,7 +104,7 @@ def adopt(event: Event, home: Home, environ: Mapping[str, str]) -> Refereed | No
     """Take note of an agent that Remit has not seen begin: the hooks are new, or the harness started it otherwise.
 
     None for a session in which a person talks to an agent. Where one of several that were called could be meant, it
-    is not entered twice, and only what its file says holds for it.
+    is not entered twice, and what holds for any of them holds for it.
     """
     if not event.agent_id and is_attended(environ):
         return None
@@ -112,9 +112,10 @@ def adopt(event: Event, home: Home, environ: Mapping[str, str]) -> Refereed | No
     entry = roster.find(event.agent, event.harness) or _get_unknown(event.agent)
     held = roster.is_held(event.agent, event.harness)
     with home.ledger.reading() as db:
-        if event.agent_id and list_unbound(db, event.session, event.agent):
-            layers = json.dumps([dict(entry.permissions)] if entry.permissions else [])
-            return Refereed("", event.harness, event.session, event.agent, layers=layers)
+        waiting = list_unbound(db, event.session, event.agent) if event.agent_id else []
+    if waiting:
+        layers = [layer for each in waiting for layer in json.loads(each.layers)]
+        return Refereed("", event.harness, event.session, event.agent, layers=json.dumps(layers))
     wish = _Wish(event, event.agent or "agent", "", entry, held, event.agent_id or MAIN)
     _enter(wish, roster, home, environ)
     return find_own(home.ledger.db, event)

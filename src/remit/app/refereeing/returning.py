@@ -256,10 +256,10 @@ def _list_written(home: Home, row: Delegation) -> frozenset[str]:
 
 
 def _list_own_files(home: Home) -> tuple[str, ...]:
-    from remit.app.delegating.settling import list_own_files  # noqa: PLC0415 - the settling's, and heavy
-    from remit.app.settings import load_settings  # noqa: PLC0415
+    from remit.app.own_files import Kept, list_own_files  # noqa: PLC0415 - only for a return that is not sent back
+    from remit.app.refereeing.roster import load_kept  # noqa: PLC0415
 
-    return list_own_files(home.root, load_settings(home.root))
+    return list_own_files(home.root, Kept(*load_kept(home)))
 
 
 def _load_usage(home: Home, row: Delegation) -> Usage:

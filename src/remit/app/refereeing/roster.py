@@ -14,14 +14,14 @@ from remit.model import NOTHING
 from remit.workspace.ledger.notes import get_note, set_note
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from remit.app.delegating.agents import Agent
     from remit.config import Settings
     from remit.workspace.home import Home
 
 _NOTE = "roster"
-_FORMAT = 1
+_FORMAT = 2
 
 
 class Entry(NamedTuple):
@@ -48,6 +48,8 @@ class Roster(NamedTuple):
     limits: Mapping[str, Any]
     budget: Mapping[str, Any]
     delegate: Mapping[str, Any]
+    kept: Sequence[str | None]
+    """Where the workspace has set that things are kept."""
 
     def find(self, name: str, harness: str) -> Entry | None:
         """An agent by its name: of several files that define it, the harness's own, then the standard's."""
@@ -76,6 +78,13 @@ def load_roster(home: Home) -> Roster:
     return _read(roster)
 
 
+def load_kept(home: Home) -> tuple[str | None, ...]:
+    """Where the workspace kept things when an agent was last admitted: the files are not looked at again."""
+    note = get_note(home.ledger, _NOTE)
+    known = {} if note is None else json.loads(note.partition("\n")[2])
+    return tuple(known.get("kept", ()))
+
+
 def _mark_files(root: str) -> str:
     """What the files are known by."""
     from hashlib import blake2b  # noqa: PLC0415 - once for each subagent
@@ -96,6 +105,7 @@ def _mark_files(root: str) -> str:
 
 def _compile(home: Home) -> dict[str, Any]:
     from remit.app.delegating.agents import list_files_of_agents  # noqa: PLC0415 - YAML, only when something changed
+    from remit.app.own_files import get_kept  # noqa: PLC0415
     from remit.app.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings(home.root)
@@ -110,6 +120,7 @@ def _compile(home: Home) -> dict[str, Any]:
         "limits": delegation.limits._asdict(),
         "budget": delegation.budget._asdict(),
         "delegate": {**delegation.delegate._asdict(), "words": dict(settings.status_words)},
+        "kept": [*get_kept(settings)],
     }
 
 
@@ -142,4 +153,4 @@ def _read(values: dict[str, Any]) -> Roster:
         profile: {name: Entry(**{**entry, "may_call": tuple(entry["may_call"])}) for name, entry in named.items()}
         for profile, named in values["agents"].items()
     }
-    return Roster(agents, values["referee"], values["limits"], values["budget"], values["delegate"])
+    return Roster(agents, values["referee"], values["limits"], values["budget"], values["delegate"], values["kept"])

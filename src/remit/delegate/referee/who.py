@@ -31,10 +31,9 @@ def find_own(db: Connection, event: Event) -> Refereed | None:
 
 def _bind(db: Connection, event: Event) -> Refereed | None:
     """Find the call that an agent was started by, and remember it."""
-    waiting = list_unbound(db, event.session, event.agent)
-    found = _find_by_note(db, event) or _find_by_prompt(event, waiting)
-    if found is None and len(waiting) == 1:
-        found = waiting[0]
+    call = _find_call(event)
+    # A call that is not known was made before the hooks were there: the agent is none of those that wait.
+    found = find_by_call(db, event.session, call) if call else _find_by_prompt(db, event)
     if found is None or (found.agent_id is not None and found.agent_id != event.agent_id):
         return None
     bind(db, found.session_id, event.agent_id)
@@ -52,24 +51,28 @@ def find_transcript(event: Event) -> str:
     return f"{event.transcript.removesuffix('.jsonl')}/subagents/agent-{event.agent_id}.jsonl"
 
 
-def _find_by_note(db: Connection, event: Event) -> Refereed | None:
-    """Claude Code keeps a note beside the transcript that names the call."""
+def _find_call(event: Event) -> str:
+    """The call of an agent, of which Claude Code keeps a note beside the transcript; empty where there is none."""
     if event.harness != "claude" or not event.transcript or "/" in event.agent_id:
-        return None
+        return ""
     text = load_beginning(f"{find_transcript(event).removesuffix('.jsonl')}.meta.json")
     try:
         note = parse_json(text) if text else None
     except ValueError:
-        return None
+        return ""
     call = note.get("toolUseId") if isinstance(note, dict) else None
-    return find_by_call(db, event.session, call) if isinstance(call, str) else None
+    return call if isinstance(call, str) else ""
 
 
-def _find_by_prompt(event: Event, waiting: list[Refereed]) -> Refereed | None:
-    """The session that the subagent's first prompt names."""
+def _find_by_prompt(db: Connection, event: Event) -> Refereed | None:
+    """The session that the subagent's first prompt names; where it cannot name one, the only one that it can be."""
+    waiting = list_unbound(db, event.session, event.agent)
+    if not waiting:
+        return None
     prompt = event.payload.get("prompt") if event.kind == "UserPromptSubmit" else event.payload.get("first_prompt")
     text = prompt if isinstance(prompt, str) else ""
-    if not text and len(waiting) > 1:
-        text = load_beginning(find_transcript(event))
+    text = text or load_beginning(find_transcript(event))
     named = [each for each in waiting if each.session_id in text]
-    return named[0] if len(named) == 1 else None
+    # Whoever is held finds its session in its prompt: a prompt without one is not its.
+    left = named or [each for each in waiting if not (text and each.held)]
+    return left[0] if len(left) == 1 else None

@@ -5,3 +5,5 @@ it is broken.
 """
 
 from __future__ import annotations
+
+FILE = "errors.json"

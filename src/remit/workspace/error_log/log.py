@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import InputError
 from remit.model import Edit
+from remit.workspace.error_log import FILE
 from remit.workspace.error_log.causes import Chosen, choose, find_cause
 from remit.workspace.error_log.document import (
     Document,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from remit.workspace.error_log.records import FixStatus, Record
     from remit.workspace.home import Home
 
-FILE, ARCHIVE = "errors.json", "errors-archive.jsonl"
+ARCHIVE = "errors-archive.jsonl"
 MAX_BYTES = 8 * 1024 * 1024
 MAX_KEPT, KEPT_AFTER = 1000, 800
 """From how many entries on the oldest go into the archive, and how many then stay."""

@@ -114,7 +114,8 @@ def is_over(db: Connection, session_id: str) -> bool:
 
 def bind(db: Connection, session_id: str, agent_id: str) -> None:
     """Remember what the harness calls an agent."""
-    db.execute("UPDATE refereed SET agent_id = ? WHERE session_id = ?", (agent_id, session_id))
+    statement = "UPDATE refereed SET agent_id = ? WHERE session_id = ? AND (agent_id IS NULL OR agent_id = ?)"
+    db.execute(statement, (agent_id, session_id, agent_id))
 
 
 def count_block(db: Connection, session_id: str) -> None:

@@ -24,6 +24,7 @@ from remit.workspace.journal import (
     take_hash,
     write_together,
 )
+from remit.workspace.tasks.places import STATE, TODO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from remit.model import Finding
     from remit.workspace.home import Home
     from remit.workspace.journal import Interrupted
-
-STATE, TODO, ARCHIVE = "state.json", "TODO.md", "archive/state.json"
 
 
 class Desk:

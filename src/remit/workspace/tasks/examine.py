@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from remit.errors import StateError, UsageError
 from remit.workspace.tasks.archived import parse_archive
-from remit.workspace.tasks.desk import ARCHIVE, STATE, TODO, load_agreed, load_agreed_markers
+from remit.workspace.tasks.desk import load_agreed, load_agreed_markers
 from remit.workspace.tasks.drift import check_drift
+from remit.workspace.tasks.places import ARCHIVE, STATE, TODO
 from remit.workspace.tasks.repair import classify_drift, plan_intake
 from remit.workspace.tasks.sides import check_merged
 from remit.workspace.tasks.state import parse_state

@@ -16,20 +16,13 @@ from remit.prose import as_tail
 from remit.workspace.inside import find_inside
 from remit.workspace.tasks import state_edits, todo_edits
 from remit.workspace.tasks.archived import find_next_number, list_taken, parse_archive
-from remit.workspace.tasks.desk import (
-    ARCHIVE,
-    STATE,
-    TODO,
-    at_desk,
-    decode,
-    finish_if_interrupted,
-    load_file,
-)
+from remit.workspace.tasks.desk import at_desk, decode, finish_if_interrupted, load_file
 from remit.workspace.tasks.drift import check_drift
 from remit.workspace.tasks.examine import examine, review, tell_missing
 from remit.workspace.tasks.intake import make_name
 from remit.workspace.tasks.markdown import clean_title
 from remit.workspace.tasks.moves import ENDS, NEED_REASON, OWN_COMMAND, check_move, suggest_marker
+from remit.workspace.tasks.places import ARCHIVE, ARCHIVED_TEXTS, STATE, TODO
 from remit.workspace.tasks.plan import find_resume_point, parse_plan, set_phase, set_plan_status
 from remit.workspace.tasks.state import CLOSED_LISTS, OPEN_LISTS, load_json, parse_state, read_number, read_title
 from remit.workspace.tasks.todo import parse_todo
@@ -48,11 +41,8 @@ if TYPE_CHECKING:
 
 _Listed = TypeVar("_Listed", "state_edits.Entry", "todo_edits.Entry")
 
-FOLDERS = (".opencode/specs", ".claude/specs", "specs")
-DEFAULT_FOLDER = "specs"
 PRIORITIES = ("high", "medium", "low")
 LINKS = "linkedResearch"
-ARCHIVED_TEXTS = "archive/TODO.md"
 _DONE_KEYS = {"RESEARCHED", "PLANNED", "REVISED", "COMPLETED", "BLOCKED", "ABANDONED"}
 
 
@@ -105,14 +95,6 @@ class PlanFacts(NamedTuple):
     path: str
     phases: tuple[Phase, ...]
     resume: Phase | None
-
-
-def find_folder(root: str, configured: str | None = None) -> str | None:
-    """The folder with the tasks, below the root: the one that is set, else the first that has one of the files."""
-    places = (configured,) if configured else FOLDERS
-    return next(
-        (each for each in places if any(os.path.lexists(f"{root}/{each}/{name}") for name in (STATE, TODO))), None
-    )
 
 
 class TaskStore:

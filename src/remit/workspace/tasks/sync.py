@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from remit.workspace.files import tell_failure, write_bytes
 from remit.workspace.tasks import state_edits
 from remit.workspace.tasks.archived import parse_archive
-from remit.workspace.tasks.desk import ARCHIVE, STATE, TODO, at_desk, decode, encode, load_agreed_markers, load_file
+from remit.workspace.tasks.desk import at_desk, decode, encode, load_agreed_markers, load_file
 from remit.workspace.tasks.drift import check_drift
 from remit.workspace.tasks.examine import settle
+from remit.workspace.tasks.places import ARCHIVE, STATE, TODO
 from remit.workspace.tasks.plan import parse_plan, set_plan_status
 from remit.workspace.tasks.recover import recover_state
 from remit.workspace.tasks.repair import plan_repair
