@@ -208,15 +208,19 @@ def _at_start(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, 
 
 
 def _at_prompt(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Codex tells the first prompt of a subagent, in which its session stands."""
-    if event.agent_id:
-        from remit.delegate.referee.who import find_own
-        from remit.workspace.ledger.refereed import open_quickly
+    """Codex tells the prompts of a subagent: in the first stands its session, and after its end another may come."""
+    if not event.agent_id:
+        return {}
+    from remit.delegate.referee.who import find_own
+    from remit.workspace.ledger.refereed import is_over, open_quickly
 
-        db = open_quickly(f"{root}/.remit/ledger.db")
-        if db is not None:
-            find_own(db, event)
-    return {}
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    own = None if db is None else find_own(db, event)
+    if db is None or own is None or not is_over(db, own.session_id):
+        return {}
+    from remit.app.refereeing.admitting import admit_again
+
+    return admit_again(event, own, _open_home(root), environ)
 
 
 def _at_session(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from remit.workspace.ledger.store import Connection
 
 _TICKETED = "SELECT session_id FROM delegations WHERE ticket = ?"
-_CANCELLED = "SELECT 1 FROM events WHERE session_id = ? AND kind = 'cancel' LIMIT 1"
+_STATE = """
+    SELECT state, EXISTS (SELECT 1 FROM events WHERE events.session_id = delegations.session_id AND kind = 'cancel')
+    FROM delegations WHERE session_id = ?
+"""
 _PERMISSIONS = """
     WITH RECURSIVE line (session_id, parent_id, details) AS (
         SELECT session_id, parent_id, details FROM delegations WHERE session_id = ?
@@ -46,9 +49,8 @@ def guard_tool(
         return answers.deny(over)
     decision = judge(make_call(event), _list_layers(db, own, environ), _find_ground(event, root, environ))
     if decision.answer == "allow":
-        if (
-            own is not None and own.session_id and event.harness == "codex"
-        ):  # which does not tell of every use when it is over
+        # Codex does not tell of every use when it is over.
+        if own is not None and own.session_id and event.harness == "codex":
             note_use(db, own, event.tool, find_written(event, root), operation=get_operation(event.tool), failed=False)
         return {}
     return _tell(decision, event, db)
@@ -56,8 +58,11 @@ def guard_tool(
 
 def _find_end(db: Connection, own: Refereed) -> str:
     """Why an agent gets no tools any more."""
-    if db.execute(_CANCELLED, (own.session_id,)).fetchone() is not None:
+    state, is_cancelled = db.execute(_STATE, (own.session_id,)).fetchone() or ("", 0)
+    if is_cancelled:
         return "this delegation was cancelled; stop now, and hand back what you have as partial"
+    if state == "settled" and own.held:  # it goes on, and was not let in again
+        return "this delegation is over; use no more tools, and say what is left to do"
     if 0 < own.deadline_ms < time.time_ns() // 1_000_000:
         return "your time is up; use no more tools, and hand back what you have as partial"
     return ""
