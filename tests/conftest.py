@@ -1,4 +1,4 @@
-"""What holds for all tests: a machine that is busy makes no property false, and no text is compiled twice."""
+"""What holds for all tests: a machine that is busy makes no property false, and nothing is made that nobody needs."""
 
 import os
 import sys
@@ -11,6 +11,17 @@ settings.register_profile("quick", settings.get_profile("any machine"), max_exam
 settings.load_profile("any machine")
 
 
+CACHE = Path(__file__).parents[1] / ".pytest_cache"
+
+
+def make_plain_repositories() -> None:
+    """Let `git init` copy no samples: tests make hundreds of repositories, and each would look at all of them."""
+    template = CACHE / "git-template"
+    for folder in ("hooks", "info"):
+        (template / folder).mkdir(parents=True, exist_ok=True)
+    os.environ["GIT_TEMPLATE_DIR"] = str(template)
+
+
 def keep_bytecode() -> None:
     """Keep bytecode with pytest's own cache where Python was told to write none beside the sources.
 
@@ -18,9 +29,10 @@ def keep_bytecode() -> None:
     """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
-    sys.pycache_prefix = str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode")
+    sys.pycache_prefix = str(CACHE / "bytecode")
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 
 if sys.dont_write_bytecode:
     keep_bytecode()
+make_plain_repositories()

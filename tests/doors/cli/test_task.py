@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -45,12 +46,21 @@ def repository(inside: Inside) -> Inside:
     return inside
 
 
+@pytest.fixture(scope="module")
+def two_tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `remit task new` makes of an empty folder, twice."""
+    folder = tmp_path_factory.mktemp("two_tasks")
+    remit = Remit(folder)
+    put(remit, "remit.toml", "")
+    assert remit("task", "new", "Export", "button", "--priority", "HIGH").code == 0
+    assert remit("task", "new", "Login page").code == 0
+    return folder
+
+
 @pytest.fixture
-def workspace(inside: Inside) -> Inside:
+def workspace(inside: Inside, two_tasks: Path) -> Inside:
     """A folder with two tasks."""
-    put(inside, "remit.toml", "")
-    assert inside("task", "new", "Export", "button", "--priority", "HIGH").code == 0
-    assert inside("task", "new", "Login page").code == 0
+    shutil.copytree(two_tasks, inside.folder, dirs_exist_ok=True)
     return inside
 
 
@@ -531,6 +541,7 @@ def test_a_list_of_many_megabytes_is_no_matter(workspace: Inside) -> None:
 
 
 def test_a_full_disk_is_told_and_changes_nothing(workspace: Inside) -> None:
+    assert workspace("task", "focus", "2").code == 0  # the ledger is in use, so that there is room for it
     before = list_files(workspace.folder / "specs")
     for args in (("new", "Three"), ("focus", "1")):
         ended = Remit(workspace.folder)("task", *args, prelude=("-c", FULL_DISK))
