@@ -130,9 +130,9 @@ class Peer:
         """Send a request and wait for its answer."""
         return self.receive(self.send(method, params))
 
-    def begin(self, tool: str, *, token: str | None = None, **arguments: Any) -> int:  # noqa: ANN401 - any JSON value
+    def begin(self, tool: str, *, progress: str | None = None, **arguments: Any) -> int:  # noqa: ANN401 - any JSON value
         """Call a tool, and go on."""
-        meta = {} if token is None else {"_meta": {"progressToken": token}}
+        meta = {} if progress is None else {"_meta": {"progressToken": progress}}
         return self.send("tools/call", {"name": tool, "arguments": arguments, **meta})
 
     def end_call(self, tool: str, request_id: int) -> dict[str, Any]:

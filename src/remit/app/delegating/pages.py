@@ -5,6 +5,7 @@ Owns how a text is cut. Secrets are taken out of the whole of it first, so that 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import StateError, UsageError
@@ -44,4 +45,10 @@ def load_answer(home: Home, session_id: str) -> str:
     if data is None:
         hint = "status shows how it stands; what is old is not kept"
         raise StateError(f"no answer of {session_id} is kept", hint=hint)
-    return redact(data[: 4 * _MAX_CHARS].decode("utf-8", "replace")[:_MAX_CHARS])
+    return _redact_once(data[: 4 * _MAX_CHARS].decode("utf-8", "replace")[:_MAX_CHARS])
+
+
+@lru_cache(maxsize=2)
+def _redact_once(text: str) -> str:
+    """The same text is asked for page after page."""
+    return redact(text)
