@@ -42,6 +42,7 @@ from remit.workspace.ledger.texts import keep_texts, load_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from remit.delegate.endings import Conclusion
     from remit.delegate.envelope import Envelope
     from remit.delegate.judgement import Judgement
     from remit.delegate.referee.events import Event
@@ -51,12 +52,14 @@ if TYPE_CHECKING:
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.ledger.refereed import Refereed
+    from remit.workspace.ledger.store import Connection
 
 _MAX_FINDINGS = 50
 _MAX_REASON = 300
 _MAX_ANSWER_CHARS = 6_000
 """More than that floods a caller that gets the answer itself."""
 _ACCEPTED = ("accepted", "repaired")
+_TAKEN_BACK = "the answer changed after it was accepted and settled: this is of the later one"
 
 
 class _Told(NamedTuple):
@@ -81,22 +84,36 @@ def check_stop(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
     if own is None:
         return {}
     row = load_delegation(home.ledger, own.session_id)
-    if row is None or row.state != "running":
+    if row is None:
         return {}
     if not own.held:
-        if not own.waited:
+        if row.state == "running" and not own.waited:
             let_go(home, row, "exited")
         return {}
     answer = event.message if isinstance(event.message, str) else ""
+    if row.state != "running" and _is_heard(home, row, answer):
+        return {}
     judgement = _judge(home, row, event, answer)
+    if row.state == "settled":
+        _overrule(home, row, answer, judgement)
+        return {}
+    return _let_stop(home, own, row, answer, judgement)
+
+
+def _let_stop(
+    home: Home, own: Refereed, row: Delegation, answer: str, judgement: Judgement | None
+) -> answers.Answer:  # fmt: skip
+    """Write down what an answer is, or send it back."""
     if _is_cancelled(home, row):
         _conclude(home, row, answer, judgement, ending="cancelled")
-    elif judgement is not None and judgement.accepted:
-        if _is_flood(own, answer):
-            return _ask_for_less(home, row, answer, judgement)
-        _conclude(home, row, answer, judgement)
-    elif own.blocks < read_terms(row.details).reasks:
-        return _send_back(home, row, answer, judgement)
+    elif judgement is not None and judgement.accepted and row.state == "running" and _is_flood(own, answer):
+        return _ask_for_less(home, row, answer, judgement)
+    elif (judgement is None or not judgement.accepted) and own.blocks < read_terms(row.details).reasks:
+        if row.state == "settling":  # what was accepted of it before counts no more
+            _conclude(home, row, answer, judgement)
+        else:
+            _keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
+        return _send_back(home, row, judgement)
     else:
         _conclude(home, row, answer, judgement)
     if not own.waited:  # else the caller's side settles it, as soon as the answer is there
@@ -111,14 +128,17 @@ def _adopt(event: Event, home: Home, environ: Mapping[str, str]) -> Refereed | N
     return adopt(event, home, environ)
 
 
-def _send_back(home: Home, row: Delegation, answer: str, judgement: Judgement | None) -> answers.Answer:
-    number = count_attempts(home.ledger, row.session_id) + 1
+def _send_back(home: Home, row: Delegation, judgement: Judgement | None) -> answers.Answer:
     findings = () if judgement is None else judgement.findings
-    _keep_attempt(home, row, answer, judgement, number)
+    _count_block(home, row)
+    return answers.block(render_reask(findings, dialect=read_terms(row.details).dialect, session_id=row.session_id))
+
+
+def _count_block(home: Home, row: Delegation) -> None:
     with home.ledger.transaction() as db:
         count_block(db, row.session_id)
+        number = count_attempts(home.ledger, row.session_id)
         add_event(db, "sent_back", {"number": number}, session_id=row.session_id)
-    return answers.block(render_reask(findings, dialect=read_terms(row.details).dialect, session_id=row.session_id))
 
 
 def _is_flood(own: Refereed, answer: str) -> bool:
@@ -127,11 +147,8 @@ def _is_flood(own: Refereed, answer: str) -> bool:
 
 
 def _ask_for_less(home: Home, row: Delegation, answer: str, judgement: Judgement) -> answers.Answer:
-    number = count_attempts(home.ledger, row.session_id) + 1
-    _keep_attempt(home, row, answer, judgement, number)
-    with home.ledger.transaction() as db:
-        count_block(db, row.session_id)
-        add_event(db, "sent_back", {"number": number}, session_id=row.session_id)
+    _keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
+    _count_block(home, row)
     return answers.block(
         f"Your return is in order, but your caller gets the whole message, and it has {len(answer):,} characters. "
         "Send the return alone, as you had it: what belongs with it is in your files."
@@ -192,8 +209,14 @@ def _get_operation(tool: str) -> Any:  # noqa: ANN401 - one of the protocol's wo
 
 
 def _has_used(event: Event) -> bool:
-    """Whether the harness's own record of the agent shows a tool."""
-    text = load_beginning(find_transcript(event)) if event.agent_id or event.agent else ""
+    """Whether the harness knows of tools that the agent used."""
+    agent_id = event.agent_id
+    if event.kind == "PostToolUse":  # it comes from the caller, and tells of the agent
+        told = event.response if isinstance(event.response, dict) else {}
+        count, agent_id = told.get("totalToolUseCount"), _read_agent_id(told)
+        if type(count) is int:
+            return count > 0
+    text = load_beginning(find_transcript(event, agent_id)) if agent_id or event.agent else ""
     return '"tool_use"' in text or '"function_call"' in text or '"custom_tool_call"' in text
 
 
@@ -228,10 +251,50 @@ def _conclude(
     report = make_report(row, told, conclusion, ended_ms=now_ms)
     with home.ledger.transaction(durable=True) as db:
         keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
-        advance(
-            db, row.session_id, "settling", ended_ms=now_ms, ending=conclusion.ending, outcome=conclusion.outcome,
-            status=conclusion.status,
-        )  # fmt: skip
+        if row.state == "running":
+            advance(
+                db, row.session_id, "settling", ended_ms=now_ms, ending=conclusion.ending, outcome=conclusion.outcome,
+                status=conclusion.status,
+            )  # fmt: skip
+        else:
+            _write_over(db, row, conclusion)
+
+
+def _write_over(db: Connection, row: Delegation, conclusion: Conclusion) -> None:
+    """Put another word in the place of what the ledger says of a delegation."""
+    db.execute(
+        "UPDATE delegations SET ending = ?, outcome = ?, status = ? WHERE session_id = ?",
+        (conclusion.ending, conclusion.outcome, conclusion.status, row.session_id),
+    )
+    told = {"status": conclusion.status, "outcome": conclusion.outcome}
+    add_event(db, "overruled", told, session_id=row.session_id)
+
+
+def _is_heard(home: Home, row: Delegation, answer: str) -> bool:
+    """Whether an answer is the one that was judged last, or none."""
+    from hashlib import sha256  # noqa: PLC0415 - once for each
+
+    digest = sha256(answer.encode("utf-8", "surrogatepass")).hexdigest()
+    return not answer.strip() or digest == load_report(home, row.session_id)[0].answer
+
+
+def _overrule(home: Home, row: Delegation, answer: str, judgement: Judgement | None) -> None:
+    """Something else was said after all was settled. That can take back what is said of it, and never improve it.
+
+    An agent that a second hook has sent back after it was accepted has said something else since.
+    """
+    report = load_report(home, row.session_id)[0]
+    returned = None if judgement is None else judgement.returned
+    if report.outcome not in _ACCEPTED or (returned is not None and returned.status in ("completed", report.status)):
+        return
+    told = conclude(Ended("exited", row.agent, Heard(answer), judgement))
+    number = count_attempts(home.ledger, row.session_id) + 1
+    _keep_attempt(home, row, answer, judgement, number)
+    turns = _Told(_load_usage(home, row), answer, tuple(range(number)))
+    later = make_report(row, turns, told, ended_ms=read_clock_ms())._replace(notes=(_TAKEN_BACK, *report.notes))
+    with home.ledger.transaction(durable=True) as db:
+        keep_texts(home, row.session_id, {"report": render_report(later, told)}, db=db)
+        _write_over(db, row, told)
 
 
 def _keep_attempt(home: Home, row: Delegation, answer: str, judgement: Judgement | None, number: int) -> None:
@@ -330,11 +393,21 @@ def hand_over(event: Event, home: Home) -> answers.Answer:
         if row.state == "running":
             let_go(home, row, "exited")
         return {}
-    if row.state == "running":  # the harness has ended it without asking: its limit was reached, or its model failed
-        _conclude(home, row, answer, _judge(home, row, event, answer))
+    # The harness may have ended it without asking, because a limit was reached or its model failed; and where a second
+    # hook has sent the agent back after it was judged, the caller would get something else.
+    if row.state == "running" or not _is_heard(home, row, answer):
+        _hear_last(home, row, event, answer)
     report = settle(home, row) if row.state in ("running", "settling") else load_report(home, row.session_id)[0]
-    report = _check_same(home, row, event, answer, report)
     return _replace(response, report, row)
+
+
+def _hear_last(home: Home, row: Delegation, event: Event, answer: str) -> None:
+    """Judge the answer that the caller would get."""
+    judgement = _judge(home, row, event, answer)
+    if row.state == "settled":
+        _overrule(home, row, answer, judgement)
+        return
+    _conclude(home, row, answer, judgement, ending="cancelled" if _is_cancelled(home, row) else "exited")
 
 
 def drop_call(event: Event, home: Home) -> None:
@@ -365,6 +438,9 @@ def _stop_waiting(home: Home, own: Refereed, agent_id: str) -> None:
             bind(db, own.session_id, agent_id)
         db.execute("UPDATE refereed SET waited = 0 WHERE session_id = ?", (own.session_id,))
         db.execute("UPDATE delegations SET awaited = 0 WHERE session_id = ?", (own.session_id,))
+    row = load_delegation(home.ledger, own.session_id)
+    if row is not None and row.state == "settling":  # it was quicker than its call
+        settle(home, row)
 
 
 def _note_usage(home: Home, row: Delegation, response: Mapping[str, Any]) -> None:
@@ -380,37 +456,6 @@ def _read_content(response: Mapping[str, Any]) -> str:
     parts = content if isinstance(content, list) else []
     texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
     return content if isinstance(content, str) else "\n".join(texts)
-
-
-def _check_same(home: Home, row: Delegation, event: Event, answer: str, report: Envelope) -> Envelope:
-    """What the caller would get is what was judged; else it is judged now, and only that counts.
-
-    An agent that a second hook has sent back after it was accepted has said something else since.
-    """
-    from hashlib import sha256  # noqa: PLC0415 - once for each
-
-    digest = sha256(answer.encode("utf-8", "surrogatepass")).hexdigest() if answer else ""
-    if digest == report.answer or not answer.strip():
-        return report
-    judgement = _judge(home, row, event, answer)
-    returned = None if judgement is None else judgement.returned
-    if returned is not None and returned.status == report.status:
-        return report
-    told = conclude(Ended("exited", row.agent, Heard(answer), judgement))
-    number = count_attempts(home.ledger, row.session_id) + 1
-    _keep_attempt(home, row, answer, judgement, number)
-    later = make_report(
-        row, _Told(_load_usage(home, row), answer, tuple(range(number))), told, ended_ms=read_clock_ms()
-    )
-    later = later._replace(notes=("the answer changed after it was checked, and this is of the later one",))
-    with home.ledger.transaction(durable=True) as db:
-        keep_texts(home, row.session_id, {"report": render_report(later, told)}, db=db)
-        db.execute(
-            "UPDATE delegations SET status = ?, outcome = ? WHERE session_id = ?",
-            (told.status, told.outcome, row.session_id),
-        )
-        add_event(db, "overruled", {"status": told.status, "outcome": told.outcome}, session_id=row.session_id)
-    return later
 
 
 def _replace(response: Mapping[str, Any], report: Envelope, row: Delegation) -> answers.Answer:

@@ -41,14 +41,14 @@ def _bind(db: Connection, event: Event) -> Refereed | None:
     return found
 
 
-def find_transcript(event: Event) -> str:
-    """Where the harness writes down what a subagent says."""
+def find_transcript(event: Event, agent_id: str = "") -> str:
+    """Where the harness writes down what a subagent says: the one that the event comes from, or tells of."""
     named = event.payload.get("agent_transcript_path")
     if isinstance(named, str) and named:
         return named
     if event.harness == "codex":
         return event.transcript
-    return f"{event.transcript.removesuffix('.jsonl')}/subagents/agent-{event.agent_id}.jsonl"
+    return f"{event.transcript.removesuffix('.jsonl')}/subagents/agent-{agent_id or event.agent_id}.jsonl"
 
 
 def _find_call(event: Event) -> str:

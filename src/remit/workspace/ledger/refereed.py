@@ -138,7 +138,11 @@ def list_tool_uses(db: Connection, session_id: str) -> list[tuple[str, str | Non
 
 
 def _find(db: Connection, where: str, values: tuple[str, ...]) -> Refereed | None:
-    query = f"SELECT {_COLUMNS} FROM refereed WHERE {where} ORDER BY session_id DESC LIMIT 1"  # noqa: S608 - fixed texts
+    # Sessions of one second are in no order by their names.
+    query = f"""
+        SELECT {_COLUMNS} FROM refereed WHERE {where}
+        ORDER BY (SELECT created_ms FROM delegations AS own WHERE own.session_id = refereed.session_id) DESC LIMIT 1
+    """  # noqa: S608 - fixed texts
     row = db.execute(query, values).fetchone()
     return None if row is None else Refereed(*row)
 
