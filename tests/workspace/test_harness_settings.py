@@ -116,7 +116,7 @@ def test_a_line_of_somebody_elses_that_calls_the_hook_is_noticed() -> None:
     ("key", "value", "own"),
     [
         ("remit", {"command": "remit", "args": ["mcp"]}, True),
-        ("remit", {"command": "/py", "args": ["-m", "remit", "mcp"]}, True),
+        ("remit", {"command": "/py", "args": ["-P", "-m", "remit", "mcp"]}, True),
         ("remit", {"type": "local", "command": ["remit", "mcp"]}, True),
         ("other", {"command": "remit", "args": ["mcp"]}, False),
         ("remit", {"command": "remit", "args": ["mcp", "--x"]}, False),

@@ -17,7 +17,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import InputError, RemitError
 from remit.workspace.files import name_half_written, tell_failure
-from remit.workspace.inside import hold_spot, move_spot, open_folder, read_spot, remove_spot, write_spot
+from remit.workspace.git.process import run
+from remit.workspace.git.repository import find_repository
+from remit.workspace.git.told import Refused
+from remit.workspace.inside import (
+    PENDING,
+    choose_waiting,
+    hold_spot,
+    move_spot,
+    open_folder,
+    read_spot,
+    remove_spot,
+    write_spot,
+)
 from remit.workspace.settings_text import (
     BrokenSettingsError,
     Piece,
@@ -122,13 +134,12 @@ def is_own_server(key: str, value: object) -> bool:
         return False
     command, args = value.get("command"), value.get("args", [])
     words = command if isinstance(command, list) else [command, *(args if isinstance(args, list) else [])]
-    return words[1:] in (["mcp"], ["-m", "remit", "mcp"]) and isinstance(words[0], str)
+    return words[1:] in (["mcp"], ["-P", "-m", "remit", "mcp"]) and isinstance(words[0], str)
 
 
-def list_hooks(data: bytes, *, comments: bool = False) -> list[Hook]:
+def list_hooks(data: bytes) -> list[Hook]:
     """Every hook of a settings file, whoever's it is."""
-    top = _scan(data, comments=comments)
-    return [hook for _, hook in _walk_hooks(top)]
+    return [hook for _, hook in _walk_hooks(_scan(data, comments=False))]
 
 
 def _walk_hooks(top: Node) -> Iterator[tuple[tuple[Node, ...], Hook]]:
@@ -347,6 +358,23 @@ def _tell_unreadable(root: str, path: str, error: OSError) -> InputError:
     return InputError(f"'{root}/{path}' cannot be read: {reason}", hint="check its permissions")
 
 
+def is_ignored(root: str, path: str) -> bool | None:
+    """Whether git leaves a file alone; None where there is no repository, or git does not say."""
+    try:
+        repository = find_repository(root)
+        answer = run(
+            repository.top,
+            "check-ignore",
+            "-q",
+            "--",
+            f"{repository.prefix}{path}",
+            more={"GIT_LITERAL_PATHSPECS": "0"},
+        )
+    except (Refused, RemitError):
+        return None
+    return {0: True, 1: False}.get(answer.code)
+
+
 def write_edits(home: Home, edits: Sequence[Edit]) -> None:
     """Make files what was planned, one after the other, unless one has changed since."""
     with home.lock(_LOCK):
@@ -383,15 +411,16 @@ def _write_edit(home: Home, edit: Edit) -> None:
 
 
 def _replace(home: Home, edit: Edit, spot: Spot) -> None:
-    # Beside it, not in `.remit`: the harness watches names, and this one it does not know.
-    waiting = spot._replace(name=name_half_written(spot.name))
-    write_spot(waiting, edit.after or b"", like=spot)
-    try:
-        _check_unchanged(home, edit)
-        move_spot(waiting, spot)
-    except BaseException:
-        remove_spot(waiting)
-        raise
+    home.make_folder("pending")
+    with hold_spot(home.root, f"{PENDING}/x") as own:
+        waiting = choose_waiting(spot, own, name_half_written(spot.name))
+        write_spot(waiting, edit.after or b"", like=spot)
+        try:
+            _check_unchanged(home, edit)
+            move_spot(waiting, spot)
+        except BaseException:
+            remove_spot(waiting)
+            raise
     os.fsync(spot.folder)
 
 

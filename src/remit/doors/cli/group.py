@@ -66,6 +66,7 @@ SECTIONS = {
         "mcp": "remit.doors.cli.mcp",
         "may": "remit.doors.cli.may",
         "trust": "remit.doors.cli.trust",
+        "uninstall": "remit.doors.cli.uninstall",
     },
 }
 COMMANDS = {name: module for section in SECTIONS.values() for name, module in section.items()}

@@ -10,6 +10,7 @@ from remit.doors.cli import options
 from remit.doors.cli.output import complain, get_paint, say, say_json
 from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count
 from remit.doors.terminal import escape, quote
+from remit.errors import UsageError
 
 if TYPE_CHECKING:
     from remit.app import PlannedFile, Setup, Survey
@@ -19,14 +20,47 @@ _MAX_FOLDERS = 4
 
 @click.command(cls=options.Command, short_help="Set a workspace up: settings, and what git should know.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be written.")
+@click.option(
+    "--harness",
+    "harnesses",
+    multiple=True,
+    metavar="NAME",
+    help="Have claude, codex or opencode call Remit; repeatable.",
+)
+@click.option("--check", is_flag=True, help="With --harness: prove by a live run that the hooks are called.")
+@click.option("--shared", is_flag=True, help="With --harness: for everybody, by the name remit, to be committed.")
+@click.option("--mcp", is_flag=True, help="With --harness: also enter the server with Remit's tools.")
 @options.output_format("full", "json")
-def init(*, yes: bool, output_format: str) -> int:
+def init(
+    *, yes: bool, dry_run: bool, harnesses: tuple[str, ...], check: bool, shared: bool, mcp: bool, output_format: str
+) -> int:
     """Look what is there, show what would be written, and write it once that is agreed to.
 
     On a terminal it asks once. Elsewhere it never waits: without --yes it shows what it would write, and writes
     nothing. No file is written over. Exit code 0: everything is there, 1: something is missing and was not written,
     2: could not run.
+
+    With --harness, Remit's hooks are put into the settings of this folder that the harness reads, every other byte of
+    which stays; remit uninstall takes them out again. With --check nothing is written: the harness is started once
+    with a model that only plays a part, without network or key, and each event is told: fires, does not, or not proved.
     """
+    if harnesses:
+        from remit.doors.cli.harnesses import check_hooks, install, parse_harness
+
+        as_json = output_format == "json"
+        names = [parse_harness(name) for name in harnesses]
+        if check:
+            return check_hooks(names, as_json=as_json)
+        return install(names, shared=shared, mcp=mcp, yes=yes, dry_run=dry_run, as_json=as_json)
+    if check or shared or mcp:
+        named = "--check" if check else "--shared" if shared else "--mcp"
+        raise UsageError(f"{named} is about a harness", hint="say which: --harness claude")
+    return _set_up(yes=yes and not dry_run, may_ask=not dry_run, output_format=output_format)
+
+
+def _set_up(*, yes: bool, may_ask: bool, output_format: str) -> int:
+    """Set the workspace itself up."""
     from remit import app
     from remit.doors.cli.asking import ask, can_ask
 
@@ -39,8 +73,8 @@ def init(*, yes: bool, output_format: str) -> int:
     _show(setup, at_length=not yes)
     if not setup.writes:
         return _end(setup, "nothing to do: everything is there", "nothing was written, and something is missing")
-    if not yes and not (can_ask() and ask("\nWrite this?", default=True)):
-        say("" if can_ask() else "\nNothing was written; to write it, run: remit init --yes")
+    if not yes and not (may_ask and can_ask() and ask("\nWrite this?", default=True)):
+        say("" if may_ask and can_ask() else "\nNothing was written; to write it, run: remit init --yes")
         return _tell_undone(setup)
     app.write_setup(setup)
     say("")

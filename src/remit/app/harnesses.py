@@ -1,0 +1,308 @@
+"""Harnesses: Remit's hooks in the settings of Claude Code, Codex and opencode, put in and taken out again.
+
+Owns what is installed where. Which events are hooked, for which tools and for how long stands in `harness_files`, one
+copy for the plugins that travel and for what is installed here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.app.settings import find_workspace
+from remit.errors import InputError, RemitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from remit.workspace.harness_settings import Edit, Hook
+    from remit.workspace.home import Home
+
+HARNESSES = ("claude", "codex", "opencode")
+LOCAL, SHARED, CODEX, PLUGIN = (
+    ".claude/settings.local.json",
+    ".claude/settings.json",
+    ".codex/hooks.json",
+    ".opencode/plugin/remit.js",
+)
+CLAUDE_SERVERS = ".mcp.json"
+OPENCODE_FILES = ("opencode.jsonc", "opencode.json", ".opencode/opencode.jsonc", ".opencode/opencode.json")
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - pathlib costs 8 ms
+_WORDS = 'const COMMAND = ["remit", "hook"]'
+"""The line of the plugin that says what it asks."""
+
+
+class Installed(NamedTuple):
+    """A harness: what becomes of its files, and what is worth knowing about it."""
+
+    name: str
+    edits: tuple[Edit, ...]
+    events: tuple[str, ...] = ()
+    """The events that are hooked."""
+    notes: tuple[str, ...] = ()
+    undone: tuple[RemitError, ...] = ()
+    """What could not be planned, and why; the rest can be done without it."""
+
+    @property
+    def changes(self) -> tuple[Edit, ...]:
+        """The files that become other ones."""
+        return tuple(edit for edit in self.edits if edit.is_change)
+
+
+class Installation(NamedTuple):
+    """What is to be done in a workspace, harness by harness."""
+
+    root: str
+    harnesses: tuple[Installed, ...]
+
+    @property
+    def changes(self) -> tuple[Edit, ...]:
+        """The files that become other ones."""
+        return tuple(edit for each in self.harnesses for edit in each.changes)
+
+    @property
+    def undone(self) -> tuple[RemitError, ...]:
+        """What could not be planned."""
+        return tuple(error for each in self.harnesses for error in each.undone)
+
+
+# --- installing ------------------------------------------------------------------------------------------------------
+
+
+def plan_installation(names: Sequence[str], *, shared: bool = False, with_server: bool = False) -> Installation:
+    """Find out which files change so that these harnesses call Remit; nothing is changed."""
+    from remit.workspace.home import Home  # noqa: PLC0415 - only for this
+
+    home = Home(find_workspace())
+    plans = {"claude": _plan_claude, "codex": _plan_codex, "opencode": _plan_opencode}
+    found = [plans[name](home, shared=shared, with_server=with_server) for name in dict.fromkeys(names)]
+    return Installation(home.root, tuple(found))
+
+
+def write_installation(plan: Installation) -> None:
+    """Do what was planned, unless a file has changed since."""
+    from remit.workspace.harness_settings import is_remembered, write_edits  # noqa: PLC0415 - only once it was agreed to
+    from remit.workspace.home import Home  # noqa: PLC0415
+
+    home = Home(plan.root)
+    edits = [edit for each in plan.harnesses for edit in each.edits]
+    wanted = [edit for edit in edits if edit.is_change or (edit.after is None and is_remembered(home, edit.path))]
+    if wanted:
+        write_edits(home, wanted)
+
+
+def render_command(*, shared: bool) -> list[str]:
+    """The words of the hook's command line: by its name, or the quickest way to start it on this machine."""
+    return ["remit", "hook"] if shared else [sys.executable, "-I", "-S", f"{_PACKAGE}/doors/hook.py"]
+
+
+def load_hooks(harness: str, *, shared: bool) -> list[Hook]:
+    """The hooks of a harness that has them in JSON, as they are installed."""
+    import shlex  # noqa: PLC0415 - only for this
+
+    from remit.workspace.harness_settings import COMMAND, list_hooks  # noqa: PLC0415
+
+    line = shlex.join(render_command(shared=shared))
+    found = list_hooks(_load_packaged(f"{harness}/hooks.json"))
+    return [hook._replace(command=hook.command.replace(COMMAND, line)) for hook in found]
+
+
+def render_plugin(*, shared: bool) -> str:
+    """The plugin for opencode, as it is installed."""
+    text = _load_packaged("opencode/remit.js").decode()
+    if text.count(_WORDS) != 1:
+        raise InputError("the plugin that came with Remit is not whole", hint="install Remit again")
+    return text.replace(_WORDS, f"const COMMAND = {json.dumps(render_command(shared=shared))}")
+
+
+def _load_packaged(name: str) -> bytes:
+    from remit.workspace.files import load_bytes  # noqa: PLC0415 - only for this
+
+    try:
+        return load_bytes(f"{_PACKAGE}/harness_files/{name}")
+    except InputError as error:
+        raise InputError(
+            f"a file that came with Remit is missing: {error.message}", hint="install Remit again"
+        ) from error
+
+
+def _plan_claude(home: Home, *, shared: bool, with_server: bool) -> Installed:
+    from remit.workspace.harness_settings import plan_entries, plan_removal, shape_hooks  # noqa: PLC0415 - only for this
+
+    hooks = load_hooks("claude", shared=shared)
+    edits, notes = [], [*_tell_plugin(home)]
+    if not shared and _has_ours(home, SHARED):
+        notes.append(f"{SHARED} has Remit's hooks already, so {LOCAL} gets none: both would be called")
+        edits.append(plan_removal(home, LOCAL))
+    else:
+        edits.append(plan_entries(home, SHARED if shared else LOCAL, shape_hooks(hooks)))
+        edits += [plan_removal(home, LOCAL)] if shared else []
+        notes += _tell_ignored(home, LOCAL) if not shared else ["whoever uses this checkout needs remit on their path"]
+    notes += _tell_others(home, (LOCAL, SHARED))
+    if with_server:
+        words = _render_server(shared=shared)
+        server = {"command": words[0], "args": words[1:]}
+        edits.append(plan_entries(home, CLAUDE_SERVERS, {"mcpServers": {"remit": server}}))
+        notes += _tell_ignored(home, CLAUDE_SERVERS) if not shared else []
+        notes.append("Claude Code asks once whether it may start the server")
+    return Installed("claude", tuple(edits), tuple(hook.event for hook in hooks), tuple(notes))
+
+
+def _plan_codex(home: Home, *, shared: bool, with_server: bool) -> Installed:
+    from remit.workspace.harness_settings import plan_entries, shape_hooks  # noqa: PLC0415 - only for this
+
+    hooks = load_hooks("codex", shared=shared)
+    edit = plan_entries(home, CODEX, shape_hooks(hooks))
+    notes = [
+        f"Codex passes over hooks in silence until you trust them: {render_trust(home.root)}",
+        *([] if shared else _tell_ignored(home, CODEX)),
+        *_tell_others(home, (CODEX,)),
+    ]
+    if with_server:
+        import shlex  # noqa: PLC0415 - only for this
+
+        line = shlex.join(["codex", "mcp", "add", "remit", "--", *_render_server(shared=shared)])
+        notes.append(f"Codex keeps its servers in your own settings; to add Remit's, run: {line}")
+    return Installed("codex", (edit,), tuple(hook.event for hook in hooks), tuple(notes))
+
+
+def render_trust(root: str) -> str:
+    """What a person has to do before Codex calls the hooks."""
+    return f"start codex in {root}, agree to trust the folder, then trust the hooks of {CODEX} with /hooks"
+
+
+def _plan_opencode(home: Home, *, shared: bool, with_server: bool) -> Installed:
+    from remit.workspace.harness_settings import plan_entries, plan_file  # noqa: PLC0415 - only for this
+
+    edits = [plan_file(home, PLUGIN, render_plugin(shared=shared))]
+    notes = [] if shared else _tell_ignored(home, PLUGIN)
+    if with_server:
+        path = _find_opencode(home)
+        server = {"type": "local", "command": _render_server(shared=shared), "enabled": True}
+        edits.append(plan_entries(home, path, {"mcp": {"remit": server}}, comments=True))
+    return Installed("opencode", tuple(edits), PLUGIN_EVENTS, tuple(notes))
+
+
+PLUGIN_EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStop")
+"""The events that the plugin for opencode tells."""
+
+
+def _render_server(*, shared: bool) -> list[str]:
+    # A harness starts it in the workspace, where a folder may be called remit, too: -P looks for none there.
+    return ["remit", "mcp"] if shared else [sys.executable, "-P", "-m", "remit", "mcp"]
+
+
+def _find_opencode(home: Home) -> str:
+    """The settings that opencode has here; a new file where there are none."""
+    there = [name for name in OPENCODE_FILES if os.path.lexists(f"{home.root}/{name}")]
+    return there[0] if there else OPENCODE_FILES[1]
+
+
+# --- what is worth knowing -------------------------------------------------------------------------------------------
+
+
+def load_foreign_hooks(home: Home, path: str) -> list[Hook]:
+    """The hooks in a settings file; none where there is no file, or nobody can read it."""
+    from remit.workspace.harness_settings import list_hooks, load_file  # noqa: PLC0415 - only for this
+
+    try:
+        data = load_file(home.root, path)
+        return list_hooks(data) if data is not None else []
+    except RemitError:
+        return []
+
+
+def _has_ours(home: Home, path: str) -> bool:
+    from remit.workspace.harness_settings import is_own_command  # noqa: PLC0415 - only for this
+
+    return any(is_own_command(hook.command) for hook in load_foreign_hooks(home, path))
+
+
+def _tell_others(home: Home, paths: Sequence[str]) -> Iterator[str]:
+    from remit.workspace.harness_settings import mentions_remit  # noqa: PLC0415 - only for this
+
+    for path in paths:
+        events = [hook.event for hook in load_foreign_hooks(home, path) if mentions_remit(hook.command)]
+        if events:
+            told = ", ".join(dict.fromkeys(events))
+            yield f"{path} has a command line of your own that calls Remit too ({told}): it stays, and both are called"
+
+
+def _tell_plugin(home: Home) -> Iterator[str]:
+    if find_plugin(home):
+        yield "Remit's plugin for Claude Code is switched on as well: both would be called, so keep one of the two"
+
+
+def find_plugin(home: Home) -> str:
+    """The settings file that switches Remit's plugin for Claude Code on; empty where none does."""
+    from remit.workspace.harness_settings import load_file  # noqa: PLC0415 - only for this
+    from remit.workspace.settings_text import BrokenSettingsError, scan  # noqa: PLC0415
+
+    folder = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")  # noqa: PTH111
+    for root, path in ((home.root, LOCAL), (home.root, SHARED), (folder, "settings.json")):
+        try:
+            told: Any = scan((load_file(root, path) or b"{}").decode("utf-8", "replace")).value.get("enabledPlugins")
+        except (RemitError, BrokenSettingsError):
+            continue
+        if isinstance(told, dict) and any(name.partition("@")[0] == "remit" and told[name] is True for name in told):
+            return f"{root}/{path}"
+    return ""
+
+
+def _tell_ignored(home: Home, path: str) -> list[str]:
+    from remit.workspace.harness_settings import is_ignored  # noqa: PLC0415 - only for this
+
+    if is_ignored(home.root, path) is not False:
+        return []
+    return [f"{path} has paths of this machine and git does not ignore it: do not commit it, or use --shared"]
+
+
+# --- uninstalling ----------------------------------------------------------------------------------------------------
+
+
+def plan_uninstallation(names: Sequence[str] = ()) -> Installation:
+    """Find out which files change so that these harnesses, or all, do not call Remit any more; nothing is changed."""
+    from remit.workspace.home import Home  # noqa: PLC0415 - only for this
+
+    home = Home(find_workspace())
+    return Installation(home.root, tuple(_plan_removals(home, name) for name in dict.fromkeys(names or HARNESSES)))
+
+
+def _plan_removals(home: Home, name: str) -> Installed:
+    from remit.workspace.harness_settings import plan_file_removal, plan_removal  # noqa: PLC0415 - only for this
+
+    paths = {
+        "claude": (LOCAL, SHARED, CLAUDE_SERVERS),
+        "codex": (CODEX,),
+        "opencode": (PLUGIN, *OPENCODE_FILES),
+    }[name]
+    edits, undone = [], []
+    for path in paths:
+        try:
+            if path == PLUGIN:
+                edits.append(plan_file_removal(home, path))
+            else:
+                edits.append(plan_removal(home, path, comments=path in OPENCODE_FILES))
+        except RemitError as error:
+            if _may_concern(home, path):
+                undone.append(error)
+    notes = [
+        f"nobody remembers what {edit.path} was before: an empty list or object in it may have been yours"
+        for edit in edits if edit.is_guess
+    ]  # fmt: skip
+    if name == "codex" and any(edit.is_change for edit in edits):
+        notes.append("what Codex was told to trust stays in your own settings, and trusts nothing else")
+    return Installed(name, tuple(edits), notes=tuple(notes), undone=tuple(undone))
+
+
+def _may_concern(home: Home, path: str) -> bool:
+    """Whether a file that cannot be read could have anything of Remit's in it."""
+    from remit.workspace.files import load_bytes  # noqa: PLC0415 - only for this
+    from remit.workspace.harness_settings import MAX_BYTES, is_remembered  # noqa: PLC0415
+
+    try:
+        return is_remembered(home, path) or b"remit" in load_bytes(f"{home.root}/{path}", max_bytes=MAX_BYTES)
+    except RemitError:
+        return False
