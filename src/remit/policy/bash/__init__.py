@@ -1,0 +1,1 @@
+"""Bash: what a shell command would run and touch, read from its syntax tree."""

@@ -1,0 +1,475 @@
+"""Inline: programs in other languages that stand in a command's own words.
+
+Owns the small judges of code. Python is looked at by its syntax tree, awk, sed and node by scanners of their own; what
+they do not know is a doubt, as is all code in languages that nobody looks at here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.policy.bash.acts import Hint, Run
+from remit.policy.bash.commands import base_name, could_be_flag
+from remit.policy.bash.options import parse_options
+from remit.policy.bash.words import HOLE, SPLIT, Word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from remit.policy.bash.reading import Reader, Stdin
+
+MAX_CODE = 20_000
+UNREAD = "code is run that cannot be looked at"
+
+
+def _doubt_code(reader: Reader, text: str) -> None:
+    reader.doubt(UNREAD)
+    reader.add(Hint(text.replace(HOLE, " ")))
+
+
+def _run_file(reader: Reader, word: Word, stdin: Stdin | None) -> None:
+    from remit.policy.bash.programs import run_file  # noqa: PLC0415 - programs know of inline code
+
+    run_file(reader, word, stdin)
+
+
+def _take_input(reader: Reader, stdin: Stdin | None, judge: Callable[[Reader, str], None]) -> None:
+    """Code that comes in on standard input."""
+    if stdin is None or (not stdin[0] and not stdin[1].is_sure):
+        _doubt_code(reader, stdin[1].text if stdin else "")
+    elif stdin[0]:
+        _run_file(reader, stdin[1], None)
+    else:
+        judge(reader, stdin[1].text)
+
+
+# --- Python ----------------------------------------------------------------------------------------------------------
+
+_RISKY_MODULES = read_names(
+    """
+timeit pdb code trace cProfile profile runpy pty asyncio doctest bdb idlelib webbrowser ensurepip zipapp
+"""
+)
+
+
+def _take_python(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+    """`-c CODE`, `-m MODULE`, a file, or code on standard input."""
+    at = 1
+    while at < len(words):
+        word = words[at]
+        text = word.text
+        if not word.is_sure and could_be_flag(word):
+            _doubt_code(reader, text)
+            return
+        if text == "-" or text[:1] != "-":
+            break
+        at += 1
+        letter = next((each for each in text[1:] if each in "cmWXQ"), "")
+        if text.startswith("--"):
+            at += text == "--check-hash-based-pycs"
+        elif letter:
+            rest = text.partition(letter)[2]
+            value = Word(rest, word.kind) if rest else words[at] if at < len(words) else Word("")
+            if letter in "cm":
+                take = _take_python_code if letter == "c" else _take_module
+                take(reader, value, words[at + (not rest) :])
+                return
+            at += not rest
+    if at < len(words) and words[at].text != "-":
+        _run_file(reader, words[at], stdin)
+    elif not (at == len(words) and any(word.text in ("-V", "--version", "-VV", "-h", "--help") for word in words)):
+        _take_input(reader, stdin, judge_python)
+
+
+def _take_python_code(reader: Reader, code: Word, _rest: list[Word]) -> None:
+    if code.is_sure:
+        judge_python(reader, code.text)
+    else:
+        _doubt_code(reader, code.text)
+
+
+def _take_module(reader: Reader, module: Word, rest: list[Word]) -> None:
+    """A module is a program; one that runs what it is given is not looked through."""
+    if not module.is_sure or module.text.partition(".")[0] in _RISKY_MODULES:
+        _doubt_code(reader, " ".join(word.text for word in (module, *rest)))
+        return
+    reader.add(Run((module, *rest), passes_on=True))
+    if module.text == "coverage" and rest and rest[0].text == "run":
+        reader.add(Hint(" ".join(word.text for word in rest)))
+
+
+def judge_python(reader: Reader, text: str) -> None:
+    """Take note of what Python code would do."""
+    from remit.policy.bash.python_code import look_through  # noqa: PLC0415 - only inline code pays for a parser
+
+    if len(text) > MAX_CODE or not look_through(reader, text):
+        _doubt_code(reader, text)
+
+
+# --- languages that nobody looks at ----------------------------------------------------------------------------------
+
+_LANGUAGES = read_table(
+    """
+perl e E pe ne i:
+ruby e
+php r B R E --run: --process-code:
+lua e
+luajit e
+tclsh
+wish
+expect c
+R e
+Rscript e --default-packages:
+julia e E --eval: --print:
+ghc e
+runghc
+ocaml e
+groovy e
+scala e
+jrunscript e
+osascript e
+octave --eval:
+elixir e --eval: --rpc-eval:
+iex e --eval:
+erl eval
+racket e
+guile c
+sbcl --eval:
+clisp x
+deno
+bun e --eval: p --print:
+tsx e --eval:
+ts-node e --eval: p --print:
+jshell
+gnuplot e
+bpftrace e
+dc e --expression:
+m4
+jjs
+gst
+swipl g t
+nim
+crystal
+swift e
+maxima
+gp
+sage c
+ipython c
+jython c
+micropython c
+psql c --command:
+mysql e --execute:
+mariadb e --execute:
+sqlite3
+sqlite
+ed
+red
+gdb
+lldb
+bc
+ftp
+gawk-ext
+telnet
+scapy
+irb
+pry
+rails
+mix
+dash-repl
+"""
+)
+"""Languages by what says that code follows. Where nothing says it, only standard input does."""
+
+
+def _take_language(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+    """A file that was there is run; anything else is a doubt."""
+    marks = _LANGUAGES[base_name(words[0].text).rstrip("0123456789.")].split()
+    letters = {mark for mark in marks if not mark.startswith("--") and len(mark) == 1}
+    for at, word in enumerate(words[1:], 1):
+        text = word.text
+        if not word.is_sure and could_be_flag(word):
+            _doubt_code(reader, text)
+            return
+        if text[:1] != "-" or text == "-":
+            if text == "-":
+                break
+            _run_file(reader, word, stdin)
+            return
+        named = text.startswith("--") and any(f"{mark.rstrip(':')}".startswith(text.partition("=")[0]) for mark in marks)
+        if named or (text[1:2] != "-" and (set(text[1:]) & letters or text[1:] in marks)):
+            _doubt_code(reader, " ".join(each.text for each in words[at:]))
+            return
+        if text in ("-v", "-V", "--version", "-h", "--help", "-version"):
+            return
+    _take_input(reader, stdin, _doubt_code)
+
+
+def _take_texts(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+    """Programs whose own language can run others with a sign of its own: databases, editors, debuggers."""
+    texts = [word.text for word in words[1:]]
+    if stdin is not None:
+        texts.append(stdin[1].text if not stdin[0] else "")
+    signs = ("\\!", ".shell", ".system", "system", "!", "shell", "| ", "\\copy", "program", "PROGRAM", "\\o", "\\g", ".once", ".output", ".load", ".import", "-ex", "python", "pipe")
+    name = base_name(words[0].text).rstrip("0123456789.")
+    quiet = name not in ("sqlite", "psql", "mysql", "mariadb")
+    if quiet or any(sign in text for text in texts for sign in signs) or any(not word.is_sure for word in words[1:]):
+        _doubt_code(reader, " ".join(texts))
+    elif stdin is None and len(words) == 1:
+        reader.doubt(UNREAD)
+
+
+# --- node ------------------------------------------------------------------------------------------------------------
+
+_NODE_WORDS = read_names(
+    """
+child_process exec execSync spawn spawnSync fork execFile execFileSync eval Function constructor globalThis global
+binding _linkedBinding dlopen mainModule Module createRequire vm worker_threads Worker cluster prototype __proto__
+Reflect Proxy import with this self root setTimeout setInterval setImmediate Buffer atob btoa fromCharCode
+fromCodePoint unescape decodeURIComponent decodeURI inspector repl getBuiltinModule writeFile writeFileSync
+appendFile appendFileSync unlink unlinkSync rm rmSync rename renameSync copyFile copyFileSync symlink symlinkSync
+link linkSync chmod chmodSync createWriteStream openSync open cp cpSync mkdir kill apply call bind
+"""
+)
+_NODE_MODULES = read_names(
+    """
+fs path os util url assert crypto querystring node:fs node:path node:os node:util node:url
+"""
+)
+
+
+def _take_node(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+    at = 1
+    while at < len(words):
+        word = words[at]
+        text = word.text
+        if not word.is_sure and could_be_flag(word):
+            _doubt_code(reader, text)
+            return
+        if text[:1] != "-" or text == "-":
+            break
+        name, equals, value = text.partition("=")
+        short = text[1:2] != "-" and bool(set(text[1:]) & set("ep"))
+        if name in ("--eval", "--print") or short:
+            code = Word(value) if equals else words[at + 1] if at + 1 < len(words) else Word("")
+            if not code.is_sure or not _is_harmless_node(code.text):
+                _doubt_code(reader, code.text)
+            return
+        if name in ("-r", "--require", "--import", "--loader", "--experimental-loader", "--env-file"):
+            reader.add(Hint(text))
+            at += not equals
+        if text in ("-v", "--version", "-h", "--help"):
+            return
+        at += 1
+    if at < len(words) and words[at].text != "-":
+        _run_file(reader, words[at], stdin)
+    else:
+        _take_input(reader, stdin, lambda here, text: None if _is_harmless_node(text) else _doubt_code(here, text))
+
+
+def _is_harmless_node(code: str) -> bool:
+    """Whether a line of JavaScript only computes, reads files, and prints."""
+    if len(code) > MAX_CODE or "\\x" in code or "\\u" in code:
+        return False
+    names = {name for name in _split_names(code)}
+    if names & _NODE_WORDS or "process" in names and not _uses_process_well(code):
+        return False
+    for at, char in enumerate(code):
+        if char == "[" and code[:at].rstrip()[-1:].isidentifier() | (code[:at].rstrip()[-1:] in ("]", ")", '"', "'", "`")):
+            inner = code[at + 1 :].partition("]")[0].strip()
+            if not inner.isdigit() and not (inner[1:-1].isidentifier() and inner[:1] == inner[-1:] and inner[0] in "'\""):
+                return False
+    return all(_is_harmless_module(part) for part in code.split("require")[1:])
+
+
+def _uses_process_well(code: str) -> bool:
+    good = (".version", ".versions", ".argv", ".env", ".exit", ".stdout", ".stderr", ".cwd", ".platform", ".arch", ".memoryUsage")
+    return all(part.lstrip().startswith(good) for part in code.split("process")[1:])
+
+
+def _is_harmless_module(part: str) -> bool:
+    part = part.lstrip()
+    quote = part[1:2]
+    name = part[2:].partition(quote)[0] if part[:1] == "(" and quote in ("'", '"') else ""
+    if part[:8] == ".resolve":
+        return True
+    return name in _NODE_MODULES or (name.startswith((".", "/")) and name.endswith((".json", ".js", ".cjs", "")))
+
+
+def _split_names(code: str) -> Iterator[str]:
+    yield from "".join(char if char.isalnum() or char in "_$" else " " for char in code).split()
+
+
+# --- awk -------------------------------------------------------------------------------------------------------------
+
+
+def _take_awk(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+    spec = "F: v: f: e: i: l: E: d: L: o: p: D: --field-separator: --assign: --file: --source: --include: --load: --exec:"
+    found = parse_options(words[1:], spec)
+    programs = [value for name, value in found.options if name in ("-e", "--source")]
+    given = False
+    for name, value in found.options:
+        if name in ("-f", "--file", "-E", "--exec", "-i", "--include"):
+            _run_file(reader, value, stdin)
+            given = True
+        elif name in ("-l", "--load", "-D", "-p", "-o", "-d"):
+            reader.doubt(UNREAD)
+    if found.is_doubtful:
+        reader.doubt(UNREAD)
+    if not given and not programs:
+        programs = list(found.operands[:1])
+    for program in programs:
+        if program.kind == SPLIT:
+            _doubt_code(reader, program.text)
+        elif not judge_awk(reader, program.text):
+            _doubt_code(reader, program.text)
+
+
+def judge_awk(reader: Reader, code: str) -> bool:
+    """Whether awk code starts nothing; files that it writes are taken note of."""
+    if len(code) > MAX_CODE or (HOLE in code and reader.is_tainted):
+        return False
+    bare, texts = _strip_awk(code)
+    words = bare.replace("||", " ").split()
+    if "|" in bare.replace("||", "") or "@" in bare or any(word in bare for word in ("system", "getline")):
+        return "getline" in words and "|" not in bare.replace("||", "") and "@" not in bare and "system" not in bare
+    for statement in bare.replace("{", ";").replace("}", ";").replace("\n", ";").split(";"):
+        _, found, rest = statement.partition("print")
+        if not found or ">" not in rest:
+            continue
+        target = rest.rpartition(">")[2].strip()
+        if target[:1] == '"' and target[1:].isdigit():
+            reader.touch(Word(texts[int(target[1:])]), "write")
+        elif "(" not in rest.rpartition(">")[0] or rest.count("(") == rest.count(")"):
+            reader.touch(Word(HOLE), "write")
+    return True
+
+
+def _strip_awk(code: str) -> tuple[str, list[str]]:
+    """Awk code with a number in the place of every string and nothing in that of every regular expression."""
+    found: list[str] = []
+    texts: list[str] = []
+    at, last = 0, ""
+    while at < len(code):
+        char = code[at]
+        if char == '"' or (char == "/" and (not last or last in "(,{}!~&|;\n=?:" or "".join(found).rstrip().endswith(("return", "in")))):
+            end = _find_end(code, at, char)
+            found.append(f'"{len(texts)} ' if char == '"' else " ")
+            texts.append(code[at + 1 : end])
+            last, at = char, end + 1
+        elif char == "#":
+            end = code.find("\n", at)
+            at = len(code) if end < 0 else end
+        else:
+            found.append(char)
+            last = last if char in " \t" else char
+            at += 1
+    return "".join(found), texts
+
+
+def _find_end(code: str, at: int, quote: str) -> int:
+    at += 1
+    while at < len(code) and code[at] != quote:
+        at += 2 if code[at] == "\\" else 1
+    return min(at, len(code))
+
+
+# --- sed -------------------------------------------------------------------------------------------------------------
+
+
+def _take_sed(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+    found = parse_options(words[1:], "e: f: l: --expression: --file: --line-length: --in-place=", permute=True)
+    scripts = [value for name, value in found.options if name in ("-e", "--expression")]
+    given = False
+    for name, value in found.options:
+        if name in ("-f", "--file"):
+            _run_file(reader, value, stdin)
+            given = True
+    if any(word.kind == SPLIT for word in words[1:]) and reader.is_tainted:
+        reader.doubt(UNREAD)
+    if not scripts and not given:
+        scripts = list(found.operands[:1])
+    code = "\n".join(script.text for script in scripts)
+    if len(code) > MAX_CODE or (HOLE in code and reader.is_tainted) or not judge_sed(reader, code):
+        _doubt_code(reader, code)
+
+
+def judge_sed(reader: Reader, code: str) -> bool:
+    """Whether a sed script starts nothing; files that it writes are taken note of."""
+    at = 0
+    while at < len(code):
+        at = _skip_address(code, at)
+        if at < 0:
+            return False
+        if at >= len(code):
+            break
+        char = code[at]
+        at += 1
+        if char in "{};\n \t":
+            continue
+        if char in "sy":
+            at = _skip_substitution(reader, code, at, char)
+        elif char in "aicrRwW:btTv#":
+            at = _skip_line(reader, code, at, char)
+        elif char in "=dDgGhHnNpPxzFlqQL":
+            while at < len(code) and code[at] in " \t0123456789":
+                at += 1
+            if at < len(code) and code[at] not in ";}\n#":
+                return False
+        else:
+            return False
+        if at < 0:
+            return False
+    return True
+
+
+def _skip_address(code: str, at: int) -> int:
+    """Past what says on which lines; -1 where it never ends."""
+    while at < len(code) and code[at] in " \t0123456789$,~+!;\n/\\IM":
+        char = code[at]
+        if char in "/\\":
+            quote = code[at + 1 : at + 2] if char == "\\" else "/"
+            at = _skip_regex(code, at + (2 if char == "\\" else 1), quote)
+            if at < 0:
+                return -1
+        else:
+            at += 1
+    return at
+
+
+def _skip_regex(code: str, at: int, quote: str) -> int:
+    while at < len(code) and code[at] != quote:
+        at += 2 if code[at] == "\\" else 1
+    return at + 1 if quote and at < len(code) else -1
+
+
+def _skip_substitution(reader: Reader, code: str, at: int, char: str) -> int:
+    quote = code[at : at + 1]
+    at = _skip_regex(code, at + 1, quote)
+    at = _skip_regex(code, at, quote) if at > 0 else -1
+    if at < 0 or char == "y":
+        return at
+    while at < len(code) and code[at] in "gpiImM0123456789":
+        at += 1
+    if code[at : at + 1] == "e":
+        return -1
+    if code[at : at + 1] == "w":
+        return _skip_line(reader, code, at + 1, "w")
+    return at if at >= len(code) or code[at] in " \t;}\n#" else -1
+
+
+def _skip_line(reader: Reader, code: str, at: int, char: str) -> int:
+    """Past a text, a label or a file's name."""
+    end = at
+    while end < len(code) and code[end] != "\n" and not (char in "btTv" and code[end] in ";}"):
+        end += 2 if code[end] == "\\" and char in "aic" else 1
+    name = code[at:end].strip()
+    if char in "wW" and name not in ("/dev/stdout", "/dev/stderr"):
+        reader.touch(Word(name), "write")
+    return end
+
+
+HANDLERS: dict[str, Callable[[Reader, list[Word], Stdin | None], None]] = {
+    "python": _take_python, "pypy": _take_python, "node": _take_node, "awk": _take_awk, "sed": _take_sed,
+    **dict.fromkeys(_LANGUAGES, _take_language),
+    **dict.fromkeys(("psql", "mysql", "mariadb", "sqlite3", "sqlite", "ed", "red", "gdb", "lldb", "dc", "m4", "telnet", "ftp"), _take_texts),
+}  # fmt: skip

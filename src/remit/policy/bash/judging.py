@@ -1,0 +1,135 @@
+"""Judging commands: the acts of a script against all layers of permissions.
+
+Owns the answer to a shell command. Every program that would be started has to pass, every file that would be touched
+too, and what cannot be told is asked about where a rule could have said something.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.policy import paths
+from remit.policy.bash import commands
+from remit.policy.bash.acts import Doubt, Hint, Run, Touch
+from remit.policy.bash.reading import Reader
+from remit.policy.bash.words import HOLE
+from remit.policy.judging import judge_path
+from remit.policy.terms import ALLOWED, HAND_BACK, Decision, pick_stricter, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.policy.bash.acts import Act
+    from remit.policy.terms import Ground, Permissions
+
+PLAINLY = "write the command out in full, without anything that only a running shell can know, or hand back what you have"
+
+
+def judge_command(command: str, layers: Sequence[Permissions], ground: Ground) -> Decision:
+    """Whether a shell command may run: the strictest answer over all that it would do."""
+    restricted = any(_restricts(layer) for layer in layers)
+    if not restricted and not ground.protected and not any(layer.allow or layer.deny for layer in layers):
+        return ALLOWED
+    reader = Reader(ground)
+    reader.read(command)
+    decision = ALLOWED
+    for act in dict.fromkeys(reader.acts):
+        decision = pick_stricter(decision, _judge_act(act, layers, ground, restricted=restricted))
+        if decision.answer == "deny":
+            break
+    return decision
+
+
+def _restricts(layer: Permissions) -> bool:
+    allowed = layer.allow.get("bash")
+    listed = allowed is not None and not any(commands.parse_pattern(each).is_everything for each in allowed)
+    return listed or bool(layer.deny.get("bash"))
+
+
+def _judge_act(act: Act, layers: Sequence[Permissions], ground: Ground, *, restricted: bool) -> Decision:
+    if isinstance(act, Doubt):
+        if not restricted and not act.always:
+            return ALLOWED
+        return Decision("ask", f"what this command would run cannot be told: {act.why}; {PLAINLY}", "bash")
+    if isinstance(act, Run):
+        return _judge_run(act, layers)
+    if isinstance(act, Touch):
+        return _judge_touch(act, layers, ground)
+    return _judge_hint(act, layers)
+
+
+def _judge_run(run: Run, layers: Sequence[Permissions]) -> Decision:
+    decision = ALLOWED
+    said = shorten(" ".join(word.text.replace(HOLE, "…") for word in run.words))
+    for layer in layers:
+        for pattern in layer.deny.get("bash", ()):
+            found = commands.fits(pattern, run)
+            rule = f'deny bash "{pattern}"'
+            if found == commands.YES:
+                return Decision("deny", f"'{said}' is denied to this agent by its rule {rule}; {HAND_BACK}", rule)
+            if found == commands.MAYBE:
+                reason = f"whether '{said}' is what the rule {rule} means cannot be told from its words; {PLAINLY}"
+                decision = pick_stricter(decision, Decision("ask", reason, rule))
+        allowed = layer.allow.get("bash")
+        if allowed is None or run.passes_on or any(commands.is_allowed(each, run) for each in allowed):
+            continue
+        listed = ", ".join(f'"{shorten(each, 40)}"' for each in list(allowed)[:8]) or "nothing"
+        reason = f"'{said}' is not on this agent's list allow bash ({listed}); use what is listed, or hand back what you have"
+        return Decision("deny", reason, "allow bash")
+    return decision
+
+
+def _judge_hint(hint: Hint, layers: Sequence[Permissions]) -> Decision:
+    for layer in layers:
+        for pattern in layer.deny.get("bash", ()):
+            if commands.hints_at(pattern, hint):
+                rule = f'deny bash "{pattern}"'
+                reason = f"'{shorten(hint.text)}' may start what the rule {rule} denies; {HAND_BACK}"
+                return Decision("ask", reason, rule)
+    return ALLOWED
+
+
+def _judge_touch(touch: Touch, layers: Sequence[Permissions], ground: Ground) -> Decision:
+    path = touch.path.text
+    if touch.tool == "read" and not any(_has_rules(layer, "read") for layer in layers):
+        return ALLOWED
+    if HOLE in path or (touch.cwds is None and not path.startswith("/")):
+        return _judge_unsure(touch, layers, ground)
+    decision = ALLOWED
+    for number, cwd in enumerate(touch.cwds or ("/",)):
+        found = judge_path(path, touch.tool, layers, ground, cwd=cwd, below=touch.below)
+        if number and found.answer == "deny":
+            # The folder before it: only where the way to the next one fails.
+            found = ALLOWED if found.rule.startswith("allow") else found._replace(answer="ask")
+        decision = pick_stricter(decision, found)
+    return decision
+
+
+def _has_rules(layer: Permissions, *tools: str) -> bool:
+    return any(layer.deny.get(tool) or tool in layer.allow for tool in tools)
+
+
+def _judge_unsure(touch: Touch, layers: Sequence[Permissions], ground: Ground) -> Decision:
+    """A path with a hole in it: asked about where a rule could mean it."""
+    path = touch.path.text
+    tools = ("write", "edit") if touch.tool == "write" else ("read",)
+    start = path.partition(HOLE)[0]
+    shown = shorten(path.replace(HOLE, "…"))
+    reason = f"where '{shown}' leads cannot be told, and rules say what this agent may {touch.tool}; {PLAINLY}"
+    asked = Decision("ask", reason, touch.tool)
+    for layer in layers:
+        lists = [layer.allow[tool] for tool in tools if tool in layer.allow][:1]
+        if any(not any(each.strip() in paths.EVERYTHING for each in patterns) for patterns in lists):
+            return asked
+        outside = start.startswith("/") and not start.startswith((ground.root, ground.home))
+        if any(layer.deny.get(tool) for tool in tools) and not (outside and ".." not in path):
+            return asked
+    if touch.tool == "write" and any(token in path for token in _list_names(ground.protected)):
+        return asked
+    return ALLOWED
+
+
+def _list_names(patterns: Sequence[str]) -> set[str]:
+    """The telling names in patterns of protected places."""
+    names = {part.strip("*") for pattern in patterns for part in pattern.split("/")}
+    return {name for name in names if name and (name.startswith(".") or "." in name)}

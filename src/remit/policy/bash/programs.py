@@ -1,0 +1,560 @@
+"""Programs: what a simple command starts besides itself.
+
+Owns the unwrapping: shells with their scripts, the shell's own words that run others, wrappers with their options, and
+variables that programs take commands from. Tools that have languages of their own are in `tools` and `inline`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from remit.policy.bash import files, inline, names, tools
+from remit.policy.bash.acts import Hint, Run
+from remit.policy.bash.commands import base_name, could_be_flag, find_family
+from remit.policy.bash.options import parse_options
+from remit.policy.bash.words import HOLE, ONE, SPLIT, Word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from remit.policy.bash.reading import Reader, Stdin
+
+NOT_WRITTEN_OUT = "the name of a program is not written out"
+
+
+def take_apart(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+    """A command's own start, and those of all that it starts."""
+    first = words[0]
+    if not first.is_sure or not first.text:
+        reader.doubt(NOT_WRITTEN_OUT)
+        reader.add(Hint(" ".join(word.text for word in words)))
+        return
+    name = base_name(first.text)
+    _check_file(reader, first.text)
+    family = find_family(name)
+    known = name if name in _HANDLERS or name in names.PLAIN or name in names.WRAPPERS else family
+    if name in reader.functions:
+        reader.add(Run(tuple(words), passes_on=True))
+        reader.add(Hint(_join(words[1:])))
+        return
+    reader.add(Run(tuple(words), name in names.CLEAR, _follow(reader, first.text)))
+    handler = _HANDLERS.get(known)
+    if handler is not None:
+        handler(reader, words, stdin)
+    elif name.startswith(("ld-linux", "ld.so", "ld-musl")):
+        _take_wrapper(reader, words, "--library-path: --preload: --audit: --inhibit-cache: --argv0:", 0)
+    elif known in names.WRAPPERS:
+        _take_wrapper(reader, words, *names.WRAPPERS[known])
+    elif known not in names.PLAIN and not name.startswith("git-"):
+        reader.add(Hint(_join(words[1:])))
+    tools.check_options(reader, known, words)
+    files.find_touched(reader, known, words)
+
+
+def _join(words: Sequence[Word]) -> str:
+    return " ".join(word.text.replace(HOLE, " ") for word in words)
+
+
+def _follow(reader: Reader, text: str) -> tuple[str, ...]:
+    """Where a program's own path leads."""
+    places = [posixpath.join(cwd, text) for cwd in reader.cwds or ()] if "/" in text else [f"/usr/bin/{text}"]
+    if "/" not in text and (text in names.PLAIN or text in names.WRAPPERS or text in _HANDLERS):
+        return ()
+    try:
+        ends = {base_name(reader.ground.resolve(place)) for place in places}
+    except (OSError, ValueError):
+        return ()
+    return tuple(sorted(ends - {base_name(text)}))
+
+
+def _check_file(reader: Reader, text: str) -> None:
+    """A program that the script has put there itself could be anything."""
+    if not reader.written:
+        return
+    if "/" not in text:
+        if reader.own_path and text not in names.CLEAR:
+            reader.doubt("it says itself where programs are looked for, and writes files")
+        return
+    check_written(reader, Word(text))
+
+
+def check_written(reader: Reader, word: Word) -> None:
+    """A script or program that was written by the same command: nobody has looked at what is in it."""
+    if not reader.written:
+        return
+    ends = [posixpath.normpath(posixpath.join(cwd, word.text)) for cwd in reader.cwds or ("",)]
+    known = reader.written
+    below = any(end.startswith(f"{path}/") for end in ends for path in known)
+    same = reader.cwds is None and any(base_name(path) == base_name(word.text) for path in known)
+    if HOLE in known or HOLE in word.text or below or same or any(end in known for end in ends):
+        reader.doubt(f"it runs '{word.text.replace(HOLE, '…')}', which it has written itself")
+
+
+# --- shells ----------------------------------------------------------------------------------------------------------
+
+
+def _take_shell(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+    """`bash -c TEXT`, `bash FILE`, and a shell that reads its commands from what it is given."""
+    name = base_name(words[0].text)
+    command, at = False, 1
+    while at < len(words):
+        word = words[at]
+        text = word.text
+        if not word.is_sure and could_be_flag(word):
+            reader.doubt("a shell gets options that are not written out")
+            return
+        if text in ("--", "-"):
+            at += 1
+            break
+        if text[:1] not in ("-", "+") or len(text) == 1:
+            break
+        if text.startswith("--"):
+            at += 2 if text in ("--rcfile", "--init-file") else 1
+            if text.startswith(("--rcf", "--init", "--command")) or text.startswith("--c"):
+                reader.doubt("a shell reads commands from somewhere else")
+            continue
+        command = command or "c" in text
+        if "s" in text[1:]:
+            read_stdin(reader, stdin)
+        at += 2 if text[-1] in "oO" else 1
+    if command:
+        _read_text(reader, words[at] if at < len(words) else None, name)
+    elif at < len(words):
+        run_file(reader, words[at], stdin)
+    else:
+        read_stdin(reader, stdin)
+
+
+_OTHER_SHELLS = read_names(
+    """
+fish csh tcsh pwsh powershell xonsh nu elvish rc es
+"""
+)
+
+
+def _read_text(reader: Reader, word: Word | None, name: str) -> None:
+    if word is None:
+        return
+    if not word.is_sure:
+        reader.doubt("the text of a script is not written out")
+        reader.add(Hint(word.text.replace(HOLE, " ")))
+    elif name in _OTHER_SHELLS or (name == "zsh" and " =" in f" {word.text}"):
+        reader.doubt(f"'{name}' reads a text in a way of its own")
+    else:
+        kept = reader.cwds
+        reader.read(word.text)
+        reader.cwds = kept
+
+
+def read_stdin(reader: Reader, stdin: Stdin | None) -> None:
+    """Commands that come in on standard input."""
+    if stdin is None:
+        reader.doubt("a shell reads its commands from somewhere else")
+    elif stdin[0]:
+        run_file(reader, stdin[1], None)
+    else:
+        _read_text(reader, stdin[1], "sh")
+
+
+def run_file(reader: Reader, word: Word, stdin: Stdin | None) -> None:
+    """A script in a file: one that was there before is trusted, as every program is."""
+    if word.text in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+        read_stdin(reader, stdin)
+    elif word.kind == SPLIT or word.text.startswith((HOLE, "/dev/", "/proc/")):
+        reader.doubt("the script to run is not written out")
+    else:
+        check_written(reader, word)
+        reader.touch(Word(word.text), "read")
+
+
+# --- the shell's own words -------------------------------------------------------------------------------------------
+
+
+def _take_eval(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    rest = words[2:] if words[1:2] and words[1].text == "--" else words[1:]
+    if all(word.is_sure for word in rest):
+        reader.read(" ".join(word.text for word in rest))
+    else:
+        reader.doubt("the text that is evaluated is not written out")
+        reader.add(Hint(_join(rest)))
+    reader.spoil_all()
+
+
+def _take_source(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+    rest = words[2:] if words[1:2] and words[1].text == "--" else words[1:]
+    if rest:
+        run_file(reader, rest[0], stdin)
+    reader.spoil_all()
+    reader.functions.clear()
+
+
+def _take_exec(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+    _take_wrapper(reader, words, "a:", 0, stdin=stdin)
+
+
+def _take_command(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+    """`command -v x` only looks; `command x` runs it."""
+    if words[1:] and words[1].is_sure and words[1].text[:1] == "-" and set(words[1].text) & {"v", "V"}:
+        return
+    _take_wrapper(reader, words, "", 0, stdin=stdin)
+
+
+def _take_trap(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    rest = [word for word in words[1:] if not (word.is_sure and word.text in ("--", "-p", "-l", "-lp"))]
+    if len(rest) < 2:  # noqa: PLR2004 - a command and at least one signal
+        return
+    if not rest[0].is_sure:
+        reader.doubt("the text of a trap is not written out")
+    elif rest[0].text != "-":
+        reader.read(rest[0].text)
+
+
+def _take_naming(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    """`read`, `printf -v` and their like set variables, and evaluate a subscript in their names."""
+    name = words[0].text
+    if name == "printf" and not any(word.text.startswith("-v") for word in words[1:3]):
+        if any(not word.is_sure and word.kind == SPLIT for word in words[1:2]):
+            reader.spoil_all()
+        return
+    if any("$(" in word.text or "`" in word.text for word in words[1:]):
+        reader.doubt("a text with a substitution in it is evaluated")
+    nameref = name in _DECLARING and any(word.text[:1] == "-" and "n" in word.text for word in words[1:])
+    if nameref:
+        reader.spoil_all()
+    if name not in _DECLARING or any(word.text[:1] in "-+" for word in words[1:]):
+        reader.spoil(words[1:])
+    if name in ("mapfile", "readarray"):
+        _take_callback(reader, words, "C")
+
+
+_DECLARING = frozenset({"export", "declare", "typeset", "readonly", "local"})
+
+
+def _take_callback(reader: Reader, words: list[Word], letters: str) -> None:
+    """An option of a shell's own word that is a command."""
+    for at, word in enumerate(words[1:], 1):
+        if word.text[:1] == "-" and set(word.text[1:]) & set(letters):
+            reader.add(Hint(_join(words[at:])))
+            reader.doubt(f"'{words[0].text}' is given a command")
+
+
+def _take_completion(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    _take_callback(reader, words, "CWFA" if words[0].text != "compgen" else "CWF")
+
+
+def _take_jobs(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    if words[1:] and words[1].text.startswith("-x"):
+        reader.run(words[2:], None)
+
+
+def _take_alias(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    if any("=" in word.text or not word.is_sure for word in words[1:]):
+        reader.doubt("an alias gives words another meaning")
+
+
+def _take_hash(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    if any(not word.is_sure or word.text[:1] == "-" and "p" in word.text for word in words[1:]):
+        reader.doubt("a name is bound to another program")
+
+
+def _take_enable(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    if len(words) > 1:
+        reader.doubt("the shell's own words are changed")
+
+
+def _take_set(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    """Positional parameters are holes anyway; aliases in scripts are another matter."""
+    if any("expand_aliases" in word.text or not word.is_sure for word in words[1:] if words[0].text == "shopt"):
+        reader.doubt("an alias gives words another meaning")
+
+
+def _take_cd(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    if words[0].text == "popd":
+        reader.change_folder(None)
+        return
+    rest = [word for word in words[1:] if not (word.is_sure and word.text in ("-P", "-L", "-e", "-@", "--", "-n"))]
+    if not rest:
+        reader.change_folder(Word(reader.ground.home) if words[0].text == "cd" else None)
+    elif rest[0].text == "-" or rest[0].text[:1] in "+-" or rest[0].kind != ONE:
+        reader.change_folder(None)
+    else:
+        reader.change_folder(rest[0])
+
+
+def _take_coproc(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+    if any(word.text in ("{", "(", "while", "for", "if", "until", "case") for word in words[1:3]):
+        reader.doubt("part of it is read in two ways", always=True)
+    reader.run(words[1:], stdin)
+
+
+# --- wrappers --------------------------------------------------------------------------------------------------------
+
+
+def _take_wrapper(
+    reader: Reader, words: list[Word], spec: str, skip: int, *, stdin: Stdin | None = None
+) -> None:
+    """A program that starts what follows its options."""
+    found = parse_options(words[1:], spec)
+    if not found.is_certain:
+        reader.add(Hint(_join(words[1:])))
+    if found.is_doubtful:
+        reader.doubt("what comes before a program's name is not written out")
+        return
+    rest = found.operands
+    for word in rest[:skip]:
+        if word.kind == SPLIT:
+            reader.doubt("what comes before a program's name is not written out")
+            return
+    rest = rest[skip:]
+    while rest and rest[0].is_sure and _is_assignment(rest[0].text):
+        name, _, value = rest[0].text.partition("=")
+        check_variable(reader, name, Word(value))
+        rest = rest[1:]
+    rest = rest[1:] if rest and rest[0].text == "--" else rest
+    if rest:
+        reader.run(list(rest), stdin)
+
+
+def _is_assignment(text: str) -> bool:
+    name, equals, _ = text.partition("=")
+    return bool(equals) and name.isidentifier()
+
+
+def _take_env(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+    """`env -i A=b x`; `-S` takes a text apart."""
+    rest = list(words[1:])
+    while rest:
+        word = rest[0]
+        text = word.text
+        if not word.is_sure and (word.kind == SPLIT or could_be_flag(word)) and "=" not in text.partition(HOLE)[0]:
+            reader.doubt(NOT_WRITTEN_OUT)
+            return
+        name, equals, value = text.partition("=")
+        if text in ("-u", "--unset", "-C", "--chdir"):
+            if text in ("-C", "--chdir"):
+                reader.change_folder(rest[1] if len(rest) > 1 else None)
+            rest = rest[2:]
+        elif text[:2] == "-S" or text.startswith("--s") or (text[:1] == "-" and text[1:2] != "-" and "S" in text):
+            _split_string(reader, rest, stdin)
+            return
+        elif text[:1] == "-":
+            if text.startswith(("-C", "--ch")):
+                reader.change_folder(None)
+            rest = rest[1:]
+        elif equals and not text.startswith("/"):
+            check_variable(reader, name, Word(value))
+            rest = rest[1:]
+        else:
+            break
+    if rest:
+        reader.run(rest, stdin)
+
+
+def _split_string(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+    text = words[0].text
+    value = text.partition("=")[2] if text.startswith("--") and "=" in text else text.partition("S")[2]
+    rest = words[1:]
+    if text.startswith("--") and "=" not in text or not value:
+        value, rest = (rest[0].text, rest[1:]) if rest else ("", [])
+    if any(char in value for char in "\\'\"$#" + HOLE):
+        reader.doubt("a text that is taken apart is not plain")
+        reader.add(Hint(value.replace(HOLE, " ")))
+        return
+    reader.run([Word("env"), *(Word(part) for part in value.split()), *rest], stdin)
+
+
+def _take_sudo(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+    spec = (
+        "u: g: h: p: C: r: t: T: D: R: U: a: c: --user: --group: --host: --prompt: --close-from: --role: --type: "
+        "--command-timeout: --chdir: --chroot: --other-user:"
+    )
+    _take_wrapper(reader, words, spec, 0, stdin=stdin)
+
+
+def _take_su(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+    """`su -c TEXT`, `runuser -u NAME -- x`; without either, a shell."""
+    given = False
+    for at, word in enumerate(words[1:], 1):
+        text = word.text
+        if not word.is_sure and could_be_flag(word):
+            reader.doubt("a shell gets options that are not written out")
+        if text in ("-c", "--command", "--session-command") or (text[:1] == "-" and text[1:2] != "-" and text.endswith("c")):
+            _read_text(reader, words[at + 1] if at + 1 < len(words) else None, "sh")
+            given = True
+        elif text.startswith(("--command=", "--session-command=")):
+            _read_text(reader, Word(text.partition("=")[2], word.kind), "sh")
+            given = True
+        elif text.startswith("-c"):
+            _read_text(reader, Word(text[2:], word.kind), "sh")
+            given = True
+    if base_name(words[0].text) == "runuser" and any(word.text.startswith(("-u", "--user")) for word in words):
+        _take_wrapper(reader, words, "u: g: G: s: w: --user: --group: --supp-group: --shell: --whitelist-environment:", 0)
+    elif not given:
+        read_stdin(reader, stdin)
+        reader.add(Hint(_join(words[1:])))
+
+
+def _take_xargs(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    spec = (
+        "E: I: L: n: P: s: d: a: J: R: --arg-file: --delimiter: --max-args: --max-procs: --max-chars: --process-slot-var: "
+        "--replace= --max-lines= --eof="
+    )
+    found = parse_options(words[1:], spec)
+    if found.is_doubtful:
+        reader.doubt("what comes before a program's name is not written out")
+        return
+    mark = next((value.text for name, value in found.options if name in ("-I", "--replace", "-J")), "")
+    if any(name in ("-i", "--replace") for name, _ in found.options):
+        mark = mark or "{}"
+    if not found.is_certain:
+        reader.add(Hint(_join(words[1:])))
+    if mark:
+        inner = [Word(word.text.replace(mark, HOLE), word.kind) for word in found.operands]
+    else:
+        inner = [*found.operands, Word(HOLE, SPLIT)] if found.operands else []
+    if inner:
+        reader.run(inner, None)
+
+
+def _take_find(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    """Each `-exec`; a name that `find` puts in begins with where it began."""
+    at = 1
+    while at < len(words):
+        word = words[at]
+        at += 1
+        if word.kind == SPLIT or (not word.is_sure and word.text.startswith((HOLE, "-" + HOLE, "-e" + HOLE))):
+            if word.kind == SPLIT or at > 2:  # noqa: PLR2004 - where it begins is no option
+                reader.doubt("what `find` does is not written out")
+        if word.text not in ("-exec", "-execdir", "-ok", "-okdir"):
+            continue
+        end = at
+        while end < len(words) and words[end].text not in (";", "+"):
+            end += 1
+        inner = [Word(each.text.replace("{}", "./" + HOLE if each.text == "{}" else HOLE), each.kind) for each in words[at:end]]
+        if words[at:end] and "{}" in words[at].text:
+            reader.doubt(NOT_WRITTEN_OUT)
+        elif inner:
+            reader.run(inner, None)
+        at = end + 1
+
+
+def _take_script(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    """`script -c TEXT`; without it, a shell."""
+    texts = [
+        *(value for name, value in parse_options(words[1:], "c: E: I: O: B: T: m: o: t: --command:", permute=True).options
+          if name in ("-c", "--command")),
+    ]  # fmt: skip
+    for text in texts:
+        _read_text(reader, text, "sh")
+    if not texts:
+        reader.doubt("a shell reads its commands from somewhere else")
+
+
+def _take_flock(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    found = parse_options(words[1:], "c: w: E: --command: --timeout: --wait: --conflict-exit-code:", permute=False)
+    rest = list(found.operands)[1:]
+    if rest and rest[0].text in ("-c", "--command") and len(rest) > 1:
+        _read_text(reader, rest[1], "sh")
+    elif rest:
+        reader.run(rest, None)
+    for name, value in found.options:
+        if name in ("-c", "--command"):
+            _read_text(reader, value, "sh")
+
+
+def _take_watch(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    """Its words are one text for a shell."""
+    found = parse_options(words[1:], "n: q: --interval: --equexit:")
+    rest = found.operands
+    if any(not word.is_sure for word in rest) or found.is_doubtful:
+        reader.doubt("the text of a script is not written out")
+    reader.read(" ".join(word.text.replace(HOLE, "") for word in rest))
+
+
+def _take_parallel(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    """GNU parallel makes a text for a shell of what it reads."""
+    rest = [word for word in words[1:] if word.text not in (":::", "::::", ":::+")]
+    at = next((number for number, word in enumerate(words) if word.text.startswith((":::", "::::"))), len(words))
+    found = parse_options(words[1:at], "j: S: a: --jobs: --sshlogin: --arg-file: --colsep: --delay: --joblog: --results: --timeout: -N:")
+    reader.add(Hint(_join(rest)))
+    inner = [Word(word.text.replace("{}", HOLE), word.kind) for word in found.operands]
+    if not inner or found.is_doubtful:
+        reader.doubt("the commands for `parallel` come from somewhere else")
+    elif len(inner) == 1 and inner[0].is_sure:
+        reader.read(inner[0].text)
+    elif " " in inner[0].text or not inner[0].is_sure:
+        reader.doubt("the text of a script is not written out")
+    else:
+        reader.run([*inner, Word(HOLE, SPLIT)], None)
+
+
+# --- variables -------------------------------------------------------------------------------------------------------
+
+_LOADING = read_names(
+    """
+BASH_ENV ENV PROMPT_COMMAND PS0 PS1 PS4 SHELLOPTS BASHOPTS BASH_ALIASES BASH_CMDS PERL5OPT PERL5DB RUBYOPT
+PYTHONSTARTUP PYTHONHOME PYTHONINSPECT LESSOPEN LESSCLOSE GIT_EXEC_PATH GIT_TEMPLATE_DIR MAKEFLAGS GNUMAKEFLAGS
+MFLAGS TAR_OPTIONS JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS GCONV_PATH GCC_EXEC_PREFIX COMPILER_PATH ZDOTDIR
+EXINIT VIMINIT MYVIMRC INPUTRC TCLLIBPATH PHPRC PHP_INI_SCAN_DIR NODE_REPL_EXTERNAL_MODULE npm_config_script_shell
+NPM_CONFIG_SCRIPT_SHELL OPENSSL_CONF LUA_INIT R_PROFILE ERL_AFLAGS ERL_FLAGS ELIXIR_ERL_OPTIONS LESS LESSKEY WGETRC
+CURL_HOME XDG_CONFIG_HOME GIT_CONFIG GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_PARAMETERS SSH_AUTH_SOCK_CMD
+EMACSLOADPATH GDBHISTFILE CARGO_HOME RUSTC RUSTDOC CDPATH MANOPT POSIXLY_CORRECT_CMD
+"""
+)
+"""Variables through which programs are made to load or run something."""
+_COMMANDS = read_names(
+    """
+SHELL BROWSER VISUAL EDITOR PAGER CC CXX LD AR AS CPP FC LEX YACC GIT_SSH GIT_EXTERNAL_DIFF
+"""
+)
+_COMMAND_ENDINGS = (
+    "_EDITOR", "_PAGER", "PAGER", "_COMMAND", "_SSH", "_RSH", "_WRAPPER", "_RUNNER", "_SHELL", "ASKPASS", "_LINKER",
+    "_OPENER", "_HOOK", "_EXEC", "_CMD",
+)  # fmt: skip
+
+
+def check_variable(reader: Reader, name: str, value: Word) -> None:
+    """A variable that is set: some are taken for commands, some make programs load code."""
+    text = value.text
+    if "$(" in text or "`" in text:
+        reader.doubt("a variable gets a text with a substitution in it")
+    if name in _LOADING or name.startswith(("LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG_", "npm_config_script")):
+        reader.doubt(f"'{name}' makes programs run something else")
+    elif name == "PATH":
+        _check_path(reader, text)
+    elif name in _COMMANDS or name.endswith(_COMMAND_ENDINGS):
+        if HOLE in text:
+            reader.doubt(f"'{name}' names a program that is not written out")
+        elif text.strip():
+            reader.read(text)
+    elif name == "NODE_OPTIONS":
+        if HOLE in text or any(part in text for part in ("-r", "--import", "--loader", "-e", "--eval")):
+            reader.doubt(f"'{name}' makes programs run something else")
+    elif text:
+        reader.add(Hint(text.replace(HOLE, " ")))
+
+
+def _check_path(reader: Reader, text: str) -> None:
+    """Where programs are looked for: folders that are named are as good as programs that are."""
+    reader.own_path = True
+    for part in text.split(":"):
+        if HOLE in part and part != HOLE:
+            reader.doubt("where programs are looked for is not written out")
+    if text.startswith((".", ":")) or "::" in text:
+        reader.doubt("programs are looked for in the folder that the shell is in")
+
+
+_SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "ash", "mksh", "yash", "rbash", "ksh93", "lksh", "posh", *_OTHER_SHELLS)
+_HANDLERS: dict[str, Callable[[Reader, list[Word], Stdin | None], None]] = {
+    **dict.fromkeys(_SHELLS, _take_shell),
+    "eval": _take_eval, "source": _take_source, ".": _take_source, "exec": _take_exec, "command": _take_command,
+    "builtin": _take_exec, "trap": _take_trap, "alias": _take_alias, "hash": _take_hash, "enable": _take_enable,
+    "shopt": _take_set, "cd": _take_cd, "pushd": _take_cd, "popd": _take_cd, "coproc": _take_coproc, "jobs": _take_jobs,
+    **dict.fromkeys(("read", "printf", "mapfile", "readarray", "getopts", "unset", "let", "wait", *_DECLARING), _take_naming),
+    **dict.fromkeys(("complete", "compgen", "compopt", "bind"), _take_completion),
+    "env": _take_env, "sudo": _take_sudo, "su": _take_su, "runuser": _take_su, "sg": _take_su, "xargs": _take_xargs,
+    "find": _take_find, "script": _take_script, "flock": _take_flock, "watch": _take_watch, "parallel": _take_parallel,
+    **inline.HANDLERS,
+    **tools.HANDLERS,
+}  # fmt: skip

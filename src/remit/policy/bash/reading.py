@@ -1,0 +1,664 @@
+"""Reading: a script's syntax tree as the acts that it would do.
+
+Owns the walk through the tree: every simple command in lists, pipes, subshells, substitutions, functions, loops,
+conditions and here-documents, with the words it gets, what stands on its standard input, and the folder it runs in.
+The tree is not trusted blindly: where its reading of the text could differ from bash's own, that is a doubt.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from remit.lazy import lazy
+from remit.policy.bash.acts import Act, Doubt, Touch
+from remit.policy.bash.words import (
+    GLOB,
+    HOLE,
+    ONE,
+    Piece,
+    TooManyError,
+    Word,
+    make_value,
+    make_words,
+    read_ansi,
+    read_double,
+    read_plain,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from tree_sitter import Node, Parser
+
+    from remit.policy.terms import Ground
+
+MAX_CHARS = 64_000
+MAX_NODES = 24_000
+MAX_DEPTH = 60
+"""So deep may commands stand in each other; people write three or four."""
+MAX_ACTS = 6_000
+MAX_SCRIPTS = 40
+"""So many scripts may stand in each other's words."""
+
+Stdin = tuple[bool, Word]
+"""What is on standard input: whether it is a file's name, and the name or the text itself."""
+_BLANK = b" \t\n"
+_LOOSE = frozenset({"string", "heredoc_body", "heredoc_redirect", "expansion", "translated_string", "regex"})
+"""Nodes between whose children text may stand that is no node of its own."""
+_BENDING = frozenset({
+    "if_statement", "while_statement", "for_statement", "c_style_for_statement", "case_statement",
+})  # fmt: skip
+"""What is in these may happen or not."""
+_NESTED = frozenset({"subshell", "command_substitution", "process_substitution"})
+_ODD = lazy(
+    "[\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200c\u200e\u200f\u2028-\u202f\u205f-\u206f"
+    "\u3000\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+"""Control characters, blanks that are none to a shell, and what turns the order of a line round."""
+_GLUED = lazy(r"[^\s\\]\\\n[^\s]")
+_UNREAD = lazy(r"\$[({\[]|`")
+_NAME = lazy(r"[A-Za-z_][A-Za-z0-9_]*")
+_TWO_WORDS = lazy(r"[\w\"'}]\s+[\w\"'$]")
+
+
+class Reader:
+    """Walks through scripts and gathers what they would do."""
+
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
+        self.acts: list[Act] = []
+        self.cwds: tuple[str, ...] | None = (ground.cwd,)
+        self.functions: set[str] = set()
+        self.written: dict[str, None] = {}
+        """Paths that the script itself has written to, in full."""
+        self.own_path = False
+        """Whether the script says where programs are looked for."""
+        self.is_tainted = False
+        """Whether the script makes texts that nobody knows before it runs."""
+        self.is_moving = False
+        self.scripts = 0
+        self.level = 0
+        self.bent = 0
+        self.source = b""
+        self.values: dict[str, list[Piece]] = {}
+        self.spoiled: set[str] = set()
+
+    def add(self, act: Act) -> None:
+        """Take note of something that would be done."""
+        if len(self.acts) < MAX_ACTS:
+            self.acts.append(act)
+        elif len(self.acts) == MAX_ACTS:
+            self.acts.append(Doubt("it does more than can be looked at", always=True))
+
+    def doubt(self, why: str, *, always: bool = False) -> None:
+        """Take note of something that cannot be told."""
+        self.add(Doubt(why, always))
+
+    # --- scripts -----------------------------------------------------------------------------------------------------
+
+    def read(self, text: str) -> None:
+        """Read a script: the command itself, or one that stands in another's words."""
+        self.scripts += 1
+        why = _find_obstacle(text)
+        if why or self.scripts > MAX_SCRIPTS or self.level > MAX_DEPTH:
+            self.doubt(why or "too many scripts stand in each other", always=True)
+            return
+        kept = self.source, self.values, self.bent, self.spoiled
+        self.source = text.encode("utf-8", "surrogateescape")
+        self.values, self.bent, self.spoiled = {}, 0, set()
+        root = load_parser().parse(self.source).root_node
+        if root.has_error:
+            self.doubt("it cannot be parsed", always=True)
+        elif root.descendant_count > MAX_NODES:
+            self.doubt("it has more parts than can be looked at", always=True)
+        else:
+            self.level += 1
+            self._visit(root)
+            self.level -= 1
+        self.source, self.values, self.bent, self.spoiled = kept
+
+    def text_of(self, node: Node) -> str:
+        """The source of a node."""
+        return self.source[node.start_byte : node.end_byte].decode("utf-8", "surrogateescape")
+
+    # --- the walk ----------------------------------------------------------------------------------------------------
+
+    def _visit(self, node: Node) -> None:
+        kind = node.type
+        visit = _VISITS.get(kind)
+        if visit is None and not node.child_count:
+            return
+        self.level += 1
+        if self.level > MAX_DEPTH * 4:
+            self.doubt("it is nested too deeply", always=True)
+        elif visit is not None:
+            visit(self, node)
+        else:
+            self._visit_children(node)
+        self.level -= 1
+
+    def _visit_children(self, node: Node) -> None:
+        if node.type not in _LOOSE:
+            self._check_gaps(node)
+        bends = node.type in _BENDING
+        self.bent += bends
+        before = self.cwds
+        for child in node.children:
+            self._visit(child)
+        self.bent -= bends
+        if bends:
+            self.cwds = _join_places(self.cwds, before)
+
+    def _check_gaps(self, node: Node) -> None:
+        """Between the parts of a command there are blanks and nothing else, or the tree has left something out."""
+        at, named = node.start_byte, False
+        for child in node.children:
+            gap = self.source[at : child.start_byte]
+            rest = gap.replace(b"\\\n", b"") if gap else gap
+            # A line that goes on within a word: bash joins the two halves, the tree does not.
+            if rest.strip(_BLANK) or (gap and not rest and named and child.is_named):
+                self.doubt("part of it is read in two ways", always=True)
+            at, named = max(at, child.end_byte), child.is_named
+
+    def _visit_apart(self, node: Node) -> None:
+        """What is in parentheses changes folders and variables for itself only."""
+        kept, values = self.cwds, self.values
+        self.values = dict(values)
+        self.bent += 1
+        for child in node.children:
+            self._visit(child)
+        self.bent -= 1
+        self.cwds, self.values = kept, values
+
+    def _visit_pipeline(self, node: Node) -> None:
+        self._check_gaps(node)
+        for child in node.children:
+            kept = self.cwds
+            self.bent += 1
+            self._visit(child)
+            self.bent -= 1
+            self.cwds = kept
+
+    def _visit_list(self, node: Node) -> None:
+        """`a && b || c`: the tree hangs it on its right end, however long it is."""
+        chain: list[Node] = []
+        here: Node | None = node
+        while here is not None and here.type == "list":
+            self._check_gaps(here)
+            children = here.children
+            chain += reversed(children[1:])
+            here = children[0] if children else None
+        if here is not None:
+            chain.append(here)
+        sure, before = True, self.cwds
+        possible = self.cwds
+        for child in reversed(chain):
+            if child.type in ("&&", "||"):
+                sure = child.type == "&&"
+                if not sure:
+                    possible, self.cwds = _join_places(possible, self.cwds), _join_places(before, self.cwds)
+                continue
+            self.bent += not sure
+            self._visit(child)
+            self.bent -= not sure
+        self.cwds = _join_places(self.cwds, before)
+
+    def _visit_function(self, node: Node) -> None:
+        name = node.child_by_field_name("name")
+        if name is not None and not self.bent:
+            self.functions.add(self.text_of(name))
+        kept = self.cwds
+        self.bent += 1
+        if b"cd" in self.source or b"pushd" in self.source:
+            self.cwds = None
+        for child in node.children:
+            if child != name:
+                self._visit(child)
+        self.bent -= 1
+        self.cwds = kept
+
+    def _visit_for(self, node: Node) -> None:
+        variable = node.child_by_field_name("variable")
+        items = node.children_by_field_name("value")
+        name = self.text_of(variable) if variable is not None else ""
+        shape = self._find_shape(word for item in items for word in self.words_of(item))
+        if name and shape and self._is_named_once(name):
+            self.values[name] = shape
+        self._visit_children(node)
+        self.values.pop(name, None)
+
+    def _find_shape(self, words: Iterable[Word]) -> list[Piece] | None:
+        texts = []
+        for word in words:
+            if word.kind > GLOB:
+                return None
+            texts.append(word.text)
+        if not texts:
+            return None
+        if len(texts) == 1 and HOLE not in texts[0]:
+            return [(texts[0], False)]
+        start = posixpath.commonprefix([text.partition(HOLE)[0] for text in texts])
+        end = posixpath.commonprefix([text.rpartition(HOLE)[2][::-1] for text in texts])[::-1]
+        end = end[max(0, len(start) + len(end) - min(map(len, texts))) :]
+        plain = all(char.isalnum() or char in "._-/+:@=," for text in texts for char in text)
+        return [(start, plain), (HOLE, plain), (end, plain)]
+
+    def _visit_case(self, node: Node) -> None:
+        self._visit_children(node)
+
+    def _visit_arithmetic(self, node: Node) -> None:
+        """Numbers and names; where blanks stand between them bash may have read something else."""
+        inner = b"".join(
+            self.source[start:end] for start, end in _list_gaps(node) if b"$" not in self.source[start:end]
+        ).decode("utf-8", "surrogateescape")
+        if node.type == "arithmetic_expansion" and _TWO_WORDS.search(inner):
+            self.doubt("part of it is read in two ways")
+        for child in node.children:
+            self._visit(child)
+
+    def _visit_test(self, node: Node) -> None:
+        text = self.text_of(node)
+        if ("$(" in text or "`" in text) and any(_holds_code(word.text) for word in self._list_words(node)):
+            self.doubt("a text with a substitution in it is evaluated")
+        self._visit_children(node)
+
+    def _list_words(self, node: Node) -> Iterator[Word]:
+        """The words anywhere below a node."""
+        waiting = [node]
+        while waiting:
+            here = waiting.pop()
+            if here.type in _WORDS:
+                yield self.value_of(here)
+            elif here.type not in _NESTED:
+                waiting += here.children
+
+    # --- words -------------------------------------------------------------------------------------------------------
+
+    def words_of(self, node: Node) -> list[Word]:
+        """The words that a node becomes where a command's words stand."""
+        try:
+            return make_words(self._pieces_of(node), home=self.ground.home)
+        except TooManyError:
+            self.doubt("its braces make too many words", always=True)
+            return [Word(HOLE, 2)]
+
+    def value_of(self, node: Node) -> Word:
+        """The one word that a node becomes where nothing is split."""
+        return make_value(self._pieces_of(node), home=self.ground.home)
+
+    def _pieces_of(self, node: Node, *, quoted: bool = False) -> list[Piece]:
+        kind = node.type
+        if kind == "raw_string":
+            return [(self.text_of(node)[1:-1], True)]
+        if kind == "ansi_c_string":
+            decoded = read_ansi(self.text_of(node)[2:-1])
+            return [(HOLE if decoded is None else decoded, True)]
+        if kind == "string":
+            return self._pieces_of_string(node)
+        if kind in ("simple_expansion", "expansion"):
+            return self._pieces_of_variable(node, quoted=quoted)
+        if kind in _HOLES:
+            return [(HOLE, quoted or kind != "command_substitution")]
+        if kind in ("concatenation", "translated_string", "command_name") and node.child_count:
+            self._check_gaps(node)
+            return [
+                piece
+                for child in node.children
+                if not (kind == "translated_string" and child.type == "$")
+                for piece in self._pieces_of(child, quoted=quoted)
+            ]
+        text = self.text_of(node)
+        if node.child_count and kind not in ("brace_expression", "word"):
+            return [(HOLE, quoted)]
+        self._check_unread(text)
+        return read_plain(text)
+
+    def _pieces_of_string(self, node: Node) -> list[Piece]:
+        """A string's own text and what is substituted in it; text between its nodes is its own too."""
+        pieces: list[Piece] = [("", True)]
+        at, end = node.start_byte + 1, node.end_byte - 1
+        for child in node.children:
+            if child.type in ('"', "string_content"):
+                continue
+            self._add_content(pieces, at, child.start_byte)
+            pieces += self._pieces_of(child, quoted=True) if child.is_named else [(self.text_of(child), True)]
+            at = child.end_byte
+        self._add_content(pieces, at, end)
+        return pieces
+
+    def _add_content(self, pieces: list[Piece], start: int, end: int) -> None:
+        if end <= start:
+            return
+        text = self.source[start:end].decode("utf-8", "surrogateescape")
+        self._check_unread(text)
+        pieces.append((read_double(text), True))
+
+    def _check_unread(self, text: str) -> None:
+        """A substitution, or a quote in quotes, that the tree has taken for plain text."""
+        if "$" not in text and "`" not in text and '"' not in text:
+            return
+        bare = text.replace("\\\\", "").replace("\\\n", "").replace("\\$", "").replace("\\`", "").replace('\\"', "")
+        if '"' in bare or _UNREAD.search(bare):
+            self.doubt("part of it is read in two ways", always=True)
+
+    def _pieces_of_variable(self, node: Node, *, quoted: bool) -> list[Piece]:
+        text = self.text_of(node)
+        name = text[2:-1] if text.startswith("${") else text[1:]
+        if "@" in text and text.rstrip("}")[-2:] in ("@P", "@E"):
+            self.doubt("a variable's text is evaluated")
+        pieces: list[Piece] | None = self.values.get(name)
+        if pieces is None and name == "HOME" and not self._is_set("HOME"):
+            pieces = [(self.ground.home, True)]
+        elif pieces is None and name == "PWD" and not self._is_set("PWD") and self.cwds and len(self.cwds) == 1:
+            pieces = [(self.cwds[0], True)]
+        if pieces is None:
+            return [(HOLE, quoted)]
+        return [(each, True) for each, _ in pieces] if quoted else pieces
+
+    def _is_set(self, name: str) -> bool:
+        return name.encode() + b"=" in self.source or name in self.spoiled
+
+    def _is_named_once(self, name: str) -> bool:
+        """Whether the script says a variable's name once, besides where it is used: nothing else can have set it."""
+        if name in self.spoiled or not name.isascii() or not name.isidentifier():
+            return False
+        count = 0
+        source = self.source
+        at = source.find(name.encode())
+        while at >= 0:
+            end = at + len(name)
+            before, after = source[at - 1 : at] if at else b" ", source[end : end + 1]
+            whole = not _is_name_byte(before) and not _is_name_byte(after)
+            used = before == b"$" or (before == b"{" and source[at - 2 : at - 1] == b"$" and after == b"}")
+            count += whole and not used
+            at = source.find(name.encode(), end)
+        return count == 1
+
+    def spoil(self, words: Iterable[Word]) -> None:
+        """Forget the variables that a command may set."""
+        for word in words:
+            name = _NAME.match(word.text)
+            if word.kind or HOLE in word.text:
+                self.spoil_all()
+            elif name:
+                self.values.pop(name[0], None)
+                self.spoiled.add(name[0])
+
+    def spoil_all(self) -> None:
+        """Forget all variables."""
+        self.values.clear()
+        self.spoiled |= {"HOME", "PWD"}
+
+    # --- assignments -------------------------------------------------------------------------------------------------
+
+    def _visit_assignment(self, node: Node) -> None:
+        self._assign(node, keep=not self.bent)
+
+    def _assign(self, node: Node, *, keep: bool) -> None:
+        from remit.policy.bash.programs import check_variable  # noqa: PLC0415 - programs are read by the reader
+
+        target, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        name = self.text_of(target).partition("[")[0] if target is not None else ""
+        for child in node.children:
+            self._visit(child)
+        if value is None or value.type == "array":
+            words = [] if value is None else [word for child in value.named_children for word in self.words_of(child)]
+            for word in words:
+                check_variable(self, name, word)
+            return
+        word = self.value_of(value)
+        check_variable(self, name, word)
+        adds = any(child.type == "+=" for child in node.children)
+        if keep and not adds and target is not None and target.type == "variable_name" and self._is_named_once(name):
+            self._keep(name, word)
+
+    def _keep(self, name: str, word: Word) -> None:
+        text = word.text
+        if HOLE in text and HOLE != text:
+            start, _, end = text.partition(HOLE)[0], "", text.rpartition(HOLE)[2]
+            self.values[name] = [(start, False), (HOLE, False), (end, False)]
+        elif HOLE not in text and "{" not in text and (b"IFS" not in self.source or text.isalnum()):
+            self.values[name] = [(text, False)]
+
+    # --- commands ----------------------------------------------------------------------------------------------------
+
+    def _visit_command(self, node: Node) -> None:
+        self._take_command(node, [], None)
+
+    def _visit_redirected(self, node: Node) -> None:
+        self._check_gaps(node)
+        body = node.child_by_field_name("body")
+        extra: list[Word] = []
+        stdin: Stdin | None = None
+        after: list[Node] = []
+        for redirect in node.children_by_field_name("redirect"):
+            found = self._take_redirect(redirect, extra, after)
+            stdin = found or stdin
+        if body is None and extra:
+            self.run(extra, stdin)
+        elif body is not None and body.type == "command":
+            self._take_command(body, extra, stdin)
+        elif body is not None:
+            if extra:
+                self.doubt("part of it is read in two ways", always=True)
+            self._visit(body)
+        for each in after:
+            self._visit(each)
+
+    def _take_redirect(self, node: Node, extra: list[Word], after: list[Node]) -> Stdin | None:
+        """A redirection's file, and what of it is on standard input; words after the target are the command's own."""
+        for child in node.named_children:
+            if child.type not in ("pipeline", "command", "list", "redirected_statement"):
+                self._visit(child)
+        if node.type == "file_redirect":
+            return self._take_file(node, extra)
+        if node.type == "herestring_redirect":
+            values = [self.value_of(child) for child in node.named_children]
+            return False, Word(f"{values[0].text}\n") if len(values) == 1 else Word(HOLE)
+        return self._take_heredoc(node, extra, after)
+
+    def _take_file(self, node: Node, extra: list[Word]) -> Stdin | None:
+        targets = node.children_by_field_name("destination")
+        signs = [child.type for child in node.children if not child.is_named]
+        if not targets:
+            return None
+        for target in targets[1:]:
+            extra += self.words_of(target)
+        sign, target = signs[0] if signs else "", self.value_of(targets[0])
+        descriptor = node.child_by_field_name("descriptor")
+        if sign in (">&", "<&") and (target.text.rstrip("-").isdigit() or target.text == "-"):
+            return None
+        if "<" in sign:
+            self.touch(target, "read")
+            return (True, target) if descriptor is None or self.text_of(descriptor) == "0" else None
+        self.touch(target, "write")
+        return None
+
+    def _take_heredoc(self, node: Node, extra: list[Word], after: list[Node]) -> Stdin | None:
+        text: str | None = None
+        start = next((child for child in node.named_children if child.type == "heredoc_start"), None)
+        delimiter = self.text_of(start) if start is not None else ""
+        for child in node.named_children:
+            if child.type == "heredoc_body":
+                text = self._read_heredoc(child, delimiter, node)
+            elif child.type in ("file_redirect", "herestring_redirect"):
+                self._take_redirect(child, extra, after)
+            elif child.type in ("pipeline", "command", "list", "redirected_statement"):
+                after.append(child)
+            elif child.type not in ("heredoc_start", "heredoc_end"):
+                extra += self.words_of(child)
+        return False, Word(HOLE if text is None else text)
+
+    def _read_heredoc(self, body: Node, delimiter: str, node: Node) -> str:
+        """A here-document's text, with holes; the line that ends it is looked for as bash does."""
+        text = self.text_of(body)
+        quoted = any(char in delimiter for char in "'\"\\")
+        ending = "".join(char for char in delimiter if char not in "'\"\\")
+        tabs = self.source[node.start_byte :][:3] == b"<<-"
+        lines = text.split("\n")
+        if any((line.lstrip("\t") if tabs else line) == ending for line in lines[:-1]):
+            self.doubt("part of it is read in two ways", always=True)
+        if quoted:
+            return text
+        pieces, at = [], body.start_byte
+        for child in body.children:
+            if child.type in ("heredoc_content", "string_content"):
+                continue
+            pieces += [self.source[at : child.start_byte].decode("utf-8", "surrogateescape"), HOLE]
+            at = child.end_byte
+        pieces.append(self.source[at : body.end_byte].decode("utf-8", "surrogateescape"))
+        for piece in pieces:
+            bare = piece.replace("\\\\", "").replace("\\$", "").replace("\\`", "")
+            if _UNREAD.search(bare):
+                self.doubt("part of it is read in two ways", always=True)
+        return "".join(piece if piece == HOLE else read_double(piece) for piece in pieces)
+
+    def _take_command(self, node: Node, extra: list[Word], stdin: Stdin | None) -> None:
+        self._check_gaps(node)
+        words: list[Word] = []
+        more: list[Word] = []
+        for child in node.children:
+            kind = child.type
+            if kind == "variable_assignment":
+                self._assign(child, keep=False)
+            elif kind in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
+                after: list[Node] = []
+                stdin = self._take_redirect(child, more, after) or stdin
+            elif kind in ("subshell", "compound_statement"):
+                self._visit(child)
+            else:
+                self._visit(child)
+                words += self.words_of(child)
+        self.run([*words, *more, *extra], stdin)
+
+    def _visit_declaration(self, node: Node) -> None:
+        """`export`, `declare` and their like."""
+        words = []
+        plain = all(not self.text_of(child).startswith("-") for child in node.named_children)
+        for child in node.children:
+            if child.type == "variable_assignment":
+                self._assign(child, keep=plain and not self.bent)
+                words.append(Word(self.text_of(child).partition("=")[0] + "="))
+            else:
+                self._visit(child)
+                words += self.words_of(child)
+        self.run(words, None)
+
+    def _visit_unset(self, node: Node) -> None:
+        words = [word for child in node.children for word in self.words_of(child)]
+        for child in node.children:
+            self._visit(child)
+        self.run(words, None)
+
+    def run(self, words: list[Word], stdin: Stdin | None) -> None:
+        """A command that is run with these words."""
+        from remit.policy.bash.programs import take_apart  # noqa: PLC0415 - programs are read by the reader
+
+        if not words:
+            return
+        self.level += 1
+        if self.level > MAX_DEPTH * 4:
+            self.doubt("it is nested too deeply", always=True)
+        else:
+            take_apart(self, words, stdin)
+        self.level -= 1
+
+    def touch(self, path: Word, tool: str, *, below: bool = False, edits: bool = False) -> None:
+        """A file that is read or written; one that is only edited is not a new one."""
+        if path.text in _NOWHERE:
+            return
+        self.add(Touch(path, tool, self.cwds, below))
+        if edits:
+            return
+        if tool == "write" and HOLE not in path.text:
+            for cwd in self.cwds or ("",):
+                self.written[posixpath.normpath(posixpath.join(cwd, path.text))] = None
+        elif tool == "write":
+            self.written[HOLE] = None
+
+    def change_folder(self, path: Word | None) -> None:
+        """Another folder, as far as it is known; where it does not exist the old one stays."""
+        if path is None or not path.is_sure or self.cwds is None:
+            self.cwds = None
+            return
+        places = [posixpath.normpath(posixpath.join(cwd, path.text)) for cwd in self.cwds]
+        self.cwds = tuple(dict.fromkeys([*places, *self.cwds]))[:4]
+
+
+_NOWHERE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "-", ""})
+_HOLES = frozenset({"command_substitution", "process_substitution", "arithmetic_expansion"})
+_WORDS = frozenset({"word", "string", "raw_string", "ansi_c_string", "concatenation", "translated_string", "regex"})
+_VISITS: dict[str, Callable[[Reader, Node], None]] = {
+    "command": Reader._visit_command,
+    "redirected_statement": Reader._visit_redirected,
+    "declaration_command": Reader._visit_declaration,
+    "unset_command": Reader._visit_unset,
+    "variable_assignment": Reader._visit_assignment,
+    "test_command": Reader._visit_test,
+    "function_definition": Reader._visit_function,
+    "for_statement": Reader._visit_for,
+    "pipeline": Reader._visit_pipeline,
+    "list": Reader._visit_list,
+    "subshell": Reader._visit_apart,
+    "command_substitution": Reader._visit_apart,
+    "process_substitution": Reader._visit_apart,
+    "arithmetic_expansion": Reader._visit_arithmetic,
+}
+
+
+def _holds_code(text: str) -> bool:
+    return "$(" in text or "`" in text or "${" in text
+
+
+def _is_name_byte(char: bytes) -> bool:
+    return char.isalnum() or char == b"_"
+
+
+def _list_gaps(node: Node) -> Iterator[tuple[int, int]]:
+    yield node.start_byte, node.end_byte
+
+
+def _join_places(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """The folders that a shell may be in after one way or another."""
+    if one is None or other is None:
+        return None
+    return tuple(dict.fromkeys([*one, *other]))[:4]
+
+
+def _find_obstacle(text: str) -> str:
+    """Why a script is not even parsed."""
+    if len(text) > MAX_CHARS:
+        return f"it is longer than {MAX_CHARS} characters"
+    if _ODD.search(text):
+        return "it has odd characters in it"
+    return ""
+
+
+_kept: list[Parser] = []
+
+
+def load_parser() -> Parser:
+    """The parser, made once."""
+    if not _kept:
+        from tree_sitter import Language, Parser  # noqa: PLC0415 - only commands pay for it
+
+        _kept.append(Parser(Language(_load_grammar())))
+    return _kept[0]
+
+
+def _load_grammar() -> object:
+    """The grammar, past its package's own door: that loads resources which take longer than all the rest."""
+    from importlib.machinery import PathFinder  # noqa: PLC0415 - only commands pay for it
+    from importlib.util import module_from_spec  # noqa: PLC0415
+
+    package = PathFinder.find_spec("tree_sitter_bash")
+    places = package.submodule_search_locations if package else None
+    found = PathFinder.find_spec("tree_sitter_bash._binding", places) if places else None
+    if found is None or found.loader is None:
+        from tree_sitter_bash import language  # noqa: PLC0415 - wherever it comes from
+
+        return language()
+    module = module_from_spec(found)
+    found.loader.exec_module(module)
+    return module.language()

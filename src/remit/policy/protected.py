@@ -1,0 +1,51 @@
+"""Protected: the places that decide what agents may do, and that agents therefore do not write to.
+
+Owns the list. It holds whatever an agent's own file allows; the caller puts it into the ground that calls are judged
+on, and may add to it.
+"""
+
+from __future__ import annotations
+
+PROTECTED = (
+    # Remit's own
+    "remit.toml",
+    ".remit/**",
+    # Claude Code's
+    ".claude/agents/**",
+    ".claude/commands/**",
+    ".claude/hooks/**",
+    ".claude/skills/**",
+    ".claude/plugins/**",
+    ".claude/settings*.json",
+    ".claude-plugin/**",
+    ".mcp.json",
+    # opencode's
+    ".opencode/agent/**",
+    ".opencode/agents/**",
+    ".opencode/command/**",
+    ".opencode/commands/**",
+    ".opencode/plugin/**",
+    ".opencode/plugins/**",
+    ".opencode/tool/**",
+    ".opencode/tools/**",
+    ".opencode/opencode.json*",
+    "opencode.json*",
+    # Codex's
+    ".codex/**",
+    # what git runs and is told by
+    ".git/hooks/**",
+    ".git/config",
+    ".git/config.worktree",
+    # the user's own settings of all of them
+    "~/.claude/agents/**",
+    "~/.claude/commands/**",
+    "~/.claude/hooks/**",
+    "~/.claude/skills/**",
+    "~/.claude/plugins/**",
+    "~/.claude/settings*.json",
+    "~/.claude.json",
+    "~/.codex/**",
+    "~/.config/opencode/**",
+    "~/.config/remit/**",
+)
+"""Patterns of paths, relative to the root or to the home folder."""
