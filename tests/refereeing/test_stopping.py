@@ -1,0 +1,291 @@
+"""What an agent hands back: accepted, repaired, sent back with what is wrong, and then let through as what it is."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.refereeing.stage import Child, Stage
+
+
+@pytest.fixture
+def child(stage: Stage) -> Child:
+    child = stage.call("planner")
+    child.start()
+    return child
+
+
+def hand_over(child: Child, answer: str | None) -> dict[str, Any]:
+    """What the caller gets, which is what the ledger says."""
+    envelope = child.hand_over(answer)
+    row = child.row
+    assert row.state == "settled"
+    assert (envelope["status"], envelope["outcome"]) == (row.status, row.outcome)
+    return envelope
+
+
+def test_what_holds_is_accepted(child: Child) -> None:
+    child.write("plan.md")
+    assert child.stop(child.report("plan.md")) == {}
+    assert child.row.state == "settling"  # the caller's side settles it
+    envelope = hand_over(child, child.report("plan.md"))
+    assert (envelope["status"], envelope["outcome"], envelope["ending"]) == ("completed", "accepted", "exited")
+    assert envelope["artifacts"][0]["grade"] == "attributed"
+    assert child.row.tokens == 1200
+
+
+def test_what_is_meant_well_is_repaired(child: Child) -> None:
+    child.write("plan.md")
+    answer = f"Here it is:\n```json\n{child.report('plan.md')[:-1]},}}\n```\nThank you!"
+    assert child.stop(answer) == {}
+    assert hand_over(child, answer)["outcome"] == "repaired"
+
+
+def test_what_does_not_hold_is_sent_back_and_then_let_through_as_rejected(child: Child) -> None:
+    for _ in range(2):
+        said = child.stop("It is all done, trust me.")
+        assert said["decision"] == "block"
+        assert "RET001" in said["reason"]
+        assert child.session_id in said["reason"]
+        assert (child.row.state, child.row.status) == ("running", None)
+    assert child.stop("It is all done, trust me.") == {}
+    envelope = hand_over(child, "It is all done, trust me.")
+    assert (envelope["status"], envelope["outcome"]) == ("failed", "missing")
+    assert envelope["attempts"] == 3
+    assert child.stage.kinds(child.session_id).count("sent_back") == 2
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 4])
+def test_how_often_is_set(stage: Stage, root: Path, blocks: int) -> None:
+    (root / "remit.toml").write_text(f"[referee]\nblocks = {blocks}\n")
+    child = stage.call("planner")
+    child.start()
+    assert [bool(child.stop("No.")) for _ in range(blocks + 1)] == [True] * blocks + [False]
+    assert hand_over(child, "No.")["status"] == "failed"
+
+
+def test_one_that_was_sent_back_is_corrected(child: Child) -> None:
+    child.write("plan.md")
+    assert child.stop("Done.")["decision"] == "block"
+    assert child.stop(child.report("plan.md")) == {}
+    envelope = hand_over(child, child.report("plan.md"))
+    assert (envelope["status"], envelope["attempts"]) == ("completed", 2)
+
+
+def lie(child: Child, answer: str) -> dict[str, Any]:
+    """Have somebody lie until it is let through."""
+    last: dict[str, Any] = {}
+    for number in range(3):
+        last = child.stop(answer)
+        assert bool(last) == (number < 2), last
+    return hand_over(child, answer)
+
+
+def test_a_file_that_did_not_change_is_a_lie(child: Child) -> None:
+    child.use("Read", file_path=str(child.stage.root / "old.md"))
+    envelope = lie(child, child.report("old.md"))
+    assert (envelope["status"], envelope["outcome"]) == ("failed", "fabricated")
+    assert {finding["code"] for finding in envelope["findings"]} >= {"EVD001", "EVD002"}
+
+
+def test_a_file_that_is_not_there_is_a_lie(child: Child) -> None:
+    assert lie(child, child.report("nothing.md"))["outcome"] == "fabricated"
+
+
+def test_a_file_that_somebody_else_wrote_is_a_lie(child: Child, root: Path) -> None:
+    """No tool was used, so whoever wrote it was another."""
+    (root / "plan.md").write_text("# Mine\n")
+    child.keep_transcript({"type": "assistant", "message": {"content": [{"type": "text", "text": "Hm."}]}})
+    said = child.stop(child.report("plan.md"))
+    assert "EVD002" in said["reason"]
+    child.stop("x")
+    child.stop(child.report("plan.md"))
+    envelope = child.hand_over(child.report("plan.md"), totalToolUseCount=0)
+    assert (envelope["status"], envelope["outcome"]) == ("failed", "fabricated")
+
+
+def test_a_tool_that_was_refused_or_failed_wrote_nothing(child: Child, root: Path) -> None:
+    (root / "plan.md").write_text("# Mine\n")
+    child.use("Write", failed=True, file_path=str(root / "plan.md"), content="# Mine\n")
+    assert lie(child, child.report("plan.md"))["outcome"] == "fabricated"
+
+
+def test_a_file_outside_the_workspace_is_not_taken(child: Child, root: Path) -> None:
+    (root.parent / "out.md").write_text("# Out\n")
+    for path in ("../out.md", str(root.parent / "out.md")):
+        assert child.stop(child.report(path))["decision"] == "block"
+    assert child.stop(child.report("../out.md")) == {}
+    assert hand_over(child, child.report("../out.md"))["status"] == "failed"
+
+
+def test_a_link_that_leads_outside_is_not_taken(child: Child, root: Path) -> None:
+    (root.parent / "out.md").write_text("# Out\n")
+    (root / "plan.md").symlink_to(root.parent / "out.md")
+    child.use("Bash", command="true")
+    assert lie(child, child.report("plan.md"))["status"] == "failed"
+
+
+@pytest.mark.parametrize("session", ["sess_1794805361_qbq98k", "", "other"])
+def test_the_return_of_another_session_is_not_taken(child: Child, session: str) -> None:
+    child.write("plan.md")
+    answer = child.report("plan.md").replace(child.session_id, session)
+    assert lie(child, answer)["status"] == "failed"
+
+
+def test_a_return_that_was_given_before_is_not_taken_again(stage: Stage, child: Child) -> None:
+    child.write("plan.md")
+    answer = child.report("plan.md")
+    child.stop(answer)
+    hand_over(child, answer)
+    again = stage.call("planner")
+    again.start()
+    again.write("plan.md", "# Newer\n")
+    assert again.stop(answer)["decision"] == "block"
+
+
+def test_whoever_waits_for_nobody_but_says_completed_is_sent_back(stage: Stage, child: Child) -> None:
+    below = stage.call("writer", by=child, run_in_background=True)
+    below.respond(None, isAsync=True)
+    below.start()
+    child.write("plan.md")
+    said = child.stop(child.report("plan.md"))
+    assert "EVD004" in said["reason"]
+    assert below.stop(below.report(status="partial")) == {}
+    assert child.stop(child.report("plan.md")) == {}
+    assert hand_over(child, child.report("plan.md"))["status"] == "completed"
+
+
+@pytest.mark.parametrize("message", [None, "", "  \n", 7, ["x"], {"a": 1}], ids=repr)
+def test_no_answer_is_no_return(child: Child, message: Any) -> None:  # noqa: ANN401 - what a harness could send
+    assert child.stop(message)["decision"] == "block"
+    assert child.stop(message)["decision"] == "block"
+    assert child.stop(message) == {}
+    assert hand_over(child, None)["status"] == "failed"
+
+
+# --- endings without a stop ------------------------------------------------------------------------------------------
+
+
+def test_a_model_that_failed_is_no_return(child: Child) -> None:
+    """No stop is told of; only the caller's side hears of it."""
+    child.stage.send(child.event("StopFailure", error="unknown", last_assistant_message="API Error: 400 bad"))
+    envelope = hand_over(child, "API Error: 400 bad")
+    assert (envelope["status"], envelope["outcome"]) == ("failed", "missing")
+
+
+def test_out_of_turns_is_no_return(child: Child) -> None:
+    child.write("plan.md")
+    envelope = hand_over(child, None)
+    assert envelope["status"] != "completed"
+    assert child.row.outcome not in ("accepted", "repaired")
+
+
+def test_a_return_that_only_the_callers_side_sees_is_judged_there(child: Child) -> None:
+    child.write("plan.md")
+    assert hand_over(child, child.report("plan.md"))["status"] == "completed"
+
+
+def test_a_call_that_fails_is_no_return(child: Child) -> None:
+    event = child.make_call("PostToolUseFailure", error="Agent type 'planner' not found.", is_interrupt=False)
+    assert child.stage.send(event) == {}
+    row = child.row
+    assert (row.state, row.ending) == ("settled", "orphaned")
+    assert row.status != "completed"
+
+
+def test_a_liar_below_an_agent_gains_nothing_by_its_callers_tools(stage: Stage, child: Child, root: Path) -> None:
+    """The transcript of the caller shows tools: it is not the one that counts."""
+    below = stage.call("writer", by=child)
+    child.keep_transcript({"type": "assistant", "message": {"content": [{"type": "tool_use", "name": "Agent"}]}})
+    below.keep_transcript()
+    (root / "found.md").write_text("# Somebody's\n")
+    answer = below.report("found.md")
+    event = below.make_call("PostToolUse", tool_response={
+        "agentId": below.agent_id, "content": [{"type": "text", "text": answer}],
+    })  # fmt: skip
+    output = stage.send(event)["hookSpecificOutput"]["updatedToolOutput"]
+    assert json.loads(output["content"][0]["text"])["outcome"] == "fabricated"
+
+
+# --- what is said after it was accepted ------------------------------------------------------------------------------
+
+
+def test_what_is_said_after_it_was_accepted_counts(child: Child) -> None:
+    """Another hook has sent it back, and it says something else now: that is sent back, and then it is rejected."""
+    child.write("plan.md")
+    assert child.stop(child.report("plan.md")) == {}
+    assert child.row.status == "completed"
+    assert child.stop("Never mind, it is broken.")["decision"] == "block"
+    assert (child.row.state, child.row.status) == ("settling", "failed")
+    assert child.stop(child.report("plan.md")) == {}
+    assert child.row.status == "completed"
+    assert hand_over(child, child.report("plan.md"))["status"] == "completed"
+
+
+def test_what_the_caller_would_get_counts(child: Child) -> None:
+    child.write("plan.md")
+    assert child.stop(child.report("plan.md")) == {}
+    envelope = hand_over(child, "Never mind, it is broken.")
+    assert envelope["status"] == "failed"
+    assert "overruled" in child.stage.kinds(child.session_id)
+
+
+def test_what_is_said_after_all_was_settled_takes_it_back(stage: Stage) -> None:
+    child = stage.call("writer", run_in_background=True)
+    child.start()
+    child.write("one.md")
+    assert child.stop(child.report("one.md")) == {}
+    assert (child.row.state, child.row.status) == ("settled", "completed")
+    assert child.stop("Never mind, it is broken.") == {}
+    assert (child.row.state, child.row.status, child.row.outcome) == ("settled", "failed", "missing")
+
+
+def test_what_was_rejected_and_settled_is_not_made_good(stage: Stage) -> None:
+    child = stage.call("writer", run_in_background=True)
+    child.start()
+    child.write("one.md")
+    for _ in range(3):
+        child.stop("No.")
+    assert (child.row.state, child.row.status) == ("settled", "failed")
+    assert child.stop(child.report("one.md")) == {}
+    assert child.row.status == "failed"
+
+
+def test_every_event_twice_changes_nothing(child: Child) -> None:
+    child.start()
+    child.write("plan.md")
+    answer = child.report("plan.md")
+    assert child.stop(answer) == {}
+    assert child.stop(answer) == {}
+    first = hand_over(child, answer)
+    again = hand_over(child, answer)
+    assert first == again
+    kinds = child.stage.kinds(child.session_id)
+    assert [kinds.count(kind) for kind in ("admitted", "settling", "settled", "overruled")] == [1, 1, 1, 0]
+
+
+def test_a_long_answer_that_reaches_its_caller_as_it_is_is_asked_for_alone(stage: Stage) -> None:
+    child = stage.call("writer", run_in_background=True)
+    child.start()
+    child.write("one.md")
+    long = f"{'Words. ' * 2000}\n```json\n{child.report('one.md')}\n```\n"
+    said = child.stop(long)
+    assert "Send the return alone" in said["reason"]
+    assert child.row.state == "running"
+    assert child.stop(child.report("one.md")) == {}
+    assert (child.row.state, child.row.status) == ("settled", "completed")
+
+
+def test_without_envelopes_the_caller_gets_what_was_said_but_never_a_lie(stage: Stage, root: Path) -> None:
+    (root / "remit.toml").write_text("[referee]\nenvelope = false\n")
+    child = stage.call("planner")
+    child.start()
+    child.write("plan.md")
+    child.stop(child.report("plan.md"))
+    assert child.respond(child.report("plan.md")) == {}
+    liar = stage.call("planner")
+    liar.start()
+    for _ in range(3):
+        liar.stop("Done.")
+    assert hand_over(liar, "Done.")["status"] == "failed"
