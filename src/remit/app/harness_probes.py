@@ -19,7 +19,8 @@ from remit.app.harnesses import (
     PLUGIN_EVENTS,
     SHARED,
     find_plugin,
-    load_foreign_hooks,
+    find_plugin_words,
+    list_own_hooks,
     render_trust,
 )
 from remit.app.settings import find_workspace
@@ -89,29 +90,14 @@ def probe_harness(name: str) -> Probed:
 
 def _list_lines(home: Home, name: str) -> list[_Line]:
     """The command lines of Remit's that are registered here."""
-    from remit.workspace.harness_settings import is_own_command, load_file  # noqa: PLC0415 - only for this
+    from remit.workspace.harness_settings import load_file  # noqa: PLC0415 - only for this
 
     if name == "opencode":
         words = find_plugin_words(load_file(home.root, PLUGIN) or b"")
         return [_Line(event, words) for event in PLUGIN_EVENTS] if words else []
-    found = [hook for path in _list_places(name) for hook in load_foreign_hooks(home, path)]
-    return [_Line(hook.event, ("/bin/sh", "-c", hook.command)) for hook in found if is_own_command(hook.command)]
-
-
-def _list_places(name: str) -> tuple[str, ...]:
-    return (LOCAL, SHARED) if name == "claude" else (CODEX,)
-
-
-def find_plugin_words(data: bytes) -> tuple[str, ...]:
-    """What an installed plugin asks; nothing where it is none of Remit's."""
-    for line in data.decode("utf-8", "replace").split("\n"):
-        if line.startswith("const COMMAND = ["):
-            try:
-                words, _ = json.JSONDecoder().raw_decode(line, line.index("["))
-            except (ValueError, RecursionError):
-                return ()
-            return tuple(map(str, words))
-    return ()
+    places = (LOCAL, SHARED) if name == "claude" else (CODEX,)
+    found = [hook for path in places for hook in list_own_hooks(home, path)]
+    return [_Line(hook.event, ("/bin/sh", "-c", hook.command)) for hook in found]
 
 
 # --- the command lines by themselves ---------------------------------------------------------------------------------

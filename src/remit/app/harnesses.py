@@ -133,7 +133,7 @@ def _plan_claude(home: Home, *, shared: bool, with_server: bool) -> Installed:
 
     hooks = load_hooks("claude", shared=shared)
     edits, notes = [], [*_tell_plugin(home)]
-    if not shared and _has_ours(home, SHARED):
+    if not shared and list_own_hooks(home, SHARED):
         notes.append(f"{SHARED} has Remit's hooks already, so {LOCAL} gets none: both would be called")
         edits.append(plan_removal(home, LOCAL))
     else:
@@ -203,7 +203,7 @@ def _find_opencode(home: Home) -> str:
 # --- what is worth knowing -------------------------------------------------------------------------------------------
 
 
-def load_foreign_hooks(home: Home, path: str) -> list[Hook]:
+def _load_hooks(home: Home, path: str) -> list[Hook]:
     """The hooks in a settings file; none where there is no file, or nobody can read it."""
     from remit.workspace.harness_settings import list_hooks, load_file  # noqa: PLC0415 - only for this
 
@@ -214,17 +214,30 @@ def load_foreign_hooks(home: Home, path: str) -> list[Hook]:
         return []
 
 
-def _has_ours(home: Home, path: str) -> bool:
+def list_own_hooks(home: Home, path: str) -> list[Hook]:
+    """The hooks in a settings file that are Remit's."""
     from remit.workspace.harness_settings import is_own_command  # noqa: PLC0415 - only for this
 
-    return any(is_own_command(hook.command) for hook in load_foreign_hooks(home, path))
+    return [hook for hook in _load_hooks(home, path) if is_own_command(hook.command)]
+
+
+def find_plugin_words(data: bytes) -> tuple[str, ...]:
+    """What an installed plugin asks; nothing where it is none of Remit's."""
+    for line in data.decode("utf-8", "replace").split("\n"):
+        if line.startswith("const COMMAND = ["):
+            try:
+                words, _ = json.JSONDecoder().raw_decode(line, line.index("["))
+            except (ValueError, RecursionError):
+                return ()
+            return tuple(map(str, words))
+    return ()
 
 
 def _tell_others(home: Home, paths: Sequence[str]) -> Iterator[str]:
     from remit.workspace.harness_settings import mentions_remit  # noqa: PLC0415 - only for this
 
     for path in paths:
-        events = [hook.event for hook in load_foreign_hooks(home, path) if mentions_remit(hook.command)]
+        events = [hook.event for hook in _load_hooks(home, path) if mentions_remit(hook.command)]
         if events:
             told = ", ".join(dict.fromkeys(events))
             yield f"{path} has a command line of your own that calls Remit too ({told}): it stays, and both are called"

@@ -1,0 +1,163 @@
+"""Hooks: what remit init --harness has put into a harness's settings, and whether it still leads to this Remit."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from remit.app.harnesses import (
+    CODEX,
+    LOCAL,
+    PLUGIN,
+    SHARED,
+    find_plugin,
+    find_plugin_words,
+    list_own_hooks,
+    load_hooks,
+    render_command,
+    render_plugin,
+    render_trust,
+)
+from remit.app.health.values import Check
+from remit.workspace.machine import find_program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from remit.app.health.values import Patient
+    from remit.workspace.harness_settings import Hook
+    from remit.workspace.home import Home
+
+_NAME = "hooks"
+
+
+def _look_at_hooks(patient: Patient) -> Iterator[Check]:
+    """A row for each file that has hooks of Remit's; none where nothing was installed."""
+    from remit.workspace.home import Home  # noqa: PLC0415 - only for this
+
+    home = Home(patient.root)
+    yield from _look_at_settings(home, "claude", LOCAL)
+    yield from _look_at_settings(home, "claude", SHARED)
+    yield from _look_at_twice(home)
+    yield from _look_at_settings(home, "codex", CODEX)
+    yield from _look_at_trust(home)
+    yield from _look_at_opencode(home)
+
+
+def _look_at_settings(home: Home, harness: str, path: str) -> Iterator[Check]:
+    from remit.workspace.harness_settings import split_command  # noqa: PLC0415 - only for this
+
+    found = list_own_hooks(home, path)
+    if not found:
+        yield from _look_at_unreadable(home, harness, path)
+        return
+    lines = {tuple(words) for hook in found if (words := split_command(hook.command)) is not None}
+    troubles = [trouble for words in sorted(lines) for trouble in _check_words(home, harness, path, words)]
+    yield from troubles
+    if not troubles:
+        yield from _compare(harness, path, found, shared=("remit", "hook") in lines)
+
+
+def _look_at_unreadable(home: Home, harness: str, path: str) -> Iterator[Check]:
+    """A file that Remit has written into and that nobody can read now: then the harness cannot, either."""
+    from remit.errors import RemitError  # noqa: PLC0415 - only for this
+    from remit.workspace.harness_settings import is_remembered, list_hooks, load_file  # noqa: PLC0415
+    from remit.workspace.settings_text import BrokenSettingsError  # noqa: PLC0415
+
+    if not is_remembered(home, path):
+        return
+    hint = f"run remit init --harness {harness}, or remit uninstall --harness {harness}"
+    try:
+        data = load_file(home.root, path)
+        if data is not None:
+            list_hooks(data)
+        yield Check(_NAME, "warning", f"{path} has none of the hooks that were installed", hint)
+    except BrokenSettingsError as error:
+        yield Check(_NAME, "problem", f"{path} {error.message}", error.hint)
+    except RemitError as error:
+        yield Check(_NAME, "problem", error.message, error.hint)
+
+
+def _check_words(home: Home, harness: str, path: str, words: Sequence[str]) -> Iterator[Check]:
+    """Whether a command line leads to a program, and to the one of this Remit."""
+    again = f"run remit init --harness {harness} again"
+    if tuple(words) == ("remit", "hook"):
+        program = find_program("remit", root=home.root)
+        if program is None or program.is_foreign:
+            told = f"{path} calls remit, which is not on the path: what is guarded is refused"
+            yield Check(_NAME, "problem", told, "put it on the path, or install it without --shared")
+        return
+    gone = [word for word in (words[0], words[-1]) if not os.path.isfile(word)]  # noqa: PTH113 - pathlib costs 8 ms
+    if gone:
+        yield Check(_NAME, "problem", f"{path} calls '{gone[0]}', which is gone: what is guarded is refused", again)
+    elif words[-1] != render_command(shared=False)[-1]:
+        yield Check(_NAME, "warning", f"{path} calls another Remit, at '{words[-1]}'", again)
+
+
+def _compare(harness: str, path: str, found: Sequence[Hook], *, shared: bool) -> Iterator[Check]:
+    """Whether the hooks are those that this version installs."""
+    wanted = {(hook.event, hook.matcher) for hook in load_hooks(harness, shared=shared)}
+    there = [(hook.event, hook.matcher) for hook in found]
+    missing = ", ".join(sorted(event for event, _ in wanted.difference(there)))
+    if {*there} != wanted or len(there) != len(wanted):
+        told = f"{path} has other hooks than this Remit installs{f', without {missing}' if missing else ''}"
+        yield Check(_NAME, "warning", told, f"run remit init --harness {harness} again")
+    else:
+        yield Check(_NAME, "ok", f"{harness}: {len(there)} events in {path}")
+
+
+def _look_at_twice(home: Home) -> Iterator[Check]:
+    places = [path for path in (LOCAL, SHARED) if list_own_hooks(home, path)]
+    if not places:
+        return
+    plugin = find_plugin(home)
+    if plugin:
+        told = f"Claude Code has Remit's hooks twice: in {places[0]}, and by the plugin that '{plugin}' switches on"
+        yield Check(_NAME, "warning", told, "switch the plugin off, or run remit uninstall --harness claude")
+    if len(places) > 1:
+        told = f"Claude Code has Remit's hooks twice: in {LOCAL} and in {SHARED}"
+        yield Check(_NAME, "warning", told, "run remit init --harness claude, which keeps those in the second")
+
+
+def _look_at_trust(home: Home) -> Iterator[Check]:
+    found = list_own_hooks(home, CODEX)
+    if not found:
+        return
+    from remit.app.codex_trust import load_trust  # noqa: PLC0415 - only for this
+
+    trust = load_trust(home.root)
+    missing = [hook.event for hook in found if not trust.covers(hook.event, home.root)]
+    if not trust.folders:
+        yield Check(
+            _NAME, "warning", "Codex passes over its hooks: it does not trust this folder", render_trust(home.root)
+        )
+    elif missing:
+        told = f"Codex passes over hooks that you have not trusted: {', '.join(missing)}"
+        yield Check(_NAME, "warning", told, render_trust(home.root))
+
+
+def _look_at_opencode(home: Home) -> Iterator[Check]:
+    from remit.workspace.harness_settings import is_stamped, load_file, stamp  # noqa: PLC0415 - only for this
+
+    data = load_file(home.root, PLUGIN)
+    words = find_plugin_words(data or b"")
+    if data is None or not words:
+        return
+    troubles = [*_check_words(home, "opencode", PLUGIN, words)]
+    yield from troubles
+    shared = words == ("remit", "hook")
+    if not is_stamped(data):
+        yield Check(
+            _NAME,
+            "warning",
+            f"{PLUGIN} was changed since it was installed",
+            "move it away, then run remit init --harness opencode",
+        )
+    elif not troubles and data != stamp(render_plugin(shared=shared)):
+        told = f"{PLUGIN} is another version's"
+        yield Check(_NAME, "warning", told, "run remit init --harness opencode again")
+    elif not troubles:
+        yield Check(_NAME, "ok", f"opencode: the plugin at {PLUGIN}")
+
+
+LOOKS = ((_NAME, _look_at_hooks),)

@@ -1,0 +1,351 @@
+"""`remit init --harness` and `remit uninstall`, as their users meet them: real files, real git, and a doctor."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from remit.app.harnesses import CODEX, LOCAL, PLUGIN, SHARED
+from tests.doors.cli.test_lint import git, put
+from tests.doors.conftest import Ended, Inside, Remit
+from tests.doors.terminals import talk
+
+ALL = ("--harness", "claude", "--harness", "codex", "--harness", "opencode")
+MINE = '{\n    "model": "x",\n    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "lint"}]}]}\n}\n'
+
+
+@pytest.fixture
+def place(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> Inside:
+    """An empty folder with a home of its own, and no harness on the path."""
+    home = inside.folder.parent / f"{inside.folder.name}-home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    programs = home / "bin"
+    programs.mkdir()
+    for name in ("git", "sh"):
+        found = subprocess.run(["which", name], capture_output=True, text=True, check=True).stdout.strip()
+        (programs / name).symlink_to(found)
+    monkeypatch.setenv("PATH", str(programs))
+    return inside
+
+
+def load(ended: Ended) -> Any:  # noqa: ANN401 - any JSON value
+    return json.loads(ended.out)
+
+
+def load_hooks(place: Inside, path: str) -> dict[str, list[tuple[str | None, str, int]]]:
+    told = json.loads((place.folder / path).read_text())["hooks"]
+    return {
+        event: [(group.get("matcher"), hook["command"], hook["timeout"]) for group in groups for hook in group["hooks"]]
+        for event, groups in told.items()
+    }
+
+
+def list_tree(folder: Path) -> dict[str, bytes]:
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file() and not {".remit", ".git"}.intersection(file.relative_to(folder).parts)
+    }
+
+
+def doctor(place: Inside) -> list[tuple[str, str, str]]:
+    rows = load(place("doctor", "--json"))["checks"]
+    return [(row["state"], row["message"], row["hint"]) for row in rows if row["name"] == "hooks"]
+
+
+# Installing
+
+
+def test_without_a_terminal_it_shows_every_line_writes_nothing_and_says_how(place: Inside) -> None:
+    ended = place("init", *ALL)
+    assert (ended.code, ended.err) == (1, b"")
+    for path in (LOCAL, CODEX, PLUGIN):
+        assert f"\n  create  {path}\n" in ended.text
+    assert '    +     "PreToolUse": [' in ended.text
+    assert ended.text.endswith(f"\nNothing was written; to write it, run: remit init {' '.join(ALL)} --yes\n")
+    assert list(place.folder.iterdir()) == []
+    dry = place("init", *ALL, "--dry-run", "--yes")
+    assert (dry.code, "Nothing was written" in dry.text) == (0, True)
+    assert list(place.folder.iterdir()) == []
+
+
+def test_the_hooks_of_claude_have_whole_paths_and_those_that_guard_block(place: Inside) -> None:
+    assert place("init", "--harness", "claude", "--yes").code == 0
+    hooks = load_hooks(place, LOCAL)
+    for event in ("PreToolUse", "PostToolUse", "SubagentStart", "SubagentStop", "Stop", "SessionStart", "SessionEnd"):
+        ((matcher, command, timeout),) = hooks[event]
+        assert matcher == ("*" if "ToolUse" in event else None)
+        assert command.endswith(" || exit 2") is (event in ("PreToolUse", "SubagentStop"))
+        words = shlex.split(command.removesuffix(" || exit 2"))
+        assert words[:3] == [sys.executable, "-I", "-S"]
+        assert Path(words[3]).is_file()
+        assert timeout >= 20
+
+
+def test_shared_hooks_go_by_a_name_and_replace_the_personal_ones(place: Inside) -> None:
+    place("init", "--harness", "claude", "--yes")
+    ended = place("init", "--harness", "claude", "--shared", "--yes")
+    assert (ended.code, "whoever uses this checkout needs remit on their path" in ended.text) == (0, True)
+    assert not (place.folder / LOCAL).exists()
+    assert {command for ((_, command, _),) in load_hooks(place, SHARED).values()} == {
+        "remit hook",
+        "remit hook || exit 2",
+    }
+    again = place("init", "--harness", "claude", "--yes")
+    assert f"{SHARED} has Remit's hooks already" in again.text
+    assert not (place.folder / LOCAL).exists()
+
+
+def test_codex_says_what_a_person_has_to_do(place: Inside) -> None:
+    ended = place("init", "--harness", "codex", "--yes")
+    assert "Codex passes over hooks in silence until you trust them: start codex in" in ended.text
+    assert "/hooks" in ended.text
+    assert "UserPromptSubmit" in load_hooks(place, CODEX)
+
+
+def test_the_plugin_of_opencode_asks_the_program_of_this_remit(place: Inside) -> None:
+    place("init", "--harness", "opencode", "--yes")
+    line = next(line for line in (place.folder / PLUGIN).read_text().split("\n") if line.startswith("const COMMAND"))
+    words = json.loads(line.partition("= ")[2].partition(" //")[0])
+    assert words[:3] == [sys.executable, "-I", "-S"]
+    assert Path(words[3]).is_file()
+
+
+def test_a_server_is_entered_only_where_it_was_asked_for(place: Inside) -> None:
+    place("init", *ALL, "--yes")
+    assert not (place.folder / ".mcp.json").exists()
+    put(place, "opencode.jsonc", '{\n  // mine\n  "model": "x", // too\n}\n')
+    ended = place("init", *ALL, "--mcp", "--yes")
+    server = json.loads((place.folder / ".mcp.json").read_text())["mcpServers"]["remit"]
+    assert server == {"command": sys.executable, "args": ["-P", "-m", "remit", "mcp"]}
+    text = (place.folder / "opencode.jsonc").read_text()
+    assert text.startswith('{\n  // mine\n  "model": "x",')
+    assert '"remit"' in text
+    assert "codex mcp add remit -- " in ended.text
+    assert place("uninstall", "--yes").code == 0
+    assert list_tree(place.folder) == {"opencode.jsonc": b'{\n  // mine\n  "model": "x", // too\n}\n'}
+
+
+def test_a_second_time_nothing_is_written(place: Inside) -> None:
+    put(place, LOCAL, MINE)
+    place("init", *ALL, "--yes")
+    before = list_tree(place.folder)
+    ended = place("init", *ALL)
+    assert (ended.code, "✓ nothing to do: everything is there" in ended.text) == (0, True)
+    assert list_tree(place.folder) == before
+
+
+def test_an_older_command_line_is_replaced_and_nothing_else(place: Inside) -> None:
+    put(place, LOCAL, MINE)
+    place("init", "--harness", "claude", "--yes")
+    file = place.folder / LOCAL
+    wanted = file.read_text()
+    file.write_text(wanted.replace(sys.executable, "/old/bin/python"))
+    assert "/old/bin/python" in file.read_text()
+    ended = place("init", "--harness", "claude", "--yes")
+    assert (ended.code, f"change  {LOCAL}" in ended.text) == (0, True)
+    assert file.read_text() == wanted
+    place("uninstall", "--yes")
+    assert file.read_text() == MINE
+
+
+def test_a_file_that_git_would_take_along_is_told(place: Inside) -> None:
+    git(place.folder, "init", "-q")
+    assert "git does not ignore it" in place("init", "--harness", "claude").text
+    put(place, ".gitignore", ".claude/*.local.json\n")
+    assert "git does not ignore it" not in place("init", "--harness", "claude").text
+
+
+def test_a_line_of_ones_own_that_calls_the_hook_is_told_and_stays(place: Inside) -> None:
+    put(place, LOCAL, MINE.replace("lint", "remit hook | tee log"))
+    ended = place("init", "--harness", "claude", "--yes")
+    assert f"{LOCAL} has a command line of your own that calls Remit too (Stop): it stays" in ended.text
+    assert "remit hook | tee log" in (place.folder / LOCAL).read_text()
+    place("uninstall", "--yes")
+    assert (place.folder / LOCAL).read_text() == MINE.replace("lint", "remit hook | tee log")
+
+
+def test_a_broken_file_is_one_sentence_and_nothing_is_written(place: Inside) -> None:
+    put(place, CODEX, "{,}")
+    ended = place("init", *ALL, "--yes")
+    assert ended.code == 2
+    assert "is not JSON: a key is missing in line 1, so it was not touched; put it right" in ended.complaint
+    assert list_tree(place.folder) == {CODEX: b"{,}"}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("init", "--harness", "claud"), "there is no harness 'claud' to be called by; did you mean 'claude'?"),
+        (("init", "--check"), "--check is about a harness; say which: --harness claude"),
+        (("init", "--shared"), "--shared is about a harness"),
+        (("uninstall", "--harness", "gemini"), "there is no harness 'gemini' to be called by"),
+    ],
+)
+def test_what_does_not_fit_is_told(place: Inside, words: tuple[str, ...], sentence: str) -> None:
+    ended = place(*words)
+    assert (ended.code, sentence in ended.complaint) == (2, True)
+
+
+def test_as_json_everything_is_there(place: Inside) -> None:
+    planned = load(place("init", *ALL, "--json"))
+    assert planned["written"] is False
+    assert [each["name"] for each in planned["harnesses"]] == ["claude", "codex", "opencode"]
+    assert planned["harnesses"][0]["files"] == [{"path": LOCAL, "action": "create"}]
+    assert "PreToolUse" in planned["harnesses"][0]["events"]
+    assert load(place("init", *ALL, "--json", "--yes"))["written"] is True
+    gone = load(place("uninstall", "--json", "--yes"))
+    assert [file["action"] for each in gone["harnesses"] for file in each["files"]] == ["remove"] * 3
+    assert list_tree(place.folder) == {}
+
+
+@pytest.mark.parametrize(("answer", "written"), [(b"y\n", True), (b"n\n", False)])
+def test_on_a_terminal_it_asks_once(remit: Remit, answer: bytes, written: bool) -> None:  # noqa: FBT001 - a table
+    told = talk(remit, "init", "--harness", "claude", answer=answer)
+    assert (told.questions, told.code) == (1, 0 if written else 1)
+    assert (remit.folder / LOCAL).exists() is written
+
+
+# Uninstalling
+
+
+def test_uninstalled_every_file_is_what_it_was_and_the_others_are_gone(place: Inside) -> None:
+    put(place, LOCAL, MINE)
+    put(place, ".opencode/agent/x.md", "x")
+    before = list_tree(place.folder)
+    place("init", *ALL, "--mcp", "--yes")
+    shown = place("uninstall")
+    assert (shown.code, f"change  {LOCAL}" in shown.text, f"remove  {PLUGIN}" in shown.text) == (1, True, True)
+    ended = place("uninstall", "--yes")
+    assert (ended.code, ended.text.split("\n")[-2]) == (0, "✓ taken out; everything else is as it was")
+    assert list_tree(place.folder) == before
+    assert not (place.folder / ".codex").exists()
+    again = place("uninstall")
+    assert (again.code, again.text.split("\n")[-2]) == (0, "✓ nothing of Remit's is there")
+
+
+def test_one_harness_is_uninstalled_by_itself(place: Inside) -> None:
+    place("init", *ALL, "--yes")
+    assert place("uninstall", "--harness", "codex", "--yes").code == 0
+    assert {*list_tree(place.folder)} == {LOCAL, PLUGIN}
+
+
+def test_where_nothing_is_installed_nothing_is_made(place: Inside) -> None:
+    assert place("uninstall", "--yes").code == 0
+    assert list(place.folder.iterdir()) == []
+
+
+def test_a_broken_file_that_may_have_hooks_is_told_and_the_others_are_taken_out(place: Inside) -> None:
+    place("init", *ALL, "--yes")
+    file = place.folder / CODEX
+    broken = file.read_text()[:-3]
+    file.write_text(broken)
+    ended = place("uninstall", "--yes")
+    assert ended.code == 1
+    assert "was cut off: it ends in the middle, so it was not touched" in ended.complaint
+    assert list_tree(place.folder) == {CODEX: broken.encode()}
+    file.write_text("{")
+    (place.folder / ".remit/harness/codex-hooks.json.json").unlink()
+    assert place("uninstall", "--yes").code == 0, "nothing of Remit's can be in it"
+
+
+def test_a_plugin_that_was_changed_stays_and_is_told(place: Inside) -> None:
+    place("init", *ALL, "--yes")
+    file = place.folder / PLUGIN
+    file.write_text(f"{file.read_text()}// mine\n")
+    ended = place("uninstall", "--yes")
+    assert (ended.code, "was changed since it was installed; remove it by hand" in ended.complaint) == (1, True)
+    assert {*list_tree(place.folder)} == {PLUGIN}
+
+
+# The doctor
+
+
+def test_the_doctor_says_nothing_of_hooks_where_none_are(place: Inside) -> None:
+    assert doctor(place) == []
+
+
+def test_the_doctor_counts_what_is_well_and_sees_that_codex_trusts_nothing(place: Inside) -> None:
+    place("init", *ALL, "--yes")
+    told = doctor(place)
+    assert [state for state, _, _ in told] == ["ok", "ok", "warning", "ok"]
+    assert told[0][1].startswith("claude: ")
+    assert told[2][1] == "Codex passes over its hooks: it does not trust this folder"
+
+
+def test_the_doctor_sees_hooks_that_were_trusted(place: Inside) -> None:
+    place("init", "--harness", "codex", "--yes")
+    folder = Path(os.environ["HOME"], ".codex")
+    folder.mkdir()
+    root = str(place.folder)
+    trusted = f'[projects."{root}"]\ntrust_level = "trusted"\n'
+    (folder / "config.toml").write_text(trusted)
+    assert "passes over hooks that you have not trusted: SessionStart" in doctor(place)[1][1]
+    hooks = [f'[hooks.state."{root}/{CODEX}:{name}:0:0"]\ntrusted_hash = "sha256:1"\n' for name in (
+        "pre_tool_use", "post_tool_use", "subagent_start", "subagent_stop", "stop", "session_start", "session_end",
+        "user_prompt_submit")]  # fmt: skip
+    (folder / "config.toml").write_text(trusted + "".join(hooks))
+    assert [state for state, _, _ in doctor(place)] == ["ok"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "state", "sentence"),
+    [
+        (sys.executable, "/gone/python", "problem", "calls '/gone/python', which is gone: what is guarded is refused"),
+        ("/remit/doors/hook.py", "/gone/remit/doors/hook.py", "problem", "which is gone"),
+        ("SubagentStop", "SubagentEnd", "warning", "other hooks than this Remit installs, without SubagentStop"),
+        ("{", "", "problem", "is not JSON"),
+    ],
+)
+def test_the_doctor_sees_hooks_that_lead_nowhere(place: Inside, old: str, new: str, state: str, sentence: str) -> None:
+    place("init", "--harness", "claude", "--yes")
+    file = place.folder / LOCAL
+    file.write_text(file.read_text().replace(old, new))
+    ((found, message, hint),) = doctor(place)
+    assert (found, sentence in message, bool(hint)) == (state, True, True), message
+
+
+def test_the_doctor_sees_another_remit(place: Inside) -> None:
+    place("init", "--harness", "claude", "--yes")
+    other = put(place, "elsewhere/remit/doors/hook.py", "")
+    file = place.folder / LOCAL
+    words = shlex.split(load_hooks(place, LOCAL)["Stop"][0][1])
+    file.write_text(file.read_text().replace(words[3], str(place.folder / "elsewhere/remit/doors/hook.py")))
+    ((state, message, _),) = doctor(place)
+    assert (state, "calls another Remit, at '" in message) == ("warning", True), other
+
+
+def test_the_doctor_sees_hooks_that_are_called_twice(place: Inside) -> None:
+    place("init", "--harness", "claude", "--yes")
+    (place.folder / SHARED).write_bytes((place.folder / LOCAL).read_bytes())
+    assert f"twice: in {LOCAL} and in {SHARED}" in doctor(place)[2][1]
+    (place.folder / SHARED).unlink()
+    folder = Path(os.environ["HOME"], ".claude")
+    folder.mkdir()
+    (folder / "settings.json").write_text('{"enabledPlugins": {"remit@tools": true}}')
+    assert "and by the plugin that" in doctor(place)[1][1]
+    assert "Remit's plugin for Claude Code is switched on as well" in place("init", "--harness", "claude").text
+
+
+def test_the_doctor_misses_a_name_that_is_not_on_the_path(place: Inside) -> None:
+    place("init", "--harness", "claude", "--shared", "--yes")
+    ((state, message, _),) = doctor(place)
+    assert (state, "calls remit, which is not on the path" in message) == ("problem", True)
+
+
+def test_the_doctor_sees_a_plugin_that_was_changed(place: Inside) -> None:
+    place("init", "--harness", "opencode", "--yes")
+    file = place.folder / PLUGIN
+    text = file.read_text()
+    file.write_text(f"{text}// mine\n")
+    assert "was changed since it was installed" in doctor(place)[0][1]
+    file.unlink()
+    assert doctor(place) == []
