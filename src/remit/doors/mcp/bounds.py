@@ -47,6 +47,11 @@ class Bounds:
         kept: list[Any] = [self.fit(each, depth + 1) for each in value[:_MAX_ITEMS] if self.left > 0]
         return [*kept, "…"] if len(kept) < len(value) and all(isinstance(each, str) for each in kept) else kept
 
+    def fit_each(self, values: Sequence[Any]) -> list[Any]:
+        """All of some values, each with its share of the room: none is left out for another that is long."""
+        share = self.left // max(1, len(values))
+        return [Bounds(share).fit(value) for value in values]
+
     def _fit_names(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
         kept = {}
         for name, each in list(value.items())[:_MAX_NAMES]:

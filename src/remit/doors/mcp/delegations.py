@@ -88,7 +88,7 @@ def status(asked: Call) -> dict[str, Any]:
     finally:
         home.close()
     shown = [_shape_standing(each) for each in found[:_MAX_STANDINGS]]
-    return {"delegations": Bounds().fit(shown), "more": len(found) - len(shown)}
+    return {"delegations": Bounds().fit_each(shown), "more": len(found) - len(shown)}
 
 
 async def result(asked: Call) -> dict[str, Any]:

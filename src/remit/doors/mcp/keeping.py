@@ -38,7 +38,7 @@ def find_findings(asked: Call) -> dict[str, Any]:
         found = opened.find(query, limit=given.get("limit", _USUAL_ENTRIES), page=page)
         entries = [shape_entry(entry) for entry in found.entries]
         return {
-            "entries": Bounds().fit(entries),
+            "entries": Bounds().fit_each(entries),
             "page": page,
             "more": found.has_more,
             "manifest": _name_below(opened.file, opened.root),
@@ -64,6 +64,7 @@ def add_finding(asked: Call) -> dict[str, Any]:
     try:
         page = None
         if given.get("write_file"):
+            _check_place(given.get("file", ""), _name_below(opened.folder, opened.root))
             more = {name: tuple(given.get(name, ())) for name in ("recommendations", "sources")}
             page = make_page(fields, summary=given.get("summary", ""), **more)
         added = opened.add(fields, day=datetime.now().astimezone().date().isoformat(), slug=slug, page=page)
@@ -79,6 +80,14 @@ def add_finding(asked: Call) -> dict[str, Any]:
         return fitted | fit_findings([(finding, fitted["manifest"]) for finding in added.findings])
     finally:
         opened.close()
+
+
+def _check_place(file: str, beside: str) -> None:
+    """Refuse to make a file where harnesses, git and Remit keep what steers them: who adds a finding steers nobody."""
+    folders = file.removeprefix(f"{beside}/").split("/")
+    if file and (not file.endswith(".md") or any(each.startswith((".", "~")) for each in folders)):
+        hint = "name a page of Markdown in an ordinary folder, or leave file out"
+        raise UsageError(f"'{file}' is no place for a findings file", hint=hint)
 
 
 def _name_below(file: str, root: str) -> str:

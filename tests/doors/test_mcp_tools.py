@@ -1,0 +1,306 @@
+"""What each tool does with its arguments, in this process: every answer is as its schema says."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from remit.app.serving import Serving
+from remit.doors.cli import run
+from remit.doors.mcp.catalogue import BY_NAME
+from remit.doors.mcp.resources import list_resources, read_resource
+from remit.doors.mcp.tools import Call, call
+from remit.errors import RemitError, StateError, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SECRET = "ghp_" + "a1B2" * 9
+AGENT = """---
+name: scribe
+description: "Writes reports."
+agent_type: utility
+version: 1.0.0
+---
+# Scribe
+
+Write it down.
+"""
+FINDINGS = ["The cache is never cleared.", "Two writers share one lock.", "The limit is 5 MB."]
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    for name in ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT", "CI"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def use(tool: str, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+    """Call a tool as the server does; what it gives."""
+    told = asyncio.run(call(tool, Call(given, Serving())))
+    Draft202012Validator(BY_NAME[tool].gives).validate(json.loads(json.dumps(told)))
+    return told
+
+
+def refuse(tool: str, **given: Any) -> RemitError:  # noqa: ANN401 - any JSON value
+    with pytest.raises(RemitError) as refused:
+        use(tool, **given)
+    return refused.value
+
+
+# --- findings --------------------------------------------------------------------------------------------------------
+
+
+def add(**more: Any) -> dict[str, Any]:  # noqa: ANN401 - of the tool
+    given: dict[str, Any] = {
+        "title": "How uploads are limited", "key_findings": FINDINGS, "topics": ["uploads"], "write_file": True,
+        "summary": "Uploads are limited twice. The lower limit wins.", "recommendations": ["Clear the cache."],
+        "sources": ["src/upload.py"], "date": "2026-11-16",
+    }  # fmt: skip
+    return use("add_finding", **given | more)
+
+
+def test_a_finding_is_added_and_found(root: Path) -> None:
+    assert use("find_findings") == {"entries": [], "page": 1, "more": False, "manifest": None}
+    told = add(linked_tasks=["12"])
+    assert told["added"], told
+    assert told["id"] == "how-uploads-are-limited-2026-11-16"
+    assert (root / told["findings_file"]).read_text().startswith("# How uploads are limited")
+    found = use("find_findings", words=["uploads"], topic="uploads", task="12", since="2026-11-01")
+    assert [entry["id"] for entry in found["entries"]] == [told["id"]]
+    assert found["manifest"] == told["manifest"] == "claudedocs/agent-outputs/MANIFEST.jsonl"
+    assert use("find_findings", until="2026-11-01")["entries"] == []
+    assert use("find_findings", pending=True)["entries"] == []
+
+
+def test_a_finding_that_breaks_a_rule_is_not_added(root: Path) -> None:
+    told = add(write_file=False)
+    assert told["added"] is False
+    assert [each["code"] for each in told["findings"] if each["severity"] == "error"] == ["RET089"]
+    assert all(each["hint"] for each in told["findings"])
+    assert not (root / "claudedocs" / "agent-outputs" / "MANIFEST.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "../outside.md", "/etc/outside.md", "~/outside.md", ".git/hooks/x.md", ".claude/agents/x.md", "a/.remit/x.md",
+        ".opencode/agent/x.md", "remit.toml", "claudedocs/agent-outputs/../../.claude/agents/x.md", "x/../../y.md",
+    ],
+)  # fmt: skip
+def test_a_findings_file_is_made_in_an_ordinary_place_of_the_workspace(root: Path, file: str) -> None:
+    before = {path for path in root.parent.rglob("*") if path.is_file()}
+    try:
+        assert add(file=file)["added"] is False
+    except RemitError as error:
+        assert error.hint  # noqa: PT017 - either way nothing is written
+    after = {path for path in root.parent.rglob("*") if path.is_file()}
+    assert [path for path in after - before if path.parent not in (root / ".remit", root / ".remit" / "locks")] == []
+
+
+def test_a_findings_file_may_have_another_name(root: Path) -> None:
+    assert add(file="docs/uploads.md")["findings_file"] == "docs/uploads.md"
+    assert (root / "docs" / "uploads.md").is_file()
+
+
+@pytest.mark.parametrize("given", [{"date": "yesterday"}, {"slug": "Not A Slug"}, {"status": "done"}])
+def test_what_does_not_fit_an_entry_is_told(root: Path, given: dict[str, str]) -> None:
+    del root
+    with pytest.raises(UsageError):
+        add(**given)
+
+
+def test_entries_come_in_pages_bounded_and_without_secrets(root: Path) -> None:
+    folder = root / "claudedocs" / "agent-outputs"
+    folder.mkdir(parents=True)
+    long = {"id": "a-2026-01-01", "title": "x" * 50_000, "date": "2026-01-01", "token": f"see {SECRET}"}
+    lines = [json.dumps(long | {"id": f"e{number}-2026-01-{number:02}"}) for number in range(1, 29)]
+    (folder / "MANIFEST.jsonl").write_text("\n".join(lines) + "\n")
+    first = use("find_findings", limit=20)
+    assert (len(first["entries"]), first["more"]) == (20, True)
+    text = json.dumps(first)
+    assert SECRET not in text
+    assert len(text) < 100_000
+    second = use("find_findings", limit=20, page=2)
+    assert (len(second["entries"]), second["more"]) == (8, False)
+
+
+# --- tasks -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_task_is_shown_and_moved(root: Path) -> None:
+    assert run(["task", "new", "Clear", "the", "cache"]) == 0
+    shown = use("task_show", task="1")
+    assert (shown["number"], shown["title"], shown["marker"]) == (1, "Clear the cache", "NOT STARTED")
+    assert "Clear the cache" in shown["section"]
+    moved = use("task_move", number=1, marker="researching")
+    assert (moved["before"], moved["after"]) == ("NOT STARTED", "RESEARCHING")
+    assert "specs/TODO.md" in moved["files"]
+    assert "[RESEARCHING]" in (root / "specs" / "TODO.md").read_text()
+    refusal = refuse("task_move", number=1, marker="COMPLETED")
+    assert isinstance(refusal, StateError)
+    assert "RESEARCHED" in refusal.hint
+    assert "reason" in str(refuse("task_move", number=1, marker="BLOCKED"))
+    assert use("task_move", number=1, marker="BLOCKED", reason="no access")["after"] == "BLOCKED"
+    assert refuse("task_show", task="99").hint
+    assert refuse("task_show", task="x; rm -rf /").hint
+
+
+def test_a_long_task_is_cut(root: Path) -> None:
+    assert run(["task", "new", "Long", "--description", f"{SECRET} {'word ' * 20_000}"]) == 0
+    text = json.dumps(use("task_show", task="1"))
+    assert SECRET not in text
+    assert len(text) < 70_000
+    del root
+
+
+# --- agent files -----------------------------------------------------------------------------------------------------
+
+
+def write_agent(root: Path, name: str = "scribe", text: str = AGENT) -> None:
+    folder = root / ".claude" / "agents"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.md").write_text(text)
+
+
+def test_agent_files_are_linted(root: Path) -> None:
+    assert use("lint") == {"failed": False, "files": 0, "counts": {"error": 0, "warning": 0, "note": 0}, "known": 0,
+                           "findings": []}  # fmt: skip
+    write_agent(root, text=AGENT.replace("name: scribe", "name: other"))
+    told = use("lint", paths=[".claude/agents"])
+    assert told["failed"]
+    assert told["files"] == 1
+    assert told["findings"][0]["filename"] == ".claude/agents/scribe.md"
+    assert sum(told["counts"].values()) == len(told["findings"])
+    codes = {each["code"] for each in told["findings"]}
+    fewer = use("lint", select=[min(codes)])
+    assert {each["code"] for each in fewer["findings"]} == {min(codes)}
+    assert isinstance(refuse("lint", select=["XYZ1"]), UsageError)
+
+
+@pytest.mark.parametrize("path", ["..", "/etc", "../../etc/passwd", "link", "a\0b"])
+def test_nothing_outside_of_the_workspace_is_linted(root: Path, path: str) -> None:
+    (root / "link").symlink_to("/etc")
+    assert refuse("lint", paths=[path]).hint == "name files and folders inside it"
+
+
+# --- returns ---------------------------------------------------------------------------------------------------------
+
+
+def make_message(**changes: Any) -> str:  # noqa: ANN401 - any JSON value
+    returned = {
+        "status": "completed",
+        "summary": "The report is written. Nothing else was changed.",
+        "artifacts": [{"type": "report", "path": "report.md", "summary": "What was found"}],
+        "metadata": {"session_id": "sess_1735460684_a1b2c3", "agent_type": "scribe", "delegation_depth": 1,
+                     "delegation_path": ["orchestrator", "scribe"], "duration_seconds": 1},
+        "errors": [],
+    }  # fmt: skip
+    return f"Done.\n\n```json\n{json.dumps(returned | changes)}\n```"
+
+
+def test_a_return_is_checked_before_it_is_sent(root: Path) -> None:
+    """R2.15."""
+    refused = use("check_return", message=make_message(), session_id="sess_1735460684_a1b2c3")
+    assert refused["accepted"] is False
+    assert "report.md" in json.dumps(refused["findings"])
+    (root / "report.md").write_text("# Report\n")
+    told = use("check_return", message=make_message(), session_id="sess_1735460684_a1b2c3", agent="scribe")
+    assert (told["accepted"], told["outcome"], told["status"]) == (True, "accepted", "completed")
+    other = use("check_return", message=make_message(), session_id="sess_1735460684_zzzzzz")
+    assert other["accepted"] is False
+    assert use("check_return", message="All done, everything works.")["outcome"] == "missing"
+    assert use("check_return", message=make_message(status="success"))["accepted"] is False
+
+
+def test_a_message_that_is_empty_is_none(root: Path) -> None:
+    del root
+    assert refuse("check_return", message="  \n").hint
+
+
+def test_who_shows_a_ticket_that_is_none_is_not_judged(root: Path) -> None:
+    del root
+    serving = Serving({"REMIT_TICKET": "remit1_" + "A" * 43})
+    with pytest.raises(RemitError, match="does not know this ticket"):
+        asyncio.run(call("check_return", Call({"message": "x"}, serving)))
+
+
+# --- delegations -----------------------------------------------------------------------------------------------------
+
+
+def test_where_nothing_was_delegated_nothing_is_made(root: Path) -> None:
+    assert use("status", all=True) == {"delegations": [], "more": 0}
+    for tool in ("result", "cancel", "status"):
+        assert "nothing was delegated here yet" in refuse(tool, session_id="sess_1").message
+    assert not (root / ".remit").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"agent": "nobody"}, "there is no agent 'nobody'"),
+        ({"agent": "scribe", "runner": "nowhere"}, "nowhere"),
+        ({"agent": "scribe", "timeout_seconds": 0}, "the timeout cannot be 0"),
+        ({"agent": "scribe", "budget": {"max_usd": 0}}, "max_usd cannot be 0"),
+        ({"agent": "scribe", "task": 9}, "no task"),
+        ({"agent": "git-workflow-manager"}, "is built into Remit and no agent"),
+        ({"agent": "../../etc/passwd"}, "there is no agent"),
+        ({"agent": "scribe", "detach": True, "wait_seconds": 3}, "detach waits for nothing"),
+    ],
+)
+def test_what_may_not_be_delegated_is_refused_with_a_reason(root: Path, given: dict[str, Any], sentence: str) -> None:
+    write_agent(root)
+    error = refuse("delegate", **{"prompt": "Go.", "runner": "claude"} | given)
+    assert sentence in error.message
+    assert error.hint
+
+
+# --- resources -------------------------------------------------------------------------------------------------------
+
+
+def test_agents_and_findings_can_be_read(root: Path) -> None:
+    assert list_resources() == []
+    write_agent(root, text=f"{AGENT}\ntoken: {SECRET}\n")
+    entry = add()["id"]
+    found = {each["uri"]: each for each in list_resources()}
+    assert [*found] == ["remit://agents/scribe", f"remit://findings/{entry}"]
+    assert found["remit://agents/scribe"]["description"] == "Writes reports."
+    agent = read_resource("remit://agents/scribe")
+    assert agent.text.startswith(AGENT)
+    assert SECRET not in agent.text
+    assert json.loads(read_resource(f"remit://findings/{entry}").text)["key_findings"] == FINDINGS
+    assert read_resource(f"remit://findings/{entry}/file").text.startswith("# How uploads")
+
+
+def test_a_long_file_comes_in_pages(root: Path) -> None:
+    write_agent(root, text=AGENT + "line\n" * 10_000)
+    first = read_resource("remit://agents/scribe")
+    assert first.text.endswith("[page 1 of 3; the next: ?page=2]")
+    last = read_resource("remit://agents/scribe?page=3")
+    assert last.text.endswith("line\n")
+    assert len(first.text) < 20_100
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "remit://agents/nobody", "remit://agents/", "remit://agents", "remit://", "", "file:///etc/passwd",
+        "remit://agents/..%2F..%2Fetc%2Fpasswd", "remit://agents/scribe/x", "remit://agents/scribe?page=9",
+        "remit://agents/scribe?page=-1", "remit://agents/scribe?page=1e9", "remit://agents/scribe?x=1",
+        "remit://findings/none", "remit://findings/..%2f/file", "remit://envelopes/sess_1", "remit://envelopes/%00",
+        "remit://envelopes/sess_1/answer", "remit://nothing/x", "remit://agents/%ff%fe",
+    ],
+)  # fmt: skip
+def test_an_address_of_nothing_is_told(root: Path, uri: str) -> None:
+    write_agent(root)
+    with pytest.raises(RemitError) as refused:
+        read_resource(uri)
+    assert refused.value.hint
