@@ -81,6 +81,7 @@ fakes: setup ## returns that are not so: none is believed
 fuzz: .venv-fuzz/.ready ## fuzz for FUZZ_SECONDS (20)
 	@mkdir -p .fuzz
 	@PYTHONPATH=src .venv-fuzz/bin/python fuzz/contract.py -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=.fuzz/
+	@PYTHONPATH=src .venv-fuzz/bin/python fuzz/hook.py -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=.fuzz/
 
 lock: ## compile requirements/*.in into the locked files (needs uv; LOCK_FLAGS=--upgrade for newer versions)
 	@for source in requirements/*.in; do \

@@ -62,7 +62,7 @@ def respond(stream: Any, environ: Mapping[str, str]) -> tuple[int, str, str]:  #
     try:
         answer = _decide_in_time(event, environ)
     except (Exception, TimeIsUp) as error:  # noqa: BLE001 - the outermost line: whatever it is, there is a decision
-        answer = fail(event, _describe(error), environ)
+        answer = fail(event, error, environ)
     return 0, render_json(answer) if answer else "", ""
 
 
@@ -130,6 +130,13 @@ def _is_person(event: Event, environ: Mapping[str, str]) -> bool:
     return event.is_own and not environ.get("REMIT_TICKET")
 
 
+def _is_attended(event: Event, environ: Mapping[str, str]) -> bool:
+    """Whether the whole session is a broker's to judge, or a person's own: one who talks to an agent in a terminal."""
+    return not event.agent_id and (
+        event.is_own or bool(environ.get("REMIT_TICKET")) or environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
+    )
+
+
 def _before_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     if event.is_delegating:
         from remit.app.refereeing.admitting import admit_call
@@ -195,6 +202,8 @@ def _at_stop(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, A
 
 def _at_start(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     """A subagent begins. One that was over before is given another message: that is a delegation of its own."""
+    if not event.agent_id or not event.agent:
+        return {}
     from remit.workspace.ledger.refereed import find_by_agent, is_over, open_quickly
 
     db = open_quickly(f"{root}/.remit/ledger.db")
@@ -265,14 +274,18 @@ _HANDLERS = {
 # --- when it cannot be decided ---------------------------------------------------------------------------------------
 
 
-def fail(event: Event, why: str, environ: Mapping[str, str]) -> dict[str, Any]:
+def fail(event: Event, error: BaseException, environ: Mapping[str, str]) -> dict[str, Any]:
     """The decision where there is none: what is guarded is refused, what is looked on goes on with a warning."""
     from remit.delegate.referee import answers
 
-    told = f"this could not be decided: {why}. `remit doctor` looks what is wrong"
+    why = _describe(error)
+    is_refusal = type(error).__name__ == "RefusedError"  # to import it would take longer than most answers
+    told = why if is_refusal else f"this could not be decided: {why}. `remit doctor` looks what is wrong"
     if event.kind == "PreToolUse" and (event.is_delegating or not _is_person(event, environ)):
         return answers.deny(told)
-    if event.kind in ("SubagentStop", "Stop") and not event.is_own and not event.stop_active:
+    if is_refusal:
+        return answers.warn(f"'{event.agent or 'an agent'}' is not one that may be at work: {why}")
+    if event.kind in ("SubagentStop", "Stop") and not event.stop_active and not _is_attended(event, environ):
         return answers.block(f"Your return could not be checked: {why}. Send it once more, unchanged.")
     if event.kind == "PostToolUse" and event.is_delegating and isinstance(event.response, dict):
         text = f"[Remit could not check this answer: {why}. Do not count it as completed.]"

@@ -175,7 +175,8 @@ def _enter(
         try:
             admitted = admit(asked, caller, session_id=session_id, now_ms=now_ms)
             row = add_delegation(home.ledger, _make_row(wish, roster, admitted, home.root, task))
-            _check_room(take_slot(db, row, Slots(**roster.limits), deadline_ms=admitted.deadline_ms))
+            slots = Slots() if wish.agent_id else Slots(**roster.limits)  # who is at work already takes no room away
+            _check_room(take_slot(db, row, slots, deadline_ms=admitted.deadline_ms))
         except RefusedError as error:
             error.data["caller"] = None if caller is None else caller.session_id
             raise
