@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from bench.messages import same
 from remit import check
-from remit.contract import accept_quickly, judge
+from remit.contract import accept_quickly, judge, read_message
 from remit.contract import check as check_values
 from remit.contract.choose import read_carefully
 from remit.contract.dialects import DIALECTS, HYPER, MANIFEST, STANDARD, Dialect, render_schema
@@ -20,7 +20,7 @@ from remit.contract.placeholders import find_placeholders
 from remit.contract.quick import is_clean
 from remit.contract.repair import UnreadableError, parse_object
 from remit.contract.rules import Case, run_rules
-from remit.model import Expectation
+from remit.model import Expectation, Status
 from tests.contract.samples import ISSUED, Payload, fenced, hyper, line, pretty, standard, stopped
 from tests.contract.strategies import (
     damaged,
@@ -196,6 +196,34 @@ def test_what_is_quick_is_taken_by_the_careful_way_too(
         assert careful.dialect == quick.dialect
         assert same(careful.payload, quick.payload)
         assert not [finding for finding in careful.findings if finding.severity == "error"]
+
+
+LINEAGES = st.builds(
+    Expectation,
+    st.sampled_from([ISSUED, None]),
+    st.sampled_from([None, "planner", "analyst"]),
+    st.sampled_from([None, "planning", "utility"]),
+    st.sampled_from([None, 1, 3]),
+    st.sampled_from([None, ("orchestrator", "planner")]),
+)
+
+
+@BY_MESSAGE
+@LAW
+@given(data=st.data(), known=LINEAGES, files=st.booleans())
+def test_whatever_is_known_of_the_lineage_both_ways_say_the_same(
+    name: str, data: st.DataObject, known: Expectation, *, files: bool
+) -> None:
+    """R0.7 C11: what the caller knows brings the same warnings and refuses the same returns, read quickly or not."""
+    payload = data.draw(MESSAGES[name] | mutants(MESSAGES[name]))
+    payload = payload if files else payload | {"artifacts": []}
+    text = fenced(payload)
+    words: dict[str, Status] = {"completed": "partial"}
+    quick = judge(read_message(text, dialect=None, expectation=known, words=words))
+    careful = judge(read_carefully(text, None, known, words))
+    assert quick.outcome == careful.outcome
+    assert quick.findings == careful.findings
+    assert quick.returned == careful.returned
 
 
 # The schema

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from jiter import from_json
 
 from remit.contract.dialects import MANIFEST, get_dialect
-from remit.contract.quick import MAX_MESSAGE_CHARS, UNKNOWN, accept_quickly
+from remit.contract.quick import MAX_MESSAGE_CHARS, accept_quickly
 from remit.contract.reading import Reading
 from remit.model import NOTHING, Expectation, Verdict
 
@@ -65,10 +65,12 @@ def read_message(
     """Find the return in a final message; `quickly`: try the quick path first."""
     text = decode(message)
     wanted = None if dialect is None else get_dialect(dialect)
-    if quickly and wanted is not MANIFEST and expectation[2:] == UNKNOWN:
-        verdict = accept_quickly(text, dialect, *expectation[:2])
-        if verdict is not None:
-            return cast("Reading", verdict.source)
+    verdict = accept_quickly(text, dialect, *expectation[:2]) if quickly and wanted is not MANIFEST else None
+    # What else is known of the lineage gives warnings, save that some kinds of agent have to name a file (RET055).
+    if verdict is not None and (expectation.kind is None or (verdict.payload or {}).get("artifacts")):
+        reading = cast("Reading", verdict.source)
+        reading.expectation, reading.words = expectation, words
+        return reading
     from remit.contract.choose import read_carefully  # noqa: PLC0415 - 10 ms that a clean message does not need
 
     return read_carefully(text, wanted, expectation, words)

@@ -6,8 +6,6 @@ draft or a thought, it is not taken either.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from remit.contract.dialects import HYPER, MANIFEST, STANDARD
@@ -20,6 +18,7 @@ from remit.contract.rules import Case, Trouble, TroubleKind, judge_outcome, run_
 from remit.contract.surroundings import find_aside
 from remit.contract.unwrap import MAX_LEVELS, unwrap
 from remit.contract.voices import find_denials, find_scraps
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,16 +28,21 @@ if TYPE_CHECKING:
     from remit.model import Expectation, Finding, Outcome, Status
 
 
-@dataclass(slots=True)
 class _Judged:
     """A candidate with everything that can be said of it without looking at the disk."""
 
-    candidate: Candidate
-    case: Case
-    findings: list[Finding]
-    """Empty where the object was proved clean: then no rule had to run."""
-    outcome: Outcome
-    repairs: list[tuple[str, int]]
+    __slots__ = ("candidate", "case", "findings", "outcome", "repairs")
+
+    def __init__(
+        self, candidate: Candidate, case: Case, findings: list[Finding], outcome: Outcome,
+        repairs: list[tuple[str, int]],
+    ) -> None:  # fmt: skip
+        self.candidate = candidate
+        self.case = case
+        self.findings = findings
+        """Empty where the object was proved clean: then no rule had to run."""
+        self.outcome = outcome
+        self.repairs = repairs
 
     @property
     def is_good(self) -> bool:
@@ -336,7 +340,7 @@ _ASIDES: dict[str, str] = {
 }
 
 
-_STATUS_SIGN = re.compile(r"status[\"'”’]?\s{0,4}[:=]?\s{0,4}[\"'“‘]?(?:failed|partial|blocked|error|completed?)\b")
+_STATUS_SIGN = lazy(r"status[\"'”’]?\s{0,4}[:=]?\s{0,4}[\"'“‘]?(?:failed|partial|blocked|error|completed?)\b")
 
 
 def _explain_ruin(scan: Scan, chosen: _Judged) -> tuple[Trouble, ...]:

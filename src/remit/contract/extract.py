@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from remit.contract.repair import Parsed, UnreadableError, parse_object
 from remit.contract.surroundings import WINDOW_CHARS, Aside, find_aside, find_stretches, is_marked
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,24 +26,26 @@ MAX_SCANNED_VALUES = 40_000
 MAX_TRIES = 20_000
 
 
-@dataclass(slots=True)
 class Candidate:
     """An object that tries to be a return."""
 
-    parsed: Parsed
-    dialect: Dialect
-    text: str
-    """The text it stands in: the message, or what was unwrapped from it."""
-    aside: Aside | None = None
-    """Why the message itself does not seem to mean it."""
-    marked: bool = False
-    """Whether it stands between the output markers."""
-    glued: bool = False
-    """Whether it stands inside something that began like a return and cannot be read."""
-    alone: bool = False
-    """Whether it is the whole message."""
-    wrapping: tuple[str, ...] = ()
-    """How it was unwrapped, outermost first."""
+    __slots__ = ("alone", "aside", "dialect", "glued", "marked", "parsed", "text", "wrapping")
+
+    def __init__(self, parsed: Parsed, dialect: Dialect, text: str, *, wrapping: tuple[str, ...] = ()) -> None:
+        self.parsed = parsed
+        self.dialect = dialect
+        self.text = text
+        """The text it stands in: the message, or what was unwrapped from it."""
+        self.aside: Aside | None = None
+        """Why the message itself does not seem to mean it."""
+        self.marked = False
+        """Whether it stands between the output markers."""
+        self.glued = False
+        """Whether it stands inside something that began like a return and cannot be read."""
+        self.alone = False
+        """Whether it is the whole message."""
+        self.wrapping = wrapping
+        """How it was unwrapped, outermost first."""
 
     @property
     def is_strong(self) -> bool:
@@ -51,23 +53,23 @@ class Candidate:
         return self.dialect.overlap(self.parsed.value) >= len(self.dialect.shape.required) - 1
 
 
-@dataclass(slots=True)
 class Scan:
     """What a scan of one text brought."""
 
-    candidates: list[Candidate] = field(default_factory=list)
-    unreadable: tuple[str, int, int] | None = None
-    """The last thing that began like a return and could not be read: why, from where, and up to where."""
-    capped: bool = False
-    """Whether a cap was the reason."""
-    broken_to: int = -1
-    """How far anything reached that began like a return and could not be read: what stands in it is part of it."""
-    overflow: str | None = None
-    """Why the scan gave up, where it did."""
-    tries: int = 0
-    chars: int = 0
-    values: int = 0
-    """What the scan has cost so far: objects tried, characters and values read."""
+    __slots__ = ("broken_to", "candidates", "capped", "chars", "overflow", "tries", "unreadable", "values")
+
+    def __init__(self) -> None:
+        self.candidates: list[Candidate] = []
+        self.unreadable: tuple[str, int, int] | None = None
+        """The last thing that began like a return and could not be read: why, from where, and up to where."""
+        self.capped = False
+        """Whether a cap was the reason."""
+        self.broken_to = -1
+        """How far anything reached that began like a return and could not be read: what stands in it is part of it."""
+        self.overflow: str | None = None
+        """Why the scan gave up, where it did."""
+        self.tries = self.chars = self.values = 0
+        """What the scan has cost so far: objects tried, characters and values read."""
 
     def is_exhausted(self, size: int) -> bool:
         """Whether the scan has cost more than any honest message does: then it ends, whatever is left."""
@@ -79,7 +81,7 @@ class Scan:
         )
 
 
-_OPENING = re.compile(r"""\{(?=[\s\ufeff\u200b\u2060]*+(?:["'“”„«‘’‚}/\#…]|\.\.\.|[A-Za-z_$][\w$-]{0,60}+\s*+:))""")
+_OPENING = lazy(r"""\{(?=[\s\ufeff\u200b\u2060]*+(?:["'“”„«‘’‚}/\#…]|\.\.\.|[A-Za-z_$][\w$-]{0,60}+\s*+:))""")
 _DECODER = json.JSONDecoder()
 _WINDOWS = (256, 4096)
 _FAR = 200_000
@@ -198,7 +200,7 @@ def _find_wrapped(value: dict[str, Any]) -> str | None:
 
 
 RETURN_FILE = "return-meta.json"
-_PATH = re.compile(r"[\w./-]{0,300}\Z")
+_PATH = lazy(r"[\w./-]{0,300}\Z")
 
 
 def find_return_files(text: str) -> list[str]:

@@ -8,8 +8,9 @@ together would take longer than starting Python.
 
 from __future__ import annotations
 
-import re
 from typing import Literal, NamedTuple
+
+from remit.lazy import lazy
 
 Aside = Literal["thinking", "quoted", "draft", "example", "earlier", "supposed", "withdrawn", "doubted", "unclear"]
 """Why a block is not the answer.
@@ -385,7 +386,7 @@ OVERRULED: dict[Aside, tuple[str, ...]] = {
 }
 """What in the same sentence makes a sign mean something else."""
 TRIGGERS = frozenset(word for sign in INTRODUCING for word in sign.words)
-PLAIN = re.compile(r"(?:here(?:'s| is) )?(?:the |my )?(?:final |structured |json )?(?:return|result|output|answer):?$")
+PLAIN = lazy(r"(?:here(?:'s| is) )?(?:the |my )?(?:final |structured |json )?(?:return|result|output|answer):?$")
 """The introduction that nearly everybody writes."""
 PRESENTING = word_set(
     "return returns returning result results output answer answers response reply report reporting json status summary "

@@ -6,10 +6,10 @@ of alternatives where one word belongs, and the names of types.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from remit.contract.schemas import Anything, ListOf, Record, TextOrList
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,15 +28,15 @@ STOCK_PATHS = ("path/to/", "relative/path")
 STOCK_SUMMARIES = ("Brief 2-5 sentence", "brief 2-5 sentence")
 """How paths and summaries of format descriptions begin."""
 
-_WHOLE = re.compile(
+_WHOLE = lazy(
     r"(?:\.{2,}|…|\[?\.{3}\]?|<[a-z][^<>]{0,120}>|\{\{[^{}]{1,80}\}\}|\{[a-z][a-z0-9_ ]{0,60}\}"
     r"|\[[^\[\]]{3,120}\])\s*\Z"
 )
-_TOKEN = re.compile(r"\$\{?[A-Z_]{3,}|\{\{?\s*[A-Za-z][\w ]{1,40}\}?\}|<[a-zA-Z][\w -]{0,60}>|X{3,}")
-_ALTERNATIVES = re.compile(r"[\w.-]{1,40}(?:\s?\|\s?[\w.-]{1,40}){1,20}\Z")
+_TOKEN = lazy(r"\$\{?[A-Z_]{3,}|\{\{?\s*[A-Za-z][\w ]{1,40}\}?\}|<[a-zA-Z][\w -]{0,60}>|X{3,}")
+_ALTERNATIVES = lazy(r"[\w.-]{1,40}(?:\s?\|\s?[\w.-]{1,40}){1,20}\Z")
 _ONE_WORD = frozenset({"status", "type", "agent_type", "agent_name", "session_id"})
 _DECIDING = frozenset({"summary", "path", "file", "session_id", "agent_type", "agent_name"})
-_BLANK_IN_PATH = re.compile(r"\{\{\s*\w[\w ]{0,40}\}\}|<[a-z][\w -]{0,60}>")
+_BLANK_IN_PATH = lazy(r"\{\{\s*\w[\w ]{0,40}\}\}|<[a-z][\w -]{0,60}>")
 
 
 def find_placeholders(payload: Mapping[str, Any], shape: Record) -> Iterator[tuple[str, str]]:

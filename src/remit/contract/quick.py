@@ -7,7 +7,6 @@ on the road of every delegation, so it counts microseconds.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from jiter import from_json
@@ -17,9 +16,11 @@ from remit.contract.placeholders import STOCK, STOCK_CHARS, STOCK_PATHS, STOCK_S
 from remit.contract.reading import Reading
 from remit.contract.schemas import compile_accepts
 from remit.contract.signs import TAIL_CHARS, WINDOW_CHARS, points_down, read_aftermath, read_head
+from remit.lazy import lazy
 from remit.model import Expectation, Verdict
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable
 
     from remit.contract.dialects import Dialect
@@ -36,14 +37,14 @@ _END_MARKER = "<!-- AGENT_OUTPUT_END -->"
 _MAX_BLOCK = 100_000
 _NEAR = 512
 _MAX_PLACES = 64
-_TAG_SIGN = re.compile(
+_TAG_SIGN = lazy(
     r"</?(?:[tT][hHoOeE]|[rR][eE][aAfF]|[sS][cC][rR]|[aA][nN][aAtT]|[eE][xX]|[fF][uU][nN]|[uU][sS][eE]|[qQ][uU]"
     r"|[bB][lL][oO]"
     r"|[iI][nN][nNvV]|[pP][aA][rR]|\||!)"
 )
 """How the tags begin that set something aside, and some others."""
-_BRACKET_SIGN = re.compile(r"\[/?[tT][hH][iI]")
-_KEY_SIGN = re.compile(r"status(?:[\"'”’“»‘‚]|\s{0,20}[:\\&=/#])")
+_BRACKET_SIGN = lazy(r"\[/?[tT][hH][iI]")
+_KEY_SIGN = lazy(r"status(?:[\"'”’“»‘‚]|\s{0,20}[:\\&=/#])")
 _BLANK_SIGNS = frozenset("<{|$")
 """What a session id holds that nobody filled in."""
 _SECOND_VOICES = frozenset(

@@ -6,7 +6,6 @@ when somebody wants to know more than yes or no.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from remit.contract.schemas import find_escape
@@ -21,31 +20,48 @@ if TYPE_CHECKING:
     from remit.model import ArtifactFacts, Expectation, Finding, Return, Status, Transport
 
 
-@dataclass(slots=True)
 class Reading:
     """What was found in a message."""
 
-    text: str
-    dialect: Dialect | None
-    expectation: Expectation
-    payload: dict[str, Any] | None = None
-    start: int = 0
-    """Where the object begins in `text`."""
-    marked: bool = False
-    transport: Transport | None = None
-    clean: bool = False
-    """Proved to have no error, short of what is on disk."""
-    words: Mapping[str, Status] = field(default_factory=lambda: NOTHING)
-    candidate: Candidate | None = None
-    """None on the quick path: nothing needed a closer look."""
-    troubles: tuple[Trouble, ...] = ()
-    repairs: tuple[tuple[str, int], ...] = ()
-    located: bool = True
-    """Whether offsets are offsets into the message itself."""
-    reply_status: str | None = None
-    """The status word of the reply sentence (`manifest` only)."""
-    evidence: Mapping[str, ArtifactFacts] = field(default_factory=lambda: NOTHING)
-    findings_text: str | None = None
+    __slots__ = (
+        "candidate", "clean", "dialect", "evidence", "expectation", "findings_text", "located", "marked", "payload",
+        "repairs", "reply_status", "start", "text", "transport", "troubles", "words",
+    )  # fmt: skip
+
+    def __init__(  # noqa: PLR0917 - made for every message, where keywords cost
+        self,
+        text: str,
+        dialect: Dialect | None,
+        expectation: Expectation,
+        payload: dict[str, Any] | None = None,
+        start: int = 0,
+        marked: bool = False,  # noqa: FBT001, FBT002
+        transport: Transport | None = None,
+        *,
+        clean: bool = False,
+        words: Mapping[str, Status] = NOTHING,
+    ) -> None:
+        self.text = text
+        self.dialect = dialect
+        self.expectation = expectation
+        self.payload = payload
+        self.start = start
+        """Where the object begins in `text`."""
+        self.marked = marked
+        self.transport = transport
+        self.clean = clean
+        """Proved to have no error, short of what is on disk."""
+        self.words = words
+        self.candidate: Candidate | None = None
+        """None on the quick path: nothing needed a closer look."""
+        self.troubles: tuple[Trouble, ...] = ()
+        self.repairs: tuple[tuple[str, int], ...] = ()
+        self.located = True
+        """Whether offsets are offsets into the message itself."""
+        self.reply_status: str | None = None
+        """The status word of the reply sentence (`manifest` only)."""
+        self.evidence: Mapping[str, ArtifactFacts] = NOTHING
+        self.findings_text: str | None = None
 
     @property
     def paths(self) -> list[str]:

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
+
+from remit.lazy import lazy
 
 MAX_DEPTH = 205
 """No less than what the strict parser takes, so that the careful way can read whatever the quick path accepts."""
@@ -24,6 +25,7 @@ MAX_DIGITS = 4_300
 """Python refuses to read longer integers; so do we, before it has to."""
 
 FlawKind = Literal["cut", "conflict", "nonfinite", "ellipsis", "template"]
+Closed = Literal["bracket", "fence", "end"]
 
 REPAIRS = {
     "comment": "left out a comment",
@@ -62,19 +64,31 @@ class Flaw(NamedTuple):
     end: int
 
 
-@dataclass(slots=True)
 class Parsed:
     """One object read from a text: offsets are into that text, `spans` maps JSON Pointers to them."""
 
-    value: dict[str, Any]
-    start: int
-    end: int
-    spans: dict[str, tuple[int, int]]
-    repairs: dict[str, int] = field(default_factory=dict)
-    """Each kind of repair, and where it was first needed."""
-    flaws: list[Flaw] = field(default_factory=list)
-    closed: Literal["bracket", "fence", "end"] = "bracket"
-    """What ended it: its own bracket, the end of its code fence, or the end of the text."""
+    __slots__ = ("closed", "end", "flaws", "repairs", "spans", "start", "value")
+
+    def __init__(
+        self,
+        value: dict[str, Any],
+        start: int,
+        end: int,
+        spans: dict[str, tuple[int, int]],
+        *,
+        repairs: dict[str, int],
+        flaws: list[Flaw],
+        closed: Closed,
+    ) -> None:
+        self.value = value
+        self.start = start
+        self.end = end
+        self.spans = spans
+        self.repairs = repairs
+        """Each kind of repair, and where it was first needed."""
+        self.flaws = flaws
+        self.closed = closed
+        """What ended it: its own bracket, the end of its code fence, or the end of the text."""
 
 
 class UnreadableError(Exception):
@@ -98,7 +112,9 @@ def parse_object(text: str, start: int, *, held: bool = False) -> Parsed:
         value = parser.read_object("", 1)
     except RecursionError:  # the caller's own stack left too little
         raise parser.fail("the object is nested too deeply", capped=True) from None
-    return Parsed(value, start, parser.pos, parser.spans, parser.repairs, parser.flaws, parser.closed)
+    return Parsed(
+        value, start, parser.pos, parser.spans, repairs=parser.repairs, flaws=parser.flaws, closed=parser.closed
+    )
 
 
 def join_pointer(pointer: str, key: str) -> str:
@@ -107,37 +123,37 @@ def join_pointer(pointer: str, key: str) -> str:
 
 
 # Possessive quantifiers throughout: nothing here can backtrack.
-_SPACE = re.compile(r"[ \t\r\n]*+")
-_COMMA = re.compile(r",[ \t\r\n]*+")
-_ODD_SPACE = re.compile(r"[\s\ufeff\u200b\u2060]++")
+_SPACE = lazy(r"[ \t\r\n]*+")
+_COMMA = lazy(r",[ \t\r\n]*+")
+_ODD_SPACE = lazy(r"[\s\ufeff\u200b\u2060]++")
 _STRUCTURE = frozenset("\"'{}[],:")
-_REGION_END = re.compile(r"```|~~~|<!--|</")
-_PLAIN_TEXTS = {quote: re.compile(rf"{quote}[^{quote}\\\x00-\x1f]*+{quote}(?=[,:}}\]\r\n])") for quote in "\"'"}
+_REGION_END = lazy(r"```|~~~|<!--|</")
+_PLAIN_TEXTS = {quote: lazy(rf"{quote}[^{quote}\\\x00-\x1f]*+{quote}(?=[,:}}\]\r\n])") for quote in "\"'"}
 _PLAIN_MEMBERS = {
-    quote: re.compile(
+    quote: lazy(
         rf"{quote}([^{quote}\\\x00-\x1f]*+){quote}:[ \t]*+{quote}([^{quote}\\\x00-\x1f]*+){quote}(?=[,}}\]\r\n])"
     )
     for quote in "\"'"
 }
 """A key and a text, both without anything odd: most of a return is made of these."""
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*+)(\.\d++)?+([eE][+-]?+\d++)?+(?![\w.])")
-_WORD = re.compile(r"[A-Za-z_$][\w$|-]*+")
-_BARE_KEY = re.compile(r"[A-Za-z_$][\w$-]*+(?=\s*+:)")
-_KEY_AHEAD = re.compile(
+_NUMBER = lazy(r"-?(?:0|[1-9]\d*+)(\.\d++)?+([eE][+-]?+\d++)?+(?![\w.])")
+_WORD = lazy(r"[A-Za-z_$][\w$|-]*+")
+_BARE_KEY = lazy(r"[A-Za-z_$][\w$-]*+(?=\s*+:)")
+_KEY_AHEAD = lazy(
     r"""(?:"[^"\n\\]{1,80}+"|'[^'\n\\]{1,80}+'|[“”„«][^“”»\n]{1,80}+[“”»]|[A-Za-z_$][\w$-]{0,80}+)\s*+:"""
 )
-_TEXT_ENDS = re.compile(r"""[ \t]*+(?:[,:}\]\r\n"'“‘]|//|/\*|\#|```|\+\s*+["']|\Z)""")
-_GOES_ON = re.compile(r"[\s}\]]*+,\s*+")
+_TEXT_ENDS = lazy(r"""[ \t]*+(?:[,:}\]\r\n"'“‘]|//|/\*|\#|```|\+\s*+["']|\Z)""")
+_GOES_ON = lazy(r"[\s}\]]*+,\s*+")
 _AFTER_TEXT = frozenset({",", "}", ""})
-_ADJACENT = re.compile(r"\s++(?=[\"'])")
-_PLUS = re.compile(r"\s*+\+\s*+(?=[\"'])")
-_CONTROL = re.compile(r"[\x00-\x1f]")
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
-_ELLIPSIS = re.compile(r"\.{3,}+|…")
+_ADJACENT = lazy(r"\s++(?=[\"'])")
+_PLUS = lazy(r"\s*+\+\s*+(?=[\"'])")
+_CONTROL = lazy(r"[\x00-\x1f]")
+_ESCAPE = lazy(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_SURROGATE = lazy(r"[\ud800-\udfff]")
+_ELLIPSIS = lazy(r"\.{3,}+|…")
 
 _CLOSERS = {'"': '"', "'": "'", "“": '”“"', "”": "”“", "„": '“”"', "«": "»", "‘": "’‘'", "’": "’", "‚": "‘’"}
-_STOPS = {opener: re.compile(f"[{closers}\\\\]|\\n[ \t]*+(?:```|<!-- AGENT_OUTPUT_END)")
+_STOPS = {opener: lazy(f"[{closers}\\\\]|\\n[ \t]*+(?:```|<!-- AGENT_OUTPUT_END)")
           for opener, closers in _CLOSERS.items()}  # fmt: skip
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _LITERALS = {"true": True, "false": False, "null": None}
@@ -158,7 +174,7 @@ class _Parser:
         self.spans: dict[str, tuple[int, int]] = {}
         self.repairs: dict[str, int] = {}
         self.flaws: list[Flaw] = []
-        self.closed: Literal["bracket", "fence", "end"] = "bracket"
+        self.closed: Closed = "bracket"
 
     def fail(self, reason: str, *, capped: bool = False) -> UnreadableError:
         return UnreadableError(reason, self.pos, MAX_VALUES - self.values_left, capped=capped)

@@ -10,10 +10,10 @@ coercion: "1" is not 1 and true is not a number.
 
 from __future__ import annotations
 
-import re
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
+from remit.lazy import lazy
 from remit.model import NOTHING
 
 if TYPE_CHECKING:
@@ -107,12 +107,12 @@ class Text(NamedTuple):
         return _described(schema, self.description)
 
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+:")
+_SCHEME = lazy(r"[A-Za-z][A-Za-z0-9+.-]*+:")
 _INSIDE = (
     r"^(?![/\\~])(?![A-Za-z][A-Za-z0-9+.-]*:)(?!(?:[^/\\]*[/\\])*\.\.(?:[/\\]|(?![\s\S])))(?=[\s\S]*\S)"
     r"[^\u0000-\u001f\u007f\u202a-\u202e\u2066-\u2069]+(?![\s\S])"
 )
-_HIDDEN = re.compile(r"[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
+_HIDDEN = lazy(r"[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 
 
 def find_escape(path: str) -> str | None:

@@ -33,6 +33,7 @@ from remit.contract.phrases import (
     VERBLESS,
     Aside,
 )
+from remit.lazy import lazy
 
 WINDOW_CHARS = 240
 """How far above a block its introduction is looked for."""
@@ -45,20 +46,18 @@ _LABEL_WORDS = 4
 """A line of so few words may be a label."""
 _LABEL_ENDS = ":*_)"
 _ENDS = ".!?。\uff01\uff1f"
-_ITEM = re.compile(r"(?:[-*+] |\d{1,3}[.)] |\||>)")
+_ITEM = lazy(r"(?:[-*+] |\d{1,3}[.)] |\||>)")
 """Items of a list and rows of a table tell of the work; they introduce a block only where they end in a colon."""
-_FENCE_LINE = re.compile(
+_FENCE_LINE = lazy(
     r"(?:```|~~~)[ \t]*[\w+-]*(?P<info>[^\n]{0,60})"
     r"(?:\n(?P<comment>(?:[ \t]*(?://|#|/\*|--|;)[^\n]{0,160}(?:\n|\Z)){0,4}))?\s*\Z"
 )
-_OPENERS = re.compile(
-    r"(?:<!--\s{0,9}AGENT_OUTPUT_START\s{0,9}-->|<(?!/)[\w!][^<>\n]{0,80}>|</summary>|[\[(*`]|\s){1,9}\Z"
-)
-_HEADING = re.compile(r"^#{1,6}[ \t]+([^\n]{1,80})$", re.MULTILINE)
+_OPENERS = lazy(r"(?:<!--\s{0,9}AGENT_OUTPUT_START\s{0,9}-->|<(?!/)[\w!][^<>\n]{0,80}>|</summary>|[\[(*`]|\s){1,9}\Z")
+_HEADING = lazy(r"^#{1,6}[ \t]+([^\n]{1,80})$", re.MULTILINE)
 _MARKS = '*_#~/-; \t"'
-_CLOSERS = re.compile(r"(?:[\s`~*_\"'\]);,}]|<[\w!/][^<>\n]{0,80}>)*+")
-_NEXT_BLOCK = re.compile(r"\{|\n[ \t]{0,9}(?:```|~~~)")
-_SENTENCES = re.compile(r"(?<=[.!?])\s+")
+_CLOSERS = lazy(r"(?:[\s`~*_\"'\]);,}]|<[\w!/][^<>\n]{0,80}>)*+")
+_NEXT_BLOCK = lazy(r"\{|\n[ \t]{0,9}(?:```|~~~)")
+_SENTENCES = lazy(r"(?<=[.!?])\s+")
 _compile = cache(re.compile)
 
 

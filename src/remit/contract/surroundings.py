@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.contract.phrases import Aside, word_set
 from remit.contract.signs import TAIL_CHARS, WINDOW_CHARS, introduces_own, read_aftermath, read_comment, read_label
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,10 +56,10 @@ _ANGLED = (
     r"|\|(?P<open2>begin_of_thought\|>|channel\|>(?:analysis|commentary))"
     r"|\|(?P<close2>end_of_thought\|>|channel\|>final|end\|>))"
 )
-_TAG = re.compile(_ANGLED, re.IGNORECASE)
-_ANY_TAG = re.compile(rf"{_ANGLED}|\[(?P<close3>/?)think(?:ing)?\]|◁(?P<close4>/?)think▷", re.IGNORECASE)
+_TAG = lazy(_ANGLED, re.IGNORECASE)
+_ANY_TAG = lazy(rf"{_ANGLED}|\[(?P<close3>/?)think(?:ing)?\]|◁(?P<close4>/?)think▷", re.IGNORECASE)
 """Rare spellings are looked for only where they may be: a pattern that begins with one character is much quicker."""
-_RARE = re.compile(r"\[/?[tT][hH][iI][nN][kK]")
+_RARE = lazy(r"\[/?[tT][hH][iI][nN][kK]")
 _THOUGHT = "think"
 
 
@@ -134,7 +135,7 @@ def _classify(name: str) -> str | None:
     return f"<{name}"
 
 
-_NAME_WORDS = re.compile(r"[_:.-]")
+_NAME_WORDS = lazy(r"[_:.-]")
 
 
 def _is_at_edge(text: str, at: int, end: int) -> bool:
@@ -149,9 +150,9 @@ def _starts_line(text: str, at: int) -> bool:
 
 # --- one block -------------------------------------------------------------------------------------------------------
 
-_START_MARKER = re.compile(r"<!--\s*AGENT_OUTPUT_START\s*-->\s*(?:(?:```|~~~)[^\n]{0,40}\n)?\s*\Z")
-_OPEN_TAG = re.compile(r"<([A-Za-z][\w:.-]{0,40})(?:\s[^<>]{0,200})?>\s*(?:(?:```|~~~)[^\n]{0,40}\n\s*)?\Z")
-_INNER_COMMENT = re.compile(r"\{\s{0,40}(?://|#|/\*)([^\n]{1,160})")
+_START_MARKER = lazy(r"<!--\s*AGENT_OUTPUT_START\s*-->\s*(?:(?:```|~~~)[^\n]{0,40}\n)?\s*\Z")
+_OPEN_TAG = lazy(r"<([A-Za-z][\w:.-]{0,40})(?:\s[^<>]{0,200})?>\s*(?:(?:```|~~~)[^\n]{0,40}\n\s*)?\Z")
+_INNER_COMMENT = lazy(r"\{\s{0,40}(?://|#|/\*)([^\n]{1,160})")
 _SHOWING = word_set("diff patch bash sh shell console zsh powershell")
 """Code that shows what was done; an answer is not written in these."""
 _PROGRAMMING = word_set(
@@ -160,9 +161,9 @@ _PROGRAMMING = word_set(
     "php lua r scala perl elixir dart sql groovy haskell julia"
 )
 _CODE_CHARS = 20_000
-_INFO = re.compile(r"(?:`{3,9}|~{3,9})[ \t]*(?P<language>[\w+-]*)[^\n]{0,200}\n")
-_COMMENTS = re.compile(r"^[ \t]*(?://|#|--)[^\n]*$", re.MULTILINE)
-_FIXTURE = re.compile(
+_INFO = lazy(r"(?:`{3,9}|~{3,9})[ \t]*(?P<language>[\w+-]*)[^\n]{0,200}\n")
+_COMMENTS = lazy(r"^[ \t]*(?://|#|--)[^\n]*$", re.MULTILINE)
+_FIXTURE = lazy(
     r"(?:\b\w*(?:fixture|example|expected|sample|mock|template|default|test)\w*\s*(?::[^=\n]{0,40})?=|\breturn"
     r"|\byield)\s*\Z",
     re.IGNORECASE,

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import jiter
 
+from remit.lazy import lazy
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -24,9 +26,9 @@ MAX_LINES = 2_000
 MAX_ANSWERS = 8
 MAX_KEYS = 20_000
 
-_ESCAPED_OBJECT = re.compile(r'^[ \t]*+\{\s*+(?:\\n\s*+)*+\\"', re.MULTILINE)
-_PLAIN_OBJECT = re.compile(r'\{\s*+"')
-_ENTITY = re.compile(r"&(?:quot|#34|#x22);", re.IGNORECASE)
+_ESCAPED_OBJECT = lazy(r'^[ \t]*+\{\s*+(?:\\n\s*+)*+\\"', re.MULTILINE)
+_PLAIN_OBJECT = lazy(r'\{\s*+"')
+_ENTITY = lazy(r"&(?:quot|#34|#x22);", re.IGNORECASE)
 _ENTITIES = (("&quot;", '"'), ("&#34;", '"'), ("&#x22;", '"'), ("&apos;", "'"), ("&#39;", "'"), ("&#x27;", "'"),
              ("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&amp;", "&"))  # fmt: skip
 _ESCAPES = (("\\\\", "\0"), ('\\"', '"'), ("\\n", "\n"), ("\\t", "\t"), ("\\r", ""), ("\\/", "/"), ("\0", "\\"))
@@ -45,7 +47,7 @@ _OTHER_SPEECH = frozenset({
     "stdout", "logger", "level", "action",
 })  # fmt: skip
 """Keys of objects that carry what an agent did or a program logged, not what an agent said."""
-_OTHER_KIND = re.compile(r"tool|function|command|user|system|error|log|think|reason|input|exec", re.IGNORECASE)
+_OTHER_KIND = lazy(r"tool|function|command|user|system|error|log|think|reason|input|exec", re.IGNORECASE)
 
 
 def unwrap(text: str, is_return: IsReturn) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.contract.phrases import word_set
 from remit.contract.repair import UnreadableError, parse_object
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -56,9 +57,7 @@ def _is_error(value: object) -> bool:
     return isinstance(value, list | dict) and bool(value)
 
 
-_SCRAP = re.compile(
-    r"status[\"'”’]?\s{0,9}[:=]\s{0,9}[\"'“‘]?(completed?|partial|failed|error|blocked)\b", re.IGNORECASE
-)
+_SCRAP = lazy(r"status[\"'”’]?\s{0,9}[:=]\s{0,9}[\"'“‘]?(completed?|partial|failed|error|blocked)\b", re.IGNORECASE)
 _OWN_KEYS = word_set(
     "status summary reason message error errors note notes detail details artifacts metadata meta session_id "
     "next_steps "

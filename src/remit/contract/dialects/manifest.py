@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from remit.contract.dialects.base import Dialect, split
 from remit.contract.dialects.hyper import clip
 from remit.contract.schemas import Flag, ListOf, Path, Record, Text, Word
+from remit.lazy import lazy
 from remit.model import Artifact, Fault, Return, Status
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ SENTENCES = {
     "blocked": "Research blocked. See MANIFEST.jsonl for blocker details.",
 }
 REASON_MARK = "BLOCKED:"
-_TASK_ID = re.compile(r"#?(?:[A-Za-z]{1,10}[-_]?)?\d{1,9}(?:\.\d{1,4})*\Z")
+_TASK_ID = lazy(r"#?(?:[A-Za-z]{1,10}[-_]?)?\d{1,9}(?:\.\d{1,4})*\Z")
 
 SHAPE = Record(
     required={
@@ -47,7 +47,7 @@ ALIASES: Mapping[str, str] = {
     "keyFindings": "key_findings", "needsFollowup": "needs_followup",
 }  # fmt: skip
 """Keys that manifests in the wild have for a field, and the field (C14). On reading only."""
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?=T|\Z| \d)")
+_DAY = lazy(r"\d{4}-\d{2}-\d{2}(?=T|\Z| \d)")
 _IN_METADATA = ("id", "title", "date", "topics", "actionable", "linked_tasks")
 
 

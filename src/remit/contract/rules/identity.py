@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from remit.contract.rules.register import Case, Report, rule
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from remit.model import Severity
 
 MAX_DEPTH = 3
-_SESSION_FORM = re.compile(r"sess_\d{8,}_[a-z0-9]{6}\Z")
+_SESSION_FORM = lazy(r"sess_\d{8,}_[a-z0-9]{6}\Z")
 
 
 @rule("RET040", "R0.11 C1")

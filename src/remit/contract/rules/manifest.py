@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from remit.contract.rules.register import Case, Report, rule
+from remit.lazy import lazy
 from remit.prose import count_sentences
 
 if TYPE_CHECKING:
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 KEY_FINDINGS = (3, 7)
 SECTIONS = ("Summary", "Findings", "Recommendations", "Sources", "Linked Tasks")
-_DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\Z")
-_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
-_CODE = re.compile(r"```|\w\(\)|[{};]\s*\Z")
-_PLAIN = re.compile(r"[^.!?…`({};]*+[.!?…]?\Z")
+_DATE = lazy(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\Z")
+_SLUG = lazy(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+_CODE = lazy(r"```|\w\(\)|[{};]\s*\Z")
+_PLAIN = lazy(r"[^.!?…`({};]*+[.!?…]?\Z")
 """One sentence at most and no code, seen at once; what does not fit may be so all the same."""
 
 

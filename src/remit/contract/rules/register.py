@@ -7,7 +7,6 @@ again. RET0xx are the contract's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from remit.contract.schemas import Problem
     from remit.model import ArtifactFacts, Outcome, Place, Severity, Status
 
+_NOTHING_KNOWN = Expectation()
 MAX_PROBLEMS = 100
 """Of one kind: nobody reads more, and one is enough to refuse a return."""
 
@@ -51,29 +51,49 @@ class Report(NamedTuple):
     span: tuple[int, int] | None = None
 
 
-@dataclass(slots=True)
 class Case:
     """Everything that the rules may look at: one object (or none), and what is known around it."""
 
-    text: str
-    dialect: Dialect | None
-    payload: dict[str, Any] | None = None
-    troubles: tuple[Trouble, ...] = ()
-    find_spans: Callable[[], Mapping[str, tuple[int, int]]] = lambda: NOTHING
-    """Tells where in the text each value stands; asked only when a report has to be placed."""
-    located: bool = True
-    """Whether offsets are offsets into the message itself (not so once it had to be unwrapped)."""
-    marked: bool = False
-    expectation: Expectation = field(default_factory=Expectation)
-    words: Mapping[str, Status] = field(default_factory=lambda: NOTHING)
-    evidence: Mapping[str, ArtifactFacts] = field(default_factory=lambda: NOTHING)
-    reply_status: str | None = None
-    """The status word of the reply sentence (`manifest` only)."""
-    findings_text: str | None = None
-    """The text of the findings file (`manifest` only)."""
-    _problems: tuple[Problem, ...] | None = None
-    _lines: Lines | None = None
-    _spans: Mapping[str, tuple[int, int]] | None = None
+    __slots__ = (
+        "_lines", "_problems", "_spans", "dialect", "evidence", "expectation", "find_spans", "findings_text", "located",
+        "marked", "payload", "reply_status", "text", "troubles", "words",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        text: str,
+        dialect: Dialect | None,
+        payload: dict[str, Any] | None = None,
+        troubles: tuple[Trouble, ...] = (),
+        find_spans: Callable[[], Mapping[str, tuple[int, int]]] = lambda: NOTHING,
+        *,
+        located: bool = True,
+        marked: bool = False,
+        expectation: Expectation = _NOTHING_KNOWN,
+        words: Mapping[str, Status] = NOTHING,
+        evidence: Mapping[str, ArtifactFacts] = NOTHING,
+        reply_status: str | None = None,
+        findings_text: str | None = None,
+    ) -> None:
+        self.text = text
+        self.dialect = dialect
+        self.payload = payload
+        self.troubles = troubles
+        self.find_spans = find_spans
+        """Tells where in the text each value stands; asked only when a report has to be placed."""
+        self.located = located
+        """Whether offsets are offsets into the message itself (not so once it had to be unwrapped)."""
+        self.marked = marked
+        self.expectation = expectation
+        self.words = words
+        self.evidence = evidence
+        self.reply_status = reply_status
+        """The status word of the reply sentence (`manifest` only)."""
+        self.findings_text = findings_text
+        """The text of the findings file (`manifest` only)."""
+        self._problems: tuple[Problem, ...] | None = None
+        self._lines: Lines | None = None
+        self._spans: Mapping[str, tuple[int, int]] | None = None
 
     @property
     def word(self) -> object:

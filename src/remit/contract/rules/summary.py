@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from remit.contract.rules.register import Case, Report, rule
 from remit.contract.tokens import count_tokens
+from remit.lazy import lazy
 from remit.prose import count_sentences
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ WANTED_CHARS = 400
 WANTED_TOKENS = 100
 SENTENCES = (2, 5)
 
-_MARKUP = re.compile(r"(?m)^\s{0,3}(?:#{1,6}\s|[-*+]\s|>\s|\d{1,3}\.\s)|\*\*|__|```|`[^`\n]{1,200}`|\]\(|<[a-z]{1,12}>")
-_EMOJI = re.compile("[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001faff]")
+_MARKUP = lazy(r"(?m)^\s{0,3}(?:#{1,6}\s|[-*+]\s|>\s|\d{1,3}\.\s)|\*\*|__|```|`[^`\n]{1,200}`|\]\(|<[a-z]{1,12}>")
+_EMOJI = lazy("[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001faff]")
 
 
 @rule("RET030", "R0.4 C4")
