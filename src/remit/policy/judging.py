@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.policy import paths
-from remit.policy.terms import ALLOWED, HAND_BACK, Decision, pick_stricter, shorten
+from remit.policy.terms import ALLOWED, HAND_BACK, STAY, Decision, pick_stricter, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +91,7 @@ def _check_denied(
         if found == paths.YES or (below and paths.reaches_below(pattern, names, ground)):
             return Decision("deny", _say_denied(tool, path, rule, pattern), f'{rule} "{pattern}"')
         if found == paths.FOLDED:
-            reason = f"'{shorten(path)}' differs from what {rule} \"{pattern}\" names in capital letters only; name it as it is"
+            reason = f"'{shorten(path)}' differs from {rule} \"{pattern}\" in capital letters only; name it as it is"
             decision = Decision("ask", reason, f'{rule} "{pattern}"')
     return decision
 
@@ -112,7 +112,7 @@ def _check_allowed(layer: Permissions, names: Sequence[str], ground: Ground, *, 
         if any(paths.covers_all(pattern, names, ground) for pattern in patterns):
             return ALLOWED
         listed = ", ".join(f'"{shorten(pattern, 40)}"' for pattern in list(patterns)[:6]) or "nothing"
-        reason = f"to {tool} '{shorten(path)}' is not on this agent's list allow {key} ({listed}); stay with what is listed, or hand back what you have"
+        reason = f"to {tool} '{shorten(path)}' is not on this agent's list allow {key} ({listed}); {STAY}"
         return Decision("deny", reason, f"allow {key}")
     return ALLOWED
 
@@ -127,13 +127,15 @@ def _judge_named(call: Call, layers: Sequence[Permissions], *, keys: tuple[str, 
         for key, patterns in layer.deny.items():
             found = next((each for each in patterns if _covers_named(key, each, texts, keys)), None)
             if found is not None:
-                reason = f'the tool \'{call.tool}\' is denied to this agent by its rule deny {key} "{found}"; {HAND_BACK}'
+                reason = (
+                    f"the tool '{call.tool}' is denied to this agent by its rule deny {key} \"{found}\"; {HAND_BACK}"
+                )
                 return Decision("deny", reason, f'deny {key} "{found}"')
         lists = {key: value for key, value in layer.allow.items() if _is_key(key, keys)}
         if lists and not any(_covers_named(key, each, texts, keys) for key, value in lists.items() for each in value):
-            listed = ", ".join(f'"{shorten(each, 40)}"' for value in lists.values() for each in list(value)[:6])
-            key = next(iter(lists))
-            reason = f"the tool '{call.tool}' is not on this agent's list allow {key} ({listed or 'nothing'}); use what is listed, or hand back what you have"
+            shown = [f'"{shorten(each, 40)}"' for value in lists.values() for each in list(value)[:6]]
+            listed, key = ", ".join(shown) or "nothing", next(iter(lists))
+            reason = f"the tool '{call.tool}' is not on this agent's list allow {key} ({listed}); {STAY}"
             return Decision("deny", reason, f"allow {key}")
     return ALLOWED
 

@@ -8,6 +8,7 @@ looked at twice, as it is named and as it is after every link: to be denied one 
 from __future__ import annotations
 
 import posixpath
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -29,10 +30,8 @@ def name_all(path: str, ground: Ground, *, cwd: str | None = None) -> tuple[str,
     full = posixpath.join(cwd or ground.cwd, expand_home(path, ground.home))
     full = _leave_proc(full, cwd or ground.cwd)
     names = {posixpath.normpath(full): None}
-    try:
+    with suppress(OSError, ValueError):  # a NUL, half a character, a loop of links: it stays what it is called
         names[ground.resolve(full)] = None
-    except (OSError, ValueError):  # a NUL, half a character, a loop of links: it stays what it is called
-        pass
     return tuple(name.replace("//", "/", 1) if name.startswith("//") else name for name in names)
 
 
@@ -184,7 +183,7 @@ def _read_signs(pattern: str) -> tuple[str, ...]:
 
 
 def _stands_for(sign: str, char: str) -> bool:
-    if sign == "?" or sign == char:
+    if sign in ("?", char):
         return True
     if len(sign) < 3 or sign[0] != "[":  # noqa: PLR2004 - brackets and something in them
         return False

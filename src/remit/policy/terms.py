@@ -57,6 +57,7 @@ ALLOWED = Decision("allow")
 """Nothing speaks against it."""
 HAND_BACK = "go on without it, or hand back what you have and say what is missing"
 """What an agent can do when it is refused."""
+STAY = "use what is listed, or hand back what you have"
 _RANKS = {"allow": 0, "ask": 1, "deny": 2}
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from remit.policy.bash.names import read_names
 from remit.policy.bash.words import HOLE, ONE, SPLIT, Word
 from remit.policy.paths import is_magic, matches_name
 
@@ -240,18 +241,19 @@ _SYNONYMS: dict[str, dict[str, str]] = {
     "docker": {},
 }
 
-_GIT_COMMANDS = frozenset(
-    "add am annotate apply archive bisect blame branch bugreport bundle cat-file check-attr check-ignore check-mailmap "
-    "check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree "
-    "config count-objects credential daemon describe diagnose diff diff-files diff-index diff-tree difftool "
-    "fast-export fast-import fetch fetch-pack filter-branch fmt-merge-msg for-each-ref for-each-repo format-patch fsck "
-    "gc grep gui hash-object help hook index-pack init instaweb interpret-trailers log lfs ls-files ls-remote ls-tree "
-    "mailinfo mailsplit maintenance merge merge-base merge-file merge-tree mergetool mktag mktree multi-pack-index mv "
-    "name-rev notes pack-objects pack-refs patch-id prune pull push range-diff read-tree rebase reflog remote repack "
-    "replace request-pull rerere reset restore rev-list rev-parse revert rm send-email shortlog show show-branch "
-    "show-index show-ref sparse-checkout stash status stripspace submodule subtree switch symbolic-ref tag "
-    "unpack-file update-index update-ref var verify-commit verify-pack verify-tag version whatchanged worktree "
-    "write-tree".split()
+_GIT_COMMANDS = read_names(
+    """
+add am annotate apply archive bisect blame branch bugreport bundle cat-file check-attr check-ignore check-mailmap
+check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree
+config count-objects credential daemon describe diagnose diff diff-files diff-index diff-tree difftool fast-export
+fast-import fetch fetch-pack filter-branch fmt-merge-msg for-each-ref for-each-repo format-patch fsck gc grep gui
+hash-object help hook index-pack init instaweb interpret-trailers log lfs ls-files ls-remote ls-tree mailinfo
+mailsplit maintenance merge merge-base merge-file merge-tree mergetool mktag mktree multi-pack-index mv name-rev
+notes pack-objects pack-refs patch-id prune pull push range-diff read-tree rebase reflog remote repack replace
+request-pull rerere reset restore rev-list rev-parse revert rm send-email shortlog show show-branch show-index
+show-ref sparse-checkout stash status stripspace submodule subtree switch symbolic-ref tag unpack-file update-index
+update-ref var verify-commit verify-pack verify-tag version whatchanged worktree write-tree
+"""
 )
 
 
@@ -289,7 +291,10 @@ def _fits_mode(pattern: Pattern, words: Sequence[Word]) -> int:
     given = _read_mode(plain[0].text)
     if wanted is None or given is None:
         return min(flags, YES if pattern.operands[0] == plain[0].text else NO)
-    return min(flags, YES if given & wanted == wanted or (wanted == 0o111 and given & 0o111) else NO)
+    return min(flags, YES if given & wanted == wanted or (wanted == _EXECUTABLE and given & _EXECUTABLE) else NO)
+
+
+_EXECUTABLE = 0o111
 
 
 def _read_mode(text: str) -> int | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from remit.policy.bash.acts import Hint, Run
 from remit.policy.bash.commands import base_name, could_be_flag
+from remit.policy.bash.names import read_names, read_table
 from remit.policy.bash.options import parse_options
 from remit.policy.bash.words import HOLE, SPLIT, Word
 
@@ -195,7 +196,9 @@ def _take_language(reader: Reader, words: list[Word], stdin: Stdin | None) -> No
                 break
             _run_file(reader, word, stdin)
             return
-        named = text.startswith("--") and any(f"{mark.rstrip(':')}".startswith(text.partition("=")[0]) for mark in marks)
+        named = text.startswith("--") and any(
+            f"{mark.rstrip(':')}".startswith(text.partition("=")[0]) for mark in marks
+        )
         if named or (text[1:2] != "-" and (set(text[1:]) & letters or text[1:] in marks)):
             _doubt_code(reader, " ".join(each.text for each in words[at:]))
             return
@@ -209,7 +212,27 @@ def _take_texts(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
     texts = [word.text for word in words[1:]]
     if stdin is not None:
         texts.append(stdin[1].text if not stdin[0] else "")
-    signs = ("\\!", ".shell", ".system", "system", "!", "shell", "| ", "\\copy", "program", "PROGRAM", "\\o", "\\g", ".once", ".output", ".load", ".import", "-ex", "python", "pipe")
+    signs = (
+        "\\!",
+        ".shell",
+        ".system",
+        "system",
+        "!",
+        "shell",
+        "| ",
+        "\\copy",
+        "program",
+        "PROGRAM",
+        "\\o",
+        "\\g",
+        ".once",
+        ".output",
+        ".load",
+        ".import",
+        "-ex",
+        "python",
+        "pipe",
+    )
     name = base_name(words[0].text).rstrip("0123456789.")
     quiet = name not in ("sqlite", "psql", "mysql", "mariadb")
     if quiet or any(sign in text for text in texts for sign in signs) or any(not word.is_sure for word in words[1:]):
@@ -270,19 +293,35 @@ def _is_harmless_node(code: str) -> bool:
     """Whether a line of JavaScript only computes, reads files, and prints."""
     if len(code) > MAX_CODE or "\\x" in code or "\\u" in code:
         return False
-    names = {name for name in _split_names(code)}
-    if names & _NODE_WORDS or "process" in names and not _uses_process_well(code):
+    names = set(_split_names(code))
+    if names & _NODE_WORDS or ("process" in names and not _uses_process_well(code)):
         return False
     for at, char in enumerate(code):
-        if char == "[" and code[:at].rstrip()[-1:].isidentifier() | (code[:at].rstrip()[-1:] in ("]", ")", '"', "'", "`")):
+        if char == "[" and code[:at].rstrip()[-1:].isidentifier() | (
+            code[:at].rstrip()[-1:] in ("]", ")", '"', "'", "`")
+        ):
             inner = code[at + 1 :].partition("]")[0].strip()
-            if not inner.isdigit() and not (inner[1:-1].isidentifier() and inner[:1] == inner[-1:] and inner[0] in "'\""):
+            if not inner.isdigit() and not (
+                inner[1:-1].isidentifier() and inner[:1] == inner[-1:] and inner[0] in "'\""
+            ):
                 return False
     return all(_is_harmless_module(part) for part in code.split("require")[1:])
 
 
 def _uses_process_well(code: str) -> bool:
-    good = (".version", ".versions", ".argv", ".env", ".exit", ".stdout", ".stderr", ".cwd", ".platform", ".arch", ".memoryUsage")
+    good = (
+        ".version",
+        ".versions",
+        ".argv",
+        ".env",
+        ".exit",
+        ".stdout",
+        ".stderr",
+        ".cwd",
+        ".platform",
+        ".arch",
+        ".memoryUsage",
+    )
     return all(part.lstrip().startswith(good) for part in code.split("process")[1:])
 
 
@@ -303,7 +342,9 @@ def _split_names(code: str) -> Iterator[str]:
 
 
 def _take_awk(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
-    spec = "F: v: f: e: i: l: E: d: L: o: p: D: --field-separator: --assign: --file: --source: --include: --load: --exec:"
+    spec = (
+        "F: v: f: e: i: l: E: d: L: o: p: D: --field-separator: --assign: --file: --source: --include: --load: --exec:"
+    )
     found = parse_options(words[1:], spec)
     programs = [value for name, value in found.options if name in ("-e", "--source")]
     given = False
@@ -318,9 +359,7 @@ def _take_awk(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
     if not given and not programs:
         programs = list(found.operands[:1])
     for program in programs:
-        if program.kind == SPLIT:
-            _doubt_code(reader, program.text)
-        elif not judge_awk(reader, program.text):
+        if program.kind == SPLIT or not judge_awk(reader, program.text):
             _doubt_code(reader, program.text)
 
 
@@ -338,9 +377,9 @@ def judge_awk(reader: Reader, code: str) -> bool:
             continue
         target = rest.rpartition(">")[2].strip()
         if target[:1] == '"' and target[1:].isdigit():
-            reader.touch(Word(texts[int(target[1:])]), "write")
+            reader.note_file(Word(texts[int(target[1:])]), "write")
         elif "(" not in rest.rpartition(">")[0] or rest.count("(") == rest.count(")"):
-            reader.touch(Word(HOLE), "write")
+            reader.note_file(Word(HOLE), "write")
     return True
 
 
@@ -351,7 +390,9 @@ def _strip_awk(code: str) -> tuple[str, list[str]]:
     at, last = 0, ""
     while at < len(code):
         char = code[at]
-        if char == '"' or (char == "/" and (not last or last in "(,{}!~&|;\n=?:" or "".join(found).rstrip().endswith(("return", "in")))):
+        if char == '"' or (
+            char == "/" and (not last or last in "(,{}!~&|;\n=?:" or "".join(found).rstrip().endswith(("return", "in")))
+        ):
             end = _find_end(code, at, char)
             found.append(f'"{len(texts)} ' if char == '"' else " ")
             texts.append(code[at + 1 : end])
@@ -393,7 +434,7 @@ def _take_sed(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
         _doubt_code(reader, code)
 
 
-def judge_sed(reader: Reader, code: str) -> bool:
+def judge_sed(reader: Reader, code: str) -> bool:  # noqa: C901 - a branch per kind of command
     """Whether a sed script starts nothing; files that it writes are taken note of."""
     at = 0
     while at < len(code):
@@ -464,12 +505,13 @@ def _skip_line(reader: Reader, code: str, at: int, char: str) -> int:
         end += 2 if code[end] == "\\" and char in "aic" else 1
     name = code[at:end].strip()
     if char in "wW" and name not in ("/dev/stdout", "/dev/stderr"):
-        reader.touch(Word(name), "write")
+        reader.note_file(Word(name), "write")
     return end
 
 
+_SPEAKING = read_names("psql mysql mariadb sqlite3 sqlite ed red gdb lldb dc m4 telnet ftp")
 HANDLERS: dict[str, Callable[[Reader, list[Word], Stdin | None], None]] = {
     "python": _take_python, "pypy": _take_python, "node": _take_node, "awk": _take_awk, "sed": _take_sed,
     **dict.fromkeys(_LANGUAGES, _take_language),
-    **dict.fromkeys(("psql", "mysql", "mariadb", "sqlite3", "sqlite", "ed", "red", "gdb", "lldb", "dc", "m4", "telnet", "ftp"), _take_texts),
+    **dict.fromkeys(_SPEAKING, _take_texts),
 }  # fmt: skip

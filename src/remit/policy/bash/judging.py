@@ -14,7 +14,7 @@ from remit.policy.bash.acts import Doubt, Hint, Run, Touch
 from remit.policy.bash.reading import Reader
 from remit.policy.bash.words import HOLE
 from remit.policy.judging import judge_path
-from remit.policy.terms import ALLOWED, HAND_BACK, Decision, pick_stricter, shorten
+from remit.policy.terms import ALLOWED, HAND_BACK, STAY, Decision, pick_stricter, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from remit.policy.bash.acts import Act
     from remit.policy.terms import Ground, Permissions
 
-PLAINLY = "write the command out in full, without anything that only a running shell can know, or hand back what you have"
+PLAINLY = (
+    "write the command out in full, without anything that only a running shell can know, or hand back what you have"
+)
 
 
 def judge_command(command: str, layers: Sequence[Permissions], ground: Ground) -> Decision:
@@ -74,7 +76,7 @@ def _judge_run(run: Run, layers: Sequence[Permissions]) -> Decision:
         if allowed is None or run.passes_on or any(commands.is_allowed(each, run) for each in allowed):
             continue
         listed = ", ".join(f'"{shorten(each, 40)}"' for each in list(allowed)[:8]) or "nothing"
-        reason = f"'{said}' is not on this agent's list allow bash ({listed}); use what is listed, or hand back what you have"
+        reason = f"'{said}' is not on this agent's list allow bash ({listed}); {STAY}"
         return Decision("deny", reason, "allow bash")
     return decision
 

@@ -43,8 +43,8 @@ journalctl loginctl apt apt-get apt-cache apk yum brew snap pip pip3 twine gem c
 createdb dropdb pg_dump pg_isready redis-cli mongosh
 """
 )
-"""Programs whose words are no commands: the shell's own, those for files and texts, about the machine, checkers and tests
-of what is there already, clients of services. Options of theirs that are commands are in `tools`."""
+"""Programs whose words are no commands: the shell's own, those for files and texts and about the machine, checkers and
+tests of what is there already, clients of services. Options of theirs that are commands are in `tools`."""
 
 READERS = read_names(
     """

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+SHORTEST = 3
+"""Two dashes and a letter: nothing shorter stands for a longer option."""
+
+
 class Options(NamedTuple):
     """What the words of a program are."""
 
@@ -69,8 +73,9 @@ def _take_one(text: str, taking: frozenset[str]) -> tuple[str, str | None, bool]
     """An option's name, its value if it is in the same word, and whether it takes one."""
     if text.startswith("--"):
         name, equals, value = text.partition("=")
-        whole = name if name in taking else next((each for each in taking if len(name) > 3 and each.startswith(name)), name)  # noqa: PLR2004
-        return whole, value if equals else None, whole in taking and not equals or bool(equals)
+        longer = (each for each in taking if len(name) > SHORTEST and each.startswith(name))
+        whole = name if name in taking else next(longer, name)
+        return whole, value if equals else None, (whole in taking and not equals) or bool(equals)
     for at, letter in enumerate(text[1:], 1):
         if f"-{letter}" in taking:
             return f"-{letter}", text[at + 1 :] or None, True

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from remit.policy.bash import files, inline, names, tools
 from remit.policy.bash.acts import Hint, Run
 from remit.policy.bash.commands import base_name, could_be_flag, find_family
+from remit.policy.bash.names import read_names
 from remit.policy.bash.options import parse_options
 from remit.policy.bash.words import HOLE, ONE, SPLIT, Word
 
@@ -45,7 +46,8 @@ def take_apart(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
     elif name.startswith(("ld-linux", "ld.so", "ld-musl")):
         _take_wrapper(reader, words, "--library-path: --preload: --audit: --inhibit-cache: --argv0:", 0)
     elif known in names.WRAPPERS:
-        _take_wrapper(reader, words, *names.WRAPPERS[known])
+        count, _, spec = names.WRAPPERS[known].partition(" ")
+        _take_wrapper(reader, words, spec, int(count))
     elif known not in names.PLAIN and not name.startswith("git-"):
         reader.add(Hint(_join(words[1:])))
     tools.check_options(reader, known, words)
@@ -111,7 +113,7 @@ def _take_shell(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
             break
         if text.startswith("--"):
             at += 2 if text in ("--rcfile", "--init-file") else 1
-            if text.startswith(("--rcf", "--init", "--command")) or text.startswith("--c"):
+            if text.startswith(("--rcf", "--init", "--command", "--c")):
                 reader.doubt("a shell reads commands from somewhere else")
             continue
         command = command or "c" in text
@@ -165,7 +167,7 @@ def run_file(reader: Reader, word: Word, stdin: Stdin | None) -> None:
         reader.doubt("the script to run is not written out")
     else:
         check_written(reader, word)
-        reader.touch(Word(word.text), "read")
+        reader.note_file(Word(word.text), "read")
 
 
 # --- the shell's own words -------------------------------------------------------------------------------------------
@@ -254,7 +256,7 @@ def _take_alias(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None
 
 
 def _take_hash(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
-    if any(not word.is_sure or word.text[:1] == "-" and "p" in word.text for word in words[1:]):
+    if any(not word.is_sure or (word.text[:1] == "-" and "p" in word.text) for word in words[1:]):
         reader.doubt("a name is bound to another program")
 
 
@@ -291,9 +293,7 @@ def _take_coproc(reader: Reader, words: list[Word], stdin: Stdin | None) -> None
 # --- wrappers --------------------------------------------------------------------------------------------------------
 
 
-def _take_wrapper(
-    reader: Reader, words: list[Word], spec: str, skip: int, *, stdin: Stdin | None = None
-) -> None:
+def _take_wrapper(reader: Reader, words: list[Word], spec: str, skip: int, *, stdin: Stdin | None = None) -> None:
     """A program that starts what follows its options."""
     found = parse_options(words[1:], spec)
     if not found.is_certain:
@@ -355,7 +355,7 @@ def _split_string(reader: Reader, words: list[Word], stdin: Stdin | None) -> Non
     text = words[0].text
     value = text.partition("=")[2] if text.startswith("--") and "=" in text else text.partition("S")[2]
     rest = words[1:]
-    if text.startswith("--") and "=" not in text or not value:
+    if (text.startswith("--") and "=" not in text) or not value:
         value, rest = (rest[0].text, rest[1:]) if rest else ("", [])
     if any(char in value for char in "\\'\"$#" + HOLE):
         reader.doubt("a text that is taken apart is not plain")
@@ -379,7 +379,9 @@ def _take_su(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
         text = word.text
         if not word.is_sure and could_be_flag(word):
             reader.doubt("a shell gets options that are not written out")
-        if text in ("-c", "--command", "--session-command") or (text[:1] == "-" and text[1:2] != "-" and text.endswith("c")):
+        if text in ("-c", "--command", "--session-command") or (
+            text[:1] == "-" and text[1:2] != "-" and text.endswith("c")
+        ):
             _read_text(reader, words[at + 1] if at + 1 < len(words) else None, "sh")
             given = True
         elif text.startswith(("--command=", "--session-command=")):
@@ -389,7 +391,9 @@ def _take_su(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
             _read_text(reader, Word(text[2:], word.kind), "sh")
             given = True
     if base_name(words[0].text) == "runuser" and any(word.text.startswith(("-u", "--user")) for word in words):
-        _take_wrapper(reader, words, "u: g: G: s: w: --user: --group: --supp-group: --shell: --whitelist-environment:", 0)
+        _take_wrapper(
+            reader, words, "u: g: G: s: w: --user: --group: --supp-group: --shell: --whitelist-environment:", 0
+        )
     elif not given:
         read_stdin(reader, stdin)
         reader.add(Hint(_join(words[1:])))
@@ -397,8 +401,8 @@ def _take_su(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
 
 def _take_xargs(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
     spec = (
-        "E: I: L: n: P: s: d: a: J: R: --arg-file: --delimiter: --max-args: --max-procs: --max-chars: --process-slot-var: "
-        "--replace= --max-lines= --eof="
+        "E: I: L: n: P: s: d: a: J: R: --arg-file: --delimiter: --max-args: --max-procs: --max-chars: "
+        "--process-slot-var: --replace= --max-lines= --eof="
     )
     found = parse_options(words[1:], spec)
     if found.is_doubtful:
@@ -423,15 +427,18 @@ def _take_find(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
     while at < len(words):
         word = words[at]
         at += 1
-        if word.kind == SPLIT or (not word.is_sure and word.text.startswith((HOLE, "-" + HOLE, "-e" + HOLE))):
-            if word.kind == SPLIT or at > 2:  # noqa: PLR2004 - where it begins is no option
-                reader.doubt("what `find` does is not written out")
+        unsure = not word.is_sure and word.text.startswith((HOLE, "-" + HOLE, "-e" + HOLE))
+        if word.kind == SPLIT or (unsure and at > 2):  # noqa: PLR2004 - where it begins is no option
+            reader.doubt("what `find` does is not written out")
         if word.text not in ("-exec", "-execdir", "-ok", "-okdir"):
             continue
         end = at
         while end < len(words) and words[end].text not in (";", "+"):
             end += 1
-        inner = [Word(each.text.replace("{}", "./" + HOLE if each.text == "{}" else HOLE), each.kind) for each in words[at:end]]
+        inner = [
+            Word(each.text.replace("{}", "./" + HOLE if each.text == "{}" else HOLE), each.kind)
+            for each in words[at:end]
+        ]
         if words[at:end] and "{}" in words[at].text:
             reader.doubt(NOT_WRITTEN_OUT)
         elif inner:
@@ -441,10 +448,8 @@ def _take_find(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
 
 def _take_script(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
     """`script -c TEXT`; without it, a shell."""
-    texts = [
-        *(value for name, value in parse_options(words[1:], "c: E: I: O: B: T: m: o: t: --command:", permute=True).options
-          if name in ("-c", "--command")),
-    ]  # fmt: skip
+    found = parse_options(words[1:], "c: E: I: O: B: T: m: o: t: --command:", permute=True)
+    texts = [value for name, value in found.options if name in ("-c", "--command")]
     for text in texts:
         _read_text(reader, text, "sh")
     if not texts:
@@ -476,7 +481,9 @@ def _take_parallel(reader: Reader, words: list[Word], _stdin: Stdin | None) -> N
     """GNU parallel makes a text for a shell of what it reads."""
     rest = [word for word in words[1:] if word.text not in (":::", "::::", ":::+")]
     at = next((number for number, word in enumerate(words) if word.text.startswith((":::", "::::"))), len(words))
-    found = parse_options(words[1:at], "j: S: a: --jobs: --sshlogin: --arg-file: --colsep: --delay: --joblog: --results: --timeout: -N:")
+    found = parse_options(
+        words[1:at], "j: S: a: --jobs: --sshlogin: --arg-file: --colsep: --delay: --joblog: --results: --timeout: -N:"
+    )
     reader.add(Hint(_join(rest)))
     inner = [Word(word.text.replace("{}", HOLE), word.kind) for word in found.operands]
     if not inner or found.is_doubtful:
@@ -546,12 +553,13 @@ def _check_path(reader: Reader, text: str) -> None:
 
 
 _SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "ash", "mksh", "yash", "rbash", "ksh93", "lksh", "posh", *_OTHER_SHELLS)
+_NAMING = ("read", "printf", "mapfile", "readarray", "getopts", "unset", "let", "wait")
 _HANDLERS: dict[str, Callable[[Reader, list[Word], Stdin | None], None]] = {
     **dict.fromkeys(_SHELLS, _take_shell),
     "eval": _take_eval, "source": _take_source, ".": _take_source, "exec": _take_exec, "command": _take_command,
     "builtin": _take_exec, "trap": _take_trap, "alias": _take_alias, "hash": _take_hash, "enable": _take_enable,
     "shopt": _take_set, "cd": _take_cd, "pushd": _take_cd, "popd": _take_cd, "coproc": _take_coproc, "jobs": _take_jobs,
-    **dict.fromkeys(("read", "printf", "mapfile", "readarray", "getopts", "unset", "let", "wait", *_DECLARING), _take_naming),
+    **dict.fromkeys((*_NAMING, *_DECLARING), _take_naming),
     **dict.fromkeys(("complete", "compgen", "compopt", "bind"), _take_completion),
     "env": _take_env, "sudo": _take_sudo, "su": _take_su, "runuser": _take_su, "sg": _take_su, "xargs": _take_xargs,
     "find": _take_find, "script": _take_script, "flock": _take_flock, "watch": _take_watch, "parallel": _take_parallel,

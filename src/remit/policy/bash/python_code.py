@@ -12,6 +12,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from remit.policy.bash.acts import Hint
+from remit.policy.bash.names import read_names
 from remit.policy.bash.words import HOLE, Word
 
 if TYPE_CHECKING:
@@ -96,13 +97,17 @@ class _Look:
         self.texts: dict[str, str] = {}
         self.unknown = False
 
-    def take(self, tree: ast.AST) -> bool:
+    def take(self, tree: ast.AST) -> bool:  # noqa: C901 - a branch per kind of node
         nodes = list(ast.walk(tree))
         seen: set[int] = set()
         for node in nodes:
             if isinstance(node, (ast.Import, ast.ImportFrom)) and not self._take_import(node):
                 return False
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            if (
+                isinstance(node, ast.Assign)
+                and isinstance(node.value, ast.Constant)
+                and isinstance(node.value.value, str)
+            ):
                 for target in node.targets:
                     name = target.id if isinstance(target, ast.Name) else ""
                     self.texts[name] = HOLE if name in self.texts else node.value.value
@@ -143,14 +148,19 @@ class _Look:
             return name in _SYS
         if name in ("Path", "PurePath"):
             self.modules[known_as] = "Path"
-        return name not in _NO_ATTRIBUTES and name not in _NO_NAMES and (not name.startswith("_") or name in _GOOD_DUNDERS) and name != "*"
+        return (
+            name not in _NO_ATTRIBUTES
+            and name not in _NO_NAMES
+            and (not name.startswith("_") or name in _GOOD_DUNDERS)
+            and name != "*"
+        )
 
     def _is_good_module(self, name: str) -> bool:
         top = name.partition(".")[0]
         if name.startswith("urllib.") and name != "urllib.parse":
             return False
         if top in _SAFE:
-            return name not in ("xml.sax.expatreader",)
+            return name != "xml.sax.expatreader"
         if top in _RISKY or top in sys.stdlib_module_names or top.startswith("_"):
             return False
         self.unknown = True
@@ -161,7 +171,7 @@ class _Look:
         of = self.modules.get(node.value.id) if isinstance(node.value, ast.Name) else None
         if of == "os":
             if name in _OS_WRITES:
-                self.reader.touch(Word(HOLE), "write")
+                self.reader.note_file(Word(HOLE), "write")
                 return True
             return name in _OS
         if of == "sys":
@@ -180,24 +190,37 @@ class _Look:
     def _take_call(self, node: ast.Call) -> None:
         func = node.func
         if isinstance(func, ast.Name) and func.id == "open":
-            mode = node.args[1] if len(node.args) > 1 else next((each.value for each in node.keywords if each.arg == "mode"), None)
+            mode = (
+                node.args[1]
+                if len(node.args) > 1
+                else next((each.value for each in node.keywords if each.arg == "mode"), None)
+            )
             writes = mode is not None and not (isinstance(mode, ast.Constant) and str(mode.value).strip("rbtU") == "")
-            self.reader.touch(self._read_path(node.args[0] if node.args else None), "write" if writes else "read")
+            self.reader.note_file(self._read_path(node.args[0] if node.args else None), "write" if writes else "read")
         elif isinstance(func, ast.Attribute) and func.attr == "open":
             mode = node.args[0] if node.args else None
             reads = mode is None or (isinstance(mode, ast.Constant) and str(mode.value).strip("rbtU") == "")
-            self.reader.touch(self._read_path(func.value), "read" if reads else "write")
+            self.reader.note_file(self._read_path(func.value), "read" if reads else "write")
         elif isinstance(func, ast.Attribute) and func.attr in _WRITES:
-            self.reader.touch(self._read_path(func.value), "write")
+            self.reader.note_file(self._read_path(func.value), "write")
             for each in node.args:
-                if isinstance(each, ast.Constant) and isinstance(each.value, str) and func.attr not in ("write_text", "write_bytes"):
-                    self.reader.touch(Word(each.value), "write")
+                if (
+                    isinstance(each, ast.Constant)
+                    and isinstance(each.value, str)
+                    and func.attr not in ("write_text", "write_bytes")
+                ):
+                    self.reader.note_file(Word(each.value), "write")
 
     def _read_path(self, node: ast.expr | None) -> Word:
         """The text of a path: a string, a name that was given one, or `Path` of either."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
             node = node.args[0] if self.modules.get(node.func.id) == "Path" else None
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "Path" and node.args:
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "Path"
+            and node.args
+        ):
             node = node.args[0]
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return Word(node.value)

@@ -8,14 +8,13 @@ The tree is not trusted blindly: where its reading of the text could differ from
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from remit.lazy import lazy
 from remit.policy.bash.acts import Act, Doubt, Touch
 from remit.policy.bash.words import (
     GLOB,
     HOLE,
-    ONE,
     Piece,
     TooManyError,
     Word,
@@ -126,7 +125,7 @@ class Reader:
 
     def _visit(self, node: Node) -> None:
         kind = node.type
-        visit = _VISITS.get(kind)
+        visit = self._VISITS.get(kind)
         if visit is None and not node.child_count:
             return
         self.level += 1
@@ -244,15 +243,10 @@ class Reader:
         plain = all(char.isalnum() or char in "._-/+:@=," for text in texts for char in text)
         return [(start, plain), (HOLE, plain), (end, plain)]
 
-    def _visit_case(self, node: Node) -> None:
-        self._visit_children(node)
-
     def _visit_arithmetic(self, node: Node) -> None:
         """Numbers and names; where blanks stand between them bash may have read something else."""
-        inner = b"".join(
-            self.source[start:end] for start, end in _list_gaps(node) if b"$" not in self.source[start:end]
-        ).decode("utf-8", "surrogateescape")
-        if node.type == "arithmetic_expansion" and _TWO_WORDS.search(inner):
+        text = self.text_of(node)
+        if "$(" not in text[1:] and "`" not in text and _TWO_WORDS.search(text):
             self.doubt("part of it is read in two ways")
         for child in node.children:
             self._visit(child)
@@ -287,7 +281,7 @@ class Reader:
         """The one word that a node becomes where nothing is split."""
         return make_value(self._pieces_of(node), home=self.ground.home)
 
-    def _pieces_of(self, node: Node, *, quoted: bool = False) -> list[Piece]:
+    def _pieces_of(self, node: Node, *, quoted: bool = False) -> list[Piece]:  # noqa: PLR0911 - one per kind of node
         kind = node.type
         if kind == "raw_string":
             return [(self.text_of(node)[1:-1], True)]
@@ -415,7 +409,7 @@ class Reader:
 
     def _keep(self, name: str, word: Word) -> None:
         text = word.text
-        if HOLE in text and HOLE != text:
+        if HOLE in text and text != HOLE:
             start, _, end = text.partition(HOLE)[0], "", text.rpartition(HOLE)[2]
             self.values[name] = [(start, False), (HOLE, False), (end, False)]
         elif HOLE not in text and "{" not in text and (b"IFS" not in self.source or text.isalnum()):
@@ -465,14 +459,14 @@ class Reader:
             return None
         for target in targets[1:]:
             extra += self.words_of(target)
-        sign, target = signs[0] if signs else "", self.value_of(targets[0])
+        sign, path = signs[0] if signs else "", self.value_of(targets[0])
         descriptor = node.child_by_field_name("descriptor")
-        if sign in (">&", "<&") and (target.text.rstrip("-").isdigit() or target.text == "-"):
+        if sign in (">&", "<&") and (path.text.rstrip("-").isdigit() or path.text == "-"):
             return None
         if "<" in sign:
-            self.touch(target, "read")
-            return (True, target) if descriptor is None or self.text_of(descriptor) == "0" else None
-        self.touch(target, "write")
+            self.note_file(path, "read")
+            return (True, path) if descriptor is None or self.text_of(descriptor) == "0" else None
+        self.note_file(path, "write")
         return None
 
     def _take_heredoc(self, node: Node, extra: list[Word], after: list[Node]) -> Stdin | None:
@@ -564,7 +558,7 @@ class Reader:
             take_apart(self, words, stdin)
         self.level -= 1
 
-    def touch(self, path: Word, tool: str, *, below: bool = False, edits: bool = False) -> None:
+    def note_file(self, path: Word, tool: str, *, below: bool = False, edits: bool = False) -> None:
         """A file that is read or written; one that is only edited is not a new one."""
         if path.text in _NOWHERE:
             return
@@ -585,26 +579,27 @@ class Reader:
         places = [posixpath.normpath(posixpath.join(cwd, path.text)) for cwd in self.cwds]
         self.cwds = tuple(dict.fromkeys([*places, *self.cwds]))[:4]
 
+    _VISITS: ClassVar[dict[str, Callable[[Reader, Node], None]]] = {
+        "command": _visit_command,
+        "redirected_statement": _visit_redirected,
+        "declaration_command": _visit_declaration,
+        "unset_command": _visit_unset,
+        "variable_assignment": _visit_assignment,
+        "test_command": _visit_test,
+        "function_definition": _visit_function,
+        "for_statement": _visit_for,
+        "pipeline": _visit_pipeline,
+        "list": _visit_list,
+        "subshell": _visit_apart,
+        "command_substitution": _visit_apart,
+        "process_substitution": _visit_apart,
+        "arithmetic_expansion": _visit_arithmetic,
+    }
+
 
 _NOWHERE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "-", ""})
 _HOLES = frozenset({"command_substitution", "process_substitution", "arithmetic_expansion"})
 _WORDS = frozenset({"word", "string", "raw_string", "ansi_c_string", "concatenation", "translated_string", "regex"})
-_VISITS: dict[str, Callable[[Reader, Node], None]] = {
-    "command": Reader._visit_command,
-    "redirected_statement": Reader._visit_redirected,
-    "declaration_command": Reader._visit_declaration,
-    "unset_command": Reader._visit_unset,
-    "variable_assignment": Reader._visit_assignment,
-    "test_command": Reader._visit_test,
-    "function_definition": Reader._visit_function,
-    "for_statement": Reader._visit_for,
-    "pipeline": Reader._visit_pipeline,
-    "list": Reader._visit_list,
-    "subshell": Reader._visit_apart,
-    "command_substitution": Reader._visit_apart,
-    "process_substitution": Reader._visit_apart,
-    "arithmetic_expansion": Reader._visit_arithmetic,
-}
 
 
 def _holds_code(text: str) -> bool:
@@ -613,10 +608,6 @@ def _holds_code(text: str) -> bool:
 
 def _is_name_byte(char: bytes) -> bool:
     return char.isalnum() or char == b"_"
-
-
-def _list_gaps(node: Node) -> Iterator[tuple[int, int]]:
-    yield node.start_byte, node.end_byte
 
 
 def _join_places(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple[str, ...] | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from remit.policy.bash.acts import Hint
 from remit.policy.bash.commands import base_name, could_be_flag, find_git_command
+from remit.policy.bash.names import read_names, read_table
 from remit.policy.bash.options import parse_options
 from remit.policy.bash.words import HOLE, SPLIT, Word
 
@@ -36,7 +37,7 @@ def _join(words: Sequence[Word]) -> str:
 
 _OPTIONS = read_table(
     """
-tar IF --to-command --use-compress-program --checkpoint-action --rmt-command --rsh-command --info-script --new-volume-script
+tar IF --to-command --use-compress-program --checkpoint-action --rmt-command --rsh-command --info-script --new-volume
 sort - --compress-program
 split - --filter
 rsync e --rsh --rsync-path
@@ -52,38 +53,27 @@ sftp S -
 tcpdump z -
 install - --strip-program
 wget - --use-askpass
-gcc - -
 dpkg - --pre-invoke --post-invoke
 nano s --speller
 diff3 - --diff-program
 sdiff - --diff-program
 coreutils - --coreutils-prog
 cpio - --rsh-command
-go - -
 less - -
-xz - -
 find - -
 git - -
-sed - -
-awk - -
-pacman - -
 fzf - --preview --bind --preview-window
-fd - -
-fdfind - -
-entr - -
-ld - -
-openssl - -
 logrotate m --mail
-shuf - -
-locate - -
 nodemon x --exec
-watchexec - -
-pv - -
-pg_dump - -
-dpkg-query - -
 """
 )
-"""Options whose value is a command: letters, and names in full."""
+"""Options whose value is a command: letters, and names in full; a dash where there are none."""
+
+
+def read_marks(row: str) -> tuple[str, list[str]]:
+    """The letters and the long names of a row."""
+    letters, *longs = row.split()
+    return letters.strip("-"), [long for long in longs if long != "-"]
 
 
 def check_options(reader: Reader, name: str, words: Sequence[Word]) -> None:
@@ -91,11 +81,11 @@ def check_options(reader: Reader, name: str, words: Sequence[Word]) -> None:
     known = _OPTIONS.get(name)
     if known is None:
         return
-    letters, longs = known[0], known[1].split()
+    letters, longs = read_marks(known)
     for at, word in enumerate(words[1:], 1):
         text = word.text
         if not word.is_sure and could_be_flag(word) and (letters or longs or name in ("find", "git")):
-            if reader.is_tainted or word.kind == SPLIT and reader.is_moving:
+            if reader.is_tainted or (word.kind == SPLIT and reader.is_moving):
                 reader.doubt(f"options of '{name}' are not written out")
             continue
         following = words[at + 1].text if at + 1 < len(words) else ""
@@ -133,18 +123,24 @@ def _check_others(reader: Reader, name: str, words: Sequence[Word]) -> None:
 
 # --- git -------------------------------------------------------------------------------------------------------------
 
-_PLAIN_KEYS = (
-    "user.", "color.", "advice.", "log.", "fetch.", "column.", "blame.", "format.", "feature.", "index.", "pack.", "status.",
-    "push.", "pull.", "rebase.auto", "rerere.", "branch.", "gc.", "safe.", "http.sslverify", "http.extraheader", "http.postbuffer",
-    "http.version", "http.proxy", "http.lowspeed", "protocol.version", "init.defaultbranch", "commit.gpgsign", "tag.gpgsign", "tag.sort",
-    "core.quotepath", "core.autocrlf", "core.eol", "core.filemode", "core.longpaths", "core.ignorecase", "core.abbrev", "core.bare",
-    "core.commentchar", "core.preloadindex", "core.symlinks", "core.untrackedcache", "core.whitespace", "core.safecrlf",
-    "core.precomposeunicode", "core.compression", "core.bigfilethreshold", "core.sparsecheckout", "core.excludesfile",
-    "diff.renames", "diff.renamelimit", "diff.algorithm", "diff.colormoved", "diff.noprefix", "diff.mnemonicprefix", "diff.submodule",
-    "diff.context", "merge.conflictstyle", "merge.ff", "merge.renames", "merge.renormalize", "submodule.recurse", "submodule.fetchjobs",
-    "commit.template", "commit.verbose", "commit.status", "grep.linenumber", "stash.", "transfer.fsckobjects", "receive.fsckobjects",
-    "remote.origin.url", "remote.origin.fetch", "clone.", "checkout.", "worktree.", "notes.", "maintenance.", "lfs.", "versionsort.", "help.",
-)  # fmt: skip
+_PLAIN_KEYS = tuple(
+    sorted(
+        read_names(
+            """
+user. color. advice. log. fetch. column. blame. format. feature. index. pack. status. push. pull. rebase.auto
+rerere. branch. gc. safe. http.sslverify http.extraheader http.postbuffer http.version http.proxy http.lowspeed
+protocol.version init.defaultbranch commit.gpgsign tag.gpgsign tag.sort core.quotepath core.autocrlf core.eol
+core.filemode core.longpaths core.ignorecase core.abbrev core.bare core.commentchar core.preloadindex core.symlinks
+core.untrackedcache core.whitespace core.safecrlf core.precomposeunicode core.compression core.bigfilethreshold
+core.sparsecheckout core.excludesfile diff.renames diff.renamelimit diff.algorithm diff.colormoved diff.noprefix
+diff.mnemonicprefix diff.submodule diff.context merge.conflictstyle merge.ff merge.renames merge.renormalize
+submodule.recurse submodule.fetchjobs commit.template commit.verbose commit.status grep.linenumber stash.
+transfer.fsckobjects receive.fsckobjects remote.origin.url remote.origin.fetch clone. checkout. worktree. notes.
+maintenance. lfs. versionsort. help.
+"""
+        )
+    )
+)
 """Settings that start nothing."""
 _COMMAND_KEYS = (
     "pager", "editor", "sshcommand", "command", "cmd", "external", "helper", "program", "textconv", "driver", "askpass",
@@ -220,10 +216,10 @@ def _take_git(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
     _take_git_command(reader, command.text, rest[at + 1 :])
 
 
-def _take_git_command(reader: Reader, command: str, rest: list[Word]) -> None:
+def _take_git_command(reader: Reader, command: str, rest: list[Word]) -> None:  # noqa: C901 - a branch per subcommand
     if command in _GIT_TEXTS:
-        letters, longs = _GIT_TEXTS[command]
-        _take_git_texts(reader, rest, letters, longs.split())
+        letters, longs = read_marks(_GIT_TEXTS[command])
+        _take_git_texts(reader, rest, letters, longs)
     operands = [word for word in rest if word.text[:1] != "-"]
     if command == "bisect" and operands and operands[0].text == "run":
         reader.run(operands[1:] and rest[rest.index(operands[0]) + 1 :], None)
@@ -256,14 +252,27 @@ def _take_git_texts(reader: Reader, rest: list[Word], letters: str, longs: list[
         following = rest[at + 1].text if at + 1 < len(rest) else ""
         option, equals, value = text.partition("=")
         if text.startswith("--") and len(option) > 3 and any(long.startswith(option) for long in longs):  # noqa: PLR2004
-            if option not in ("--open-files-in-pager",) or equals:
+            if option != "--open-files-in-pager" or equals:
                 _read(reader, value if equals else following)
         elif text[:1] == "-" and text[1:2] != "-" and letters and letters in text:
             _read(reader, text.partition(letters)[2] or ("" if letters == "O" else following))
 
 
 def _take_config(reader: Reader, rest: list[Word]) -> None:
-    looks = ("--get", "--list", "-l", "--unset", "--show", "--name-only", "--remove", "--get-all", "--get-regexp", "get", "list", "unset")
+    looks = (
+        "--get",
+        "--list",
+        "-l",
+        "--unset",
+        "--show",
+        "--name-only",
+        "--remove",
+        "--get-all",
+        "--get-regexp",
+        "get",
+        "list",
+        "unset",
+    )
     if any(word.text.startswith(looks) for word in rest):
         return
     found = parse_options(rest, "f: t: --file: --blob: --type: --default: --comment: --value:", permute=True)
@@ -282,9 +291,13 @@ def _take_make(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
     from remit.policy.bash.programs import run_file  # noqa: PLC0415 - programs know of tools
 
     found = parse_options(
-        words[1:], "f: C: I: o: W: E: j= l= --file: --makefile: --directory: --eval: --include-dir: --assume-old: --jobs=", permute=True
+        words[1:],
+        "f: C: I: o: W: E: j= l= --file: --makefile: --directory: --eval: --include-dir: --assume-old: --jobs=",
+        permute=True,
     )
-    if any(word.kind == SPLIT for word in words[1:]) or any(not word.is_sure and could_be_flag(word) for word in words[1:]):
+    if any(word.kind == SPLIT for word in words[1:]) or any(
+        not word.is_sure and could_be_flag(word) for word in words[1:]
+    ):
         reader.doubt("options of 'make' are not written out")
     for name, value in found.options:
         if name in ("-E", "--eval"):
@@ -297,13 +310,16 @@ def _take_make(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
             else:
                 run_file(reader, value, stdin)
     for word in found.operands:
-        name, equals, value = word.text.partition("=")
-        name = name.rstrip(":?+!")
+        variable, equals, text = word.text.partition("=")
+        variable = variable.rstrip(":?+!")
         if not equals:
             continue
-        if name in ("SHELL", ".SHELLFLAGS", "MAKEFLAGS", "MAKE", "MAKEFILES") or "$(" in value or "${" in value or "`" in value:
-            reader.doubt(f"'{name}' makes 'make' run something else")
-        reader.add(Hint(value.replace(HOLE, " ")))
+        if variable in _MAKE_OWN or any(sign in text for sign in ("$(", "${", "`")):
+            reader.doubt(f"'{variable}' makes 'make' run something else")
+        reader.add(Hint(text.replace(HOLE, " ")))
+
+
+_MAKE_OWN = frozenset({"SHELL", ".SHELLFLAGS", "MAKEFLAGS", "MAKE", "MAKEFILES"})
 
 
 # --- other machines and containers -----------------------------------------------------------------------------------
@@ -316,7 +332,11 @@ def _take_ssh(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
     for name, value in found.options:
         if name == "-o":
             key, sign, text = value.text.replace("=", " ", 1).strip().partition(" ")
-            if key.lower() in ("proxycommand", "localcommand", "knownhostscommand", "remotecommand") and sign and text.strip() != "none":
+            if (
+                key.lower() in ("proxycommand", "localcommand", "knownhostscommand", "remotecommand")
+                and sign
+                and text.strip() != "none"
+            ):
                 _read(reader, text)
             elif HOLE in key:
                 reader.doubt("options of 'ssh' are not written out")
@@ -419,7 +439,12 @@ def _take_after(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None
     if dashes >= 0:
         rest = rest[dashes + 1 :]
     elif name in _EXACT:
-        rest = list(parse_options(rest, "p: n: w: --with: --python: --package: --from: --project: --directory: --extra: --group: --env-file:").operands)
+        rest = list(
+            parse_options(
+                rest,
+                "p: n: w: --with: --python: --package: --from: --project: --directory: --extra: --group: --env-file:",
+            ).operands
+        )
     else:
         for number, word in enumerate(rest):
             if not word.is_sure and word.kind == SPLIT:
@@ -428,7 +453,11 @@ def _take_after(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None
                 reader.run(rest[number:], None)
                 break
         for number, word in enumerate(rest):
-            if word.text in ("-c", "--call", "--command", "--entrypoint", "--shell") and number + 1 < len(rest) and name in ("npm", "nix", "vagrant", "gcloud", "docker", "podman"):
+            if (
+                word.text in ("-c", "--call", "--command", "--entrypoint", "--shell")
+                and number + 1 < len(rest)
+                and name in ("npm", "nix", "vagrant", "gcloud", "docker", "podman")
+            ):
                 _read(reader, rest[number + 1].text)
         return
     if rest:
@@ -477,8 +506,21 @@ def _take_editor(reader: Reader, words: list[Word], stdin: Stdin | None) -> None
 
 
 def _take_terminal(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
-    """tmux and screen type what they are given."""
-    quiet = ("ls", "list-sessions", "-ls", "-list", "kill-session", "kill-server", "has-session", "has", "capture-pane", "list-windows", "-V", "display-message")
+    """Tmux and screen type what they are given."""
+    quiet = (
+        "ls",
+        "list-sessions",
+        "-ls",
+        "-list",
+        "kill-session",
+        "kill-server",
+        "has-session",
+        "has",
+        "capture-pane",
+        "list-windows",
+        "-V",
+        "display-message",
+    )
     if len(words) > 1 and words[1].text in quiet:
         return
     reader.doubt("a terminal is given something to type")
@@ -488,8 +530,16 @@ def _take_terminal(reader: Reader, words: list[Word], _stdin: Stdin | None) -> N
 def _take_socket(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
     texts = [word.text for word in words[1:]]
     starts = any(text.upper().startswith(("EXEC", "SYSTEM", "SHELL")) or ",EXEC" in text.upper() for text in texts)
-    starts = starts or any(text[:1] == "-" and text[1:2] != "-" and set(text[1:]) & set("ec") for text in texts if base_name(words[0].text) != "socat")
-    if starts or any(text.startswith(("--ex", "--sh", "--lua")) for text in texts) or any(word.kind == SPLIT for word in words):
+    starts = starts or any(
+        text[:1] == "-" and text[1:2] != "-" and set(text[1:]) & set("ec")
+        for text in texts
+        if base_name(words[0].text) != "socat"
+    )
+    if (
+        starts
+        or any(text.startswith(("--ex", "--sh", "--lua")) for text in texts)
+        or any(word.kind == SPLIT for word in words)
+    ):
         reader.doubt("a connection is tied to a program")
         reader.add(Hint(_join(words[1:])))
 
@@ -519,7 +569,10 @@ def _take_apt(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
 
 
 def _take_rpm(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
-    if any(word.text.startswith(("-E", "--eval", "-D", "--define", "--pipe", "--macros", "--rcfile", "--load")) for word in words[1:]):
+    if any(
+        word.text.startswith(("-E", "--eval", "-D", "--define", "--pipe", "--macros", "--rcfile", "--load"))
+        for word in words[1:]
+    ):
         reader.doubt("settings of a package manager may start something")
         reader.add(Hint(_join(words[1:])))
 
@@ -532,7 +585,10 @@ def _take_compiler(reader: Reader, words: list[Word], _stdin: Stdin | None) -> N
 
 def _take_gh(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
     texts = [word.text for word in words[1:3]]
-    if texts[:1] in (["alias"], ["extension"], ["ext"]) and texts[1:] not in (["list"], ["ls"]) or texts == ["config", "set"]:
+    if (texts[:1] in (["alias"], ["extension"], ["ext"]) and texts[1:] not in (["list"], ["ls"])) or texts == [
+        "config",
+        "set",
+    ]:
         reader.doubt("'gh' is told what to run")
         reader.add(Hint(_join(words[1:])))
 
@@ -551,7 +607,7 @@ def _take_fd(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
 
 
 def _take_entr(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
-    rest = [word for word in words[1:]]
+    rest = list(words[1:])
     while rest and rest[0].text[:1] == "-":
         shell = "s" in rest[0].text
         rest = rest[1:]
@@ -559,7 +615,9 @@ def _take_entr(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
             _read(reader, rest[0].text)
             return
     if rest:
-        reader.run([Word(word.text.replace("/_", HOLE) if word.text == "/_" else word.text, word.kind) for word in rest], None)
+        reader.run(
+            [Word(word.text.replace("/_", HOLE) if word.text == "/_" else word.text, word.kind) for word in rest], None
+        )
 
 
 def find_command(words: Sequence[Word]) -> str:
@@ -568,16 +626,19 @@ def find_command(words: Sequence[Word]) -> str:
     return found.text if found else ""
 
 
+_EDITORS = read_names("vi vim nvim ex view vimdiff rvim rview gvim emacs emacsclient nano pico joe micro hx kak")
+_DOUBTFUL = read_names("crontab fc run-mailcap xdg-open capsh pexec run-parts incrontab anacron debugfs")
 HANDLERS: dict[str, Callable[[Reader, list[Word], Stdin | None], None]] = {
-    "git": _take_git, "make": _take_make, "gmake": _take_make, "ssh": _take_ssh, "slogin": _take_ssh, "autossh": _take_ssh, "mosh": _take_ssh,
+    "git": _take_git, "make": _take_make, "gmake": _take_make, "ssh": _take_ssh,
+    "slogin": _take_ssh, "autossh": _take_ssh, "mosh": _take_ssh,
     "scp": _take_ssh, "sftp": _take_ssh,
     **dict.fromkeys(_AFTER, _take_after),
     **dict.fromkeys(("npx", "bunx", "pnpx", "uvx"), _take_npx),
-    **dict.fromkeys(("vi", "vim", "nvim", "ex", "view", "vimdiff", "rvim", "rview", "gvim", "emacs", "emacsclient", "nano", "pico", "joe", "micro", "hx", "kak"), _take_editor),
+    **dict.fromkeys(_EDITORS, _take_editor),
     **dict.fromkeys(("tmux", "screen", "zellij", "dtach", "abduco"), _take_terminal),
     **dict.fromkeys(("socat", "nc", "ncat", "netcat"), _take_socket),
     **dict.fromkeys(("at", "batch"), _take_later),
-    **dict.fromkeys(("crontab", "fc", "ltrace-cmd", "run-mailcap", "xdg-open", "capsh", "pexec", "run-parts", "incrontab", "anacron", "debugfs"), _take_doubtful),
+    **dict.fromkeys(_DOUBTFUL, _take_doubtful),
     **dict.fromkeys(("apt", "apt-get", "aptitude", "apt-cache"), _take_apt),
     **dict.fromkeys(("rpm", "rpmbuild"), _take_rpm),
     **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++", "cpp", "gfortran"), _take_compiler),
