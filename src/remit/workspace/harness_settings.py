@@ -16,6 +16,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import InputError, RemitError
+from remit.lazy import lazy
 from remit.workspace.files import name_half_written, tell_failure
 from remit.workspace.git.process import run
 from remit.workspace.git.repository import find_repository
@@ -48,8 +49,8 @@ if TYPE_CHECKING:
     from remit.workspace.settings_text import Node
 
 MAX_BYTES = 1024 * 1024
-GUARD = " || exit 2"
-"""How a guarding hook's command line ends: a hook that is killed blocks, too."""
+_GUARD = lazy(r" \|\| (?:exit 2|\{ echo '[^']{0,200}' >&2; exit 2; \})\Z")
+"""How a guarding hook's command line ends: a hook that is killed blocks, too. Codex wants a word on standard error."""
 PROGRAM = "/remit/doors/hook.py"
 COMMAND = "remit hook"
 SERVERS = ("mcpServers", "mcp")
@@ -112,7 +113,7 @@ def split_command(command: object) -> list[str] | None:
     """The words of a command line of Remit's; None for anybody else's."""
     if not isinstance(command, str) or "remit" not in command:
         return None
-    plain = command.removesuffix(GUARD)
+    plain = _GUARD.sub("", command)
     if plain == COMMAND:
         return plain.split()
     try:
