@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit import contract
@@ -85,8 +84,7 @@ def judge_answer(
     words: Mapping[str, Status],
 ) -> Judgement:
     """Judge a final message against the tree it was to change."""
-    root = Path(scene.root)
-    manifest = Path(scene.manifest) if scene.manifest else None
+    root, manifest = scene.root, scene.manifest or None
     reading = contract.read_message(text, dialect=dialect, expectation=expectation, words=words)
     if reading.payload is None:
         reading = follow_to_file(reading, root, dialect) or reading
@@ -94,7 +92,7 @@ def judge_answer(
         contract.attach_entry(reading, _find_entry(scene))
     facts = look_at_artifacts(reading, root, manifest)
     verdict = contract.judge(reading, evidence=facts, findings_text=load_findings(facts, root, manifest))
-    bases = tuple(os.fspath(base) for base in find_bases(reading, root, manifest))
+    bases = find_bases(reading, root, manifest)
     grades = grade_artifacts(
         facts, before=scene.before, root=scene.root, bases=bases, tool_ledger=_list_writes(scene.root, scene.tools)
     )

@@ -104,9 +104,7 @@ def find_places(home: Home, settings: Settings) -> Places:
     base = manifest.rpartition("/")[0]
 
     def look(path: str) -> ArtifactFacts | None:
-        from pathlib import Path  # noqa: PLC0415 - only for an entry of the manifest
-
-        return inspect_artifacts((path,), root=Path(home.root), bases=(Path(base), Path(home.root)))[path]
+        return inspect_artifacts((path,), root=home.root, bases=(base, home.root))[path]
 
     return Places(
         tasks=None if folder is None else TaskStore(home, folder),

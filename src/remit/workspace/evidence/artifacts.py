@@ -38,7 +38,9 @@ class Found(NamedTuple):
     mode: int = 0
 
 
-def inspect_artifacts(paths: Iterable[str], *, root: Path, bases: tuple[Path, ...]) -> dict[str, ArtifactFacts]:
+def inspect_artifacts(
+    paths: Iterable[str], *, root: str | Path, bases: Iterable[str | Path]
+) -> dict[str, ArtifactFacts]:
     """Look at each claimed path below the first of the bases that has it; it must end inside that base or the root."""
     prepared = prepare_bases(root, bases)
     return {path: find_artifact(path, prepared).facts for path in dict.fromkeys(paths)}

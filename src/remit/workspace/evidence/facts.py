@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from remit import contract
 from remit.contract.dialects import HYPER, MANIFEST
-from remit.contract.extract import find_return_files
 from remit.workspace.evidence.artifacts import inspect_artifacts
 from remit.workspace.files import load_bytes
 
@@ -20,19 +19,23 @@ if TYPE_CHECKING:
 
     from remit.model import ArtifactFacts
 
+    Folder = str | Path
+
 HYPER_VARIABLE = "HYPER_WORKSPACE_ROOT"
 """The environment variable that names the folder where `hyper` paths start (R3.3)."""
 _MAX_BYTES = 1024 * 1024
 
 
-def follow_to_file(reading: contract.Reading, root: Path, dialect: str | None) -> contract.Reading | None:
+def follow_to_file(reading: contract.Reading, root: Folder, dialect: str | None) -> contract.Reading | None:
     """A message may name a return file instead of holding a return; only an issued session id makes it its own."""
+    from remit.contract.extract import find_return_files  # noqa: PLC0415 - a clean message needs none of this
+
     named = find_return_files(reading.text) if reading.expectation.session_id is not None else []
     for name in reversed(named):
         facts = inspect_artifacts((name,), root=root, bases=(root,))[name]
         if facts.state == "file" and (facts.size_bytes or 0) <= _MAX_BYTES:
-            found = contract.read_message(load_bytes(root / name), dialect=dialect, expectation=reading.expectation,
-                                          words=reading.words)  # fmt: skip
+            found = contract.read_message(load_bytes(os.path.join(root, name)), dialect=dialect,
+                                          expectation=reading.expectation, words=reading.words)  # fmt: skip
             if found.payload is not None:
                 found.transport = "file"
                 found.located = False  # its places are places in that file
@@ -40,30 +43,32 @@ def follow_to_file(reading: contract.Reading, root: Path, dialect: str | None) -
     return None
 
 
-def find_bases(reading: contract.Reading, root: Path | None, manifest: Path | None) -> tuple[Path, ...]:
+def find_bases(reading: contract.Reading, root: Folder | None, manifest: Folder | None) -> tuple[str, ...]:
     """Where the dialect's paths start: beside the manifest, in hyper's own workspace, at the root."""
-    bases: tuple[Path, ...] = () if root is None else (root,)
+    bases = () if root is None else (os.fspath(root),)
     if reading.dialect is MANIFEST and manifest is not None:
-        return (manifest.parent, *bases)
+        return (os.path.dirname(manifest), *bases)
     if reading.dialect is HYPER and root is not None and (own := os.environ.get(HYPER_VARIABLE)):
-        return (root / own, root)  # a relative one starts at the root, wherever this process does
+        return (os.path.join(root, own), *bases)  # a relative one starts at the root, wherever this process does
     return bases
 
 
-def look_at_artifacts(reading: contract.Reading, root: Path | None, manifest: Path | None) -> dict[str, ArtifactFacts]:
+def look_at_artifacts(
+    reading: contract.Reading, root: Folder | None, manifest: Folder | None
+) -> dict[str, ArtifactFacts]:
     """What is at each path that a return claims."""
     bases = find_bases(reading, root, manifest)
     if root is None:
-        root = manifest.parent if reading.dialect is MANIFEST and manifest is not None else None
+        root = os.path.dirname(manifest) if reading.dialect is MANIFEST and manifest is not None else None
     return {} if root is None else inspect_artifacts(tuple(reading.paths), root=root, bases=bases)
 
 
-def load_findings(evidence: dict[str, ArtifactFacts], root: Path | None, manifest: Path | None) -> str | None:
+def load_findings(evidence: dict[str, ArtifactFacts], root: Folder | None, manifest: Folder | None) -> str | None:
     """The text of the findings file, where the manifest's entry names one that is there."""
     if manifest is None:
         return None
     for path, facts in evidence.items():
-        for base in (manifest.parent, root):
-            if facts.state == "file" and base is not None and (base / path).is_file():
-                return load_bytes(base / path, max_bytes=_MAX_BYTES).decode("utf-8", "replace")
+        for base in (os.path.dirname(manifest), root):
+            if facts.state == "file" and base is not None and os.path.isfile(file := os.path.join(base, path)):
+                return load_bytes(file, max_bytes=_MAX_BYTES).decode("utf-8", "replace")
     return None
