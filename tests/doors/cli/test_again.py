@@ -16,7 +16,7 @@ from tests.doors.cli.test_lint import git, put
 from tests.doors.work import detach, list_rows, load, wait_until
 
 if TYPE_CHECKING:
-    from tests.doors.conftest import Remit
+    from tests.doors.conftest import Inside, Remit
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
 
@@ -143,33 +143,32 @@ def test_a_worktree_is_gone_on_with_where_it_is(remit: Remit, harness: Harness) 
     assert "Go on with this work" not in resumed[2]
 
 
-@pytest.mark.slow
-def test_what_cannot_go_on_is_refused_with_what_can_be_done(remit: Remit, agent: ScriptedAgent) -> None:
+def test_what_cannot_go_on_is_refused_with_what_can_be_done(inside: Inside, agent: ScriptedAgent) -> None:
     def resume() -> str:
-        ended = remit("resume", "-")
+        ended = inside("resume", "-")
         assert (ended.code, ended.out) == (2, b"")
         return ended.complaint
 
     command = ScriptedAgent(Path(agent.program).parent, "liar").lies().command
-    failed = load(remit("run", "-", "x", "--command", command, "--json"))["session_id"]
+    failed = load(inside("run", "-", "x", "--command", command, "--json"))["session_id"]
     assert resume() == f"{failed} failed, and left nothing to go on with; start it anew: remit retry {failed}"
-    partial = load(remit("run", "-", "x", "--command", agent.obeys(status="partial").command, "--json"))
+    partial = load(inside("run", "-", "x", "--command", agent.obeys(status="partial").command, "--json"))
     told = f"the runner command cannot take up a session again; start it anew: remit retry {partial['session_id']}"
     assert resume() == told
     done = ScriptedAgent(Path(agent.program).parent, "done").obeys({"other.md": "# Other"}).command
-    remit("run", "-", "x", "--command", done)
+    inside("run", "-", "x", "--command", done)
     assert "is completed; what is to be done besides is new work: remit run" in resume()
-    assert len(list_rows(remit.folder)) == 3
+    assert len(list_rows(inside.folder)) == 3
 
 
 @pytest.mark.slow
-def test_what_is_open_is_neither_resumed_nor_retried(remit: Remit, agent: ScriptedAgent) -> None:
-    session = detach(remit, agent.hangs(), until="hung")
+def test_what_is_open_is_neither_resumed_nor_retried(inside: Inside, agent: ScriptedAgent) -> None:
+    session = detach(inside, agent.hangs(), until="hung")
     for command in ("resume", "retry"):
-        ended = remit(command, session)
+        ended = inside(command, session)
         assert (ended.code, ended.out) == (2, b"")
         assert ended.complaint.startswith(f"{session} is not over; wait for it, or end it: remit wait")
-    remit("cancel", session)
+    inside("cancel", session)
 
 
 # Anew
@@ -198,37 +197,36 @@ def test_retry_asks_for_the_same_with_other_limits(remit: Remit, agent: Scripted
 
 
 @pytest.mark.slow
-def test_retry_can_be_left_to_itself(remit: Remit, agent: ScriptedAgent) -> None:
-    remit("run", "-", "x", "--command", agent.obeys().command)
-    ended = remit("retry", "-", "--detach", "--json")
+def test_retry_can_be_left_to_itself(inside: Inside, agent: ScriptedAgent) -> None:
+    inside("run", "-", "x", "--command", agent.obeys().command)
+    ended = inside("retry", "-", "--detach", "--json")
     assert ended.code == 0, ended
-    waited = remit("wait", load(ended)["session_id"], "--json")
-    assert load(waited)["session_id"] == list_rows(remit.folder)[0].session_id
+    waited = inside("wait", load(ended)["session_id"], "--json")
+    assert load(waited)["session_id"] == list_rows(inside.folder)[0].session_id
     assert len(agent.did("began")) == 2
 
 
 # Logs
 
 
-@pytest.mark.slow
-def test_logs_of_a_program_are_what_it_printed_without_secrets(remit: Remit, agent: ScriptedAgent) -> None:
+def test_logs_of_a_program_are_what_it_printed_without_secrets(inside: Inside, agent: ScriptedAgent) -> None:
     key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAKC\n-----END RSA PRIVATE KEY-----\n"
     agent.says(f"\x1b[2Jtoken {SECRET}\n{key}after\n").floods(100, stream="err").returns(status="blocked")
-    remit("run", "-", "x", "--command", agent.command)
-    ended = remit("logs")
+    inside("run", "-", "x", "--command", agent.command)
+    ended = inside("logs")
     assert ended.code == 0
     lines = ended.text.splitlines()
     assert lines[0] == "<U+001B>[2Jtoken [redacted github]"
     assert lines[lines.index("after") - 1] == "[redacted private key]"
     assert "MIIEow" not in ended.text
     assert '"status": "blocked",' in ended.text
-    raw = remit("logs", "--raw")
+    raw = inside("logs", "--raw")
     assert raw.out.startswith(f"\x1b[2Jtoken {SECRET}\n-----BEGIN".encode())
-    assert len(remit("logs", "--err", "--raw").out) >= 100
-    first = json.loads(remit("logs", "--json").out.splitlines()[0])
+    assert len(inside("logs", "--err", "--raw").out) >= 100
+    first = json.loads(inside("logs", "--json").out.splitlines()[0])
     assert first == {"attempt": 1, "kind": "text", "text": "\x1b[2Jtoken [redacted github]"}
-    assert "there is no attempt 2" in remit("logs", "--attempt", "2").complaint
-    assert remit("logs", "--attempt", "1").out == ended.out
+    assert "there is no attempt 2" in inside("logs", "--attempt", "2").complaint
+    assert inside("logs", "--attempt", "1").out == ended.out
 
 
 @pytest.mark.slow

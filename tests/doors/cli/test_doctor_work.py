@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 ROWS = ("delegations", "hangs", "abandoned", "loops", "limits", "returns", "tasks at work")
 
 
+@pytest.fixture
+def remit(inside: Inside) -> Inside:
+    """Nothing here is about how a process begins or ends."""
+    return inside
+
+
 @pytest.fixture(autouse=True)
 def _repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A workspace, and no session of somebody else's around it."""

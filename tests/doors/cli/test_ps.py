@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from tests.doors.conftest import Ended, Inside, Remit
 
 
+@pytest.fixture
+def remit(inside: Inside) -> Inside:
+    """Nothing here is about how a process begins or ends."""
+    return inside
+
+
 @pytest.fixture(autouse=True)
 def _repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A workspace, and no session of somebody else's around it."""
@@ -309,7 +315,6 @@ open("told.json", "w").write(json.dumps(told))
 # All of it
 
 
-@pytest.mark.slow
 def test_show_tells_what_was_claimed_and_what_was_done(remit: Remit, agent: ScriptedAgent) -> None:
     put(remit, "report.md", "from last week\n")
     remit("run", "-", "Write a report.", "--command", agent.lies().command)
@@ -326,7 +331,6 @@ def test_show_tells_what_was_claimed_and_what_was_done(remit: Remit, agent: Scri
     assert "texts" not in told
 
 
-@pytest.mark.slow
 def test_full_has_every_word_but_no_secret_and_no_escape(remit: Remit, agent: ScriptedAgent) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
     agent.says(f"\x1b[2J\x1b]0;owned\x07 my token is {secret}\n").obeys()
@@ -364,7 +368,6 @@ def load_key(folder: Path) -> str:
     return str(key.decode())
 
 
-@pytest.mark.slow
 def test_a_record_without_files_is_shown_as_far_as_it_goes(remit: Remit, agent: ScriptedAgent) -> None:
     remit("run", "-", "Write a report.", "--command", agent.obeys().command)
     home = Home(str(remit.folder))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from remit.workspace.ledger.delegations import Delegation
-    from tests.doors.conftest import Ended, Remit
+    from tests.doors.conftest import Ended, Inside, Remit
 
 PATIENCE_S = 20.0
 
@@ -91,37 +91,35 @@ def test_json_is_all_that_a_program_gets(remit: Remit, agent: ScriptedAgent) -> 
     assert ended.out.count(b"\n") == 1
 
 
-@pytest.mark.slow
-def test_a_commit_that_was_asked_for_is_missed(remit: Remit, agent: ScriptedAgent) -> None:
+def test_a_commit_that_was_asked_for_is_missed(inside: Inside, agent: ScriptedAgent) -> None:
     """Without git there is none; nobody is told who did not ask for it in so many words."""
-    shutil.rmtree(remit.folder / ".git")
-    put(remit, "remit.toml", "[delegate]\ncommit = true\n")
+    shutil.rmtree(inside.folder / ".git")
+    put(inside, "remit.toml", "[delegate]\ncommit = true\n")
     command = agent.obeys().command
-    asked = load(remit("run", "-", "Write a report.", "--command", command, "--commit", "--json"))
+    asked = load(inside("run", "-", "Write a report.", "--command", command, "--commit", "--json"))
     assert [(each["code"], each["severity"]) for each in asked["findings"]] == [("GIT002", "warning")]
     assert asked["status"] == "completed"
-    set_up = load(remit("run", "-", "Write a report.", "--command", command, "--json"))
+    set_up = load(inside("run", "-", "Write a report.", "--command", command, "--json"))
     assert (set_up["status"], set_up["findings"]) == ("completed", [])
 
 
-@pytest.mark.slow
-def test_a_name_that_has_no_file_is_told(remit: Remit, agent: ScriptedAgent) -> None:
+def test_a_name_that_has_no_file_is_told(inside: Inside, agent: ScriptedAgent) -> None:
     """A misspelled agent works without its file; who wants none says so."""
-    put(remit, "agents/researcher.md", PARENT.replace("name: parent", "name: researcher"))
+    put(inside, "agents/researcher.md", PARENT.replace("name: parent", "name: researcher"))
     command = agent.obeys().command
-    ended = remit("run", "reseacher", "Write a report.", "--command", command)
+    ended = inside("run", "reseacher", "Write a report.", "--command", command)
     told = (
         b"warning[ASK001]: no file defines the agent 'reseacher', and the command runs under that name; "
         b"did you mean researcher?\n"
     )
     assert (ended.code, told in ended.err) == (0, True), ended
     for name in ("researcher", "-"):
-        shaped = json.loads(remit("run", name, "Write a report.", "--command", command, "--json").out)
+        shaped = json.loads(inside("run", name, "Write a report.", "--command", command, "--json").out)
         assert "request_findings" not in shaped, name
 
 
-def test_a_program_that_is_not_there_is_named(remit: Remit) -> None:
-    ended = remit("run", "-", "Write a report.", "--command", "no-such-program --quick")
+def test_a_program_that_is_not_there_is_named(inside: Inside) -> None:
+    ended = inside("run", "-", "Write a report.", "--command", "no-such-program --quick")
     assert ended.code == 2
     assert "error[REFUSED]: 'no-such-program' cannot be started: no such file or directory\n" in ended.text
     assert "next: See whether it is on the path\n" in ended.text
@@ -137,8 +135,8 @@ def test_a_prompt_that_is_no_text_is_refused(remit: Remit, agent: ScriptedAgent)
     assert not agent.acts
 
 
-def test_a_lie_is_no_success(remit: Remit, agent: ScriptedAgent) -> None:
-    ended = remit("run", "-", "Write a report.", "--command", agent.lies().command)
+def test_a_lie_is_no_success(inside: Inside, agent: ScriptedAgent) -> None:
+    ended = inside("run", "-", "Write a report.", "--command", agent.lies().command)
     assert ended.code == 1
     assert ended.text.startswith("✗ command: failed · fabricated")
     assert "error[FABRICATED]: " in ended.text
@@ -164,35 +162,34 @@ def test_a_hanging_agent_ends_at_its_time(remit: Remit, agent: ScriptedAgent) ->
         ("echo hello; echo no key >&2; exit 3", "the program ended with exit code 3: no key"),
     ],
 )
-def test_a_crash_says_what_ended_the_program(remit: Remit, script: str, told: str) -> None:
-    envelope = load(remit("run", "-", "Write a report.", "--command", f"sh -c '{script}'", "--json"))
+def test_a_crash_says_what_ended_the_program(inside: Inside, script: str, told: str) -> None:
+    envelope = load(inside("run", "-", "Write a report.", "--command", f"sh -c '{script}'", "--json"))
     assert (envelope["status"], envelope["ending"]) == ("failed", "crashed")
     (fault,) = envelope["errors"]
     assert (fault["code"], fault["message"]) == ("UNKNOWN_ERROR", told)
 
 
-def test_a_runner_without_an_entry_point_says_so(remit: Remit) -> None:
-    ended = remit("run", "-", "Write a report.", "--runner", "python", "--json")
+def test_a_runner_without_an_entry_point_says_so(inside: Inside) -> None:
+    ended = inside("run", "-", "Write a report.", "--runner", "python", "--json")
     assert ended.code == 2
     assert load(ended)["errors"][0]["message"] == "the runner 'python' has no entry point"
 
 
-def test_a_program_that_is_not_there_could_not_run(remit: Remit) -> None:
-    ended = remit("run", "-", "Write a report.", "--command", "no-such-program-anywhere", "--json")
+def test_a_program_that_is_not_there_could_not_run(inside: Inside) -> None:
+    ended = inside("run", "-", "Write a report.", "--command", "no-such-program-anywhere", "--json")
     assert ended.code == 2
     assert load(ended)["ending"] == "refused"
 
 
-@pytest.mark.slow
-def test_limits_that_cannot_be_held_are_told_before_and_afterwards(remit: Remit, agent: ScriptedAgent) -> None:
+def test_limits_that_cannot_be_held_are_told_before_and_afterwards(inside: Inside, agent: ScriptedAgent) -> None:
     limits = ("--max-tokens", "1", "--max-usd", "0.000001", "--max-seconds", "60")
-    ended = remit("run", "-", "Write a report.", "--command", agent.obeys().command, *limits)
+    ended = inside("run", "-", "Write a report.", "--command", agent.obeys().command, *limits)
     for name in ("max_tokens", "max_usd"):
         sentence = f"warning[BUD001]: {name} is not held: the runner 'command' does not tell"
         assert sentence in ended.err.decode()
         assert f"  {sentence}" in ended.text
     assert "max_seconds" not in ended.err.decode()
-    envelope = load(remit("run", "-", "Again.", "--command", agent.obeys().command, "--max-turns", "1", "--json"))
+    envelope = load(inside("run", "-", "Again.", "--command", agent.obeys().command, "--max-turns", "1", "--json"))
     assert [each["code"] for each in envelope["findings"]] == ["BUD001"]
     assert [each["code"] for each in envelope["request_findings"]] == ["BUD001"]
 
@@ -214,12 +211,12 @@ def test_limits_that_cannot_be_held_are_told_before_and_afterwards(remit: Remit,
         (("-", "x", "--comand", "true"), "there is no option --comand; did you mean --command?"),
     ],
 )
-def test_what_cannot_be_is_refused_in_a_sentence(remit: Remit, args: tuple[str, ...], sentence: str) -> None:
-    ended = remit("run", *args)
+def test_what_cannot_be_is_refused_in_a_sentence(inside: Inside, args: tuple[str, ...], sentence: str) -> None:
+    ended = inside("run", *args)
     assert ended.code == 2
     assert sentence in ended.complaint
     assert ended.out == b""
-    assert not (remit.folder / ".remit" / "ledger.db").exists() or list_rows(remit.folder) == []
+    assert not (inside.folder / ".remit" / "ledger.db").exists() or list_rows(inside.folder) == []
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("90s", 90), ("1.5m", 90), ("2h", 7200), ("1d", 86400)])
@@ -236,12 +233,12 @@ def test_the_prompt_can_come_on_standard_input(remit: Remit, agent: ScriptedAgen
     assert row.details["work"] == "Write a report. In two lines."
 
 
-def test_options_become_terms(remit: Remit, agent: ScriptedAgent) -> None:
+def test_options_become_terms(inside: Inside, agent: ScriptedAgent) -> None:
     limits = ("--max-turns", "7", "--max-tokens", "9_000", "--max-usd", "0.5", "--max-seconds", "5m")
     options = ("--timeout", "2m", "--no-commit", "--max-delegations", "0", *limits)
-    ended = remit("run", "-", "Write a report.", "--command", agent.obeys().command, *options)
+    ended = inside("run", "-", "Write a report.", "--command", agent.obeys().command, *options)
     assert ended.code == 0, ended.err
-    details = list_rows(remit.folder)[0].details
+    details = list_rows(inside.folder)[0].details
     assert details["timeout_s"] == 120
     assert details["commits"] is False
     assert details["budget"] == {
@@ -249,12 +246,11 @@ def test_options_become_terms(remit: Remit, agent: ScriptedAgent) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.slow
-def test_a_task_is_told_to_the_agent(remit: Remit, agent: ScriptedAgent) -> None:
-    assert remit("task", "new", "Measure the uploads").code == 0
-    ended = remit("run", "-", "Begin.", "--task", "1", "--command", agent.obeys().command, "--json")
+def test_a_task_is_told_to_the_agent(inside: Inside, agent: ScriptedAgent) -> None:
+    assert inside("task", "new", "Measure the uploads").code == 0
+    ended = inside("run", "-", "Begin.", "--task", "1", "--command", agent.obeys().command, "--json")
     assert ended.code == 0, ended
-    assert list_rows(remit.folder)[0].task_number == 1
+    assert list_rows(inside.folder)[0].task_number == 1
 
 
 # Ended by signals
@@ -476,11 +472,11 @@ def test_detached_it_goes_on_by_itself(remit: Remit, agent: ScriptedAgent) -> No
     assert len(agent.did("began")) == 1
 
 
-def test_a_refusal_is_told_before_it_is_detached(remit: Remit) -> None:
-    ended = remit("run", "-", "x", "--runner", "nobody", "--detach")
+def test_a_refusal_is_told_before_it_is_detached(inside: Inside) -> None:
+    ended = inside("run", "-", "x", "--runner", "nobody", "--detach")
     assert ended.code == 2
     assert "nobody" in ended.complaint
-    assert list((remit.folder / ".remit" / "brokers").iterdir()) == []
+    assert list((inside.folder / ".remit" / "brokers").iterdir()) == []
 
 
 RECOVERING = """
@@ -526,9 +522,9 @@ def test_who_is_driven_is_not_driven_again(remit: Remit, agent: ScriptedAgent) -
     process.communicate(timeout=PATIENCE_S)
 
 
-def test_the_driver_is_not_shown(remit: Remit) -> None:
-    assert " drive" not in remit("--help").text
-    assert "did you mean 'drive'" not in remit("driv").complaint
+def test_the_driver_is_not_shown(inside: Inside) -> None:
+    assert " drive" not in inside("--help").text
+    assert "did you mean 'drive'" not in inside("driv").complaint
 
 
 # What there is to say of the request
@@ -546,14 +542,13 @@ version: 1.0.0
 """
 
 
-@pytest.mark.slow
-def test_what_is_wrong_with_the_request_is_told_aside(remit: Remit, agent: ScriptedAgent) -> None:
-    put(remit, ".opencode/agent/subagents/reporter.md", AGENT)
+def test_what_is_wrong_with_the_request_is_told_aside(inside: Inside, agent: ScriptedAgent) -> None:
+    put(inside, ".opencode/agent/subagents/reporter.md", AGENT)
     command = agent.obeys().command
-    ended = remit("run", "reporter", "Write.", "--input", "topic=seas", "--input", "colour=red", "--command", command)
+    ended = inside("run", "reporter", "Write.", "--input", "topic=seas", "--input", "colour=red", "--command", command)
     assert b"warning[INP003]: the agent knows no input 'colour'" in ended.err, ended.err
     told = load(
-        remit(
+        inside(
             "run",
             "reporter",
             "Write.",
@@ -569,8 +564,8 @@ def test_what_is_wrong_with_the_request_is_told_aside(remit: Remit, agent: Scrip
     assert [each["code"] for each in told["request_findings"]] == ["INP003"]
 
 
-def test_an_input_that_is_missing_is_a_refusal(remit: Remit) -> None:
-    put(remit, ".opencode/agent/subagents/reporter.md", AGENT)
-    ended = remit("run", "reporter", "Write.", "--command", "true")
+def test_an_input_that_is_missing_is_a_refusal(inside: Inside) -> None:
+    put(inside, ".opencode/agent/subagents/reporter.md", AGENT)
+    ended = inside("run", "reporter", "Write.", "--command", "true")
     assert ended.code == 2
     assert "topic" in ended.complaint

@@ -16,9 +16,15 @@ from tests.doors.work import list_rows, load, wait_until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.doors.conftest import Remit
+    from tests.doors.conftest import Inside, Remit
 
 AGENT = "---\nname: {kind}er\ndescription: Does it.\nagent_type: {kind}\nversion: 1.0.0\n---\n# Do it\n"
+
+
+@pytest.fixture
+def remit(inside: Inside) -> Inside:
+    """Nothing here is about how a process begins or ends."""
+    return inside
 
 
 @pytest.fixture
@@ -57,7 +63,6 @@ def move(remit: Remit, marker: str) -> None:
     assert ended.code == 0, ended.err
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "marker"), [("research", "RESEARCHED"), ("implementation", "COMPLETED")])
 def test_the_task_is_moved_by_the_agents_kind(remit: Remit, agent: ScriptedAgent, kind: str, marker: str) -> None:
     """R1.30."""
@@ -67,7 +72,6 @@ def test_the_task_is_moved_by_the_agents_kind(remit: Remit, agent: ScriptedAgent
     assert f"status: task 1 was NOT STARTED and is {marker}" in told["notes"]
 
 
-@pytest.mark.slow
 def test_of_what_moves_no_task_it_is_told(remit: Remit, agent: ScriptedAgent) -> None:
     told = run(remit, agent, "utility")
     assert get_marker(remit.folder) == "NOT STARTED"
@@ -78,7 +82,6 @@ def test_of_what_moves_no_task_it_is_told(remit: Remit, agent: ScriptedAgent) ->
     assert "task 1 is NOT STARTED" not in shown
 
 
-@pytest.mark.slow
 def test_who_does_not_complete_leaves_it_where_it_can_be_taken_up(remit: Remit, other: ScriptedAgent) -> None:
     told = run(remit, other.lies(), "research")
     assert told["status"] == "failed"
@@ -86,7 +89,6 @@ def test_who_does_not_complete_leaves_it_where_it_can_be_taken_up(remit: Remit, 
     assert "status: task 1 was NOT STARTED and is RESEARCHING" in told["notes"]
 
 
-@pytest.mark.slow
 def test_a_move_that_may_not_be_refuses_no_work(remit: Remit, agent: ScriptedAgent) -> None:
     move(remit, "researching")
     move(remit, "researched")
@@ -123,7 +125,6 @@ def test_a_task_that_somebody_works_on_stays_theirs(remit: Remit, agent: Scripte
     remit("wait", first)
 
 
-@pytest.mark.slow
 def test_the_agent_is_told_the_marker_that_the_task_has_then(remit: Remit, agent: ScriptedAgent) -> None:
     run(remit, agent, "research")
     text = remit("show", list_rows(remit.folder)[0].session_id, "--full").text

@@ -13,7 +13,7 @@ from tests.doors.cli.test_lint import put
 from tests.doors.work import list_rows
 
 if TYPE_CHECKING:
-    from tests.doors.conftest import Remit
+    from tests.doors.conftest import Inside, Remit
 
 RECORDING = """---
 name: recorder
@@ -29,7 +29,12 @@ Write {{OUTPUT_DIR}}/{{DATE}}_{{TOPIC_SLUG}}.md for task {{TASK_ID}}, in {{COLOU
 """
 
 
-@pytest.mark.slow
+@pytest.fixture
+def remit(inside: Inside) -> Inside:
+    """Nothing here is about how a process begins or ends."""
+    return inside
+
+
 def test_tokens_of_the_agents_own_file_are_filled_or_it_is_not_started(remit: Remit) -> None:
     """R4.11, C15."""
     put(remit, ".opencode/agent/subagents/recorder.md", RECORDING)

@@ -15,7 +15,13 @@ from tests.doors.work import load
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.doors.conftest import Remit
+    from tests.doors.conftest import Inside, Remit
+
+
+@pytest.fixture
+def remit(inside: Inside) -> Inside:
+    """Nothing here is about how a process begins or ends."""
+    return inside
 
 
 @pytest.fixture(autouse=True)
