@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 PACKAGE = Path(remit.__file__).parent
 HOOK = (sys.executable, "-I", "-S", str(PACKAGE / "doors" / "hook.py"))
-_TRUSTING = "--dangerously-bypass-hook-trust"
+TRUSTING = "--dangerously-bypass-hook-trust"
+"""Codex passes hooks over in silence that nobody has agreed to."""
 _FETCHED = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
 """What makes opencode believe that it has fetched already what it would wait for, and without a network wait long."""
 
@@ -64,22 +65,32 @@ def _register_opencode(stage: Stage, words: tuple[str, ...]) -> None:
     text = (PACKAGE / "harness_files" / "opencode" / "remit.js").read_text()
     stage.write_agent(".opencode/plugin/remit.js", text.replace('["remit", "hook"]', json.dumps(words)))
     for folder in (stage.root / ".opencode", stage.home / ".config" / "opencode"):
-        (folder / "node_modules").mkdir(parents=True)
+        (folder / "node_modules").mkdir(parents=True, exist_ok=True)
         (folder / "package-lock.json").write_text(json.dumps(_FETCHED))
 
 
+def compile_agents(stage: Stage, text: str, **targets: str) -> None:
+    """Agents of the standard, each with whom it may call, as the harness wants them."""
+    for name, target in targets.items():
+        for native in (f".claude/agents/{name}.md", f".codex/agents/{name}.toml"):
+            (stage.root / native).unlink(missing_ok=True)  # what it has not made, Remit does not write over
+        stage.write_agent(f"agents/{name}.md", text.format(name=name, target=target))
+    words = (str(stage.programs / "remit"), "compile", "--to", stage.cli)
+    subprocess.run(words, cwd=stage.root, check=True, capture_output=True)
+
+
 def converse(stage: Stage, script: str, *args: str, environ: dict[str, str] | None = None) -> Session:
-    """Let the harness itself play a script from its first word to its last."""
+    """Let the harness itself play a script from its first word to its last, in the stage's environment or another."""
     program = find_cli(stage.cli)
     assert program is not None
     prompt = f"{stage.mark(script)} Do it."
     words = {
         "claude": (program, "-p", prompt, "--output-format=stream-json", "--verbose", *_free_claude(args)),
-        "codex": (program, "exec", "--json", "--skip-git-repo-check", _TRUSTING, *args, prompt),
+        "codex": (program, "exec", "--json", "--skip-git-repo-check", *args, prompt),
         "opencode": (program, "run", "--format=json", *args, prompt),
     }[stage.cli]
     with subprocess.Popen(
-        words, cwd=stage.root, env=stage.environ | {"IS_SANDBOX": "1"} | (environ or {}), start_new_session=True,
+        words, cwd=stage.root, env=(environ or stage.environ) | {"IS_SANDBOX": "1"}, start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         try:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
 from remit.testing import ScriptedModel, call, fail, say
-from tests.harnesses.refereed import converse, find_envelopes, get_report, list_delegations, list_results, register
+from tests.harnesses.refereed import (
+    compile_agents,
+    converse,
+    find_envelopes,
+    get_report,
+    list_delegations,
+    list_results,
+    register,
+)
 from tests.harnesses.stage import Stage, give, make_stage
 
 if TYPE_CHECKING:
@@ -110,16 +117,6 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
         assert stage.list_living() == []
 
 
-def compile_agents(stage: Stage, **targets: str) -> None:
-    """Agents of the standard, each with whom it may call, as Claude Code wants them."""
-    (stage.root / ".claude" / "agents" / "scribe.md").unlink()
-    for name, target in targets.items():
-        stage.write_agent(f".opencode/agent/{name}.md", STANDARD.format(name=name, target=target))
-    subprocess.run(
-        [stage.programs / "remit", "compile", "--to", "claude"], cwd=stage.root, check=True, capture_output=True
-    )
-
-
 def test_a_bad_return_is_blocked_and_corrected(stage: Stage) -> None:
     assert converse(stage, "main").exit_code == 0
     (row,) = list_delegations(stage)
@@ -150,7 +147,7 @@ def test_a_liar_is_rejected(stage: Stage) -> None:
 
 
 def test_what_is_denied_does_not_run_though_everything_is_permitted(stage: Stage) -> None:
-    compile_agents(stage, scribe="nobody")
+    compile_agents(stage, STANDARD, scribe="nobody")
     settings = (stage.root / "remit.toml").read_text()
     converse(stage, "forbidden", "--permission-mode=bypassPermissions")
     assert not (stage.root / "reached").exists()
@@ -165,7 +162,9 @@ def test_what_is_denied_does_not_run_though_everything_is_permitted(stage: Stage
 
 
 def test_a_fourth_level_an_ancestor_and_a_stranger_are_refused(stage: Stage) -> None:
-    compile_agents(stage, first="second", second="third", third="fourth, first", fourth="fifth", stranger="fifth")
+    compile_agents(
+        stage, STANDARD, first="second", second="third", third="fourth, first", fourth="fifth", stranger="fifth"
+    )
     converse(stage, "deep")
     rows = [(row.agent, row.depth) for row in list_delegations(stage)]
     assert rows == [("first", 1), ("second", 2), ("third", 3)]

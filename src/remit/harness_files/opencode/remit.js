@@ -61,6 +61,7 @@ const sanitize = (name) => name.replace(/[^a-zA-Z0-9_-]/g, "_")
 export const Remit = async ({ client, directory }) => {
   const known = new Map() // session → { root, agent, child }
   const greeted = new Set() // sessions whose first message was told
+  const prompts = new Map() // call → the words of whoever called, before something was added for the subagent
 
   async function findSession(id) {
     if (known.has(id)) return known.get(id)
@@ -159,6 +160,12 @@ export const Remit = async ({ client, directory }) => {
       }
     },
 
+    // What the subagent was told besides is none of the caller's context, where opencode would keep it.
+    "experimental.chat.messages.transform": async (_, { messages }) => {
+      for (const part of messages.flatMap((message) => message.parts))
+        if (prompts.has(part.callID) && part.state?.input) part.state.input.prompt = prompts.get(part.callID)
+    },
+
     "tool.execute.before": async (input, output) => {
       let session = null
       let answer = {}
@@ -175,7 +182,9 @@ export const Remit = async ({ client, directory }) => {
       // There is nobody whom a plugin could ask.
       if (["deny", "ask"].includes(decision.permissionDecision) || answer.decision === "block")
         throw new Error(decision.permissionDecisionReason ?? answer.reason ?? "Remit refused this call")
-      Object.assign(output.args, decision.updatedInput ?? {})
+      if (!decision.updatedInput) return
+      prompts.set(input.callID, output.args.prompt)
+      Object.assign(output.args, decision.updatedInput)
     },
 
     "tool.execute.after": async (input, output) => {

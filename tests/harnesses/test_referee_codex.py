@@ -1,0 +1,203 @@
+"""Codex starts its own subagents, with Remit in its hooks: the real program, and a scripted model."""
+
+from __future__ import annotations
+
+import json
+import select
+import subprocess
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from remit.testing import ScriptedModel, call, find_cli, say
+from tests.harnesses.refereed import (
+    TRUSTING,
+    compile_agents,
+    converse,
+    get_report,
+    list_delegations,
+    list_results,
+    register,
+)
+from tests.harnesses.stage import WAIT_S, Stage, give, make_stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from remit.testing import Turn
+
+pytestmark = pytest.mark.slow
+
+AGENT = 'name = "{name}"\ndescription = "Does its part"\ndeveloper_instructions = "This is {name}."\n'
+STANDARD = """\
+---
+name: {name}
+version: 1.0.0
+description: "Does its part"
+mode: subagent
+agent_type: implementation
+temperature: 0.2
+tools:
+  read: true
+  write: true
+  bash: true
+  task: true
+permissions:
+  deny:
+    - bash: ["touch", "rm -rf"]
+delegation:
+  max_depth: 3
+  can_delegate_to: [{target}]
+---
+
+# {name}
+
+This is {name}.
+"""
+REPORT = call("bash", command="echo '# Report' > report.md")
+PATCH = "apply_patch <<'END'\n*** Begin Patch\n*** Add File: remit.toml\n+[referee]\n*** End Patch\nEND"
+
+
+def ask(script: str, agent: str = "scribe") -> Turn:
+    """A call of a subagent that plays a script."""
+    return call("spawn_agent", agent_type=agent, message=f"[[play {script}]] Write the report.")
+
+
+def hand(path: str = "report.md") -> Turn:
+    """A turn that sends a return with the id of its session and its agent's name."""
+    return give(path=path).grab(agent=r"You are ([\w-]+), session")
+
+
+WAIT = call("wait_agent", targets=["${child}"], timeout_ms=60_000).grab(child=r'"agent_id":\s*"([^"]+)"')
+SCRIPTS = {
+    "main": [ask("work"), WAIT, say("All is done.")],
+    "work": [REPORT, say("It is all done."), hand()],
+    "lying": [ask("lie"), WAIT, say("All is done.")],
+    "lie": [call("bash", command="true"), hand("never.md")],
+    "forbidden": [ask("reach"), WAIT, say("All is done.")],
+    "reach": [
+        call("bash", command="touch reached"),
+        call("bash", command="x=touch; $x reached"),  # in doubt: Codex would let it happen if it were asked about
+        call("bash", command=PATCH),
+        REPORT,
+        hand(),
+    ],
+    "own": [call("bash", command="touch mine"), say("No return is owed.")],
+    "strange": [ask("work", "nobody"), say("All is done.")],
+}
+
+
+@pytest.fixture(name="stage")
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    with ScriptedModel(SCRIPTS) as model:
+        stage = make_stage("codex", tmp_path, model, monkeypatch)
+        stage.write_agent(".codex/agents/scribe.toml", AGENT.format(name="scribe"))
+        register(stage)
+        yield stage
+        assert stage.list_living() == []
+
+
+def test_the_contract_goes_in_and_a_bad_return_is_blocked_and_corrected(stage: Stage) -> None:
+    assert converse(stage, "main", TRUSTING).exit_code == 0
+    (row,) = list_delegations(stage)
+    assert (row.agent, row.depth, row.runner) == ("scribe", 1, "codex")
+    (first,) = stage.asked("work", 0)
+    assert row.session_id in first
+    assert "What to send back" in first
+    (third,) = stage.asked("work", 2)
+    assert "hook_prompt" in third
+    assert (row.state, row.status, row.outcome) == ("settled", "completed", "accepted")
+    assert [each.path for each in get_report(stage, row).artifacts] == ["report.md"]
+    (told,) = stage.asked("main", 2)
+    assert "What to send back" not in told  # the contract is in the subagent's context alone
+
+
+def test_a_liar_is_rejected(stage: Stage) -> None:
+    converse(stage, "lying", TRUSTING)
+    (row,) = list_delegations(stage)
+    assert (row.status, row.outcome) == ("failed", "fabricated")
+    assert [len(stage.asked("lie", step)) for step in (1, 2, 3, 4)] == [1, 1, 1, 0]
+
+
+def test_what_is_denied_or_in_doubt_does_not_run(stage: Stage) -> None:
+    compile_agents(stage, STANDARD, scribe="nobody")
+    settings = (stage.root / "remit.toml").read_text()
+    converse(stage, "forbidden", TRUSTING)
+    assert not (stage.root / "reached").exists()
+    assert (stage.root / "remit.toml").read_text() == settings
+    assert (stage.root / "report.md").exists()  # the fault is not that nothing runs
+    assert ["Remit" in told for told in list_results(stage, "reach", 4)] == [True, True, True, False]
+    (row,) = list_delegations(stage)
+    assert row.status == "completed"
+
+
+def test_a_persons_own_session_is_in_nobodys_way(stage: Stage) -> None:
+    converse(stage, "own", TRUSTING)
+    assert (stage.root / "mine").exists()
+    assert stage.asked("own", 2) == []
+    assert list_delegations(stage) == []
+
+
+def test_a_killed_hook_blocks_by_its_command_line(stage: Stage) -> None:
+    register(stage, ("sh", "-c", "kill -9 $$"))
+    converse(stage, "own", TRUSTING)
+    assert not (stage.root / "mine").exists()
+    assert "Killed" in list_results(stage, "own", 1)[0]
+
+
+def list_hooks(stage: Stage, environ: dict[str, str]) -> list[dict[str, Any]]:
+    """What Codex itself says of the hooks that it sees."""
+    program = find_cli("codex")
+    assert program is not None
+    opening = {"clientInfo": {"name": "test", "title": "test", "version": "1"}}
+    asked = (
+        {"id": 1, "method": "initialize", "params": opening},
+        {"method": "initialized"},
+        {"id": 2, "method": "hooks/list", "params": {"cwds": [str(stage.root)]}},
+    )
+    end = time.monotonic() + WAIT_S
+    with subprocess.Popen(
+        (program, "app-server"), cwd=stage.root, env=environ, text=True, bufsize=1,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    ) as server:  # fmt: skip
+        assert server.stdin is not None
+        assert server.stdout is not None
+        for each in asked:
+            server.stdin.write(f"{json.dumps(each)}\n")
+        server.stdin.flush()
+        try:
+            while time.monotonic() < end and select.select([server.stdout], [], [], 1) is not None:
+                line = json.loads(server.stdout.readline() or "{}")
+                if line.get("id") == 2:
+                    hooks: list[dict[str, Any]] = line["result"]["data"][0]["hooks"]
+                    return hooks
+        finally:
+            server.kill()
+    raise TimeoutError("Codex did not tell its hooks")
+
+
+def test_without_trust_hooks_are_passed_over_in_silence_and_codex_tells_it_when_asked(stage: Stage) -> None:
+    environ = stage.environ
+    session = converse(stage, "main", environ=environ)
+    assert list_delegations(stage) == []
+    assert "hook" not in session.output + session.errors  # the trap: nothing is said
+    hooks = list_hooks(stage, environ)
+    assert {hook["trustStatus"] for hook in hooks} == {"untrusted"}
+    assert len(hooks) == 8
+    with (stage.home / ".codex" / "config.toml").open("a") as config:
+        for hook in hooks:
+            config.write(f'\n[hooks.state."{hook["key"]}"]\ntrusted_hash = "{hook["currentHash"]}"\n')
+    assert {hook["trustStatus"] for hook in list_hooks(stage, environ)} == {"trusted"}
+    (stage.root / "report.md").unlink()  # else it would be there before the work began
+    converse(stage, "main", environ=environ)
+    (row,) = list_delegations(stage)
+    assert row.status == "completed"
+
+
+def test_a_call_that_starts_nobody_is_closed_with_the_session(stage: Stage) -> None:
+    stage.configure('[referee]\nenforce = "all"\n')
+    converse(stage, "strange", TRUSTING)
+    (row,) = list_delegations(stage)  # Codex says nothing of its own refusal
+    assert (row.agent, row.state, row.status) == ("nobody", "settled", "partial")
