@@ -319,11 +319,21 @@ class Broker:
     def claim_abandoned(self) -> list[str]:
         """Take over every delegation whose broker is gone; the sessions that are this one's now."""
         clear_departed(self.home)
-        now_ms = read_clock_ms()
         rows = list_delegations(self.home.ledger, only_open=True, limit=100_000)
-        rows = [row for row in rows if row.owner != REFEREE or _is_left(row, now_ms)]
         gone = {owner: not is_present(self.home, owner) for owner in {row.owner for row in rows}}
-        return [row.session_id for row in reversed(rows) if gone[row.owner] and claim(self.home.ledger, row, self.id)]
+        left = [row for row in reversed(rows) if gone[row.owner] and self._is_mute(row)]
+        return [row.session_id for row in left if claim(self.home.ledger, row, self.id)]
+
+    def is_left(self, row: Delegation) -> bool:
+        """Whether nobody but a broker will bring a delegation to its end."""
+        return not is_present(self.home, row.owner) and self._is_mute(row)
+
+    @staticmethod
+    def _is_mute(row: Delegation) -> bool:
+        """Whether nothing more is heard of it: a harness tells of a refereed one, until it is judged or long late."""
+        if row.owner != REFEREE or row.state == "settling":
+            return True
+        return read_clock_ms() > (row.deadline_ms or 0) + _GRACE_MS
 
     def recover_soon(self) -> list[asyncio.Task[Envelope]]:
         """Drive what others have left, beside whatever is being done."""
@@ -338,8 +348,3 @@ class Broker:
         error = None if task.cancelled() else task.exception()
         if error is not None and not isinstance(error, RemitError):  # else whoever waits for it tries again
             raise error
-
-
-def _is_left(row: Delegation, now_ms: int) -> bool:
-    """Whether nobody but a broker will bring a refereed delegation to its end: it is judged, or long past its time."""
-    return row.state == "settling" or now_ms > (row.deadline_ms or 0) + _GRACE_MS

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from remit.delegate.report import load_report
 from remit.errors import RemitError, UsageError
 from remit.workspace import sessions
-from remit.workspace.brokers import is_present
 from remit.workspace.ledger.delegations import list_delegations, load_delegation
 from remit.workspace.ledger.slots import claim
 
@@ -64,7 +63,7 @@ class Local:
             if self.broker.has_stopped(row):
                 await self.submit(session_id)
                 continue
-            if not is_present(self.home, row.owner) and claim(self.home.ledger, row, self.id):
+            if self.broker.is_left(row) and claim(self.home.ledger, row, self.id):
                 await self.submit(session_id)
                 continue
             await asyncio.sleep(_LOOK_S)
