@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 META = "io.modelcontextprotocol"
-LISTS = ("tools/list", "resources/templates/list", "ping")
+LISTS = ("tools/list", "resources/templates/list", "resources/list", "ping")
 
 
 def ask(method: str, number: int | str = 1, **params: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
@@ -90,7 +90,7 @@ def test_an_opening_is_answered_as_the_library_does(version: str) -> None:
         assert answer(ask(method), version=own["protocolVersion"]) == expected["result"], method
 
 
-@pytest.mark.parametrize("method", ["server/discover", "tools/list", "resources/templates/list"])
+@pytest.mark.parametrize("method", ["server/discover", *LISTS[:-1]])
 def test_a_request_that_says_its_version_is_answered_as_the_library_does(method: str) -> None:
     for able in (None, {"elicitation": {}, "roots": {"listChanged": True}}):
         asked = stamp(method, able=able)

@@ -11,6 +11,8 @@ from remit.doors.cli.output import complain, say
 from remit.doors.render import ACCEPTED, COULD_NOT_RUN
 from remit.errors import RemitError
 
+_OPENING_S = 0.5
+"""So long the opening of a connection has the machine for itself, before the library is loaded beside it."""
 _INSTALL = "install it with Remit: pip install 'remit[mcp]'"
 
 
@@ -39,6 +41,7 @@ def _serve() -> int:
 
     desk = Desk(Wire.claim())
     Thread(target=desk.run, name="remit-mcp-read", daemon=True).start()
+    desk.wants.wait(_OPENING_S)
     try:
         import asyncio
 

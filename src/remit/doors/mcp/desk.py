@@ -1,9 +1,9 @@
 """The front desk: the messages that open a connection are answered at once, while the library is still loading.
 
 Owns what a harness hears in the first moments. A harness goes on without a server that is slow to answer, and the
-library takes longer to load than some wait. So what every connection begins with, and what does not depend on anything
-but the catalogue, is answered here; all else is kept in its order. Once the library is there it is told the same
-opening, and answers everything from then on. What is unusual is left to it from the start.
+library takes longer to load than some wait. So what every connection begins with is answered here: who this is, and
+what it offers. All else is kept in its order. Once the library is there it is told the same opening, and answers
+everything from then on. What is unusual is left to it from the start.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ class Desk:
         self._kept: list[Message] = []
         self._deliver: Deliver | None = None
         self._is_open = Event()
+        self.wants = Event()
+        """Set once something has come that only the library can answer, or nothing more will come."""
         self._version = ""
         """What was agreed on here."""
         self._has_ended = False
@@ -64,6 +66,7 @@ class Desk:
                 self._take(message)
         with self._turn:
             self._has_ended = True
+        self.wants.set()
         if self._on_end is not None:
             self._on_end()
 
@@ -80,9 +83,14 @@ class Desk:
 
     def _receive(self, message: Message) -> bool:
         """Answer or keep a message that came before the library; whether it was kept for it."""
-        result = answer(message, version=self._version)
+        try:
+            result = answer(message, version=self._version)
+        except Exception:  # noqa: BLE001 - a bug; the library meets it again, and tells
+            result = None
         if result is None:
             self._kept.append(message)
+            if "id" in message:
+                self.wants.set()
             return True
         self.wire.write(render_json({"jsonrpc": "2.0", "id": message["id"], "result": result}))
         if message["method"] == "initialize":
@@ -188,13 +196,17 @@ def _answer_stateless(method: object, params: Mapping[str, Any], meta: Mapping[s
 
 
 def _list(method: object, params: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The lists that are always the same; they have one page."""
+    """The lists of what is offered; they have one page."""
     if "cursor" in params:
         return None
     if method == "tools/list":
         return {"tools": catalogue.list_tools()}
     if method == "resources/templates/list":
         return {"resourceTemplates": catalogue.TEMPLATES}
+    if method == "resources/list":
+        from remit.doors.mcp.resources import list_resources
+
+        return {"resources": list_resources()}
     return {} if method == "ping" else None
 
 

@@ -1,0 +1,110 @@
+"""Claude Code with Remit's server: its tools are there in time, and what they do is held to its limits."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from remit.testing import ScriptedModel, call, say
+from tests.harnesses.refereed import Session, converse, list_delegations, list_results
+from tests.harnesses.stage import Stage, give, make_stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from remit.testing import Turn
+
+pytestmark = pytest.mark.slow
+
+AGENT = "---\nname: {name}\ndescription: Does its part\n---\nThese are the instructions of {name}.\n"
+WAITING = {"MCP_CONNECTION_NONBLOCKING": "0", "MCP_CONNECT_TIMEOUT_MS": "60000"}
+"""A model that plays a script answers sooner than any server starts on a busy machine; a real one does not."""
+NOTES = call("write", path="${root}/notes.md", content="# Notes\n")
+
+
+def delegate(script: str, agent: str, **more: Any) -> Turn:  # noqa: ANN401 - of the tool
+    """A call of the server's tool that has an agent play a script."""
+    prompt = f"[[play {script} root=${{root}}]] Do it."
+    return call("mcp__remit__delegate", agent=agent, prompt=prompt, runner="claude", **more)
+
+
+SCRIPTS = {
+    "main": [call("bash", command="sleep 3"), delegate("work", "scribe"), say("All is done.")],
+    "work": [NOTES, give(path="notes.md")],
+    "lying": [delegate("lie", "scribe"), say("All is done.")],
+    "lie": [call("bash", command="true"), give(path="never.md")],
+    "deep": [delegate("one", "first"), say("All is done.")],
+    "one": [delegate("two", "second"), give(path="")],
+    "two": [delegate("three", "third"), give(path="")],
+    "three": [delegate("four", "fourth"), delegate("four", "first"), give(path="")],
+    "four": [say("This was never to be said.")],
+    "checked": [delegate("checks", "scribe"), say("All is done.")],
+    "checks": [
+        call("mcp__remit__check_return", message="It is all done, and everything works."),
+        NOTES,
+        give(path="notes.md"),
+    ],
+}
+
+
+@pytest.fixture(name="stage")
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    with ScriptedModel(SCRIPTS) as model:
+        stage = make_stage("claude", tmp_path, model, monkeypatch)
+        for name in ("scribe", "first", "second", "third", "fourth"):
+            stage.write_agent(f".claude/agents/{name}.md", AGENT.format(name=name))
+        server = {"command": str(stage.programs / "remit"), "args": ["mcp"]}
+        stage.write_agent(".mcp.json", json.dumps({"mcpServers": {"remit": server}}))
+        stage.write_agent(".claude/settings.json", json.dumps({"enableAllProjectMcpServers": True}))
+        stage.configure('[runners.claude]\nargs = ["--allowedTools=mcp__remit"]\n')
+        yield stage
+        assert stage.list_living() == []
+
+
+def play(stage: Stage, script: str) -> Session:
+    """Let Claude Code play a script, with the server's tools from its first turn on."""
+    return converse(stage, script, environ=stage.environ | WAITING)
+
+
+def load_result(stage: Stage, script: str, step: int = 1, *, at: int = 0) -> dict[str, Any]:
+    """What the server gave a model for a call of its turn before."""
+    told: dict[str, Any] = json.loads(list_results(stage, script, step)[at])
+    return told
+
+
+def test_work_is_delegated_through_the_server(stage: Stage) -> None:
+    """Nothing makes Claude Code wait for servers: it goes on without one that is slow, and this one is there."""
+    session = converse(stage, "main")
+    told = load_result(stage, "main", 2)
+    assert (told["over"], told["envelope"]["status"], told["envelope"]["outcome"]) == (True, "completed", "accepted")
+    assert [each["path"] for each in told["envelope"]["artifacts"]] == ["notes.md"]
+    (row,) = list_delegations(stage)
+    assert (row.agent, row.depth, row.status) == ("scribe", 1, "completed")
+    assert session.exit_code == 0
+
+
+def test_a_liar_is_not_completed(stage: Stage) -> None:
+    play(stage, "lying")
+    envelope = load_result(stage, "lying")["envelope"]
+    assert (envelope["status"], envelope["outcome"]) == ("failed", "fabricated")
+
+
+def test_depth_4_and_a_circle_are_refused(stage: Stage) -> None:
+    play(stage, "deep")
+    assert [(row.agent, row.depth) for row in list_delegations(stage)] == [("first", 1), ("second", 2), ("third", 3)]
+    refused = [list_results(stage, "three", step)[0] for step in (1, 2)]
+    assert "MAX_DEPTH_EXCEEDED" in refused[0]
+    assert "MAX_DEPTH_EXCEEDED" in refused[1] or "CYCLE_DETECTED" in refused[1]
+    assert not stage.asked("four", 0)
+
+
+def test_an_agent_checks_its_own_return(stage: Stage) -> None:
+    """R2.15."""
+    play(stage, "checked")
+    told = load_result(stage, "checks")
+    (row,) = list_delegations(stage)
+    assert (told["accepted"], told["outcome"], told["session_id"]) == (False, "missing", row.session_id)
+    assert row.status == "completed"
