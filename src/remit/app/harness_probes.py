@@ -152,38 +152,51 @@ def _quote_last(text: str) -> str:
 # --- the harness itself ----------------------------------------------------------------------------------------------
 
 
+class _Played(NamedTuple):
+    """What a run has brought."""
+
+    calls: Sequence[Called]
+    trouble: str
+    """Why it did not end well."""
+    trust: Mapping[str, str]
+    """Why Codex passes over hooks, by event."""
+
+
 def _run_live(home: Home, name: str, program: str, lines: Sequence[_Line]) -> Probed:
+    played = _play(home, name, program, lines)
+    off = find_switched_off() if name == "claude" else ""
+    events = [_judge(event, played, off) for event in dict.fromkeys(line.event for line in lines)]
+    notes = _tell_live(home, name, played.calls)
+    if any(played.trust.values()):
+        notes.append(f"to have Codex call them, {render_trust(home.root)}")
+    return Probed(name, is_live=True, version="", events=tuple(events), notes=tuple(notes))
+
+
+def _play(home: Home, name: str, program: str, lines: Sequence[_Line]) -> _Played:
+    """Run the harness in the person's folder, with everything else thrown away afterwards."""
     from remit.workspace.home import Home as OtherHome  # noqa: PLC0415 - only for this
     from remit.workspace.ledger.probes import list_calls  # noqa: PLC0415
     from remit.workspace.probing import make_stage, play_model, run_apart  # noqa: PLC0415
 
-    word = _make_word()
+    word, seconds = _make_word(), LIVE_SECONDS[name]
     with make_stage() as stage:
         other = OtherHome(f"{stage}/root")
         other.make_folder()
-        model = [sys.executable, "-P", "-m", "remit.testing.probe", name, f"{stage}/home"]
-        with play_model(model) as told:
+        with play_model([sys.executable, "-P", "-m", "remit.testing.probe", name, f"{stage}/home"]) as told:
             environ = {**told["environ"], **_mark(other, word)}
             trust = _prepare_codex(home, program, environ) if name == "codex" else {}
             if name == "opencode":
                 _prepare_opencode(environ)
             runs = [
-                run_apart(_render_run(name, program), folder=home.root, environ=environ, given=told["prompts"][script],
-                          seconds=LIVE_SECONDS[name])
-                for script in _list_scripts(lines)
-            ]  # fmt: skip
+                run_apart(_render_run(name, program), folder=home.root, environ=environ, given=prompt, seconds=seconds)
+                for prompt in (told["prompts"][script] for script in _list_scripts(lines))
+            ]
         calls = list_calls(other, word)
         other.close()
-    trouble = next((f"{name} ended with {ran.code}{_quote_last(ran.err)}" for ran in runs[:1] if ran.code), "")
-    if runs[0].code is None:
-        trouble = f"{name} was not done within {LIVE_SECONDS[name]:.0f} s"
-    reasons = _find_reasons(home, name, trust)
-    events = [_judge(event, calls, reasons.get(event, "") or reasons.get("", "") or trouble)
-              for event in dict.fromkeys(line.event for line in lines)]  # fmt: skip
-    notes = _tell_live(home, name, calls)
-    if name == "codex" and any(reasons.values()):
-        notes.append(f"to have Codex call them, {render_trust(home.root)}")
-    return Probed(name, is_live=True, version="", events=tuple(events), notes=tuple(notes))
+    first = runs[0]
+    how = f"ended with {first.code}{_quote_last(first.err)}" if first.code else ""
+    how = f"was not done within {seconds:.0f} s" if first.code is None else how
+    return _Played(calls, f"{name} {how}" if how else "", trust)
 
 
 def _list_scripts(lines: Sequence[_Line]) -> list[str]:
@@ -201,20 +214,15 @@ def _render_run(name: str, program: str) -> list[str]:
     }[name]  # fmt: skip
 
 
-def _judge(event: str, calls: Sequence[Called], why: str) -> ProbedEvent:
-    if any(called.event == event for called in calls):
+def _judge(event: str, played: _Played, off: str) -> ProbedEvent:
+    if off:  # which a run with another home has not seen
+        return ProbedEvent(event, "does not", f"'{off}' switches hooks off")
+    if any(called.event == event for called in played.calls):
         return ProbedEvent(event, "fires")
-    return ProbedEvent(event, "does not", why or "the run brought it about, and no hook was called")
-
-
-def _find_reasons(home: Home, name: str, trust: Mapping[str, str]) -> dict[str, str]:
-    """Why hooks may not be called, by event; under "" why none is."""
-    if name == "codex":
-        return dict(trust)
-    if name == "claude":
-        off = _find_switched_off(home)
-        return {"": f"'{off}' switches hooks off"} if off else {}
-    return {}
+    why = played.trust.get(event, "") or played.trust.get("", "")
+    if played.trouble and not why:
+        return ProbedEvent(event, "not proved", played.trouble)
+    return ProbedEvent(event, "does not", why or "the run ended well, and its hook was not called")
 
 
 def _tell_live(home: Home, name: str, calls: Sequence[Called]) -> list[str]:
@@ -223,21 +231,17 @@ def _tell_live(home: Home, name: str, calls: Sequence[Called]) -> list[str]:
     runs = 2 if name == "claude" else 1
     if len(begun) > runs:
         notes.append("hooks are called more than once for each event: they are installed in more than one place")
-    if name == "claude":
-        off, plugin = _find_switched_off(home), find_plugin(home)
-        notes += [
-            f"'{off}' switches hooks off, which this run has not seen: in your own sessions none is called"
-        ] * bool(off)
-        notes += [f"'{plugin}' switches Remit's plugin on as well: in your own sessions both are called"] * bool(plugin)
+    plugin = find_plugin(home) if name == "claude" else ""
+    if plugin:
+        notes.append(f"'{plugin}' switches Remit's plugin on as well: in your own sessions both are called")
     return notes
 
 
-def _find_switched_off(home: Home) -> str:
-    """The settings file outside of the folder that has Claude Code call no hooks; empty where none does."""
+def find_switched_off() -> str:
+    """The settings file outside of the workspace that has Claude Code call no hooks; empty where none does."""
     from remit.workspace.harness_settings import load_file  # noqa: PLC0415 - only for this
     from remit.workspace.settings_text import scan  # noqa: PLC0415
 
-    del home
     own = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")  # noqa: PTH111 - pathlib costs 8 ms
     for file in (f"{own}/settings.json", _MANAGED):
         folder, _, path = file.rpartition("/")

@@ -12,7 +12,8 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.app.settings import find_workspace
-from remit.errors import InputError, RemitError
+from remit.delegate.ticket import TICKET
+from remit.errors import InputError, RefusedError, RemitError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,10 +76,18 @@ def plan_installation(names: Sequence[str], *, shared: bool = False, with_server
     """Find out which files change so that these harnesses call Remit; nothing is changed."""
     from remit.workspace.home import Home  # noqa: PLC0415 - only for this
 
+    _check_caller()
     home = Home(find_workspace())
     plans = {"claude": _plan_claude, "codex": _plan_codex, "opencode": _plan_opencode}
     found = [plans[name](home, shared=shared, with_server=with_server) for name in dict.fromkeys(names)]
     return Installation(home.root, tuple(found))
+
+
+def _check_caller() -> None:
+    """Refuse an agent: what holds it is not for it to change."""
+    if os.environ.get(TICKET):
+        hint = "hand back what you have, and say what should be changed"
+        raise RefusedError("an agent does not change what its harness calls", hint=hint)
 
 
 def write_installation(plan: Installation) -> None:
@@ -279,6 +288,7 @@ def plan_uninstallation(names: Sequence[str] = ()) -> Installation:
     """Find out which files change so that these harnesses, or all, do not call Remit any more; nothing is changed."""
     from remit.workspace.home import Home  # noqa: PLC0415 - only for this
 
+    _check_caller()
     home = Home(find_workspace())
     return Installation(home.root, tuple(_plan_removals(home, name) for name in dict.fromkeys(names or HARNESSES)))
 

@@ -266,6 +266,16 @@ def test_a_plugin_that_was_changed_stays_and_is_told(place: Inside) -> None:
     assert {*list_tree(place.folder)} == {PLUGIN}
 
 
+def test_an_agent_takes_out_nothing_that_holds_it(place: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    place("init", *ALL, "--yes")
+    before = list_tree(place.folder)
+    monkeypatch.setenv("REMIT_TICKET", "x")
+    for words in (("uninstall", "--yes"), ("init", *ALL, "--shared", "--yes")):
+        ended = place(*words)
+        assert (ended.code, "an agent does not change what its harness calls" in ended.complaint) == (2, True)
+    assert list_tree(place.folder) == before
+
+
 # The doctor
 
 

@@ -1,0 +1,105 @@
+"""Probing: programs that are run once end in time, with whatever they started, and say what they said."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from remit.errors import RunnerError
+from remit.workspace import probing
+from remit.workspace.home import Home
+from remit.workspace.ledger.probes import Called, list_calls, note_call
+from remit.workspace.machine import is_alive
+from remit.workspace.probing import converse, make_stage, play_model, run_apart
+
+ENVIRON = {"PATH": os.environ["PATH"]}
+
+
+def run(script: str, *, folder: Path, given: str = "", seconds: float = 10) -> probing.Ran:
+    return run_apart(["/bin/sh", "-c", script], folder=str(folder), environ=ENVIRON, given=given, seconds=seconds)
+
+
+def test_a_program_gets_what_it_reads_and_says_what_it_says(tmp_path: Path) -> None:
+    given = "x" * 300_000
+    ran = run("cat; echo why >&2; exit 3", folder=tmp_path, given=given)
+    assert ran == (3, given, "why\n")
+    assert run("pwd", folder=tmp_path).out == f"{tmp_path}\n"
+
+
+def test_a_program_that_reads_nothing_is_no_trouble(tmp_path: Path) -> None:
+    assert run("exec true", folder=tmp_path, given="x" * 300_000).code == 0
+
+
+def test_a_program_that_is_not_there_is_told(tmp_path: Path) -> None:
+    ran = run_apart([str(tmp_path / "no")], folder=str(tmp_path), environ=ENVIRON, seconds=1)
+    assert ran == (127, "", "no such file or directory")
+
+
+def test_a_program_that_hangs_is_ended_with_what_it_started(tmp_path: Path) -> None:
+    start = time.monotonic()
+    ran = run("echo early; sleep 60 & echo $! > pid; wait", folder=tmp_path, seconds=1)
+    assert (ran.code, ran.out) == (None, "early\n")
+    assert time.monotonic() - start < 10
+    pid = int((tmp_path / "pid").read_text())
+    end = time.monotonic() + 5
+    while is_alive(pid) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not is_alive(pid)
+
+
+def test_a_program_that_floods_costs_no_memory(tmp_path: Path) -> None:
+    ran = run("head -c 20000000 /dev/zero; echo end", folder=tmp_path)
+    assert ran.code == 0
+    assert ran.out.endswith("end\n")
+    assert len(ran.out) <= 4 * 1024 * 1024
+
+
+def test_a_stage_is_gone_afterwards() -> None:
+    with make_stage() as folder:
+        Path(folder, "x").write_text("x")
+    assert not Path(folder).exists()
+
+
+def test_a_model_says_where_it_is_and_ends_when_nobody_listens(tmp_path: Path) -> None:
+    with play_model([sys.executable, "-P", "-m", "remit.testing.probe", "claude", str(tmp_path / "home")]) as told:
+        assert told["environ"]["ANTHROPIC_BASE_URL"].startswith("http://127.0.0.1:")
+        assert told["environ"]["HOME"] == str(tmp_path / "home")
+        assert {*told["prompts"]} == {"probe", "broken"}
+
+
+@pytest.mark.parametrize("script", ["exit 1", "echo no; sleep 60", "cat"])
+def test_a_model_that_does_not_start_is_one_sentence(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probing, "_MODEL_SECONDS", 0.5)
+    monkeypatch.setattr(probing, "_GRACE_SECONDS", 0.2)
+    with pytest.raises(RunnerError, match="does not start"), play_model(["/bin/sh", "-c", script]):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("script", "heard"),
+    [
+        ('read a; read b; echo one; echo "two $b"; sleep 60', "two B"),
+        ("echo nothing", ""),
+        ("sleep 60", ""),
+        ("exec 0<&-; sleep 0.2; echo 'a two'", "a two"),
+    ],
+)
+def test_an_answer_is_heard_among_others(script: str, heard: str) -> None:
+    start = time.monotonic()
+    assert converse(["/bin/sh", "-c", script], environ=ENVIRON, lines=["A", "B"], until="two", seconds=1) == heard
+    assert time.monotonic() - start < 10
+
+
+def test_calls_are_found_by_their_word(tmp_path: Path) -> None:
+    home = Home(str(tmp_path))
+    first, second = Called("PreToolUse", "claude", "Bash", in_subagent=True), Called("Stop", "codex")
+    note_call(home, "one", first)
+    note_call(home, "other", second)
+    note_call(home, "one", second)
+    assert list_calls(home, "one") == [first, second]
+    assert list_calls(home, "none") == []
+    home.close()
