@@ -16,6 +16,8 @@ import json
 import re
 from typing import NamedTuple
 
+from tests.policy.spellings_second import OWN_SECOND, SECOND
+
 SIGNS = {"␤": "\n", "␉": "\t", "␍": "\r"}
 OPTIONS = "options"
 """The class of what a command has of its own."""
@@ -125,7 +127,7 @@ def read_ways(text: str) -> list[str]:
     return [line for line in text.split("\n") if line]
 
 
-def list_spellings(each: int = 4) -> list[Spelling]:
+def list_spellings(each: int = 2) -> list[Spelling]:
     """Every way with some of the commands that it is for, in turn, and each command's own; without doubles."""
     found: dict[tuple[str, str], Spelling] = {}
     for batch, kinds in enumerate(WAYS, 1):
@@ -2460,6 +2462,6 @@ wget -i x
 """,
 }
 
-WAYS = (FIRST,)
-OWN = (OWN_FIRST,)
+WAYS = (FIRST, SECOND)
+OWN = (OWN_FIRST, OWN_SECOND)
 """A batch in each place: what was written after a measurement stands apart, as it was not seen by anybody before."""
