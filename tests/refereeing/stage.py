@@ -145,7 +145,14 @@ class Stage:
         if self.quick and not more:
             return Ended(*respond(BytesIO(data), environ))
         done = subprocess.run(
-            PROGRAM, input=data, capture_output=True, check=False, env=environ, cwd=self.root, timeout=PATIENCE_S, **more
+            PROGRAM,
+            input=data,
+            capture_output=True,
+            check=False,
+            env=environ,
+            cwd=self.root,
+            timeout=PATIENCE_S,
+            **more,
         )
         return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -253,9 +260,7 @@ class Child:
         tool, key = names.get(self.stage.harness, ("task", "subagent_type"))
         given = {key: self.agent, self.key: self.prompt if kind == "PreToolUse" else self.told, **self.more}
         caller = {} if self.by is None else self.by._who()
-        return self.stage.event(
-            kind, tool_name=tool, tool_input=given, tool_use_id=self.call_id, **{**caller, **more}
-        )
+        return self.stage.event(kind, tool_name=tool, tool_input=given, tool_use_id=self.call_id, **{**caller, **more})
 
     def event(self, kind: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
         """An event that comes from it."""

@@ -128,7 +128,7 @@ def load_report(home: Home, session_id: str) -> tuple[Envelope, Conclusion]:
     """The report of a delegation whose agent has ended, and what is settled of it."""
     kept = _load_kept(home, session_id)
     if kept is None:
-        raise StateError(f"the delegation {session_id} is not over", hint=f"remit wait {session_id} waits for it")
+        raise _tell_nothing_kept(home, session_id)
     report = _read_envelope(kept["envelope"])
     artifacts = tuple(Artifact(kind, path, summary, word=word) for kind, path, summary, word in kept["artifacts"])
     unclaimed = tuple(Change(path, kind) for path, kind in kept["unclaimed"])
@@ -139,6 +139,16 @@ def load_report(home: Home, session_id: str) -> tuple[Envelope, Conclusion]:
         _read_made(kept),
     )  # fmt: skip
     return report, conclusion
+
+
+def _tell_nothing_kept(home: Home, session_id: str) -> StateError:
+    from remit.workspace.ledger.delegations import load_delegation  # noqa: PLC0415 - only to say why
+
+    row = load_delegation(home.ledger, session_id)
+    if row is not None and row.state == "settled":  # a harness's own agent
+        message = f"the delegation {session_id} was only looked on, so nothing is kept of its answer"
+        return StateError(message, hint="remit ps --all shows how it ended")
+    return StateError(f"the delegation {session_id} is not over", hint=f"remit wait {session_id} waits for it")
 
 
 def load_made(home: Home, session_id: str) -> tuple[tuple[str, str], ...]:

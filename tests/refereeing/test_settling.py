@@ -1,0 +1,162 @@
+"""What follows on disk from a return is what follows after `remit run`, and once."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from remit.app.error_log import find_error_log
+from remit.app.tasks import Tasks
+from remit.workspace.home import Home
+from remit.workspace.tasks.store import TaskStore
+from tests.refereeing.stage import Child, Stage, add_agent, git
+
+ENTRY = {
+    "id": "uploads-2026-11-16", "file": "uploads.md", "title": "Uploads", "date": "2026-11-16", "status": "complete",
+    "agent_type": "research", "topics": ["uploads"], "key_findings": ["They are slow."], "actionable": False,
+    "needs_followup": [], "linked_tasks": [],
+}  # fmt: skip
+
+
+@pytest.fixture
+def tasked(stage: Stage, root: Path) -> Stage:
+    add_agent(root, "scout", kind="research")
+    Tasks(str(root)).add("Cache the uploads")
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "task")
+    return stage
+
+
+def get_marker(root: Path) -> str | None:
+    home = Home(str(root))
+    try:
+        return TaskStore(home, "specs").get(1).marker
+    finally:
+        home.close()
+
+
+def list_commits(root: Path) -> list[str]:
+    return git(root, "log", "--format=%s").splitlines()
+
+
+def begin(stage: Stage) -> Child:
+    child = stage.call("scout", "Look into it.\ntask_number: 1\n")
+    child.start()
+    return child
+
+
+def test_a_task_is_moved_and_its_work_committed(tasked: Stage, root: Path) -> None:
+    child = begin(tasked)
+    assert child.row.task_number == 1
+    assert get_marker(root) == "RESEARCHING"
+    child.write("specs/report.md", "# Report\nIt is slow.\n")
+    answer = child.report("specs/report.md")
+    child.stop(answer)
+    assert get_marker(root) == "RESEARCHING"  # nothing is settled before the caller has it
+    envelope = child.hand_over(answer)
+    assert envelope["status"] == "completed"
+    assert get_marker(root) == "RESEARCHED"
+    assert len(list_commits(root)) == 3
+    assert "specs/report.md" in git(root, "show", "--name-only", "--format=")
+    for _ in range(2):
+        child.stop(answer)
+        child.hand_over(answer)
+    assert len(list_commits(root)) == 3
+    assert tasked.ask("SELECT path, operation FROM activity") == [("specs/report.md", "write")]
+
+
+@pytest.mark.parametrize("answer", ["Trust me.", None], ids=["bad", "none"])
+def test_a_task_whose_agent_failed_is_not_done(tasked: Stage, root: Path, answer: str | None) -> None:
+    child = begin(tasked)
+    for _ in range(3):
+        child.stop(answer)
+    assert child.hand_over(answer)["status"] == "failed"
+    assert get_marker(root) not in ("RESEARCHED", "COMPLETED")
+    assert len(list_commits(root)) == 2
+    assert child.session_id in Path(find_error_log(str(root))).read_text()
+
+
+def test_an_accepted_return_that_is_taken_back_before_it_is_settled_moves_no_task(tasked: Stage, root: Path) -> None:
+    child = begin(tasked)
+    child.write("specs/report.md", "# Report\nIt is slow.\n")
+    child.stop(child.report("specs/report.md"))
+    assert child.row.status == "completed"
+    assert child.hand_over("API Error: 500")["status"] == "failed"
+    assert get_marker(root) not in ("RESEARCHED", "COMPLETED")
+    assert len(list_commits(root)) == 2
+
+
+def test_a_task_that_does_not_exist_is_only_a_number(tasked: Stage) -> None:
+    child = tasked.call("scout", "Look into it.\ntask_number: 99\n")
+    assert child.row.task_number is None
+
+
+def test_nobody_who_is_only_looked_on_moves_a_task(tasked: Stage, root: Path) -> None:
+    tasked.call("Explore", "Look into it.\ntask_number: 1\n")
+    assert get_marker(root) == "NOT STARTED"
+
+
+def test_an_entry_of_the_manifest_is_judged_and_kept(stage: Stage, root: Path) -> None:
+    add_agent(root, "scout", kind="research", more="return: manifest\n")
+    child = stage.call("scout")
+    child.start()
+    manifest = Path(child.row.details["manifest"])
+    manifest.parent.mkdir(parents=True, exist_ok=True)
+    page = manifest.parent / "uploads.md"
+    child.use("Write", file_path=str(page), content="# Uploads\nThey are slow.\n")
+    child.use("Write", file_path=str(manifest), content=json.dumps(ENTRY) + "\n")
+    assert child.stop("Everything is done.")["decision"] == "block"
+    answer = "Research complete. See MANIFEST.jsonl for summary."
+    said = child.stop(answer)
+    assert said == {}, said
+    assert child.hand_over(answer)["status"] == "completed"
+
+
+@pytest.mark.slow
+def test_two_that_settle_at_once_settle_once(tasked: Stage, root: Path) -> None:
+    """The caller's side, and a session that begins elsewhere and recovers."""
+    tasked.quick = False
+    child = begin(tasked)
+    child.write("specs/report.md", "# Report\nIt is slow.\n")
+    answer = child.report("specs/report.md")
+    child.stop(answer)
+    other = Stage(root, session="another")
+    event = other.event("SessionStart", source="startup")
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [pool.submit(other.send, event) for _ in range(3)]
+        envelope = child.hand_over(answer)
+        for job in jobs:
+            job.result()
+    assert envelope["status"] == "completed"
+    assert (child.row.state, child.row.status) == ("settled", "completed")
+    assert len(list_commits(root)) == 3
+    assert tasked.kinds(child.session_id).count("settled") == 1
+    assert get_marker(root) == "RESEARCHED"
+
+
+@pytest.mark.slow
+def test_a_settling_that_was_killed_is_done_by_the_next_session(tasked: Stage, root: Path) -> None:
+    tasked.quick = False
+    child = begin(tasked)
+    child.write("specs/report.md", "# Report\nIt is slow.\n")
+    answer = child.report("specs/report.md")
+    child.stop(answer)
+    assert child.row.state == "settling"  # nobody hands it over: its harness is gone
+    other = Stage(root, session="another")
+    other.send(other.event("SessionStart", source="startup"))
+    assert (child.row.state, child.row.status) == ("settled", "completed")
+    assert get_marker(root) == "RESEARCHED"
+    assert len(list_commits(root)) == 3
+
+
+def test_a_workspace_whose_settings_broke_meanwhile_is_told(stage: Stage, root: Path) -> None:
+    child = stage.call("planner")
+    child.start()
+    child.write("plan.md")
+    answer = child.report("plan.md")
+    child.stop(answer)
+    (root / "remit.toml").write_text("this is not TOML\n")
+    envelope = child.hand_over(answer)
+    assert envelope["status"] == "completed"
+    assert "not TOML" in json.dumps(envelope["unsettled"])
