@@ -6,7 +6,6 @@ as they were when it was admitted. Who is cancelled or past its time gets no too
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from remit.delegate.referee import answers
 from remit.delegate.referee.tools import find_written, get_operation, make_call
 from remit.policy import PROTECTED, Ground, Permissions, judge
+from remit.quick_json import parse_json
 from remit.workspace.ledger.refereed import note_use
 
 if TYPE_CHECKING:
@@ -71,12 +71,12 @@ def _find_end(db: Connection, own: Refereed) -> str:
 def _list_layers(db: Connection, own: Refereed | None, environ: Mapping[str, str]) -> list[Permissions]:
     """The permissions of an agent and of those above it."""
     if own is not None:
-        return [_read(each) for each in json.loads(own.layers)]
+        return [_read(each) for each in parse_json(own.layers)]
     session_id = find_ticketed(db, environ)
     if not session_id:
         return []
     found = (row[0] for row in db.execute(_PERMISSIONS, (session_id,)))
-    return [_read(json.loads(each)) for each in found if each]
+    return [_read(parse_json(each)) for each in found if each]
 
 
 def find_ticketed(db: Connection, environ: Mapping[str, str]) -> str:
@@ -109,7 +109,7 @@ def _load_ask(db: Connection) -> str:
     """What the workspace wants to be done about a call in doubt, as the roster has it."""
     row = db.execute("SELECT value FROM notes WHERE name = 'roster'").fetchone()
     try:
-        kept = json.loads(row[0].partition("\n")[2]) if row else {}
+        kept = parse_json(row[0].partition("\n")[2]) if row else {}
     except ValueError:
         kept = {}
     return str(kept.get("referee", {}).get("ask", "ask"))

@@ -152,6 +152,8 @@ def _find(db: Connection, where: str, values: tuple[str, ...]) -> Refereed | Non
 VERSION = 6
 """How many migrations the ledger has that this knows; a test compares it."""
 _PATIENCE_S = 2.0
+_MAX_LOG_BYTES = 1024 * 1024
+"""Whoever opens the ledger alone reads its whole log first, a millisecond for each megabyte."""
 
 
 def open_quickly(file: str) -> Connection | None:
@@ -159,11 +161,15 @@ def open_quickly(file: str) -> Connection | None:
 
     Whoever holds it longer than a moment is not waited for: a hook has to answer.
     """
-    import sqlite3  # noqa: PLC0415 - a harness tells of much that is not written down
+    try:  # a harness tells of much that is not written down
+        from _sqlite3 import connect  # noqa: PLC0415 - `sqlite3` without its dates, which take longer than the row
+    except ImportError:
+        from sqlite3 import connect  # noqa: PLC0415
 
     if not os.path.isfile(file):
         return None
-    db = sqlite3.connect(file, timeout=_PATIENCE_S, isolation_level=None)
+    db: Connection = connect(file, timeout=_PATIENCE_S, isolation_level=None)
+    db.execute("PRAGMA wal_autocheckpoint = 0")  # checkpoints are made by one process at a time
     return db if db.execute("PRAGMA user_version").fetchone()[0] == VERSION else None
 
 
@@ -184,3 +190,16 @@ def note_use(db: Connection, own: Refereed, tool: str, paths: list[str], *, oper
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
+    _checkpoint_if_long(db)
+
+
+def _checkpoint_if_long(db: Connection) -> None:
+    file = db.execute("PRAGMA database_list").fetchone()[2]
+    try:
+        size = os.stat(f"{file}-wal").st_size
+    except OSError:
+        return
+    if size > _MAX_LOG_BYTES:
+        from remit.workspace.ledger.store import checkpoint_if_free  # noqa: PLC0415 - once in some dozens of uses
+
+        checkpoint_if_free(db, file)

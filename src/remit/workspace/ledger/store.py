@@ -100,21 +100,11 @@ class Ledger:
         except OSError:
             return
         if size > MAX_LOG_BYTES:
-            with suppress(StorageError, BusyError):  # what was written is safe in the log, and others will try
-                self.checkpoint()
+            checkpoint_if_free(self._connection, self.file)
 
     def checkpoint(self) -> bool:
         """Move the log into the file, unless another process is doing so; whether it was done."""
-        with _telling(self.file), try_hold(f"{self.file}.checkpoint") as held:
-            if not held:
-                return False
-            mode = "PASSIVE" if self._connection.in_transaction else "TRUNCATE"
-            self._connection.execute("PRAGMA busy_timeout = 0")  # readers that are in the way are left alone
-            try:
-                busy = self._connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()[0]
-            finally:
-                self._connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
-            return not busy
+        return _checkpoint(self._connection, self.file)
 
     def close(self) -> None:
         """Close the file. The last one to close it makes a checkpoint, which is why this waits for the others'.
@@ -124,6 +114,26 @@ class Ledger:
         """
         with suppress(StorageError, BusyError), hold(f"{self.file}.checkpoint"):
             self._connection.close()
+
+
+def checkpoint_if_free(db: sqlite3.Connection, file: str) -> None:
+    """Move the log into the file where that is possible now: what was written is safe in it, and others will try."""
+    with suppress(StorageError, BusyError):
+        _checkpoint(db, file)
+
+
+def _checkpoint(db: sqlite3.Connection, file: str) -> bool:
+    with _telling(file), try_hold(f"{file}.checkpoint") as held:
+        if not held:
+            return False
+        mode = "PASSIVE" if db.in_transaction else "TRUNCATE"
+        patience = db.execute("PRAGMA busy_timeout").fetchone()[0]
+        db.execute("PRAGMA busy_timeout = 0")  # readers that are in the way are left alone
+        try:
+            busy = db.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()[0]
+        finally:
+            db.execute(f"PRAGMA busy_timeout = {patience}")
+        return not busy
 
 
 @contextmanager
