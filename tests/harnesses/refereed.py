@@ -7,7 +7,6 @@ import os
 import shlex
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from tests.harnesses.stage import Stage
 
 PACKAGE = Path(remit.__file__).parent
-HOOK = (sys.executable, "-I", "-S", str(PACKAGE / "doors" / "hook.py"))
 TRUSTING = "--dangerously-bypass-hook-trust"
 """Codex passes hooks over in silence that nobody has agreed to."""
 _FETCHED = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
@@ -40,8 +38,22 @@ class Session(NamedTuple):
     errors: str
 
 
-def register(stage: Stage, words: tuple[str, ...] = HOOK) -> None:
-    """Put Remit into the harness's hooks, as the packages have them, with a program of its own."""
+def install(stage: Stage) -> None:
+    """Put Remit into the harness, as a person would."""
+    _remit(stage, "init", "--harness", stage.cli, "--yes")
+    if stage.cli == "opencode":
+        _pretend_fetched(stage)
+
+
+def _remit(stage: Stage, *words: str) -> None:
+    ran = subprocess.run(
+        (str(stage.programs / "remit"), *words), cwd=stage.root, env=stage.environ, capture_output=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr.decode()
+
+
+def register(stage: Stage, words: tuple[str, ...]) -> None:
+    """Put another program than Remit's where its hooks are."""
     {"claude": _register_claude, "codex": _register_codex, "opencode": _register_opencode}[stage.cli](stage, words)
 
 
@@ -52,18 +64,20 @@ def _fill_hooks(harness: CliName, words: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _register_claude(stage: Stage, words: tuple[str, ...]) -> None:
-    stage.write_agent(".claude/settings.json", json.dumps({"hooks": _fill_hooks("claude", words)["hooks"]}))
+    stage.write_agent(".claude/settings.local.json", json.dumps({"hooks": _fill_hooks("claude", words)["hooks"]}))
 
 
 def _register_codex(stage: Stage, words: tuple[str, ...]) -> None:
-    file = stage.home / ".codex" / "hooks.json"
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(json.dumps(_fill_hooks("codex", words)))
+    stage.write_agent(".codex/hooks.json", json.dumps(_fill_hooks("codex", words)))
 
 
 def _register_opencode(stage: Stage, words: tuple[str, ...]) -> None:
     text = (PACKAGE / "harness_files" / "opencode" / "remit.js").read_text()
     stage.write_agent(".opencode/plugin/remit.js", text.replace('["remit", "hook"]', json.dumps(words)))
+    _pretend_fetched(stage)
+
+
+def _pretend_fetched(stage: Stage) -> None:
     for folder in (stage.root / ".opencode", stage.home / ".config" / "opencode"):
         (folder / "node_modules").mkdir(parents=True, exist_ok=True)
         (folder / "package-lock.json").write_text(json.dumps(_FETCHED))
@@ -75,8 +89,7 @@ def compile_agents(stage: Stage, text: str, **targets: str) -> None:
         for native in (f".claude/agents/{name}.md", f".codex/agents/{name}.toml"):
             (stage.root / native).unlink(missing_ok=True)  # what it has not made, Remit does not write over
         stage.write_agent(f"agents/{name}.md", text.format(name=name, target=target))
-    words = (str(stage.programs / "remit"), "compile", "--to", stage.cli)
-    subprocess.run(words, cwd=stage.root, check=True, capture_output=True)
+    _remit(stage, "compile", "--to", stage.cli)
 
 
 def converse(stage: Stage, script: str, *args: str, environ: dict[str, str] | None = None) -> Session:
@@ -84,9 +97,10 @@ def converse(stage: Stage, script: str, *args: str, environ: dict[str, str] | No
     program = find_cli(stage.cli)
     assert program is not None
     prompt = f"{stage.mark(script)} Do it."
+    trusted = f'projects."{stage.root}".trust_level="trusted"'  # else what a folder has for Codex is passed over
     words = {
         "claude": (program, "-p", prompt, "--output-format=stream-json", "--verbose", *_free_claude(args)),
-        "codex": (program, "exec", "--json", "--skip-git-repo-check", *args, prompt),
+        "codex": (program, "exec", "--json", "--skip-git-repo-check", "-c", trusted, *args, prompt),
         "opencode": (program, "run", "--format=json", *args, prompt),
     }[stage.cli]
     with subprocess.Popen(

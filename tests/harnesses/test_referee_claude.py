@@ -13,6 +13,7 @@ from tests.harnesses.refereed import (
     converse,
     find_envelopes,
     get_report,
+    install,
     list_delegations,
     list_results,
     register,
@@ -112,7 +113,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     with ScriptedModel(SCRIPTS) as model:
         stage = make_stage("claude", tmp_path, model, monkeypatch)
         stage.write_agent(".claude/agents/scribe.md", AGENT.format(name="scribe", more=""))
-        register(stage)
+        install(stage)
         yield stage
         assert stage.list_living() == []
 

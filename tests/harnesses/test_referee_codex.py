@@ -16,6 +16,7 @@ from tests.harnesses.refereed import (
     compile_agents,
     converse,
     get_report,
+    install,
     list_delegations,
     list_results,
     register,
@@ -94,7 +95,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     with ScriptedModel(SCRIPTS) as model:
         stage = make_stage("codex", tmp_path, model, monkeypatch)
         stage.write_agent(".codex/agents/scribe.toml", AGENT.format(name="scribe"))
-        register(stage)
+        install(stage)
         yield stage
         assert stage.list_living() == []
 

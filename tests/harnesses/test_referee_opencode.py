@@ -13,6 +13,7 @@ from tests.harnesses.refereed import (
     converse,
     find_envelopes,
     get_report,
+    install,
     list_delegations,
     list_results,
     register,
@@ -100,7 +101,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     with ScriptedModel(SCRIPTS) as model:
         stage = make_stage("opencode", tmp_path, model, monkeypatch)
         compile_agents(stage, STANDARD, scribe="nobody")
-        register(stage)
+        install(stage)
         yield stage
         assert stage.list_living() == []
 
