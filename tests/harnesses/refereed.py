@@ -40,12 +40,13 @@ class Session(NamedTuple):
 
 def install(stage: Stage) -> None:
     """Put Remit into the harness, as a person would."""
-    _remit(stage, "init", "--harness", stage.cli, "--yes")
+    run_remit(stage, "init", "--harness", stage.cli, "--yes")
     if stage.cli == "opencode":
         _pretend_fetched(stage)
 
 
-def _remit(stage: Stage, *words: str) -> None:
+def run_remit(stage: Stage, *words: str) -> None:
+    """A command, as a person gives it."""
     ran = subprocess.run(
         (str(stage.programs / "remit"), *words), cwd=stage.root, env=stage.environ, capture_output=True, check=False
     )
@@ -89,7 +90,7 @@ def compile_agents(stage: Stage, text: str, **targets: str) -> None:
         for native in (f".claude/agents/{name}.md", f".codex/agents/{name}.toml"):
             (stage.root / native).unlink(missing_ok=True)  # what it has not made, Remit does not write over
         stage.write_agent(f"agents/{name}.md", text.format(name=name, target=target))
-    _remit(stage, "compile", "--to", stage.cli)
+    run_remit(stage, "compile", "--to", stage.cli)
 
 
 def converse(stage: Stage, script: str, *args: str, environ: dict[str, str] | None = None) -> Session:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +18,7 @@ from tests.harnesses.refereed import (
     list_delegations,
     list_results,
     register,
+    run_remit,
 )
 from tests.harnesses.stage import Stage, give, make_stage
 
@@ -59,14 +61,18 @@ REPORT = call("write", path="notes.md", content="# Notes\n")
 """Claude Code lets no subagent write a file whose name begins with `report`."""
 
 
+PLAN = "specs/001_a_button/plans/implementation-001.md"
+
+
 def ask(script: str, agent: str = "scribe", **more: object) -> Turn:
     """A call of a subagent that plays a script."""
     return call("task", agent=agent, prompt=f"[[play {script}]] Write the report.", **more)
 
 
-def hand(path: str = "notes.md") -> Turn:
+def hand(path: str = "notes.md", kind: str = "report") -> Turn:
     """A turn that sends a return with the id of its session and its agent's name."""
-    return give(path=path).grab(agent=r"You are ([\w-]+), session")
+    artifacts = [{"type": kind, "path": path, "summary": "What was asked for"}] if path else []
+    return give(artifacts=artifacts).grab(agent=r"You are ([\w-]+), session")
 
 
 SCRIPTS = {
@@ -104,6 +110,14 @@ SCRIPTS = {
     "endless": [ask("turns", "short"), say("All is done.")],
     "turns": [REPORT, call("bash", command="true")],
     "behind": [ask("work", run_in_background=True), call("bash", command="sleep 6"), say("All is done.")],
+    "task": [
+        call("task", agent="planner", prompt="[[play plan]] Plan it.\n\n- task_number: 1\n"),
+        say("All is done."),
+    ],
+    "plan": [
+        call("write", path=PLAN, content="# Plan\n\n## Implementation Phases\n\n### Phase 1: All [NOT STARTED]\n"),
+        hand(PLAN, "plan"),
+    ],
     "nobody": [ask("work", "nobody"), say("All is done.")],
 }
 
@@ -243,6 +257,21 @@ def test_a_call_that_starts_nobody_leaves_nothing_open(stage: Stage) -> None:
     stage.configure('[referee]\nenforce = "all"\n')
     converse(stage, "nobody")
     assert [row.state for row in list_delegations(stage) if row.state != "settled"] == []
+
+
+def test_what_follows_from_a_return_is_done_as_after_remit_run(stage: Stage) -> None:
+    run_remit(stage, "task", "new", "A button")
+    compile_agents(stage, STANDARD.replace("implementation", "planning"), planner="nobody")
+    converse(stage, "task")
+    (row,) = list_delegations(stage)
+    assert (row.status, row.task_number) == ("completed", 1)
+    state = json.loads((stage.root / "specs" / "state.json").read_text())
+    assert state["active_projects"][0]["status"] == "planned"
+    (envelope,) = find_envelopes(stage, "task", 1)
+    assert envelope["status"] == "completed"
+    log = subprocess.run(["git", "log", "--format=%s", "--name-only"], cwd=stage.root, capture_output=True, check=True)
+    assert log.stdout.decode().count("task 1: ") == 1
+    assert PLAN in log.stdout.decode()
 
 
 def test_a_killed_hook_blocks_by_its_command_line(stage: Stage) -> None:
