@@ -50,20 +50,19 @@ class _Rules:
 
 
 def render_json(value: Any) -> str:  # noqa: ANN401 - plain values
-    """A plain value as ASCII text."""
+    """A plain value as ASCII text. ValueError where JSON has no word for it, or it is nested too deeply."""
     try:
-        from _json import encode_basestring_ascii as quote  # noqa: PLC0415
+        from _json import encode_basestring_ascii, make_encoder  # noqa: PLC0415
     except ImportError:
         import json  # noqa: PLC0415
 
-        return json.dumps(value, separators=(",", ":"))
-    if isinstance(value, str):
-        quoted: str = quote(value)
-        return quoted
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{quote(str(key))}:{render_json(each)}" for key, each in value.items()) + "}"
-    return "[" + ",".join(map(render_json, value)) + "]"
+        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    encode = make_encoder(None, _reject, encode_basestring_ascii, None, ":", ",", False, False, False)  # noqa: FBT003
+    try:
+        return "".join(encode(value, 0))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _reject(value: object) -> None:
+    raise ValueError(f"{type(value).__name__} is no word of JSON")

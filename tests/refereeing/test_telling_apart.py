@@ -212,12 +212,15 @@ def test_codex_takes_one_up_again_by_its_prompt(codex: Stage) -> None:
 
 
 def test_whoever_is_over_and_was_not_let_in_again_gets_no_tools(stage: Stage, root: Path) -> None:
-    child = stage.call("writer")
-    child.start()
-    child.stop(child.report(status="partial"))
-    child.hand_over(child.report(status="partial"))
-    (root / "remit.toml").write_text("[limits]\nrunning = 1\n")
-    stage.call("planner")
-    assert "systemMessage" in child.start()  # a start cannot be refused
-    said = child.use("Read", file_path=str(root / "old.md"))["hookSpecificOutput"]
+    planner = stage.call("planner")
+    planner.start()
+    writer = stage.call("writer", by=planner)
+    for child in (writer, planner):
+        if child is writer:
+            writer.start()
+        child.stop(child.report(status="partial"))
+        child.hand_over(child.report(status="partial"))
+    assert "systemMessage" in writer.start()  # a start cannot be refused
+    said = writer.use("Read", file_path=str(root / "old.md"))["hookSpecificOutput"]
     assert said["permissionDecision"] == "deny"
+    assert [row.state for row in stage.rows()] == ["settled", "settled"]

@@ -12,7 +12,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from remit.delegate.referee.events import Event
@@ -22,6 +22,8 @@ _SIGNS = ("remit.toml", ".remit")
 _SECONDS = {"PreToolUse": 12, "PostToolUse": 45, "SubagentStop": 45, "Stop": 45}
 _SLOW_SECONDS = 45
 """To look at a large tree, or to settle, takes its time."""
+_LEEWAY_SECONDS = 2
+"""For what a signal makes this do, before another thread does it."""
 
 
 class TimeIsUp(BaseException):
@@ -30,24 +32,44 @@ class TimeIsUp(BaseException):
 
 def main() -> None:
     """Answer the event on standard input, and end the process."""
-    code, out, err = respond(sys.stdin.buffer, os.environ)
+    try:
+        ended = respond(sys.stdin.buffer, os.environ, _end)
+    except BaseException as error:  # noqa: BLE001 - nothing may end this without a word
+        # Not 2: the command lines of guarding events make that of it, and a person's own session goes on.
+        ended = 1, "", f"Remit: nothing was decided: {_describe(error)}"
+    _end(*ended)
+
+
+def _end(code: int, out: str, err: str) -> None:
+    """Say it, and end the process."""
     try:
         if out:
             sys.stdout.write(out)
             sys.stdout.flush()
+    except (OSError, ValueError, AttributeError):  # it is full, or closed
+        code, err = 2, "Remit: the decision could not be told, so it is no."
+    try:
         if err:
             sys.stderr.write(f"{err}\n")
             sys.stderr.flush()
-    except (OSError, ValueError):
+    except (OSError, ValueError, AttributeError):
         code = 2
     # To take every module down again would cost as much as the answer.
     os._exit(code)
 
 
-def respond(stream: Any, environ: Mapping[str, str]) -> tuple[int, str, str]:  # noqa: ANN401 - a stream of bytes
-    """Exit code, standard output and standard error for the event that a stream holds."""
+def respond(
+    stream: Any,  # noqa: ANN401 - a stream of bytes
+    environ: Mapping[str, str],
+    on_late: Callable[[int, str, str], None] | None = None,
+) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error for the event that a stream holds.
+
+    `on_late` is given them from another thread where this one hangs in what no signal interrupts, such as SQLite's own
+    waiting for a lock.
+    """
     from remit.delegate.referee.events import Event
-    from remit.quick_json import parse_json, render_json
+    from remit.quick_json import parse_json
 
     payload: Any = None
     try:
@@ -60,10 +82,23 @@ def respond(stream: Any, environ: Mapping[str, str]) -> tuple[int, str, str]:  #
         return 2, "", f"Remit: the event of the hook cannot be read: {trouble}. Nothing was decided, so it is refused."
     event = Event(payload)
     try:
-        answer = _decide_in_time(event, environ)
+        return _render(_decide_in_time(event, environ, on_late))
     except (Exception, TimeIsUp) as error:  # noqa: BLE001 - the outermost line: whatever it is, there is a decision
-        answer = fail(event, error, environ)
+        return _render_failure(event, error, environ)
+
+
+def _render(answer: dict[str, Any]) -> tuple[int, str, str]:
+    from remit.quick_json import render_json
+
     return 0, render_json(answer) if answer else "", ""
+
+
+def _render_failure(event: Event, error: BaseException, environ: Mapping[str, str]) -> tuple[int, str, str]:
+    try:
+        return _render(fail(event, error, environ))
+    except ValueError:  # what the harness gave cannot be given back to it: then without that
+        why = f"Remit could not check this: {_describe(error)}. Do not count it as completed."
+        return _render({"decision": "block", "reason": why})
 
 
 def _describe(error: BaseException) -> str:
@@ -73,7 +108,9 @@ def _describe(error: BaseException) -> str:
     return text or type(error).__name__
 
 
-def _decide_in_time(event: Event, environ: Mapping[str, str]) -> dict[str, Any]:
+def _decide_in_time(
+    event: Event, environ: Mapping[str, str], on_late: Callable[[int, str, str], None] | None
+) -> dict[str, Any]:
     """Decide before the harness stops waiting."""
     import _signal  # type: ignore[import-not-found] # `signal` without its enumerations
 
@@ -83,10 +120,34 @@ def _decide_in_time(event: Event, environ: Mapping[str, str]) -> dict[str, Any]:
     seconds = _SLOW_SECONDS if event.is_delegating else _SECONDS.get(event.kind, _SLOW_SECONDS)
     _signal.signal(_signal.SIGALRM, stop)
     _signal.setitimer(_signal.ITIMER_REAL, seconds)
+    done = None if on_late is None else _watch(event, environ, seconds + _LEEWAY_SECONDS, on_late)
     try:
         return decide(event, environ)
     finally:
         _signal.setitimer(_signal.ITIMER_REAL, 0)
+        if done is not None:
+            done()
+
+
+def _watch(
+    event: Event, environ: Mapping[str, str], seconds: float, on_late: Callable[[int, str, str], None]
+) -> Callable[[], None]:
+    """Answer from another thread where this one does not; what is called when it has."""
+    import _thread
+
+    is_running, is_told = _thread.allocate_lock(), _thread.allocate_lock()
+    is_running.acquire()
+
+    def watch() -> None:
+        if not is_running.acquire(timeout=seconds) and is_told.acquire(blocking=False):
+            on_late(*_render_failure(event, TimeIsUp(), environ))
+
+    def done() -> None:
+        is_told.acquire()  # for ever, where the other one is about to end the process
+        is_running.release()
+
+    _thread.start_new_thread(watch, ())
+    return done
 
 
 # --- which event needs what ------------------------------------------------------------------------------------------
@@ -126,15 +187,15 @@ def _find_main(folder: str) -> str:
 
 
 def _is_person(event: Event, environ: Mapping[str, str]) -> bool:
-    """Whether a session is a person's own, and no agent's."""
-    return event.is_own and not environ.get("REMIT_TICKET")
+    """Whether a session is a person's own: no agent's, or that of one who talks to an agent in a terminal."""
+    if event.agent_id or environ.get("REMIT_TICKET"):
+        return False
+    return event.is_own or environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
 
 
 def _is_attended(event: Event, environ: Mapping[str, str]) -> bool:
-    """Whether the whole session is a broker's to judge, or a person's own: one who talks to an agent in a terminal."""
-    return not event.agent_id and (
-        event.is_own or bool(environ.get("REMIT_TICKET")) or environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
-    )
+    """Whether the whole session is a broker's to judge, or a person's own."""
+    return not event.agent_id and (_is_person(event, environ) or bool(environ.get("REMIT_TICKET")))
 
 
 def _before_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
