@@ -22,7 +22,7 @@ PACKAGE = ROOT / "src" / "remit"
 
 PORCH = "__init__"
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("model", "errors", "lazy", "quick_json"),
+    ("model", "errors", "lazy", "quick_json", "quick_hash"),
     ("places", "prose"),  # what every room counts with: lines and columns, sentences
     ("contract", "agents", "policy", "config"),
     ("workspace", "runners"),

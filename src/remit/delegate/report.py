@@ -13,6 +13,7 @@ from remit.delegate.endings import Conclusion
 from remit.delegate.envelope import Envelope, EnvelopeArtifact, Spending, Unsettled, gather_artifacts
 from remit.errors import StateError
 from remit.model import Artifact, Fault, Finding
+from remit.quick_hash import take_sha256
 from remit.runners import Usage
 from remit.workspace.evidence.comparison import Change
 from remit.workspace.ledger.texts import load_text
@@ -54,8 +55,6 @@ class Told(Protocol):
 
 def make_report(row: Delegation, drive: Told | None, conclusion: Conclusion, *, ended_ms: int) -> Envelope:
     """All that is told of a delegation, before it is settled."""
-    from hashlib import sha256  # noqa: PLC0415 - once for each
-
     usage = Usage() if drive is None else drive.usage
     answer = None if drive is None else drive.answer
     seconds = None if row.started_ms is None else (ended_ms - row.started_ms) / 1000
@@ -77,7 +76,7 @@ def make_report(row: Delegation, drive: Told | None, conclusion: Conclusion, *, 
         row.depth,
         row.path,
         notes=conclusion.notes,
-        answer="" if answer is None else sha256(answer.encode("utf-8", "surrogatepass")).hexdigest(),
+        answer="" if answer is None else take_sha256(answer.encode("utf-8", "surrogatepass")),
         person_needed=not all(fault.recoverable for fault in conclusion.faults),
     )
 

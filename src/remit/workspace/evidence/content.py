@@ -13,6 +13,7 @@ import stat
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from remit.quick_hash import begin_sha256
 from remit.workspace.evidence.values import Facts, get_facts
 
 if TYPE_CHECKING:
@@ -114,8 +115,6 @@ def _read(folder: int, name: str, budget: Budget) -> Content:
 
 def _hash(handle: int, budget: Budget) -> Content:
     """The hash of an open file, if it is one and stays as it is while it is read."""
-    from hashlib import sha256  # noqa: PLC0415 - OpenSSL costs 3 ms, and most comparisons hash nothing
-
     found = os.fstat(handle)
     facts, links = get_facts(found), found.st_nlink
     if not stat.S_ISREG(found.st_mode):
@@ -125,7 +124,7 @@ def _hash(handle: int, budget: Budget) -> Content:
         return Content(facts, reason=reason, links=links, refused=True)
     if refused := budget.refuse(found.st_size):
         return Content(facts, reason=refused, links=links)
-    digest, left = sha256(), found.st_size
+    digest, left = begin_sha256(found.st_size), found.st_size
     while left >= 0 and (chunk := os.read(handle, _CHUNK_BYTES)):
         digest.update(chunk)
         left -= len(chunk)

@@ -12,6 +12,7 @@ from array import array
 from typing import TYPE_CHECKING, NoReturn
 
 from remit.errors import InputError
+from remit.quick_hash import begin_sha256
 from remit.workspace.evidence.values import ROW, SEPARATOR, Folder, Snapshot
 
 if TYPE_CHECKING:
@@ -126,9 +127,9 @@ def _pair(data: bytes) -> dict[str, str]:
 
 
 def _sum(taken_ns: int, parts: Iterable[bytes]) -> bytes:
-    from hashlib import sha256  # noqa: PLC0415 - OpenSSL costs 3 ms, and not every command has a snapshot to keep
-
-    digest = sha256(struct.pack("=q", taken_ns))
+    parts = [*parts]
+    digest = begin_sha256(sum(map(len, parts)))
+    digest.update(struct.pack("=q", taken_ns))
     for part in parts:
         digest.update(struct.pack("=q", len(part)))
         digest.update(part)

@@ -6,10 +6,10 @@ Owns `.remit/spills`. A text is stored once, however often it is kept, and read 
 from __future__ import annotations
 
 import os
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from remit.errors import InputError, StorageError
+from remit.quick_hash import take_sha256
 from remit.workspace.files import load_bytes, tell_failure, write_bytes
 from remit.workspace.ledger.events import read_clock_ms
 
@@ -22,7 +22,7 @@ _MAX_BYTES = 1 << 30
 
 def write_spill(home: Home, data: bytes, *, session_id: str, kind: str) -> str:
     """Keep a text; its hash, by which it is found again. On disk when this ends."""
-    name = sha256(data).hexdigest()
+    name = take_sha256(data)
     file = f"{home.make_folder(f'spills/{name[:2]}')}/{name}"
     with home.ledger.transaction() as db:  # first: a file that a row names is not cleared away
         db.execute(
@@ -42,7 +42,7 @@ def load_spill(home: Home, name: str) -> bytes:
     if len(name) != _NAME_LENGTH or not name.isalnum():
         raise InputError(f"'{name[:80]}' is not the name of a spill", hint="it has 64 letters and digits")
     data = load_bytes(find_spill(home, name), max_bytes=_MAX_BYTES)
-    if sha256(data).hexdigest() != name:
+    if take_sha256(data) != name:
         raise StorageError(f"the spill {name} is damaged", hint="what it held cannot be shown")
     return data
 
