@@ -2,6 +2,9 @@
 
 import json
 import math
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 
 from remit.quick_json import parse_json, render_json
 
+SOURCE = Path(__file__).parents[1] / "src"
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
@@ -73,3 +77,21 @@ def test_what_json_has_no_word_for_is_not_written(value: object) -> None:
 def test_half_characters_come_through() -> None:
     assert parse_json(render_json("\ud800 \udfff")) == "\ud800 \udfff"
     assert parse_json('"\\ud800"') == "\ud800"
+
+
+ALONE = """
+import sys
+from remit.quick_json import parse_json
+try:
+    parse_json(sys.argv[1])
+except ValueError as error:
+    print(error)
+assert "json" not in sys.modules
+"""
+
+
+@pytest.mark.parametrize("text", ['{"a', '{"a" 1}', "[1,", '"\\x"', "{", "nul"])
+def test_it_is_so_without_the_module_too(text: str) -> None:
+    """The scanner raises an exception of `json.decoder`, which is not there."""
+    run = [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(SOURCE)!r})\n{ALONE}", text]
+    assert subprocess.run(run, check=True, capture_output=True, text=True).stdout == "there is no JSON value\n"

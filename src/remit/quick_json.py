@@ -24,7 +24,7 @@ def parse_json(text: str) -> Any:  # noqa: ANN401 - whatever the text holds
     text = text.strip(_SPACE)
     try:
         value, end = make_scanner(_Rules)(text, 0)  # type: ignore[arg-type] # it asks for attributes only
-    except StopIteration:
+    except (StopIteration, SystemError):  # the second where the module is not loaded whose exception it would raise
         raise ValueError("there is no JSON value") from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
