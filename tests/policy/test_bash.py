@@ -7,6 +7,8 @@ import pytest
 from tests.policy.ground import ask_about, make_ground
 
 DENIED = r"""
+alias ls='rm -rf'; ls x
+echo 'rm -rf x' > y.sh; sh y.sh
 rm -rf x
 rm -r -f x
 rm -fr x
@@ -113,9 +115,7 @@ python3 -c 'import os; os.system("x")'
 perl -e 'system("x")'
 awk 'BEGIN { system("x") }'
 sed '1e x' f
-echo 'rm -rf x' > y.sh; sh y.sh
 cp /bin/rm y; ./y -rf x
-alias ls='rm -rf'; ls x
 hash -p /bin/rm y; y -rf x
 enable -f x y
 PATH=.:$PATH ls

@@ -105,12 +105,19 @@ def _fits_rest(pattern: Pattern, name: str, words: Sequence[Word]) -> int:
     if name == "chmod" and pattern.operands:
         return _fits_mode(pattern, words)
     operands = [_SYNONYMS.get(name, {}).get(word, word) for word in pattern.operands]
+    words = [Word(_FLAGGED.get((name, word.text), word.text), word.kind) for word in words]
     found = min(_fits_flags(pattern, name, words), _fits_operands(operands, name, words))
     if name == "git" and not found and operands and _is_unknown_to_git(words):
         return MAYBE
     return found
 
 
+_FLAGGED = {
+    ("terraform", "-destroy"): "destroy",
+    ("tofu", "-destroy"): "destroy",
+    ("terraform", "--destroy"): "destroy",
+}
+"""Flags that make one subcommand do another's work."""
 _ALIASES = {
     "--recursive": "r", "R": "r", "--force": "f", "--all": "a", "--delete": "d", "--global": "g", "--yes": "y",
     "--assume-yes": "y", "--interactive": "i", "--no-verify": "n", "--verbose": "v", "--symbolic": "s",
@@ -152,7 +159,7 @@ def _list_flags(word: str) -> set[str]:
 def _is_short_for(word: str, flag: str) -> bool:
     """Whether a long flag is the beginning of another one: `--recurs` is `--recursive`."""
     name = word.partition("=")[0]
-    if len(name) < 4:  # noqa: PLR2004 - two dashes and at least two letters
+    if len(name) < 3:  # noqa: PLR2004 - two dashes and at least a letter
         return False
     return any(long.startswith(name) and _ALIASES.get(long, long) == flag for long in (*_ALIASES, flag))
 
@@ -171,17 +178,26 @@ _VALUED = {
     "git": frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--attr-source"}),
 }
 """Options before a subcommand that take the next word; of programs that are not here, any option may."""
+_TAKING = read_names(
+    """
+--prefix --workspace --registry --userconfig --host --context --config --namespace --kubeconfig --manifest-path
+--target-dir --cwd --dir --filter --repo --profile --region --project --directory -C -n -w -R -f --file -p
+"""
+)
+"""Options that take the next word wherever they stand before a subcommand."""
 
 
 def _fits_operands(operands: Sequence[str], name: str, words: Sequence[Word]) -> int:
     """The pattern's operands one after the other; an option, and what may be its value, stands between them."""
     sure, maybe = {0}, {0}
-    most, valued, after_flag, ended = len(operands), _VALUED.get(name), False, False
+    most, valued, after_flag, taken, ended = len(operands), _VALUED.get(name), False, False, False
     synonyms = _SYNONYMS.get(name, {})
     for word in words:
         if most in sure:
             return YES
-        if not word.is_sure:
+        if not word.is_sure and word.kind == ONE and taken:
+            pass
+        elif not word.is_sure:
             maybe = _advance(maybe, operands, word)
             sure = set(sure) if after_flag or valued is None else set()
         elif word.text == "--":
@@ -189,22 +205,32 @@ def _fits_operands(operands: Sequence[str], name: str, words: Sequence[Word]) ->
             continue
         elif not ended and word.text.startswith("-") and len(word.text) > 1:
             after_flag = word.text in valued if valued is not None else "=" not in word.text
+            taken = after_flag and (valued is not None or word.text in _TAKING)
             continue
         elif valued is not None and after_flag:
             pass
         else:
             text = synonyms.get(word.text, word.text)
-            stay = after_flag or (name not in _VALUED and text == "--")
-            sure = _match(sure, operands, text, stay=stay)
-            maybe = _match(maybe, operands, text, stay=stay)
-        after_flag = False
+            stay = after_flag or text in _GROUPS.get(name, ())
+            sure = _match(sure, operands, text, stay=stay, short=name == "npm")
+            maybe = _match(maybe, operands, text, stay=stay, short=name == "npm")
+        after_flag = taken = False
     if most in sure:
         return YES
     return MAYBE if most in maybe else NO
 
 
-def _match(states: set[int], operands: Sequence[str], text: str, *, stay: bool) -> set[int]:
+_GROUPS = {
+    "docker": ("container", "image"), "podman": ("container", "image"), "git": ("subtree", "lfs"),
+    "yarn": ("npm", "workspace"), "aws": ("s3", "s3api"), "terraform": ("apply",), "tofu": ("apply",),
+}  # fmt: skip
+"""Words before a subcommand that only say what it is about."""
+
+
+def _match(states: set[int], operands: Sequence[str], text: str, *, stay: bool, short: bool) -> set[int]:
     moved = {at + 1 for at in states if at < len(operands) and matches_operand(operands[at], text)}
+    if short and len(text) > 1:
+        moved |= {at + 1 for at in states if at < len(operands) and operands[at].startswith(text)}
     kept = states if stay else {at for at in states if at == len(operands)}
     return moved | kept
 
@@ -289,6 +315,8 @@ def _fits_mode(pattern: Pattern, words: Sequence[Word]) -> int:
     if not plain[0].is_sure:
         return min(MAYBE, flags)
     given = _read_mode(plain[0].text)
+    if wanted is not None and any((_read_mode(word.text) or 0) & wanted == wanted for word in plain[1:]):
+        return min(MAYBE, flags)  # braces may have made two words of its name
     if wanted is None or given is None:
         return min(flags, YES if pattern.operands[0] == plain[0].text else NO)
     return min(flags, YES if given & wanted == wanted or (wanted == _EXECUTABLE and given & _EXECUTABLE) else NO)

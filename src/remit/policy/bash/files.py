@@ -16,10 +16,26 @@ from remit.policy.bash.words import HOLE, Word
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from remit.policy.bash.reading import Reader
+    from remit.policy.bash.reading import Reader, Stdin
 
 _WRITERS = read_table(
     """
+cpio -
+uudecode -
+ar -
+pax -
+gcc -
+g++ -
+cc -
+c++ -
+clang -
+clang++ -
+rustc -
+ld -
+as -
+openssl -
+gpg -
+base64 -
 tee all --output-error=
 touch all d: r: t: --date: --reference:
 truncate all s: r: --size: --reference:
@@ -77,7 +93,7 @@ cp mv ln install link cat dd rsync tee
 )
 
 
-def find_touched(reader: Reader, name: str, words: Sequence[Word]) -> None:
+def find_touched(reader: Reader, name: str, words: Sequence[Word], stdin: Stdin | None) -> None:
     """Take note of the files that a command writes and reads."""
     if name in _COPIERS:
         programs = [
@@ -105,6 +121,14 @@ def find_touched(reader: Reader, name: str, words: Sequence[Word]) -> None:
     for word in (*operands, *targets) if which else ():
         reader.note_file(Word(word.text), "write", below=which == "below" or (name == "ln"))
     _take_special(reader, name, words)
+    text = stdin[1].text if stdin is not None and not stdin[0] else None
+    if name in _COMPILERS:
+        _settle_output(reader, words)
+    if _unpacks(name, words) and (reader.fed.strip() or text is not None or _is_own(reader, words)):
+        reader.written[HOLE] = None
+    for word in operands if name == "tee" and text is not None else ():
+        reader.forget(word)
+        reader.keep_content(Word(word.text), text)
 
 
 def _take_readers(reader: Reader, name: str, words: Sequence[Word]) -> None:
@@ -117,11 +141,61 @@ def _take_readers(reader: Reader, name: str, words: Sequence[Word]) -> None:
         reader.note_file(Word(word.text), "read")
 
 
+_COMPILERS = frozenset({"gcc", "g++", "cc", "c++", "clang", "clang++", "rustc"})
+
+
+def _settle_output(reader: Reader, words: Sequence[Word]) -> None:
+    """What a compiler makes is what it is made of: sources that were there, or what is known of those that were not."""
+    found = parse_options(words[1:], "o: D: I: L: l: O= W= f= x:", permute=True)
+    texts = []
+    for word in found.operands:
+        places = reader.name_places(word)
+        if not word.is_sure or word.text == "-":
+            return
+        texts += [reader.written[place] for place in places if place in reader.written]
+    if any(text is None for text in texts):
+        return
+    for name, value in found.options:
+        if name == "-o":
+            reader.forget(value)
+            if texts:
+                reader.keep_content(value, "#!other\n" + "\n".join(text or "" for text in texts))
+
+
+def _unpacks(name: str, words: Sequence[Word]) -> bool:
+    if name == "git":
+        return find_command(words[1:]) in (
+            "apply",
+            "am",
+            "fast-import",
+            "unpack-objects",
+            "read-tree",
+            "checkout-index",
+        )
+    return name in ("patch", "tar", "cpio", "unzip", "ar", "7z", "pax", "bsdtar", "uudecode", "xxd", "sh")
+
+
+def _is_own(reader: Reader, words: Sequence[Word]) -> bool:
+    """Whether one of the words is a file that the script has written."""
+    return any(place in reader.written for word in words[1:] for place in reader.name_places(word))
+
+
 _OUTPUTS = read_table(
     """
 curl o: --output: D: --dump-header: c: --cookie-jar: --trace:
 wget O: o: a: P: --output-document: --output-file: --append-output: --directory-prefix:
 sort o: --output:
+gcc o:
+g++ o:
+cc o:
+c++ o:
+clang o:
+clang++ o:
+rustc o:
+ld o:
+as o:
+base64 o: --output:
+gpg o: --output:
 unzip d:
 """
 )
@@ -133,14 +207,6 @@ def _take_special(reader: Reader, name: str, words: Sequence[Word]) -> None:
         for option, value in parse_options(words[1:], _OUTPUTS[name], permute=True).options:
             if f"{option}:" in _OUTPUTS[name] or f"{option[1:]}:" in _OUTPUTS[name].split():
                 reader.note_file(Word(value.text), "write")
-    elif name == "dd":
-        for word in words[1:]:
-            key, _, path = word.text.partition("=")
-            if key in ("of", "if"):
-                reader.note_file(Word(path), "write" if key == "of" else "read")
-    elif name == "zip":
-        for word in [word for word in words[1:] if word.text[:1] != "-"][:1]:
-            reader.note_file(Word(word.text), "write")
     elif name in _SPECIAL:
         _SPECIAL[name](reader, words)
 
@@ -155,7 +221,7 @@ def _take_sed(reader: Reader, words: Sequence[Word]) -> None:
     found = parse_options(words[1:], "e: f: l: --expression: --file: --line-length:", permute=True)
     given = any(option in ("-e", "-f", "--expression", "--file") for option, _ in found.options)
     for word in found.operands[0 if given else 1 :]:
-        reader.note_file(Word(word.text), "write", edits=True)
+        reader.note_file(Word(word.text), "write", edit=" ".join(each.text for each in words[1:]))
 
 
 def _take_tar(reader: Reader, words: Sequence[Word]) -> None:
@@ -172,6 +238,24 @@ def _take_tar(reader: Reader, words: Sequence[Word]) -> None:
     archives = [value for option, value in found.options if option in ("-f", "--file")]
     for value in (folders or [Word(".")]) if extracts else archives:
         reader.note_file(value._replace(kind=0), "write")
+
+
+def _take_openssl(reader: Reader, words: Sequence[Word]) -> None:
+    for at, word in enumerate(words[:-1]):
+        if word.text == "-out":
+            reader.note_file(Word(words[at + 1].text), "write")
+
+
+def _take_dd(reader: Reader, words: Sequence[Word]) -> None:
+    for word in words[1:]:
+        key, _, path = word.text.partition("=")
+        if key in ("of", "if"):
+            reader.note_file(Word(path), "write" if key == "of" else "read")
+
+
+def _take_zip(reader: Reader, words: Sequence[Word]) -> None:
+    for word in [word for word in words[1:] if word.text[:1] != "-"][:1]:
+        reader.note_file(Word(word.text), "write")
 
 
 def _take_git(reader: Reader, words: Sequence[Word]) -> None:
@@ -192,4 +276,11 @@ def _take_git(reader: Reader, words: Sequence[Word]) -> None:
         reader.note_file(Word(word.text), "write", below=command in ("rm", "mv"))
 
 
-_SPECIAL = {"sed": _take_sed, "tar": _take_tar, "git": _take_git}
+_SPECIAL = {
+    "sed": _take_sed,
+    "tar": _take_tar,
+    "git": _take_git,
+    "openssl": _take_openssl,
+    "dd": _take_dd,
+    "zip": _take_zip,
+}

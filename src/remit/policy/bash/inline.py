@@ -28,10 +28,10 @@ def _doubt_code(reader: Reader, text: str) -> None:
     reader.add(Hint(text.replace(HOLE, " ")))
 
 
-def _run_file(reader: Reader, word: Word, stdin: Stdin | None) -> None:
+def _run_file(reader: Reader, word: Word, stdin: Stdin | None, language: str = "other") -> None:
     from remit.policy.bash.programs import run_file  # noqa: PLC0415 - programs know of inline code
 
-    run_file(reader, word, stdin)
+    run_file(reader, word, stdin, language)
 
 
 def _take_input(reader: Reader, stdin: Stdin | None, judge: Callable[[Reader, str], None]) -> None:
@@ -77,7 +77,7 @@ def _take_python(reader: Reader, words: list[Word], stdin: Stdin | None) -> None
                 return
             at += not rest
     if at < len(words) and words[at].text != "-":
-        _run_file(reader, words[at], stdin)
+        _run_file(reader, words[at], stdin, "python")
     elif not (at == len(words) and any(word.text in ("-V", "--version", "-VV", "-h", "--help") for word in words)):
         _take_input(reader, stdin, judge_python)
 
@@ -91,6 +91,14 @@ def _take_python_code(reader: Reader, code: Word, _rest: list[Word]) -> None:
 
 def _take_module(reader: Reader, module: Word, rest: list[Word]) -> None:
     """A module is a program; one that runs what it is given is not looked through."""
+    operands = [word for word in rest if word.text[:1] != "-"]
+    if module.text == "timeit" and operands and all(word.is_sure for word in rest):
+        for word in operands:
+            judge_python(reader, word.text)
+        return
+    if module.text in ("cProfile", "profile", "trace") and operands and "-m" not in [word.text for word in rest]:
+        _run_file(reader, operands[-1], None, "python")
+        return
     if not module.is_sure or module.text.partition(".")[0] in _RISKY_MODULES:
         _doubt_code(reader, " ".join(word.text for word in (module, *rest)))
         return
@@ -111,7 +119,6 @@ def judge_python(reader: Reader, text: str) -> None:
 
 _LANGUAGES = read_table(
     """
-perl e E pe ne i:
 ruby e
 php r B R E --run: --process-code:
 lua e
@@ -155,7 +162,6 @@ swift e
 maxima
 gp
 sage c
-ipython c
 jython c
 micropython c
 psql c --command:
@@ -167,16 +173,11 @@ ed
 red
 gdb
 lldb
-bc
-ftp
-gawk-ext
-telnet
 scapy
 irb
 pry
 rails
 mix
-dash-repl
 """
 )
 """Languages by what says that code follows. Where nothing says it, only standard input does."""
@@ -191,9 +192,12 @@ def _take_language(reader: Reader, words: list[Word], stdin: Stdin | None) -> No
         if not word.is_sure and could_be_flag(word):
             _doubt_code(reader, text)
             return
-        if text[:1] != "-" or text == "-":
-            if text == "-":
-                break
+        if text == "-":
+            break
+        if text in ("eval", "repl") and base_name(words[0].text) == "deno":
+            _doubt_code(reader, " ".join(each.text for each in words[at:]))
+            return
+        if text[:1] != "-":
             _run_file(reader, word, stdin)
             return
         named = text.startswith("--") and any(
@@ -212,33 +216,151 @@ def _take_texts(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
     texts = [word.text for word in words[1:]]
     if stdin is not None:
         texts.append(stdin[1].text if not stdin[0] else "")
-    signs = (
-        "\\!",
-        ".shell",
-        ".system",
-        "system",
-        "!",
-        "shell",
-        "| ",
-        "\\copy",
-        "program",
-        "PROGRAM",
-        "\\o",
-        "\\g",
-        ".once",
-        ".output",
-        ".load",
-        ".import",
-        "-ex",
-        "python",
-        "pipe",
-    )
     name = base_name(words[0].text).rstrip("0123456789.")
-    quiet = name not in ("sqlite", "psql", "mysql", "mariadb")
-    if quiet or any(sign in text for text in texts for sign in signs) or any(not word.is_sure for word in words[1:]):
+    file = stdin is not None and stdin[0]
+    if stdin is not None and stdin[0]:
+        _run_file(reader, stdin[1], None)
+    unsure = reader.is_tainted and any(not word.is_sure for word in words[1:])
+    if name not in _DATABASES or unsure or any(_speaks(text) for text in texts):
         _doubt_code(reader, " ".join(texts))
-    elif stdin is None and len(words) == 1:
+    elif stdin is None and (len(words) == 1 or reader.fed) and not file:
         reader.doubt(UNREAD)
+
+
+_DATABASES = frozenset({"sqlite", "psql", "mysql", "mariadb"})
+_DOT_WORDS = read_names(
+    ".tables .schema .headers .header .mode .quit .exit .dump .indexes .indices .databases .width .echo .timer .help"
+)
+
+
+def _speaks(text: str) -> bool:
+    """Whether a text for a database has something in it besides queries."""
+    lines = [line.strip() for line in text.split("\n")]
+    dots = any(line[:1] == "." and line[1:2].isalpha() and line.split()[0] not in _DOT_WORDS for line in lines)
+    return dots or any(sign in text.lower() for sign in _SIGNS)
+
+
+_SIGNS = (
+    "\\!", "system", "shell", "\\copy", "program", "\\o", "\\g", "edit(", "edit (", "load_extension", "writefile",
+    "source ",
+    "tee ", "pager ", "\\r", "-init", "-cmd",
+)  # fmt: skip
+
+
+# --- Perl ------------------------------------------------------------------------------------------------------------
+
+_PERL_WORDS = read_names(
+    """
+print printf say if unless else elsif and or not next last while until for foreach my our local split join chomp
+length substr uc lc ucfirst lcfirst sprintf sort reverse keys values push pop shift unshift scalar map grep defined
+exists delete index rindex int abs eq ne lt gt le ge x cmp BEGIN END undef return each tr y s m qr q qq F ARGV ENV
+STDERR STDOUT _ a b eof n t g i e l p hex oct ord pos quotemeta ARGVOUT wantarray lines
+"""
+)
+
+
+def _take_perl(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:  # noqa: C901 - a branch per option
+    """`-pe 's/a/b/'` and its like; whatever else stands in its words is a doubt."""
+    codes: list[Word] = []
+    at = 1
+    while at < len(words):
+        word = words[at]
+        text = word.text
+        if not word.is_sure and could_be_flag(word) and (not codes or reader.is_tainted):
+            _doubt_code(reader, text)
+            return
+        if text[:1] != "-" or text == "-":
+            break
+        at += 1
+        letter = next((each for each in text[1:] if each in "eEMmIxCdDiF"), "")
+        rest = text.partition(letter)[2] if letter else ""
+        if letter in ("e", "E"):
+            codes.append(Word(rest) if rest else words[at] if at < len(words) else Word(""))
+            at += not rest
+        elif letter in ("i", "F") or (letter in ("M", "m") and text[2:] in ("strict", "warnings", "utf8", "JSON::PP")):
+            continue
+        elif letter or text.startswith("--"):
+            _doubt_code(reader, text)
+            return
+        elif text in ("-v", "-V", "-h"):
+            return
+    for word in codes:
+        # A file's name with a pipe in it is a command to Perl.
+        if not word.is_sure or not is_harmless_perl(word.text) or any("|" in each.text for each in words[at:]):
+            _doubt_code(reader, " ".join(each.text for each in words))
+    if not codes and at < len(words) and words[at].text != "-":
+        _run_file(reader, words[at], stdin, "perl")
+    elif not codes:
+        _take_input(reader, stdin, _doubt_code)
+
+
+def is_harmless_perl(code: str) -> bool:
+    """Whether a line of Perl only matches, replaces and prints: each name in it is a known one or a variable."""
+    if len(code) > MAX_CODE or any(
+        sign in code for sign in ("`", "@{", "${", "(?{", "(??{", "&", "<", "|", "\\x", "::", "->")
+    ):
+        return False
+    bare, good = _strip_perl(code)
+    names = "".join(char if char.isalnum() or char in "_$@%" else " " for char in bare).split()
+    return good and all(name[0] in "$@%" or name[0].isdigit() or name in _PERL_WORDS for name in names)
+
+
+def _strip_perl(code: str) -> tuple[str, bool]:
+    """Code without its patterns and texts, and whether their flags are harmless."""
+    found: list[str] = []
+    at, good, last = 0, True, ""
+    while at < len(code):
+        char = code[at]
+        word = len(code[at:]) - len(code[at:].lstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"))
+        name = code[at : at + word]
+        quote = code[at + word : at + word + 1]
+        if (
+            word
+            and last not in ("$", "@", "%")
+            and name in ("s", "tr", "y", "m", "qr", "q", "qq")
+            and quote
+            and not quote.isalnum()
+            and quote not in " ,;)="
+        ):
+            end = _skip_perl(code, at + word, 2 if name in ("s", "tr", "y") else 1)
+            flags = end
+            while flags < len(code) and code[flags].isalpha():
+                flags += 1
+            good = good and end > 0 and "e" not in code[end:flags]
+            at, last = max(flags, at + 1), "/"
+            found.append(" ")
+        elif word:
+            found.append(name)
+            at, last = at + word, name
+        elif char in "'\"" or (
+            char == "/"
+            and (not last or last in "(,{}!~&|;=?" or last in ("if", "unless", "and", "or", "not", "split", "grep"))
+        ):
+            end = _skip_regex(code, at + 1, char)
+            while char == "/" and 0 < end < len(code) and code[end].isalpha():
+                good = good and code[end] != "e"
+                end += 1
+            good = good and end > 0
+            found.append(" ")
+            at, last = (end if end > 0 else len(code)), char
+        else:
+            found.append(char)
+            last = last if char.isspace() else char
+            at += 1
+    return "".join(found), good
+
+
+def _skip_perl(code: str, at: int, parts: int) -> int:
+    """Past the parts of a replacement; braces and their like are not looked at."""
+    quote = code[at]
+    if quote in "{([<":
+        return -1
+    at += 1
+    for _ in range(parts):
+        at = _skip_regex(code, at, quote)
+        if at < 0:
+            return -1
+    return at
 
 
 # --- node ------------------------------------------------------------------------------------------------------------
@@ -274,22 +396,26 @@ def _take_node(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
         short = text[1:2] != "-" and bool(set(text[1:]) & set("ep"))
         if name in ("--eval", "--print") or short:
             code = Word(value) if equals else words[at + 1] if at + 1 < len(words) else Word("")
-            if not code.is_sure or not _is_harmless_node(code.text):
+            if not code.is_sure or not is_harmless_node(code.text):
                 _doubt_code(reader, code.text)
             return
         if name in ("-r", "--require", "--import", "--loader", "--experimental-loader", "--env-file"):
-            reader.add(Hint(text))
+            loaded = value if equals else words[at + 1].text if at + 1 < len(words) else ""
+            if ":" in loaded or HOLE in loaded:
+                reader.doubt(UNREAD)
+            _run_file(reader, Word(loaded), None, "node")
+            reader.add(Hint(loaded))
             at += not equals
-        if text in ("-v", "--version", "-h", "--help"):
+        if text in ("-v", "--version", "-h", "--help", "--test", "--run", "--check", "-c"):
             return
         at += 1
     if at < len(words) and words[at].text != "-":
-        _run_file(reader, words[at], stdin)
+        _run_file(reader, words[at], stdin, "node")
     else:
-        _take_input(reader, stdin, lambda here, text: None if _is_harmless_node(text) else _doubt_code(here, text))
+        _take_input(reader, stdin, lambda here, text: None if is_harmless_node(text) else _doubt_code(here, text))
 
 
-def _is_harmless_node(code: str) -> bool:
+def is_harmless_node(code: str) -> bool:
     """Whether a line of JavaScript only computes, reads files, and prints."""
     if len(code) > MAX_CODE or "\\x" in code or "\\u" in code:
         return False
@@ -368,9 +494,12 @@ def judge_awk(reader: Reader, code: str) -> bool:
     if len(code) > MAX_CODE or (HOLE in code and reader.is_tainted):
         return False
     bare, texts = _strip_awk(code)
-    words = bare.replace("||", " ").split()
-    if "|" in bare.replace("||", "") or "@" in bare or any(word in bare for word in ("system", "getline")):
-        return "getline" in words and "|" not in bare.replace("||", "") and "@" not in bare and "system" not in bare
+    starts = any(word in code for word in ("system", "getline", "@")) or "|" in code.replace("||", "")
+    if starts and (bare is None or "\\\n" in code):
+        return False
+    bare = bare or ""
+    if "|" in bare.replace("||", "") or any(word in bare for word in ("system", "@")):
+        return False
     for statement in bare.replace("{", ";").replace("}", ";").replace("\n", ";").split(";"):
         _, found, rest = statement.partition("print")
         if not found or ">" not in rest:
@@ -383,17 +512,17 @@ def judge_awk(reader: Reader, code: str) -> bool:
     return True
 
 
-def _strip_awk(code: str) -> tuple[str, list[str]]:
-    """Awk code with a number in the place of every string and nothing in that of every regular expression."""
+def _strip_awk(code: str) -> tuple[str | None, list[str]]:
+    """Awk code with a number in the place of every string, without regular expressions; None where one has two ends."""
     found: list[str] = []
     texts: list[str] = []
     at, last = 0, ""
     while at < len(code):
         char = code[at]
-        if char == '"' or (
-            char == "/" and (not last or last in "(,{}!~&|;\n=?:" or "".join(found).rstrip().endswith(("return", "in")))
-        ):
+        if char == '"' or (char == "/" and (not last or last in "(,{}!~&|;\n=?:")):
             end = _find_end(code, at, char)
+            if char == "/" and "[" in code[at:end]:
+                return None, texts
             found.append(f'"{len(texts)} ' if char == '"' else " ")
             texts.append(code[at + 1 : end])
             last, at = char, end + 1
@@ -478,8 +607,13 @@ def _skip_address(code: str, at: int) -> int:
 
 
 def _skip_regex(code: str, at: int, quote: str) -> int:
+    """Past the sign that ends it; -1 where it never ends, or might end in brackets."""
+    start = at
     while at < len(code) and code[at] != quote:
         at += 2 if code[at] == "\\" else 1
+    inner = code[start:at]
+    if "[" in inner and "]" not in inner[inner.rindex("[") :].replace("[]", "").replace("[^]", ""):
+        return -1
     return at + 1 if quote and at < len(code) else -1
 
 
@@ -501,7 +635,7 @@ def _skip_substitution(reader: Reader, code: str, at: int, char: str) -> int:
 def _skip_line(reader: Reader, code: str, at: int, char: str) -> int:
     """Past a text, a label or a file's name."""
     end = at
-    while end < len(code) and code[end] != "\n" and not (char in "btTv" and code[end] in ";}"):
+    while end < len(code) and code[end] != "\n" and not (char in ":btTv" and code[end] in ";}"):
         end += 2 if code[end] == "\\" and char in "aic" else 1
     name = code[at:end].strip()
     if char in "wW" and name not in ("/dev/stdout", "/dev/stderr"):
@@ -509,9 +643,10 @@ def _skip_line(reader: Reader, code: str, at: int, char: str) -> int:
     return end
 
 
-_SPEAKING = read_names("psql mysql mariadb sqlite3 sqlite ed red gdb lldb dc m4 telnet ftp")
+_SPEAKING = read_names("psql mysql mariadb sqlite3 sqlite ed red gdb lldb dc m4 ftp")
 HANDLERS: dict[str, Callable[[Reader, list[Word], Stdin | None], None]] = {
-    "python": _take_python, "pypy": _take_python, "node": _take_node, "awk": _take_awk, "sed": _take_sed,
+    "python": _take_python, "ipython": _take_python, "pypy": _take_python, "perl": _take_perl, "node": _take_node,
+    "awk": _take_awk, "sed": _take_sed,
     **dict.fromkeys(_LANGUAGES, _take_language),
     **dict.fromkeys(_SPEAKING, _take_texts),
 }  # fmt: skip

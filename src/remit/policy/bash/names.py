@@ -22,25 +22,23 @@ PLAIN = read_names(
     """
 : true false echo printf pwd cd pushd popd dirs exit return break continue shift test [ wait times umask ulimit
 shopt set logout suspend fg bg disown kill getopts help history type let local export declare typeset readonly unset
-read mapfile readarray jobs hash enable complete compgen compopt caller bind
-ls dir vdir cat tac head tail wc nl od hexdump xxd hd strings file stat touch mkdir rmdir rm mv cp ln dd truncate
-tee tr cut paste join comm uniq fold fmt expand unexpand rev column pr shuf seq yes factor sum cksum md5sum sha1sum
-sha224sum sha256sum sha384sum sha512sum b2sum base32 base64 basenc basename dirname realpath readlink pathchk mktemp
-mkfifo mknod chmod chown chgrp chattr lsattr getfacl setfacl sync df du tree cmp diff3 patch iconv dos2unix unix2dos
-uuencode uudecode tsort ptx csplit look colrm ul numfmt grep egrep fgrep zgrep zcat zless gzip gunzip bzip2 bunzip2
-bzcat xz unxz xzcat zstd unzstd zstdcat lz4 unlz4 compress uncompress brotli unzip zipinfo unrar cpio ar pax jq yq
-xq gron mlr csvcut csvgrep csvlook xmllint xmlstarlet tidy dasel fx htmlq
-date cal sleep usleep uname hostname whoami id groups logname users who w last uptime free vmstat iostat nproc arch
-lscpu lsblk lsmem lspci lsusb lsmod lsns findmnt mountpoint ps pgrep pkill killall top pstree pidof lsof fuser ss
-netstat ifconfig ping traceroute dig nslookup host getent tty stty tput clear reset locale localectl which whereis
-whatis apropos printenv nm objdump readelf size ldd addr2line strip ranlib curl wget cloc tokei scc sloccount fdisk
-passwd
-tsc eslint prettier stylelint biome rustfmt gofmt goimports black ruff isort flake8 mypy pyright pylint pytest
-py.test jest vitest mocha tox nox coverage rustc javac java kotlinc scalac clang-format clang-tidy shellcheck shfmt
-hadolint yamllint markdownlint golangci-lint swiftlint ktlint cppcheck gtest phpunit rspec rubocop
-gh glab hub aws gcloud az heroku vercel netlify fly terraform tofu pulumi helm kustomize systemctl service
-journalctl loginctl apt apt-get apt-cache apk yum brew snap pip pip3 twine gem cargo-clippy rustup nvm pyenv
-createdb dropdb pg_dump pg_isready redis-cli mongosh
+read mapfile readarray jobs hash enable complete compgen compopt caller bind ls dir vdir cat tac head tail wc nl od
+hexdump xxd hd strings file stat touch mkdir rmdir rm mv cp ln dd truncate tee tr cut paste join comm uniq fold fmt
+expand unexpand rev column pr shuf seq yes factor sum cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum
+b2sum base32 base64 basenc basename dirname realpath readlink pathchk mktemp mkfifo mknod chmod chown chgrp chattr
+lsattr getfacl setfacl sync df du tree cmp diff3 patch iconv dos2unix unix2dos uuencode uudecode tsort ptx csplit
+look colrm ul numfmt grep egrep fgrep zgrep zcat zless gzip gunzip bzip2 bunzip2 bzcat xz unxz xzcat zstd unzstd
+zstdcat lz4 unlz4 compress uncompress brotli unzip zipinfo unrar cpio ar pax jq yq bc rg man diff sdiff xq gron mlr
+csvcut csvgrep csvlook xmllint xmlstarlet tidy dasel fx htmlq date cal sleep usleep uname hostname whoami id groups
+logname users who w last uptime free vmstat iostat nproc arch lscpu lsblk lsmem lspci lsusb lsmod lsns findmnt
+mountpoint ps pgrep pkill killall top pstree pidof lsof fuser ss netstat ifconfig ping traceroute dig nslookup host
+getent tty stty tput clear reset locale localectl which whereis whatis apropos printenv nm objdump readelf size ldd
+addr2line strip ranlib curl wget cloc tokei scc sloccount fdisk passwd tsc eslint prettier stylelint biome rustfmt
+gofmt goimports black ruff isort flake8 mypy pyright pylint pytest py.test jest vitest mocha tox nox coverage rustc
+javac kotlinc scalac clang-format clang-tidy shellcheck shfmt hadolint yamllint markdownlint golangci-lint swiftlint
+ktlint cppcheck gtest phpunit rspec rubocop gh glab hub aws gcloud az heroku vercel netlify fly terraform tofu
+pulumi helm kustomize systemctl service journalctl loginctl apt apt-get apt-cache apk yum brew snap pip pip3 twine
+gem cargo-clippy rustup nvm pyenv createdb dropdb pg_dump pg_isready redis-cli mongosh
 """
 )
 """Programs whose words are no commands: the shell's own, those for files and texts and about the machine, checkers and
@@ -121,6 +119,14 @@ caffeinate 0 t: w:
 """
 )
 """Programs that start what follows their options: how many words come first, and which options take a value."""
+
+TESTERS = read_names(
+    """
+eslint prettier stylelint pytest py.test jest vitest mocha tox nox coverage java phpunit rspec rubocop gtest black
+pylint mypy tsc biome golangci-lint pip pip3 gem service man javac rustc terraform helm pulumi
+"""
+)
+"""Programs that run what they find around them: tests, settings that are code."""
 
 CLEAR = read_names(
     """

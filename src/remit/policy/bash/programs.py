@@ -9,12 +9,12 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from remit.policy.bash import files, inline, names, tools
+from remit.policy.bash import code, files, inline, names, tools
 from remit.policy.bash.acts import Hint, Run
 from remit.policy.bash.commands import base_name, could_be_flag, find_family
 from remit.policy.bash.names import read_names
 from remit.policy.bash.options import parse_options
-from remit.policy.bash.words import HOLE, ONE, SPLIT, Word
+from remit.policy.bash.words import HOLE, ONE, SPLIT, Word, read_ansi
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NOT_WRITTEN_OUT = "the name of a program is not written out"
 
 
-def take_apart(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+def take_apart(reader: Reader, words: list[Word], stdin: Stdin | None, *, direct: bool) -> None:
     """A command's own start, and those of all that it starts."""
     first = words[0]
     if not first.is_sure or not first.text:
@@ -35,12 +35,19 @@ def take_apart(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
     _check_file(reader, first.text)
     family = find_family(name)
     known = name if name in _HANDLERS or name in names.PLAIN or name in names.WRAPPERS else family
-    if name in reader.functions:
+    if direct and name in reader.functions:
         reader.add(Run(tuple(words), passes_on=True))
         reader.add(Hint(_join(words[1:])))
         return
+    if name in reader.aliases:
+        reader.doubt("an alias gives words another meaning")
     reader.add(Run(tuple(words), name in names.CLEAR, _follow(reader, first.text)))
+    _keep_said(reader, name, words, stdin)
+    if known not in names.PLAIN or known in names.TESTERS:
+        code.check_surroundings(reader, known, words)
     handler = _HANDLERS.get(known)
+    if known not in names.PLAIN and known not in _QUIET and (reader.fed or (stdin is not None and not stdin[0])):
+        reader.add(Hint(f"{reader.fed} {stdin[1].text if stdin else ''}".replace(HOLE, " ")))
     if handler is not None:
         handler(reader, words, stdin)
     elif name.startswith(("ld-linux", "ld.so", "ld-musl")):
@@ -51,7 +58,31 @@ def take_apart(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
     elif known not in names.PLAIN and not name.startswith("git-"):
         reader.add(Hint(_join(words[1:])))
     tools.check_options(reader, known, words)
-    files.find_touched(reader, known, words)
+    files.find_touched(reader, known, words, stdin)
+
+
+def _keep_said(reader: Reader, name: str, words: list[Word], stdin: Stdin | None) -> None:
+    """What a command prints, where it is told to in so many words."""
+    rest = words[1:]
+    if name == "echo":
+        plain = not (rest and rest[0].text[:1] == "-" and "e" in rest[0].text) or not any(
+            "\\" in word.text for word in rest
+        )
+        reader.said.append(" ".join(word.text if plain else HOLE for word in rest) + "\n")
+        if not plain:
+            reader.add(Hint(_join(rest)))
+    elif name == "printf" and not (rest and rest[0].text.startswith("-v")):
+        text = read_ansi(rest[0].text) if rest and rest[0].is_sure else None
+        exact = text is not None and len(rest) == 1 and "%" not in text
+        reader.said.append(text if exact and text is not None else " ".join([HOLE, *(word.text for word in rest)]))
+    elif name == "cat" and stdin is not None and not stdin[0] and all(word.text == "-" for word in rest):
+        reader.said.append(stdin[1].text)
+    elif name in ("yes", "seq", "expr"):
+        reader.said.append(HOLE + _join(rest))
+    elif stdin is not None and not stdin[0] and name not in ("read", "mapfile", "readarray"):
+        reader.said.append(HOLE + stdin[1].text)
+    if name in ("read", "mapfile", "readarray") and (reader.fed or stdin is not None):
+        reader.is_tainted = reader.is_tainted or bool(reader.fed.strip()) or (stdin is not None and not stdin[0])
 
 
 def _join(words: Sequence[Word]) -> str:
@@ -72,7 +103,7 @@ def _follow(reader: Reader, text: str) -> tuple[str, ...]:
 
 def _check_file(reader: Reader, text: str) -> None:
     """A program that the script has put there itself could be anything."""
-    if not reader.written:
+    if not reader.written and not reader.edited:
         return
     if "/" not in text:
         if reader.own_path and text not in names.CLEAR:
@@ -81,22 +112,28 @@ def _check_file(reader: Reader, text: str) -> None:
     check_written(reader, Word(text))
 
 
-def check_written(reader: Reader, word: Word) -> None:
-    """A script or program that was written by the same command: nobody has looked at what is in it."""
-    if not reader.written:
+def check_written(reader: Reader, word: Word, language: str = "") -> None:
+    """A script or program that was written by the same command: what is in it is looked at here, or not at all."""
+    if not reader.written and not reader.edited:
         return
     ends = [posixpath.normpath(posixpath.join(cwd, word.text)) for cwd in reader.cwds or ("",)]
     known = reader.written
-    below = any(end.startswith(f"{path}/") for end in ends for path in known)
+    near = any(end.startswith(f"{path}/") or path.startswith(f"{end}/") for end in ends for path in known)
     same = reader.cwds is None and any(base_name(path) == base_name(word.text) for path in known)
-    if HOLE in known or HOLE in word.text or below or same or any(end in known for end in ends):
+    texts = [known[end] for end in ends if end in known]
+    if texts and texts[0] is not None and not same and HOLE not in known and HOLE not in word.text:
+        code.judge_text(reader, texts[0], language)
+    elif HOLE in known or HOLE in word.text or near or same or texts:
         reader.doubt(f"it runs '{word.text.replace(HOLE, '…')}', which it has written itself")
+    for end in ends:
+        if end in reader.edited:
+            code.judge_edit(reader, reader.edited[end])
 
 
 # --- shells ----------------------------------------------------------------------------------------------------------
 
 
-def _take_shell(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+def _take_shell(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:  # noqa: C901 - a branch per option
     """`bash -c TEXT`, `bash FILE`, and a shell that reads its commands from what it is given."""
     name = base_name(words[0].text)
     command, at = False, 1
@@ -117,6 +154,8 @@ def _take_shell(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
                 reader.doubt("a shell reads commands from somewhere else")
             continue
         command = command or "c" in text
+        if "n" in text[1:] and text[0] == "-" and not any(each.text.startswith("+") for each in words):
+            return
         if "s" in text[1:]:
             read_stdin(reader, stdin)
         at += 2 if text[-1] in "oO" else 1
@@ -159,14 +198,17 @@ def read_stdin(reader: Reader, stdin: Stdin | None) -> None:
         _read_text(reader, stdin[1], "sh")
 
 
-def run_file(reader: Reader, word: Word, stdin: Stdin | None) -> None:
+def run_file(reader: Reader, word: Word, stdin: Stdin | None, language: str = "sh") -> None:
     """A script in a file: one that was there before is trusted, as every program is."""
-    if word.text in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
-        read_stdin(reader, stdin)
+    if word.text in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-"):
+        if language == "sh":
+            read_stdin(reader, stdin)
+        else:
+            reader.doubt("code is run that cannot be looked at")
     elif word.kind == SPLIT or word.text.startswith((HOLE, "/dev/", "/proc/")):
         reader.doubt("the script to run is not written out")
     else:
-        check_written(reader, word)
+        check_written(reader, word, language)
         reader.note_file(Word(word.text), "read")
 
 
@@ -251,8 +293,14 @@ def _take_jobs(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
 
 
 def _take_alias(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
-    if any("=" in word.text or not word.is_sure for word in words[1:]):
-        reader.doubt("an alias gives words another meaning")
+    """What it stands for is judged at once; a command that uses it is a doubt."""
+    for word in words[1:]:
+        name, equals, text = word.text.partition("=")
+        if not word.is_sure or text.endswith((" ", "\t")):
+            reader.doubt("an alias gives words another meaning")
+        elif equals:
+            reader.aliases.add(name)
+            reader.read(text)
 
 
 def _take_hash(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
@@ -296,7 +344,7 @@ def _take_coproc(reader: Reader, words: list[Word], stdin: Stdin | None) -> None
 def _take_wrapper(reader: Reader, words: list[Word], spec: str, skip: int, *, stdin: Stdin | None = None) -> None:
     """A program that starts what follows its options."""
     found = parse_options(words[1:], spec)
-    if not found.is_certain:
+    if not found.is_certain or base_name(words[0].text) not in names.CLEAR:
         reader.add(Hint(_join(words[1:])))
     if found.is_doubtful:
         reader.doubt("what comes before a program's name is not written out")
@@ -306,6 +354,8 @@ def _take_wrapper(reader: Reader, words: list[Word], spec: str, skip: int, *, st
         if word.kind == SPLIT:
             reader.doubt("what comes before a program's name is not written out")
             return
+    if skip and base_name(words[0].text) == "setarch" and rest:
+        reader.run(list(rest), stdin)  # it may be told which machine to be, or not
     rest = rest[skip:]
     while rest and rest[0].is_sure and _is_assignment(rest[0].text):
         name, _, value = rest[0].text.partition("=")
@@ -427,9 +477,10 @@ def _take_find(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
     while at < len(words):
         word = words[at]
         at += 1
-        unsure = not word.is_sure and word.text.startswith((HOLE, "-" + HOLE, "-e" + HOLE))
-        if word.kind == SPLIT or (unsure and at > 2):  # noqa: PLR2004 - where it begins is no option
+        if not word.is_sure and could_be_flag(word) and (reader.is_tainted or word.text.startswith("-")):
             reader.doubt("what `find` does is not written out")
+        if word.text in ("-fprint", "-fprintf", "-fls", "-fprint0") and at < len(words):
+            reader.note_file(Word(words[at].text), "write")
         if word.text not in ("-exec", "-execdir", "-ok", "-okdir"):
             continue
         end = at
@@ -521,7 +572,7 @@ _COMMAND_ENDINGS = (
 )  # fmt: skip
 
 
-def check_variable(reader: Reader, name: str, value: Word) -> None:
+def check_variable(reader: Reader, name: str, value: Word, *, is_exported: bool = True) -> None:
     """A variable that is set: some are taken for commands, some make programs load code."""
     text = value.text
     if "$(" in text or "`" in text:
@@ -535,10 +586,11 @@ def check_variable(reader: Reader, name: str, value: Word) -> None:
             reader.doubt(f"'{name}' names a program that is not written out")
         elif text.strip():
             reader.read(text)
+            tools.check_editor(reader, name, text)
     elif name == "NODE_OPTIONS":
         if HOLE in text or any(part in text for part in ("-r", "--import", "--loader", "-e", "--eval")):
             reader.doubt(f"'{name}' makes programs run something else")
-    elif text:
+    elif text and is_exported:
         reader.add(Hint(text.replace(HOLE, " ")))
 
 
@@ -552,6 +604,8 @@ def _check_path(reader: Reader, text: str) -> None:
         reader.doubt("programs are looked for in the folder that the shell is in")
 
 
+_QUIET = frozenset({"git", "gh", "npm", "docker", "kubectl", "python", "node", "awk", "sed", "find", "make", "ssh"})
+"""Programs that know what they read on standard input; where they run it, that is seen to elsewhere."""
 _SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "ash", "mksh", "yash", "rbash", "ksh93", "lksh", "posh", *_OTHER_SHELLS)
 _NAMING = ("read", "printf", "mapfile", "readarray", "getopts", "unset", "let", "wait")
 _HANDLERS: dict[str, Callable[[Reader, list[Word], Stdin | None], None]] = {

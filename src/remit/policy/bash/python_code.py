@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 _SAFE = read_names(
     """
-__future__ abc argparse array ast base64 binascii bisect calendar collections colorsys copy csv dataclasses datetime
-decimal difflib enum fractions functools glob graphlib hashlib heapq html io itertools json keyword locale math
-numbers operator os pathlib pprint random re secrets statistics string struct sys tempfile textwrap time token
-tokenize tomllib traceback typing unicodedata urllib uuid zlib zoneinfo platform shutil xml configparser sqlite3
+__future__ site sysconfig warnings contextlib threading queue inspect logging unittest asyncio types concurrent abc
+argparse array ast base64 binascii bisect calendar collections colorsys copy csv dataclasses datetime decimal
+difflib enum fractions functools glob graphlib hashlib heapq html io itertools json keyword locale math numbers
+operator os pathlib pprint random re secrets statistics string struct sys tempfile textwrap time token tokenize
+tomllib traceback typing unicodedata urllib uuid zlib zoneinfo platform shutil xml configparser sqlite3
 """
 )
 _RISKY = read_names(
@@ -60,8 +61,9 @@ _NO_ATTRIBUTES = read_names(
 os sys subprocess builtins importlib modules system popen fork forkpty Popen call check_call check_output getoutput
 getstatusoutput import_module load_module exec_module run_path run_module CDLL dlopen eval exec query read_pickle
 unsafe_load full_load UnsafeLoader FullLoader Loader load_all dictConfig fileConfig f2py exec_command attrgetter
-methodcaller get_type_hints open_code load_library ctypes enable_load_extension load_extension posix shutil
-create_subprocess_exec create_subprocess_shell run_in_executor startfile literal_compile
+methodcaller get_type_hints open_code load_library ctypes enable_load_extension load_extension posix shutil CodeType
+FunctionType addsitedir main create_subprocess_exec create_subprocess_shell run_in_executor startfile
+literal_compile
 """
 )
 _WRITES = read_names(
@@ -72,7 +74,8 @@ copyfile copy2 copytree move copymode to_csv to_json to_excel to_parquet savefig
 )
 _GOOD_DUNDERS = read_names(
     """
-__version__ __file__ __name__ __doc__ __path__ __all__ __main__ __class__
+__table__ __tablename__ __annotations__ __members__ __fields__ __slots__ __qualname__ __version__ __file__ __name__
+__doc__ __path__ __all__ __main__ __class__
 """
 )
 
@@ -86,6 +89,9 @@ def look_through(reader: Reader, text: str) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return _Look(reader).take(tree)
+
+
+_UNSAFE = frozenset({"logging.config", "logging.handlers", "asyncio.subprocess", "concurrent.futures.process"})
 
 
 class _Look:
@@ -157,7 +163,9 @@ class _Look:
 
     def _is_good_module(self, name: str) -> bool:
         top = name.partition(".")[0]
-        if name.startswith("urllib.") and name != "urllib.parse":
+        if name in ("importlib.metadata", "importlib.resources"):
+            return True
+        if name in _UNSAFE or (name.startswith("urllib.") and name != "urllib.parse"):
             return False
         if top in _SAFE:
             return name != "xml.sax.expatreader"
@@ -178,7 +186,9 @@ class _Look:
             return name in _SYS
         if name.startswith("_") and name not in _GOOD_DUNDERS:
             return False
-        return name not in _NO_ATTRIBUTES and not name.startswith(("spawn", "exec", "posix_spawn", "popen"))
+        return name not in _NO_ATTRIBUTES and not name.startswith(
+            ("spawn", "exec", "posix_spawn", "popen", "subprocess")
+        )
 
     def _is_good_name(self, node: ast.Name, is_held: bool) -> bool:  # noqa: FBT001 - two of a kind
         if node.id in _NO_NAMES or (node.id.startswith("__") and node.id not in _GOOD_DUNDERS):

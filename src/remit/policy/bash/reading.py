@@ -69,14 +69,22 @@ class Reader:
         self.acts: list[Act] = []
         self.cwds: tuple[str, ...] | None = (ground.cwd,)
         self.functions: set[str] = set()
-        self.written: dict[str, None] = {}
-        """Paths that the script itself has written to, in full."""
+        self.written: dict[str, str | None] = {}
+        """Paths that the script itself has written to, in full, and what is in them where that is known."""
+        self.edited: dict[str, str] = {}
+        """Paths that it has edited, and how."""
+        self.aliases: set[str] = set()
+        self.said: list[str] = []
+        """Texts that it prints, in their order."""
+        self.fed = ""
+        """Those that come down a pipe to the command that is looked at."""
         self.own_path = False
         """Whether the script says where programs are looked for."""
         self.is_tainted = False
         """Whether the script makes texts that nobody knows before it runs."""
-        self.is_moving = False
         self.scripts = 0
+        self.turns = 0
+        """How often a loop's body has been read again for another word."""
         self.level = 0
         self.bent = 0
         self.source = b""
@@ -165,19 +173,33 @@ class Reader:
         kept, values = self.cwds, self.values
         self.values = dict(values)
         self.bent += 1
+        said = len(self.said)
         for child in node.children:
             self._visit(child)
         self.bent -= 1
         self.cwds, self.values = kept, values
+        if node.type != "subshell":
+            self.is_tainted = self.is_tainted or len(self.said) > said
+            self._read_quoted(node)
+
+    def _read_quoted(self, node: Node) -> None:
+        """Between backquotes a backslash is taken off before the text is read."""
+        text = self.text_of(node)
+        if text.startswith("`") and "\\" in text:
+            inner = text[1:-1].replace("\\\\", HOLE).replace("\\`", "`").replace("\\$", "$").replace(HOLE, "\\")
+            self.read(inner)
 
     def _visit_pipeline(self, node: Node) -> None:
         self._check_gaps(node)
+        fed, said = self.fed, len(self.said)
         for child in node.children:
             kept = self.cwds
             self.bent += 1
             self._visit(child)
             self.bent -= 1
             self.cwds = kept
+            self.fed = " ".join([fed, *self.said[said:]])
+        self.fed = fed
 
     def _visit_list(self, node: Node) -> None:
         """`a && b || c`: the tree hangs it on its right end, however long it is."""
@@ -221,27 +243,31 @@ class Reader:
         variable = node.child_by_field_name("variable")
         items = node.children_by_field_name("value")
         name = self.text_of(variable) if variable is not None else ""
-        shape = self._find_shape(word for item in items for word in self.words_of(item))
-        if name and shape and self._is_named_once(name):
-            self.values[name] = shape
+        words = [word for item in items for word in self.words_of(item)]
+        shape = _find_shape(words)
+        if not name or not shape or not self._is_named_once(name):
+            self._visit_children(node)
+            return
+        if 1 < len(words) <= MAX_TURNS and self.turns < MAX_TURNS and all(word.is_sure for word in words):
+            self.turns += len(words)
+            for word in words[1:]:
+                self.values[name] = [(word.text, False)]
+                self._visit_children(node)
+            shape = [(words[0].text, False)]
+        self.values[name] = shape
         self._visit_children(node)
         self.values.pop(name, None)
 
-    def _find_shape(self, words: Iterable[Word]) -> list[Piece] | None:
-        texts = []
-        for word in words:
-            if word.kind > GLOB:
-                return None
-            texts.append(word.text)
-        if not texts:
-            return None
-        if len(texts) == 1 and HOLE not in texts[0]:
-            return [(texts[0], False)]
-        start = posixpath.commonprefix([text.partition(HOLE)[0] for text in texts])
-        end = posixpath.commonprefix([text.rpartition(HOLE)[2][::-1] for text in texts])[::-1]
-        end = end[max(0, len(start) + len(end) - min(map(len, texts))) :]
-        plain = all(char.isalnum() or char in "._-/+:@=," for text in texts for char in text)
-        return [(start, plain), (HOLE, plain), (end, plain)]
+    def _visit_expansion(self, node: Node) -> None:
+        """`${x:-…}`: a substitution in it that the tree has taken for plain text is one all the same."""
+        for child in node.children:
+            if child.child_count:
+                self._visit(child)
+            elif child.is_named:
+                self._check_unread(self.text_of(child).replace('"', ""))
+        text = self.text_of(node)
+        if "`" in text and not any(child.type == "command_substitution" for child in node.children):
+            self.doubt("part of it is read in two ways", always=True)
 
     def _visit_arithmetic(self, node: Node) -> None:
         """Numbers and names; where blanks stand between them bash may have read something else."""
@@ -293,7 +319,7 @@ class Reader:
         if kind in ("simple_expansion", "expansion"):
             return self._pieces_of_variable(node, quoted=quoted)
         if kind in _HOLES:
-            return [(HOLE, quoted or kind != "command_substitution")]
+            return self._pieces_of_substitution(node, quoted=quoted)
         if kind in ("concatenation", "translated_string", "command_name") and node.child_count:
             self._check_gaps(node)
             return [
@@ -307,6 +333,23 @@ class Reader:
             return [(HOLE, quoted)]
         self._check_unread(text)
         return read_plain(text)
+
+    def _pieces_of_substitution(self, node: Node, *, quoted: bool) -> list[Piece]:  # noqa: PLR0911 - one per kind
+        """What a substitution gives: a number is one whatever it is, and a few folders are known."""
+        if node.type == "arithmetic_expansion":
+            return [("1", True)]
+        if node.type == "process_substitution":
+            return [("/dev/fd/" + HOLE, True)]
+        text = self.text_of(node).strip("$()` \t\n")
+        if text in _NUMBERS:
+            return [("1", True)]
+        if text == "pwd" and self.cwds and len(self.cwds) == 1:
+            return [(self.cwds[0], True)]
+        if text == "git rev-parse --show-toplevel":
+            return [(self.ground.root, True)]
+        if text in ("mktemp", "mktemp -d"):
+            return [("/tmp/tmp." + HOLE, True)]  # noqa: S108 - where the program makes it
+        return [(HOLE, quoted)]
 
     def _pieces_of_string(self, node: Node) -> list[Piece]:
         """A string's own text and what is substituted in it; text between its nodes is its own too."""
@@ -399,10 +442,10 @@ class Reader:
         if value is None or value.type == "array":
             words = [] if value is None else [word for child in value.named_children for word in self.words_of(child)]
             for word in words:
-                check_variable(self, name, word)
+                check_variable(self, name, word, is_exported=False)
             return
         word = self.value_of(value)
-        check_variable(self, name, word)
+        check_variable(self, name, word, is_exported=not keep or b"export" in self.source or b"-a" in self.source)
         adds = any(child.type == "+=" for child in node.children)
         if keep and not adds and target is not None and target.type == "variable_name" and self._is_named_once(name):
             self._keep(name, word)
@@ -421,55 +464,69 @@ class Reader:
         self._take_command(node, [], None)
 
     def _visit_redirected(self, node: Node) -> None:
-        self._check_gaps(node)
         body = node.child_by_field_name("body")
         extra: list[Word] = []
         stdin: Stdin | None = None
         after: list[Node] = []
+        targets: list[Word] = []
+        first = node.child_by_field_name("redirect")
+        if body is not None and first is not None and self.source[body.end_byte : first.start_byte].strip() == b"-":
+            extra.append(Word("-"))  # the tree leaves a lone dash out before a here-document
+        else:
+            self._check_gaps(node)
         for redirect in node.children_by_field_name("redirect"):
-            found = self._take_redirect(redirect, extra, after)
+            found = self._take_redirect(redirect, extra, after, targets)
             stdin = found or stdin
+        fed, said = self.fed, len(self.said)
         if body is None and extra:
             self.run(extra, stdin)
+            for target in targets:
+                self.keep_content(target, None)
         elif body is not None and body.type == "command":
-            self._take_command(body, extra, stdin)
+            self._take_command(body, extra, stdin, targets)
         elif body is not None:
             if extra:
                 self.doubt("part of it is read in two ways", always=True)
             self._visit(body)
+            for target in targets:
+                self.keep_content(target, None)
+        self.fed = " ".join([fed, *self.said[said:]])
         for each in after:
             self._visit(each)
+        self.fed = fed
 
-    def _take_redirect(self, node: Node, extra: list[Word], after: list[Node]) -> Stdin | None:
+    def _take_redirect(self, node: Node, extra: list[Word], after: list[Node], targets: list[Word]) -> Stdin | None:
         """A redirection's file, and what of it is on standard input; words after the target are the command's own."""
         for child in node.named_children:
             if child.type not in ("pipeline", "command", "list", "redirected_statement"):
                 self._visit(child)
         if node.type == "file_redirect":
-            return self._take_file(node, extra)
+            return self._take_file(node, extra, targets)
         if node.type == "herestring_redirect":
             values = [self.value_of(child) for child in node.named_children]
             return False, Word(f"{values[0].text}\n") if len(values) == 1 else Word(HOLE)
-        return self._take_heredoc(node, extra, after)
+        return self._take_heredoc(node, extra, after, targets)
 
-    def _take_file(self, node: Node, extra: list[Word]) -> Stdin | None:
-        targets = node.children_by_field_name("destination")
+    def _take_file(self, node: Node, extra: list[Word], targets: list[Word]) -> Stdin | None:
+        places = node.children_by_field_name("destination")
         signs = [child.type for child in node.children if not child.is_named]
-        if not targets:
+        if not places:
             return None
-        for target in targets[1:]:
-            extra += self.words_of(target)
-        sign, path = signs[0] if signs else "", self.value_of(targets[0])
+        for place in places[1:]:
+            extra += self.words_of(place)
+        sign, path = signs[0] if signs else "", self.value_of(places[0])
         descriptor = node.child_by_field_name("descriptor")
         if sign in (">&", "<&") and (path.text.rstrip("-").isdigit() or path.text == "-"):
             return None
         if "<" in sign:
             self.note_file(path, "read")
             return (True, path) if descriptor is None or self.text_of(descriptor) == "0" else None
-        self.note_file(path, "write")
+        if path.text not in _NOWHERE:
+            self.add(Touch(path, "write", self.cwds))
+            targets.append(path)
         return None
 
-    def _take_heredoc(self, node: Node, extra: list[Word], after: list[Node]) -> Stdin | None:
+    def _take_heredoc(self, node: Node, extra: list[Word], after: list[Node], targets: list[Word]) -> Stdin | None:
         text: str | None = None
         start = next((child for child in node.named_children if child.type == "heredoc_start"), None)
         delimiter = self.text_of(start) if start is not None else ""
@@ -477,7 +534,7 @@ class Reader:
             if child.type == "heredoc_body":
                 text = self._read_heredoc(child, delimiter, node)
             elif child.type in ("file_redirect", "herestring_redirect"):
-                self._take_redirect(child, extra, after)
+                self._take_redirect(child, extra, after, targets)
             elif child.type in ("pipeline", "command", "list", "redirected_statement"):
                 after.append(child)
             elif child.type not in ("heredoc_start", "heredoc_end"):
@@ -508,23 +565,52 @@ class Reader:
                 self.doubt("part of it is read in two ways", always=True)
         return "".join(piece if piece == HOLE else read_double(piece) for piece in pieces)
 
-    def _take_command(self, node: Node, extra: list[Word], stdin: Stdin | None) -> None:
+    def _take_command(
+        self, node: Node, extra: list[Word], stdin: Stdin | None, targets: list[Word] | None = None
+    ) -> None:
         self._check_gaps(node)
         words: list[Word] = []
         more: list[Word] = []
+        targets = [] if targets is None else targets
+        said, fed = len(self.said), self.fed
         for child in node.children:
             kind = child.type
             if kind == "variable_assignment":
                 self._assign(child, keep=False)
             elif kind in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
                 after: list[Node] = []
-                stdin = self._take_redirect(child, more, after) or stdin
+                stdin = self._take_redirect(child, more, after, targets) or stdin
             elif kind in ("subshell", "compound_statement"):
                 self._visit(child)
             else:
                 self._visit(child)
                 words += self.words_of(child)
-        self.run([*words, *more, *extra], stdin)
+        self.fed = " ".join([fed, *self.said[said:]])
+        said = len(self.said)
+        self.run([*words, *more, *extra], stdin, direct=True)
+        self.fed = fed
+        # Only these print what they are told and nothing else.
+        plain = [word.text for word in words[:1]] and words[0].text in ("echo", "printf", "cat")
+        text = self.said[-1] if plain and len(self.said) == said + 1 else None
+        for target in targets:
+            self.keep_content(target, text)
+
+    def keep_content(self, path: Word, text: str | None) -> None:
+        """What is in a file that the script has written, where that is known."""
+        for place in self.name_places(path):
+            known = self.written.get(place, "")
+            self.written[place] = None if text is None or known is None or HOLE in text else known + text
+
+    def forget(self, path: Word) -> None:
+        """Take a file for a new one, of which more is known than that it was written."""
+        for place in self.name_places(path):
+            self.written.pop(place, None)
+
+    def name_places(self, path: Word) -> list[str]:
+        """The full paths that a word may mean."""
+        if HOLE in path.text:
+            return [HOLE]
+        return [posixpath.normpath(posixpath.join(cwd, path.text)) for cwd in self.cwds or ("",)]
 
     def _visit_declaration(self, node: Node) -> None:
         """`export`, `declare` and their like."""
@@ -545,8 +631,8 @@ class Reader:
             self._visit(child)
         self.run(words, None)
 
-    def run(self, words: list[Word], stdin: Stdin | None) -> None:
-        """A command that is run with these words."""
+    def run(self, words: list[Word], stdin: Stdin | None, *, direct: bool = False) -> None:
+        """A command that is run with these words; a function of the script's own only where it stands by itself."""
         from remit.policy.bash.programs import take_apart  # noqa: PLC0415 - programs are read by the reader
 
         if not words:
@@ -555,21 +641,19 @@ class Reader:
         if self.level > MAX_DEPTH * 4:
             self.doubt("it is nested too deeply", always=True)
         else:
-            take_apart(self, words, stdin)
+            take_apart(self, words, stdin, direct=direct)
         self.level -= 1
 
-    def note_file(self, path: Word, tool: str, *, below: bool = False, edits: bool = False) -> None:
+    def note_file(self, path: Word, tool: str, *, below: bool = False, edit: str | None = None) -> None:
         """A file that is read or written; one that is only edited is not a new one."""
         if path.text in _NOWHERE:
             return
         self.add(Touch(path, tool, self.cwds, below))
-        if edits:
-            return
-        if tool == "write" and HOLE not in path.text:
-            for cwd in self.cwds or ("",):
-                self.written[posixpath.normpath(posixpath.join(cwd, path.text))] = None
-        elif tool == "write":
-            self.written[HOLE] = None
+        for place in self.name_places(path) if tool == "write" else ():
+            if edit is not None:
+                self.edited[place] = self.edited.get(place, "") + edit
+            else:
+                self.written[place] = None
 
     def change_folder(self, path: Word | None) -> None:
         """Another folder, as far as it is known; where it does not exist the old one stays."""
@@ -594,12 +678,37 @@ class Reader:
         "command_substitution": _visit_apart,
         "process_substitution": _visit_apart,
         "arithmetic_expansion": _visit_arithmetic,
+        "expansion": _visit_expansion,
     }
 
 
+MAX_TURNS = 12
+_NUMBERS = frozenset({
+    "nproc", "nproc --all", "id -u", "id -g", "date +%s", "getconf _NPROCESSORS_ONLN", "sysctl -n hw.ncpu",
+    "sysctl -n hw.logicalcpu",
+})  # fmt: skip
+"""Commands that give a number."""
 _NOWHERE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "-", ""})
 _HOLES = frozenset({"command_substitution", "process_substitution", "arithmetic_expansion"})
 _WORDS = frozenset({"word", "string", "raw_string", "ansi_c_string", "concatenation", "translated_string", "regex"})
+
+
+def _find_shape(words: Iterable[Word]) -> list[Piece] | None:
+    """What the words of a loop have in common."""
+    texts = []
+    for word in words:
+        if word.kind > GLOB:
+            return None
+        texts.append(word.text)
+    if not texts:
+        return None
+    if len(texts) == 1 and HOLE not in texts[0]:
+        return [(texts[0], False)]
+    start = posixpath.commonprefix([text.partition(HOLE)[0] for text in texts])
+    end = posixpath.commonprefix([text.rpartition(HOLE)[2][::-1] for text in texts])[::-1]
+    end = end[max(0, len(start) + len(end) - min(map(len, texts))) :]
+    plain = all(char.isalnum() or char in "._-/+:@=," for text in texts for char in text)
+    return [(start, plain), (HOLE, plain), (end, plain)]
 
 
 def _holds_code(text: str) -> bool:

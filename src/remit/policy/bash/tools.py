@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.policy.bash.acts import Hint
-from remit.policy.bash.commands import base_name, could_be_flag, find_git_command
+from remit.policy.bash.commands import base_name, could_be_flag, find_git_command, list_tokens
 from remit.policy.bash.names import read_names, read_table
 from remit.policy.bash.options import parse_options
 from remit.policy.bash.words import HOLE, SPLIT, Word
@@ -60,8 +60,6 @@ sdiff - --diff-program
 coreutils - --coreutils-prog
 cpio - --rsh-command
 less - -
-find - -
-git - -
 fzf - --preview --bind --preview-window
 logrotate m --mail
 nodemon x --exec
@@ -84,8 +82,8 @@ def check_options(reader: Reader, name: str, words: Sequence[Word]) -> None:
     letters, longs = read_marks(known)
     for at, word in enumerate(words[1:], 1):
         text = word.text
-        if not word.is_sure and could_be_flag(word) and (letters or longs or name in ("find", "git")):
-            if reader.is_tainted or (word.kind == SPLIT and reader.is_moving):
+        if not word.is_sure and could_be_flag(word):
+            if reader.is_tainted:
                 reader.doubt(f"options of '{name}' are not written out")
             continue
         following = words[at + 1].text if at + 1 < len(words) else ""
@@ -162,9 +160,17 @@ def _take_setting(reader: Reader, key: str, value: Word) -> None:
     elif key.startswith("pager.") or key.rpartition(".")[2] in _COMMAND_KEYS:
         if text not in ("true", "false", "0", "1", "no", "yes"):
             _read(reader, text.removeprefix("!"))
+            check_editor(reader, key, text)
     elif not key.startswith(_PLAIN_KEYS) or HOLE in key:
         reader.doubt(f"git's setting '{key.replace(HOLE, '…')}' may start something")
         reader.add(Hint(text.replace(HOLE, " ")))
+
+
+def check_editor(reader: Reader, name: str, text: str) -> None:
+    """An editor of a list of things to do can put commands into it."""
+    reader.add(Hint(text.replace(HOLE, " ")))
+    if "sequence" in name.lower() and list_tokens(text) & {"exec", "x", "e"}:
+        reader.doubt("commands are put into a list of things to do")
 
 
 _GIT_TEXTS = read_table(
@@ -249,6 +255,8 @@ def _take_git_command(reader: Reader, command: str, rest: list[Word]) -> None:  
 def _take_git_texts(reader: Reader, rest: list[Word], letters: str, longs: list[str]) -> None:
     for at, word in enumerate(rest):
         text = word.text
+        if not word.is_sure and could_be_flag(word) and reader.is_tainted:
+            reader.doubt("options of 'git' are not written out")
         following = rest[at + 1].text if at + 1 < len(rest) else ""
         option, equals, value = text.partition("=")
         if text.startswith("--") and len(option) > 3 and any(long.startswith(option) for long in longs):  # noqa: PLR2004
@@ -295,9 +303,7 @@ def _take_make(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
         "f: C: I: o: W: E: j= l= --file: --makefile: --directory: --eval: --include-dir: --assume-old: --jobs=",
         permute=True,
     )
-    if any(word.kind == SPLIT for word in words[1:]) or any(
-        not word.is_sure and could_be_flag(word) for word in words[1:]
-    ):
+    if reader.is_tainted and any(not word.is_sure and could_be_flag(word) for word in words[1:]):
         reader.doubt("options of 'make' are not written out")
     for name, value in found.options:
         if name in ("-E", "--eval"):
@@ -425,13 +431,18 @@ poetry pipenv pdm rye bundle opam stack cabal pyenv rbenv nodenv mise asdf lake 
 )
 
 
-def _take_after(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+def _take_after(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:  # noqa: C901 - one walk
     """The command after a subcommand: after `--` where there is one, else after its options."""
     name = base_name(words[0].text)
-    reader.add(Hint(_join(words[1:])))
     _check_scripts(reader, name, words)
+    if name in ("bun", "go") and any(
+        word.text.startswith(("-e", "-p", "--eval", "--print", "-exec")) for word in words
+    ):
+        reader.doubt("code is run that cannot be looked at")
     marks = _AFTER[name].split()
     at = next((number for number, word in enumerate(words[1:], 1) if word.text in marks), 0)
+    if at or name not in _CLIENTS:
+        reader.add(Hint(_join(words[1:])))
     if not at:
         return
     rest = words[at + 1 :]
@@ -453,17 +464,17 @@ def _take_after(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None
                 reader.run(rest[number:], None)
                 break
         for number, word in enumerate(rest):
-            if (
-                word.text in ("-c", "--call", "--command", "--entrypoint", "--shell")
-                and number + 1 < len(rest)
-                and name in ("npm", "nix", "vagrant", "gcloud", "docker", "podman")
-            ):
+            own = ("--entrypoint",) if name in ("docker", "podman") else ("-c", "--call", "--command", "--shell")
+            if word.text in own and number + 1 < len(rest) and name in _TEXTUAL:
                 _read(reader, rest[number + 1].text)
         return
     if rest:
         reader.run(rest, None)
 
 
+_CLIENTS = read_names("npm pnpm yarn bun docker podman kubectl oc conda uv heroku gcloud ip nix")
+"""Programs whose other subcommands start nothing that they are given."""
+_TEXTUAL = frozenset({"npm", "nix", "vagrant", "gcloud", "docker", "podman"})
 _STARTERS = read_names(
     """
 sh bash dash zsh ksh ash busybox env sudo su xargs eval exec python python3 perl ruby node timeout nohup nice find
@@ -523,6 +534,11 @@ def _take_terminal(reader: Reader, words: list[Word], _stdin: Stdin | None) -> N
     )
     if len(words) > 1 and words[1].text in quiet:
         return
+    if len(words) > 1 and words[1].text in ("new", "new-session", "new-window", "neww", "split-window", "splitw"):
+        found = parse_options(words[2:], "c: e: F: f: n: s: t: x: y: l: p:")
+        if not any(";" in word.text for word in words) and not found.is_doubtful:
+            _read(reader, " ".join(word.text for word in found.operands))
+            return
     reader.doubt("a terminal is given something to type")
     reader.add(Hint(_join(words[1:])))
 
