@@ -16,14 +16,13 @@ import pytest
 from remit.testing.agent import ScriptedAgent
 from remit.workspace import sessions
 from remit.workspace.home import Home
-from remit.workspace.ledger.events import load_events
+from remit.workspace.ledger.delegations import Delegation, add_delegation
+from remit.workspace.ledger.events import load_events, read_clock_ms
 from tests.doors.mcp_peer import Peer, make_workspace
 from tests.doors.work import list_rows, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from remit.workspace.ledger.delegations import Delegation
 
 pytestmark = pytest.mark.slow
 
@@ -381,6 +380,36 @@ def test_an_agent_checks_its_own_return(place: Place) -> None:
     assert (verdict["session_id"], verdict["dialect"]) == (told["session"], "standard")
     codes = {each["code"] for each in verdict["findings"] if each["severity"] == "error"}
     assert {"RET041", "RET051"} <= codes or len(codes) >= 2, verdict["findings"]
+
+
+def test_an_agent_names_nobody_else(place: Place) -> None:
+    """Whoever has a ticket is its session, or speaks for one below it."""
+    asked = begin(place, "hangs")
+    (other,) = place.rows()
+    arguments = {"agent": "-", "prompt": "Go.", "runner": "obeys", "caller": other.session_id}
+    place.do({"tool": "delegate", "arguments": arguments})
+    (told,) = place.load_log()
+    assert "nobody asks here as" in told["result"]["structuredContent"]["error"]["message"]
+    place.peer.call("cancel", session_id=other.session_id)
+    place.peer.end_call("delegate", asked)
+
+
+def test_what_a_subagent_of_a_harness_hands_on_is_below_it(place: Place) -> None:
+    now_ms = read_clock_ms()
+    session_id = "sess_1794800000_refer1"
+    row = Delegation(session_id, "scribe", 1, ("orchestrator", "scribe"), state="running", started_ms=now_ms,
+                     runner="claude", deadline_ms=now_ms + 60_000, owner="harness",
+                     details={"refereed": True, "may_call": ["*"]})  # fmt: skip
+    home = Home(str(place.root))
+    add_delegation(home.ledger, row)
+    home.close()
+    asked = [place.peer.begin("delegate", agent="-", prompt="Go.", runner="obeys", caller=session_id) for _ in range(2)]
+    for each in asked:
+        assert place.peer.end_call("delegate", each)["structuredContent"]["over"]
+    children = [row for row in place.rows() if row.session_id != session_id]
+    assert [(row.parent_id, row.root_id, row.depth, row.path) for row in children] == [
+        (session_id, session_id, 2, ("orchestrator", "scribe", "obeys"))
+    ] * 2
 
 
 def test_no_agent_is_left_when_all_is_done(place: Place) -> None:

@@ -16,6 +16,9 @@ from remit.doors.mcp.catalogue import BY_NAME
 from remit.doors.mcp.resources import list_resources, read_resource
 from remit.doors.mcp.tools import Call, call
 from remit.errors import RemitError, StateError, UsageError
+from remit.workspace.home import Home
+from remit.workspace.ledger.delegations import Delegation, add_delegation, load_delegation
+from remit.workspace.ledger.events import read_clock_ms
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -261,6 +264,58 @@ def test_what_may_not_be_delegated_is_refused_with_a_reason(root: Path, given: d
     error = refuse("delegate", **{"prompt": "Go.", "runner": "claude"} | given)
     assert sentence in error.message
     assert error.hint
+
+
+def enter(folder: Path, depth: int, **details: Any) -> str:  # noqa: ANN401 - of its terms
+    """A subagent that its harness has started, as the ledger has it; its session."""
+    home = Home(str(folder))
+    session_id = f"sess_1794800000_refer{depth}"
+    path = ("orchestrator", *(f"agent-{number}" for number in range(1, depth + 1)))
+    now_ms = read_clock_ms()
+    row = Delegation(session_id, path[-1], depth, path, state="running", started_ms=now_ms, runner="claude",
+                     deadline_ms=now_ms + 60_000, owner="harness", details={"refereed": True, **details})  # fmt: skip
+    add_delegation(home.ledger, row)
+    home.close()
+    return session_id
+
+
+def test_a_subagent_of_a_harness_is_guarded_as_the_session_that_it_names(root: Path) -> None:
+    """Its server belongs to the person's session, which may do more than it."""
+    write_agent(root)
+    given = {"agent": "scribe", "prompt": "Go.", "runner": "claude"}
+    deep = refuse("delegate", **given, caller=enter(root, 3, may_call=["*"]))
+    assert deep.code == "MAX_DEPTH_EXCEEDED"
+    alone = refuse("delegate", **given, caller=enter(root, 1, may_call=["other"]))
+    assert "may not call 'scribe'" in alone.message
+    spent = refuse("delegate", **given, caller=enter(root, 2, may_call=["*"], budget={"max_delegations": 0}))
+    assert spent.code == "BUDGET_EXCEEDED"
+    other = refuse("cancel", session_id="sess_1794800000_refer1", caller="sess_1794800000_refer2")
+    assert other.hint == "an agent ends only what it has handed on"
+    for detached in ({"detach": True}, {}):
+        assert refuse("delegate", **given, **detached, caller="sess_1794800000_refer3").code == "MAX_DEPTH_EXCEEDED"
+
+
+def test_nobody_names_a_session_that_is_not_a_subagents_own(root: Path) -> None:
+    write_agent(root)
+    session_id = enter(root, 1, refereed=False)
+    for caller in (session_id, "sess_1_nobody", "-"):
+        for tool, given in {
+            "delegate": {"agent": "scribe", "prompt": "Go."},
+            "cancel": {"session_id": session_id},
+            "check_return": {"message": "x"},
+        }.items():
+            assert "nobody asks here as" in refuse(tool, **given, caller=caller).message
+    home = Home(str(root))
+    row = load_delegation(home.ledger, session_id)
+    assert row is not None
+    assert row.ticket is None
+    home.close()
+
+
+def test_a_subagent_of_a_harness_checks_its_own_return(root: Path) -> None:
+    session_id = enter(root, 1, root=str(root), evidence=False)
+    told = use("check_return", message=make_message(), caller=session_id)
+    assert (told["accepted"], told["session_id"]) == (False, session_id)
 
 
 # --- resources -------------------------------------------------------------------------------------------------------

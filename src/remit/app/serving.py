@@ -17,13 +17,16 @@ from remit.app.delegating.ending import Waited, wait_for
 from remit.app.delegating.ending import cancel as end_delegation
 from remit.app.delegating.following import Following
 from remit.app.delegating.workspace import Workspace
-from remit.delegate.ticket import TICKET
-from remit.errors import RemitError
+from remit.app.settings import find_workspace
+from remit.delegate.terms import read_terms
+from remit.delegate.ticket import RANDOM_BYTES, SESSION, TICKET, find_caller, mint
+from remit.errors import RefusedError, RemitError
 from remit.workspace.brokers import Presence
 from remit.workspace.drivers import start_driver
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import load_delegation
-from remit.workspace.ledger.slots import claim
+from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.slots import claim, set_ticket
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
     from remit.app.delegating.following import Seen
     from remit.app.delegating.preparing import Prepared
     from remit.delegate.envelope import Envelope
+    from remit.delegate.guard import Caller
+    from remit.delegate.ticket import Ticket
+    from remit.workspace.ledger.delegations import Delegation
 
     Tell = Callable[[list[Seen]], Awaitable[None]]
     Ask = Callable[[Workspace], Request]
@@ -58,10 +64,41 @@ class Serving:
         self.is_ending = False
         """Set before those who wait are told that nobody does any more."""
         self._open: set[_Carried] = set()
+        self._issued: dict[str, Ticket] = {}
 
-    async def delegate(self, ask: Ask, *, wait_s: float | None = None, tell: Tell | None = None) -> Handed:
+    def speak_for(self, session_id: str) -> dict[str, str]:
+        """The environment of whoever asks: this process's own, or that of an agent that a harness has started.
+
+        Such an agent has the server of its harness's session, which knows no ticket of it. It can only make less of
+        itself by naming a session: what is named has to be below whoever this server belongs to.
+        """
+        if not session_id:
+            return self.environ
+        home = Home(find_workspace())
+        try:
+            return self.environ | self._issue(home, session_id)
+        finally:
+            home.close()
+
+    def _issue(self, home: Home, session_id: str) -> dict[str, str]:
+        """A ticket of a session, good for what this process does in its name."""
+        own = find_caller(home, self.environ, now_ms=read_clock_ms())
+        if own is not None and own.session_id == session_id:
+            return {}
+        row = load_delegation(home.ledger, session_id) if home.is_made else None
+        if row is None or not read_terms(row.details).refereed or not (own is None or _is_below(home, row, own)):
+            hint = "leave caller out; only a subagent that its harness has started names its own session"
+            raise RefusedError(f"nobody asks here as '{session_id}'", hint=hint)
+        if session_id not in self._issued or self._issued[session_id].hash != row.ticket:
+            self._issued[session_id] = mint(os.urandom(RANDOM_BYTES))
+            set_ticket(home.ledger, session_id, self._issued[session_id].hash)
+        return {TICKET: self._issued[session_id].token, SESSION: session_id}
+
+    async def delegate(
+        self, ask: Ask, *, caller: str = "", wait_s: float | None = None, tell: Tell | None = None
+    ) -> Handed:
         """Hand work on and wait for it, so long at most. Whoever stops waiting ends it, unless the server ends."""
-        ws = Workspace.open(environ=self.environ)
+        ws = Workspace.open(environ=self.speak_for(caller))
         carried = _Carried(ws, ask(ws))
         self._open.add(carried)
         carried.work.add_done_callback(lambda _: self._open.discard(carried))
@@ -75,11 +112,11 @@ class Serving:
             raise
         return Handed(prepared, carried.work.result() if carried.work.done() else None)
 
-    def detach(self, ask: Ask) -> Prepared:
+    def detach(self, ask: Ask, *, caller: str = "") -> Prepared:
         """Hand work on and leave it to a process of its own."""
         from remit.app.delegating.detaching import detach  # noqa: PLC0415 - only for this
 
-        ws = Workspace.open(environ=self.environ)
+        ws = Workspace.open(environ=self.speak_for(caller))
         try:
             return detach(ws, ask(ws))
         finally:
@@ -99,9 +136,9 @@ class Serving:
             raise waited.trouble
         return waited.envelope
 
-    async def cancel(self, session_id: str, *, reason: str) -> Waited:
+    async def cancel(self, session_id: str, *, reason: str, caller: str = "") -> Waited:
         """End a delegation and all below it."""
-        ws = Workspace.open(environ=self.environ, lenient=True)
+        ws = Workspace.open(environ=self.speak_for(caller), lenient=True)
         try:
             return await end_delegation(ws, session_id, reason=reason)
         finally:
@@ -110,18 +147,18 @@ class Serving:
     async def end(self) -> list[str]:
         """Let go of everything; the sessions that go on by themselves."""
         self.is_ending = True
-        is_agent = TICKET in self.environ
-        for carried in self._open if is_agent else ():
-            carried.cancel("whoever asked for it has gone")
+        for carried in self._open:
+            if TICKET in carried.ws.environ:
+                carried.cancel("whoever asked for it has gone")
         ending = {carried.work for carried in self._open if carried.is_cancelled}
         if ending:
             await asyncio.wait(ending, timeout=ENDING_S)
-        left = [await carried.leave() for carried in [*self._open]]
-        return [each for each in left if each and not is_agent and self._hand_over(each)]
+        left = [(await carried.leave(), carried.is_cancelled) for carried in [*self._open]]
+        return [each for each, is_cancelled in left if each and not is_cancelled and self._hand_over(each)]
 
     def _hand_over(self, session_id: str) -> bool:
         """Leave a delegation that nobody drives to a process of its own; whether it goes on there."""
-        home = Home(Workspace.open(environ=self.environ, lenient=True).root)
+        home = Home(find_workspace())
         try:
             presence = Presence(home)
             try:
@@ -139,6 +176,14 @@ class Serving:
         finally:
             home.close()
         return True
+
+
+def _is_below(home: Home, row: Delegation, above: Caller) -> bool:
+    """Whether a session was handed on by another, or by one below it."""
+    at: Delegation | None = row
+    while at is not None and at.parent_id is not None and at.parent_id != above.session_id:
+        at = load_delegation(home.ledger, at.parent_id)
+    return at is not None and at.parent_id == above.session_id
 
 
 class _Carried:

@@ -60,6 +60,7 @@ class Tool(NamedTuple):
 
 
 _SESSION = s.text("The session of a delegation: its whole id, its beginning or its end.")
+_CALLER = s.text("Only for a subagent that its harness has started: its own session, as it was told.")
 _PAGE = s.count("Which page; the first when left out.", least=1)
 _BUDGET = {
     "type": "object",
@@ -104,6 +105,7 @@ TOOLS = (
             isolate=s.flag("Let it work in a git worktree of its own."),
             detach=s.flag("Come back at once and let it go on by itself."),
             wait_seconds=s.seconds("How long to wait here; until it is over when left out.", most=s.MAX_WAIT_S),
+            caller=_CALLER,
         ),
         s.DELEGATION,
         changes=True,
@@ -139,7 +141,9 @@ TOOLS = (
         "End a delegation",
         "End a delegation and all that it has handed on; nothing of them is alive when this comes back. An agent ends "
         "only what it has handed on itself.",
-        s.takes(("session_id",), session_id=_SESSION, reason=s.text("Why; it is told with the result.")),
+        s.takes(
+            ("session_id",), session_id=_SESSION, reason=s.text("Why; it is told with the result."), caller=_CALLER
+        ),
         s.DELEGATION,
         changes=True,
         destroys=True,
@@ -155,6 +159,7 @@ TOOLS = (
             dialect=s.choice("Its form; known or detected when left out.", "standard", "hyper", "manifest"),
             session_id=s.text("The session that was issued, where Remit cannot know it."),
             agent=s.text("The agent that was asked, where Remit cannot know it."),
+            caller=_CALLER,
         ),
         s.VERDICT,
     ),

@@ -35,11 +35,13 @@ async def delegate(asked: Call) -> dict[str, Any]:
     given = asked.given
     if given.get("detach") and "wait_seconds" in given:
         raise UsageError("detach waits for nothing, and wait_seconds does", hint="give one of the two")
+    caller = given.get("caller", "")
     if given.get("detach"):
-        prepared, envelope = asked.serving.detach(lambda ws: _ask(ws, given)), None
+        prepared, envelope = asked.serving.detach(lambda ws: _ask(ws, given), caller=caller), None
     else:
-        wait_s = given.get("wait_seconds")
-        prepared, envelope = await asked.serving.delegate(lambda ws: _ask(ws, given), wait_s=wait_s, tell=asked.tell)
+        prepared, envelope = await asked.serving.delegate(
+            lambda ws: _ask(ws, given), caller=caller, wait_s=given.get("wait_seconds"), tell=asked.tell
+        )
     told: dict[str, Any] = {"session_id": prepared.row.session_id, "agent": prepared.row.agent}
     told |= {"over": True, "envelope": shape_envelope(envelope)} if envelope else _stand(prepared.row.session_id)
     return told | ({"request_findings": shape_asides(prepared.findings)} if prepared.findings else {})
@@ -134,10 +136,10 @@ def _load_result(session_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shape_short(report: Envelope, max_tokens: int) -> dict[str, Any]:
-    from remit.delegate.envelope import fit_envelope
+    from remit.delegate.envelope import DEFAULT_TOKENS, fit_envelope
     from remit.doors.cli.envelopes import shape_envelope
 
-    return shape_envelope(fit_envelope(report, max_tokens=max_tokens))
+    return shape_envelope(fit_envelope(report, max_tokens=max_tokens or DEFAULT_TOKENS))
 
 
 def _shape_whole(report: Envelope) -> dict[str, Any]:
@@ -157,7 +159,7 @@ async def cancel(asked: Call) -> dict[str, Any]:
 
     session_id = await asyncio.to_thread(_find_session, asked.given["session_id"])
     reason = " ".join(asked.given.get("reason", "").split())
-    waited = await asked.serving.cancel(session_id, reason=reason)
+    waited = await asked.serving.cancel(session_id, reason=reason, caller=asked.given.get("caller", ""))
     told: dict[str, Any] = {"session_id": session_id}
     if waited.envelope is None:
         return told | _stand(session_id)
@@ -174,7 +176,7 @@ def check_return(asked: Call) -> dict[str, Any]:
 
     given = asked.given
     claimed = Claimed(given.get("dialect"), given.get("session_id"), given.get("agent"))
-    ws = Workspace.open(environ=asked.serving.environ)
+    ws = Workspace.open(environ=asked.serving.speak_for(given.get("caller", "")))
     try:
         verdict = check_own(ws, given["message"], claimed)
     finally:
