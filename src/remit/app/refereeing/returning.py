@@ -12,7 +12,6 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.delegate.briefing import render_reask
 from remit.delegate.company import is_shared, list_below
 from remit.delegate.endings import Ended, conclude
 from remit.delegate.handed_on import HandedOn, load_handed_on
@@ -131,6 +130,8 @@ def _adopt(event: Event, home: Home, environ: Mapping[str, str]) -> Refereed | N
 def _send_back(home: Home, row: Delegation, judgement: Judgement | None) -> answers.Answer:
     findings = () if judgement is None else judgement.findings
     _count_block(home, row)
+    from remit.delegate.briefing import render_reask  # noqa: PLC0415 - not for a return that is accepted
+
     return answers.block(render_reask(findings, dialect=read_terms(row.details).dialect, session_id=row.session_id))
 
 

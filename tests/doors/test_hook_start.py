@@ -1,0 +1,103 @@
+"""The hook loads no more than an event needs: it is started on every tool call of every agent.
+
+What is loaded is what the real program tells of its imports, started as harnesses start it. How long it takes is
+measured in `bench/hook.py`.
+"""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.refereeing.stage import PROGRAM, Child, Stage, make_workspace
+
+SLOW = {
+    "asyncio",
+    "click",
+    "dataclasses",
+    "inspect",
+    "pathlib",
+    "subprocess",
+    "threading",
+    "tomllib",
+    "yaml",
+    "_hashlib",
+}
+"""What no event of a subagent needs while its harness waits."""
+HEAVY = SLOW | {"collections.abc", "contextlib", "datetime", "enum", "json", "re", "typing", "remit.errors"}
+"""What an event does without that is only looked on."""
+
+
+@pytest.fixture
+def child(tmp_path: Path) -> Child:
+    """An agent at work that has used a tool, so that the harness's id of it is known."""
+    child = Stage(make_workspace(tmp_path / "project"), quick=True).call("planner")
+    child.start()
+    child.write("plan.md")
+    return child
+
+
+def send(stage: Stage, payload: dict[str, Any]) -> tuple[set[str], dict[str, Any]]:
+    """Send an event to the program; the modules that it loaded, and its answer."""
+    command = [*PROGRAM[:1], "-X", "importtime", *PROGRAM[1:]]
+    done = subprocess.run(
+        command, input=json.dumps(payload).encode(), capture_output=True, check=True, env=stage.env, cwd=stage.root
+    )
+    loaded = set(re.findall(r"^import time: .*\| +(\S+)$", done.stderr.decode(), re.MULTILINE))
+    assert "remit.doors.answering" in loaded, "the imports are told"
+    return loaded, json.loads(done.stdout or b"{}")
+
+
+def pick(loaded: set[str], *rooms: str) -> set[str]:
+    """The modules of some rooms."""
+    return {name for name in loaded if name.startswith(rooms)}
+
+
+def test_what_a_person_does_needs_next_to_nothing(child: Child) -> None:
+    call = {"tool_name": "Write", "tool_input": {"file_path": "a.md", "content": "x"}, "tool_use_id": "toolu_9"}
+    loaded, answer = send(child.stage, child.stage.event("PreToolUse", **call))
+    assert answer == {}
+    assert not loaded & (HEAVY | {"_sqlite3", "functools", "collections"})
+    assert not pick(loaded, "remit.workspace")
+
+
+def test_a_use_that_is_only_looked_on_loads_no_machinery(child: Child) -> None:
+    file = child.stage.root / "notes.md"
+    file.write_text("# Notes\n")
+    call = {"tool_name": "Write", "tool_input": {"file_path": str(file), "content": "# Notes\n"}}
+    loaded, answer = send(child.stage, child.event("PostToolUse", **call, tool_response={"type": "create"}))
+    assert answer == {}
+    paths = child.stage.ask("SELECT path FROM tool_uses WHERE session_id = ? ORDER BY number", child.session_id)
+    assert paths[-1] == ("notes.md",), "it was written down"
+    assert "_sqlite3" in loaded
+    assert not loaded & HEAVY
+    assert not pick(loaded, "remit.app", "remit.policy", "remit.contract")
+
+
+@pytest.mark.parametrize(("command", "is_refused"), [("ls -l | wc -l", False), ("cat > remit.toml", True)])
+def test_a_command_loads_the_policy_and_no_more(child: Child, command: str, is_refused: bool) -> None:  # noqa: FBT001
+    call = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "toolu_9"}
+    loaded, answer = send(child.stage, child.event("PreToolUse", **call))
+    assert bool(answer) is is_refused
+    assert "tree_sitter" in loaded
+    assert not loaded & (SLOW | {"json", "datetime"})
+    assert not pick(loaded, "remit.app", "remit.contract")
+
+
+@pytest.mark.parametrize("is_accepted", [False, True])
+def test_a_return_is_checked_without_what_settles_it(child: Child, is_accepted: bool) -> None:  # noqa: FBT001
+    said = child.report("plan.md") if is_accepted else "It is done."
+    loaded, answer = send(child.stage, child.event("SubagentStop", last_assistant_message=said))
+    assert (answer.get("decision") == "block") is not is_accepted
+    assert child.row.state == ("settling" if is_accepted else "running")
+    assert "remit.contract" in loaded
+    assert not loaded & SLOW
+    assert {
+        name for name in loaded if name.startswith(("remit.config", "remit.agents", "remit.workspace.git"))
+    } == set()
+    # What is read carefully, and what is told the agent, are for a return that is not as it should be.
+    assert ("remit.contract.choose" in loaded) is not is_accepted
+    assert ("remit.delegate.briefing" in loaded) is not is_accepted
