@@ -157,5 +157,5 @@ def list_results(stage: Stage, script: str, step: int) -> list[str]:
 
 def find_envelopes(stage: Stage, script: str, step: int) -> list[dict[str, Any]]:
     """The envelopes among what a model was given for its calls."""
-    texts = list_results(stage, script, step)
-    return [json.loads(text) for text in texts if text.startswith('{"') and "session_id" in text]
+    lines = [line for text in list_results(stage, script, step) for line in text.splitlines()]
+    return [json.loads(line) for line in lines if line.startswith('{"session_id"')]

@@ -102,6 +102,20 @@ SCRIPTS = {
     "both": [ask("left").also("task", agent="scribe", prompt="[[play right]] Write the other."), say("All is done.")],
     "left": [call("bash", command="sleep 1; echo '# Left' > left.md"), hand(path="left.md")],
     "right": [call("bash", command="echo '# Right' > right.md"), hand(path="right.md")],
+    "again": [
+        ask("more"),
+        call("SendMessage", to="${child}", summary="the other", message="Write the other, too.").grab(
+            child=r"agentId: (\w+)"
+        ),
+        call("bash", command="sleep 4"),
+        say("All is done."),
+    ],
+    "more": [
+        call("write", path="left.md", content="# Left\n"),
+        hand("left.md"),
+        call("write", path="right.md", content="# Right\n"),
+        hand("right.md"),
+    ],
     "own": [call("bash", command="touch mine"), say("No return is owed.")],
     "usual": [ask("chat", "general-purpose"), say("All is done.")],
     "chat": [say("Just an answer.")],
@@ -199,6 +213,15 @@ def test_two_of_one_kind_at_once_are_told_apart(stage: Stage) -> None:
         (first,) = stage.asked(artifact.path.removesuffix(".md"), 0)
         assert row.session_id in first
     assert {envelope["session_id"] for envelope in find_envelopes(stage, "both", 1)} == {row.session_id for row in rows}
+
+
+def test_one_that_goes_on_later_is_another_delegation(stage: Stage) -> None:
+    converse(stage, "again")
+    rows = list_delegations(stage)
+    assert [row.status for row in rows] == ["completed", "completed"]
+    assert [get_report(stage, row).artifacts[0].path for row in rows] == ["left.md", "right.md"]
+    (third,) = stage.asked("more", 2)
+    assert rows[1].session_id in third
 
 
 def test_a_session_that_is_an_agents_as_a_whole_is_held_to_its_return(stage: Stage) -> None:

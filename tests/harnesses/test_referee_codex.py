@@ -71,7 +71,8 @@ def hand(path: str = "report.md") -> Turn:
     return give(path=path).grab(agent=r"You are ([\w-]+), session")
 
 
-WAIT = call("wait_agent", targets=["${child}"], timeout_ms=60_000).grab(child=r'"agent_id":\s*"([^"]+)"')
+CHILD = r'"agent_id":\s*"([^"]+)"'
+WAIT = call("wait_agent", targets=["${child}"], timeout_ms=60_000).grab(child=CHILD)
 SCRIPTS = {
     "main": [ask("work"), WAIT, say("All is done.")],
     "work": [REPORT, say("It is all done."), hand()],
@@ -84,6 +85,19 @@ SCRIPTS = {
         call("bash", command=PATCH),
         REPORT,
         hand(),
+    ],
+    "again": [
+        ask("more"),
+        WAIT,
+        call("send_input", target="${child}", message="Write the other, too.").grab(child=CHILD),
+        WAIT,
+        say("All is done."),
+    ],
+    "more": [
+        call("bash", command="echo '# Left' > left.md"),
+        hand("left.md"),
+        call("bash", command="echo '# Right' > right.md"),
+        hand("right.md"),
     ],
     "own": [call("bash", command="touch mine"), say("No return is owed.")],
     "strange": [ask("work", "nobody"), say("All is done.")],
@@ -132,6 +146,13 @@ def test_what_is_denied_or_in_doubt_does_not_run(stage: Stage) -> None:
     assert ["Remit" in told for told in list_results(stage, "reach", 4)] == [True, True, True, False]
     (row,) = list_delegations(stage)
     assert row.status == "completed"
+
+
+def test_one_that_goes_on_later_is_another_delegation(stage: Stage) -> None:
+    converse(stage, "again", TRUSTING)
+    rows = list_delegations(stage)
+    assert [row.status for row in rows] == ["completed", "completed"]
+    assert [get_report(stage, row).artifacts[0].path for row in rows] == ["left.md", "right.md"]
 
 
 def test_a_persons_own_session_is_in_nobodys_way(stage: Stage) -> None:

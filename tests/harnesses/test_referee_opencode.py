@@ -91,6 +91,19 @@ SCRIPTS = {
     "own": [call("bash", command="touch mine"), say("No return is owed.")],
     "usual": [ask("chat", "general"), say("All is done.")],
     "chat": [say("Just an answer.")],
+    "again": [
+        ask("more"),
+        call("task", agent="scribe", prompt="Write the other, too.", task_id="${child}").grab(
+            child=r'<task id="(\w+)"'
+        ),
+        say("All is done."),
+    ],
+    "more": [
+        call("write", path="${root}/left.md", content="# Left\n"),
+        hand("left.md"),
+        call("write", path="${root}/right.md", content="# Right\n"),
+        hand("right.md"),
+    ],
     "broken": [ask("dies"), say("All is done.")],
     "dies": [REPORT, fail(400, "no such thing", kind="invalid_request_error")],
 }
@@ -155,6 +168,17 @@ def test_two_of_one_kind_at_once_are_told_apart(stage: Stage) -> None:
         (artifact,) = get_report(stage, row).artifacts
         (first,) = stage.asked(artifact.path.removesuffix(".md"), 0)
         assert row.session_id in first
+
+
+def test_one_that_goes_on_later_is_another_delegation(stage: Stage) -> None:
+    converse(stage, "again")
+    rows = list_delegations(stage)
+    assert [row.status for row in rows] == ["completed", "completed"]
+    assert [get_report(stage, row).artifacts[0].path for row in rows] == ["left.md", "right.md"]
+    (envelope,) = find_envelopes(stage, "again", 2)
+    assert envelope["session_id"] == rows[1].session_id
+    (third,) = stage.asked("more", 2)
+    assert "# Left" in third  # it is the same session that goes on
 
 
 def test_a_persons_own_session_is_in_nobodys_way(stage: Stage) -> None:

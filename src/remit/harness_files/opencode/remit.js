@@ -45,11 +45,13 @@ function ask(event) {
   })
 }
 
-// What the subagent said, without what opencode puts around it.
-function unwrap(output) {
+// What the subagent said, and what opencode puts around it: by that the caller can have it go on.
+function split(output) {
   const [open, close] = ["<task_result>", "</task_result>"]
   const [begin, end] = [output.indexOf(open), output.lastIndexOf(close)]
-  return begin < 0 || end < begin ? output : output.slice(begin + open.length, end).trim()
+  if (begin < 0 || end < begin) return ["", output, ""]
+  const start = begin + open.length
+  return [`${output.slice(0, start)}\n`, output.slice(start, end).trim(), `\n${output.slice(end)}`]
 }
 
 function joinTexts(parts) {
@@ -60,7 +62,8 @@ const sanitize = (name) => name.replace(/[^a-zA-Z0-9_-]/g, "_")
 
 export const Remit = async ({ client, directory }) => {
   const known = new Map() // session → { root, agent, child }
-  const greeted = new Set() // sessions whose first message was told
+  const greeted = new Set() // root sessions whose first message was told
+  const corrected = new Set() // subagents that are just being sent back
   const prompts = new Map() // call → the words of whoever called, before something was added for the subagent
 
   async function findSession(id) {
@@ -105,10 +108,10 @@ export const Remit = async ({ client, directory }) => {
   }
 
   // A return is checked, and sent back to the session that gave it for as long as the program says so.
-  async function checkReturn(input, output, session) {
+  async function checkReturn(input, output, session, answered) {
     const id = output.metadata?.sessionId ?? ""
     const given = { agent_id: id, agent_type: input.args?.subagent_type ?? "", tool_use_id: input.callID }
-    let text = unwrap(String(output.output ?? ""))
+    let text = answered
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const said = { last_assistant_message: text, stop_hook_active: round > 0 }
       const event = { hook_event_name: "SubagentStop", session_id: session.root, cwd: directory, ...given, ...said }
@@ -116,7 +119,8 @@ export const Remit = async ({ client, directory }) => {
       if (answer.decision !== "block") return text
       const parts = [{ type: "text", text: answer.reason ?? "" }]
       const body = { agent: given.agent_type, model: output.metadata?.model, parts }
-      const { data, error } = await client.session.prompt({ path: { id }, body })
+      corrected.add(id)
+      const { data, error } = await client.session.prompt({ path: { id }, body }).finally(() => corrected.delete(id))
       if (!data) throw new Error(`the subagent could not be asked again: ${JSON.stringify(error)}`)
       text = joinTexts(data.parts)
     }
@@ -124,16 +128,15 @@ export const Remit = async ({ client, directory }) => {
   }
 
   async function endTask(input, output, session) {
-    const before = unwrap(String(output.output ?? ""))
-    const text = await checkReturn(input, output, session)
+    const [head, answered, tail] = split(String(output.output ?? ""))
+    const text = await checkReturn(input, output, session, answered)
     const content = [{ type: "text", text }]
     const agentId = output.metadata?.sessionId ?? ""
     const response = { status: "completed", agentId, agentType: input.args?.subagent_type ?? "", content }
     const more = { tool_name: input.tool, tool_input: input.args ?? {}, tool_use_id: input.callID, tool_response: response }
     const answer = await ask(makeEvent("PostToolUse", input.sessionID, session, more))
     const instead = answer.hookSpecificOutput?.updatedToolOutput
-    if (instead !== undefined) output.output = joinTexts(instead.content)
-    else if (text !== before) output.output = text
+    output.output = `${head}${instead === undefined ? text : joinTexts(instead.content)}${tail}`
   }
 
   return {
@@ -148,10 +151,10 @@ export const Remit = async ({ client, directory }) => {
     },
 
     "chat.message": async (input, output) => {
-      if (greeted.has(input.sessionID)) return
-      greeted.add(input.sessionID)
+      if (greeted.has(input.sessionID) || corrected.has(input.sessionID)) return
       try {
         const session = await findSession(input.sessionID)
+        if (!session.child) greeted.add(input.sessionID)
         const name = session.child ? "UserPromptSubmit" : "SessionStart"
         const more = session.child ? { prompt: joinTexts(output.parts) } : { source: "startup" }
         await tell(makeEvent(name, input.sessionID, session, more))
