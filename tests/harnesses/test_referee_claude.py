@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,12 +25,12 @@ from tests.harnesses.stage import Stage, give, make_stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from remit.testing import Turn
 
 pytestmark = pytest.mark.slow
 
+ROOT = Path(__file__).parents[2]
 AGENT = "---\nname: {name}\ndescription: Does its part\n{more}---\nThese are the instructions of {name}.\n"
 STANDARD = """\
 ---
@@ -295,6 +296,16 @@ def test_what_follows_from_a_return_is_done_as_after_remit_run(stage: Stage) -> 
     log = subprocess.run(["git", "log", "--format=%s", "--name-only"], cwd=stage.root, capture_output=True, check=True)
     assert log.stdout.decode().count("task 1: ") == 1
     assert PLAN in log.stdout.decode()
+
+
+def test_the_plugin_does_the_same(stage: Stage) -> None:
+    run_remit(stage, "uninstall", "--harness", "claude", "--yes")
+    assert not (stage.root / ".claude" / "settings.local.json").exists()
+    converse(stage, "main", "--plugin-dir", str(ROOT))
+    (row,) = list_delegations(stage)
+    assert (row.status, row.outcome) == ("completed", "accepted")
+    (envelope,) = find_envelopes(stage, "main", 1)
+    assert (envelope["status"], envelope["attempts"]) == ("completed", 2)
 
 
 def test_a_killed_hook_blocks_by_its_command_line(stage: Stage) -> None:
