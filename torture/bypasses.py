@@ -61,18 +61,16 @@ def did_start(spelling: Spelling, ran: Ran) -> bool:
     return any(not rest or any(len(w) >= SHORTEST and rest.startswith(w) for w in words) for words in starts)
 
 
-def try_all(spellings: list[Spelling], jobs: int) -> list[Told]:
+def try_all(spellings: list[Spelling], box: Box, jobs: int) -> list[Told]:
     """Run every spelling, some at once, and ask the policy about it."""
-    with tempfile.TemporaryDirectory(prefix="remit-bypasses-", ignore_cleanup_errors=True) as folder:
-        box = Box(Path(folder), STUBS, MODULES)
 
-        def one(spelling: Spelling) -> Told:
-            ran = box.run(spelling.script)
-            answer = ask(spelling.script, deny=(spelling.denied.pattern,)).answer
-            return Told(spelling, did_start(spelling, ran), answer, ran.said)
+    def one(spelling: Spelling) -> Told:
+        ran = box.run(spelling.script)
+        answer = ask(spelling.script, deny=(spelling.denied.pattern,)).answer
+        return Told(spelling, did_start(spelling, ran), answer, ran.said)
 
-        with ThreadPoolExecutor(jobs) as pool:
-            return list(pool.map(one, spellings))
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(one, spellings))
 
 
 def render_counts(told: list[Told]) -> str:
@@ -110,7 +108,9 @@ def main() -> int:
         if (not options.only or options.only in each.name) and options.batch in {0, each.batch}
     ]
     began = time.perf_counter()
-    told = try_all(spread(chosen, options.most), options.jobs)
+    with tempfile.TemporaryDirectory(prefix="remit-bypasses-", ignore_cleanup_errors=True) as folder:
+        box = Box(Path(folder), STUBS, MODULES)
+        told = try_all(spread(chosen, options.most), box, options.jobs)
     allowed = [each for each in told if each.started and each.answer == "allow"]
     ordinary = Counter(ask(each.command, deny=each.deny).answer for each in list_ordinary())
     if options.json:

@@ -5,7 +5,7 @@ r"""Ways to write a command so that a denied program starts though its name is n
 start it; `test_spellings.py` asks the policy about all of them.
 
 In a way, `@c@` stands for the whole command, `@p@` for its program, `@a@` for its arguments and so on (`render_parts`);
-`␤` is a line end, `␉` a tab and `␍` a carriage return.
+`␤` is a line end, `␉` a tab, `␍` a carriage return and `@u00a0@` the character of that number.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ import re
 from typing import NamedTuple
 
 from tests.policy.spellings_second import OWN_SECOND, SECOND
+from tests.policy.spellings_third import THIRD
 
 SIGNS = {"␤": "\n", "␉": "\t", "␍": "\r"}
 OPTIONS = "options"
 """The class of what a command has of its own."""
 PART = re.compile(r"@([a-z0-9]+)@")
+CHARACTER = re.compile(r"@u([0-9a-f]{4})@")
 
 
 class Denied(NamedTuple):
@@ -117,6 +119,7 @@ def render(way: str, command: str) -> str:
     """The script of a way for a command."""
     parts = render_parts(command)
     script = PART.sub(lambda found: parts.get(found[1], found[0]), way)
+    script = CHARACTER.sub(lambda found: chr(int(found[1], 16)), script)
     for sign, text in SIGNS.items():
         script = script.replace(sign, text)
     return script
@@ -127,7 +130,7 @@ def read_ways(text: str) -> list[str]:
     return [line for line in text.split("\n") if line]
 
 
-def list_spellings(each: int = 2) -> list[Spelling]:
+def list_spellings(each: int = 1) -> list[Spelling]:
     """Every way with some of the commands that it is for, in turn, and each command's own; without doubles."""
     found: dict[tuple[str, str], Spelling] = {}
     for batch, kinds in enumerate(WAYS, 1):
@@ -2462,6 +2465,6 @@ wget -i x
 """,
 }
 
-WAYS = (FIRST, SECOND)
+WAYS = (FIRST, SECOND, THIRD)
 OWN = (OWN_FIRST, OWN_SECOND)
 """A batch in each place: what was written after a measurement stands apart, as it was not seen by anybody before."""
