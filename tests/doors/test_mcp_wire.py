@@ -174,6 +174,10 @@ def test_a_failure_has_code_sentence_and_hint(peer: Peer) -> None:
     }  # fmt: skip
 
 
+def render(method: str, params: dict[str, Any]) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode() + b"\n"
+
+
 # --- how it starts and ends ------------------------------------------------------------------------------------------
 
 
@@ -220,8 +224,7 @@ def test_nobody_who_reads_ends_it(tmp_path: Path) -> None:
     os.close(target)
     os.close(source)
     assert process.stdin is not None
-    opening = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": OPENING}
-    process.stdin.write(json.dumps(opening).encode() + b"\n")
+    process.stdin.write(render("initialize", OPENING))
     process.stdin.flush()
     assert process.wait(START_S * 4) == 0
     process.stdin.close()
@@ -234,6 +237,46 @@ def test_without_the_package_it_says_what_to_install(tmp_path: Path) -> None:
     assert ended.returncode == 2
     assert ended.stdout == b""
     assert b"pip install 'remit[mcp]'" in ended.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_a_stream_that_is_closed_is_told(tmp_path: Path, closed: str) -> None:
+    words = ["sh", "-c", f'exec "$@" {closed}', "sh", *SERVE]
+    ended = subprocess.run(words, cwd=tmp_path, env=make_environ(), capture_output=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    assert b"standard input or output is closed" in ended.stderr
+
+
+@pytest.mark.slow
+def test_a_pipe_that_never_waits_is_waited_for(tmp_path: Path) -> None:
+    source, write = os.pipe()
+    os.set_blocking(source, False)
+    process = subprocess.Popen(SERVE, cwd=tmp_path, env=make_environ(), stdin=source, stdout=subprocess.PIPE)
+    os.close(source)
+    time.sleep(1)  # it has begun to read, and there is nothing
+    os.write(write, render("initialize", OPENING))
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline())["id"] == 1
+    os.close(write)
+    assert process.wait(START_S * 4) == 0
+    process.stdout.close()
+
+
+@pytest.mark.slow
+def test_a_harness_that_reads_nothing_does_not_hold_the_end_up(tmp_path: Path) -> None:
+    process = subprocess.Popen(SERVE, cwd=tmp_path, env=make_environ(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(render("initialize", OPENING))
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["id"] == 1
+    process.stdin.write(render("tools/list", {}) * 40)  # their answers are more than a pipe holds
+    process.stdin.flush()
+    time.sleep(4)  # the library is there, and waits for its turn
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(START_S * 4) == 0
+    process.stdin.close()
+    process.stdout.close()
 
 
 def test_what_prints_by_mistake_does_not_reach_the_wire() -> None:

@@ -73,16 +73,18 @@ class Desk:
     def _take(self, message: Message) -> None:
         with self._turn:
             deliver = self._deliver
-            if deliver is None and not self._receive(message):
-                return
-            self._note(message)
-        if deliver is not None:
+            result = self._receive(message) if deliver is None else None
+            if result is None:
+                self._note(message)
+        if result is not None:  # without the turn: who does not read its answers holds up nobody but itself
+            self.wire.write(render_json({"jsonrpc": "2.0", "id": message["id"], "result": result}))
+        elif deliver is not None:
             deliver(message)
         elif len(self._kept) >= _MOST_KEPT:  # nobody sends so many before the first answer
             self._is_open.wait()
 
-    def _receive(self, message: Message) -> bool:
-        """Answer or keep a message that came before the library; whether it was kept for it."""
+    def _receive(self, message: Message) -> dict[str, Any] | None:
+        """What a message that came before the library is answered with; None where it was kept for the library."""
         try:
             result = answer(message, version=self._version)
         except Exception:  # noqa: BLE001 - a bug; the library meets it again, and tells
@@ -91,12 +93,10 @@ class Desk:
             self._kept.append(message)
             if "id" in message:
                 self.wants.set()
-            return True
-        self.wire.write(render_json({"jsonrpc": "2.0", "id": message["id"], "result": result}))
-        if message["method"] == "initialize":
+        elif message["method"] == "initialize":
             self._version = result["protocolVersion"]
             self._kept.append(message | {"id": REPLAYED})
-        return False
+        return result
 
     def _note(self, message: Message) -> None:
         request_id, params = get_request_id(message), message.get("params")

@@ -15,6 +15,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -51,6 +52,7 @@ QUICK_S = 5.0
 _HEARTBEAT_S = 10.0
 """Nobody waits longer without a word: some harnesses take silence for the end."""
 _LOOK_S = 0.02
+_WRITING_S = 1.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LOG = logging.getLogger("remit.mcp")
 
@@ -70,11 +72,13 @@ async def serve(desk: Desk) -> None:
     await asyncio.wait({over, running}, return_when=asyncio.FIRST_COMPLETED)
     serving.is_ending = True  # from here on, whoever is told to stop is not told to end the work
     await link.close()
-    with suppress(Exception):
+    try:
         await running
+    except Exception:  # noqa: BLE001 - a bug: whatever it is, nothing that was handed on is lost by it
+        _LOG.exception("the connection failed")
     for session_id in await serving.end():
         _LOG.warning("%s goes on by itself; its result: remit wait %s", session_id, session_id)
-    await writing
+    await asyncio.wait({writing}, timeout=_WRITING_S)  # a harness that ends may read nothing more
 
 
 class _Link:
@@ -126,9 +130,10 @@ class _Link:
         try:
             parsed = types.jsonrpc_message_adapter.validate_python(message, by_name=False)
         except ValidationError:
-            told = "this is no message of JSON-RPC 2.0"
-            self.desk.forget(get_request_id(message))
-            self.desk.wire.refuse(INVALID_REQUEST, told, request_id=get_request_id(message))
+            request_id, told = get_request_id(message), "this is no message of JSON-RPC 2.0"
+            self.desk.forget(request_id)
+            refuse = partial(self.desk.wire.refuse, INVALID_REQUEST, told, request_id=request_id)
+            await self._loop.run_in_executor(self._writer, refuse)
             return
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             await self._send.send(SessionMessage(parsed))

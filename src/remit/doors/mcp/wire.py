@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jiter import from_json
 
 from remit.doors.render import render_json
+from remit.errors import RemitError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +46,13 @@ class Wire:
     @classmethod
     def claim(cls) -> Wire:
         """Take standard input and output for the wire alone."""
-        source, target = (_duplicate(each) for each in (_INPUT, _OUTPUT))
+        try:
+            source, target = (_duplicate(each) for each in (_INPUT, _OUTPUT))
+        except OSError as error:
+            hint = "let a harness start it, which speaks to it through both"
+            raise RemitError("standard input or output is closed", hint=hint) from error
+        for each in (source, target):
+            os.set_blocking(each, True)  # some harnesses hand over pipes that never wait
         empty, end = os.pipe()
         os.close(end)
         os.dup2(empty, _INPUT)  # whoever reads it by mistake finds it at its end
