@@ -1,0 +1,30 @@
+"""What the registry is told of the server is so."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+from remit import __version__
+from remit.doors.cli.group import COMMANDS
+from remit.doors.mcp import catalogue
+
+ROOT = Path(__file__).parents[2]
+MAX_DESCRIPTION = 100
+
+
+def test_the_registry_is_told_the_version_and_the_command_that_there_are() -> None:
+    told = json.loads((ROOT / "server.json").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (package,) = told["packages"]
+    assert told["version"] == package["version"] == __version__ == project["version"] == catalogue.SERVER["version"]
+    assert package["identifier"] == project["name"]
+    assert package["runtimeArguments"][0]["value"] == f"{project['name']}[mcp]=={__version__}"
+    assert "mcp" in project["optional-dependencies"]
+    (word,) = (each["value"] for each in package["packageArguments"])
+    assert word in COMMANDS
+    assert package["transport"] == {"type": "stdio"}
+    assert len(told["description"]) <= MAX_DESCRIPTION
+    namespace, name = told["name"].split("/")
+    assert (namespace.count(".") >= 1, name) == (True, project["name"])
