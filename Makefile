@@ -53,6 +53,7 @@ bench: .venv-bench/.ready ## measure accuracy and speed against other libraries,
 	@PYTHONPATH=src .venv-bench/bin/python bench/lint.py
 	@.venv-bench/bin/python bench/workspace.py
 	@.venv-bench/bin/python bench/delegate.py
+	@.venv-bench/bin/python bench/hook.py
 
 torture: FUZZ_SECONDS = 600
 torture: kills io-errors writers survivors brokers histories fakes fuzz ## kills, errors, crowds, trees, dead brokers, random histories and fake returns, each with its counts; fuzz for ten minutes
