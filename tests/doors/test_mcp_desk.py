@@ -120,6 +120,14 @@ def test_what_is_unusual_is_left_to_the_library(message: dict[str, Any]) -> None
     assert answer(message) is None
 
 
+def test_what_takes_long_to_list_is_left_to_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = threading.Event()
+    monkeypatch.setattr(desk, "_LISTING_S", 0.05)
+    monkeypatch.setattr("remit.doors.mcp.resources.list_resources", lambda: done.wait(10) and [])
+    assert answer(ask("resources/list"), version="2025-11-25") is None
+    done.set()
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),

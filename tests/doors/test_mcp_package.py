@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import tomllib
 from pathlib import Path
@@ -28,3 +29,16 @@ def test_the_registry_is_told_the_version_and_the_command_that_there_are() -> No
     assert len(told["description"]) <= MAX_DESCRIPTION
     namespace, name = told["name"].split("/")
     assert (namespace.count(".") >= 1, name) == (True, project["name"])
+
+
+def test_one_module_knows_the_library() -> None:
+    """Whoever else imported it would make every start wait for it."""
+    source = ROOT / "src"
+    found = set()
+    for file in source.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+            if any(name.partition(".")[0] in ("mcp", "mcp_types", "anyio", "pydantic") for name in names):
+                found.add(str(file.relative_to(source)))
+    assert found == {"remit/doors/mcp/server.py"}

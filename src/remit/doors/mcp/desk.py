@@ -8,7 +8,7 @@ everything from then on. What is unusual is left to it from the start.
 
 from __future__ import annotations
 
-from threading import Event, Lock
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from remit.doors.mcp import catalogue
@@ -33,6 +33,7 @@ REPLAYED = "remit-front-desk"
 """The id under which the library is told of an opening that was answered here: its own answer goes nowhere."""
 _META = "io.modelcontextprotocol"
 _MOST_KEPT = 10_000
+_LISTING_S = 1.0
 _WAITING = ("delegate", "result")
 """The tools whose answer may take as long as an agent does."""
 
@@ -204,10 +205,19 @@ def _list(method: object, params: Mapping[str, Any]) -> dict[str, Any] | None:
     if method == "resources/templates/list":
         return {"resourceTemplates": catalogue.TEMPLATES}
     if method == "resources/list":
-        from remit.doors.mcp.resources import list_resources
-
-        return {"resources": list_resources()}
+        return _list_resources()
     return {} if method == "ping" else None
+
+
+def _list_resources() -> dict[str, Any] | None:
+    """What there is to read, where that is soon known; a large repository is looked through while others are served."""
+    from remit.doors.mcp.resources import list_resources
+
+    found: list[list[dict[str, Any]]] = []
+    looking = Thread(target=lambda: found.append(list_resources()), name="remit-mcp-list", daemon=True)
+    looking.start()
+    looking.join(_LISTING_S)
+    return {"resources": found[0]} if found else None
 
 
 def _complete(result: dict[str, Any]) -> dict[str, Any]:
