@@ -169,7 +169,7 @@ class Stage:
 
     def call(
         self, agent: str, prompt: str = "Make the plan.", *, by: Child | None = None, env: dict[str, str] | None = None,
-        **more: Any,
+        **more: Any,  # noqa: ANN401 - any JSON value
     ) -> Child:  # fmt: skip
         """Let an agent be started by this session, or by one of its agents. Raises Refused."""
         self.calls += 1
@@ -251,7 +251,8 @@ class Child:
         assert len(found) == 1, found
         return self.stage.row(found[0][0])
 
-    def _who(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
+        """How its harness calls it."""
         return {"agent_id": self.agent_id, "agent_type": self.agent}
 
     def make_call(self, kind: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
@@ -259,12 +260,12 @@ class Child:
         names = {"claude": ("Agent", "subagent_type"), "codex": ("spawn_agent", "agent_type")}
         tool, key = names.get(self.stage.harness, ("task", "subagent_type"))
         given = {key: self.agent, self.key: self.prompt if kind == "PreToolUse" else self.told, **self.more}
-        caller = {} if self.by is None else self.by._who()
+        caller = {} if self.by is None else self.by.describe()
         return self.stage.event(kind, tool_name=tool, tool_input=given, tool_use_id=self.call_id, **{**caller, **more})
 
     def event(self, kind: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
         """An event that comes from it."""
-        return self.stage.event(kind, **{**self._who(), **more})
+        return self.stage.event(kind, **{**self.describe(), **more})
 
     @property
     def transcript(self) -> Path:

@@ -90,7 +90,7 @@ def test_a_child_of_a_child_knows_who_called_it(stage: Stage) -> None:
     assert (row.depth, row.path) == (2, ("orchestrator", "planner", "reviewer"))
     assert (row.parent_id, row.root_id) == (planner.session_id, planner.session_id)
     assert "depth 2 of 3, called by orchestrator → planner" in reviewer.told
-    assert row.awaited
+    assert row.awaited is True
 
 
 def refuse(stage: Stage, agent: str, *, by: Any = None, env: dict[str, str] | None = None) -> str:  # noqa: ANN401
@@ -139,7 +139,7 @@ def test_a_limit_for_those_at_work_is_held(  # noqa: PLR0917 - a table
     stage: Stage, root: Path, limits: str, agents: list[str], asked: str, what: str
 ) -> None:
     set_up(root, f"[limits]\n{limits}\n")
-    first = [stage.call(agent) for agent in agents][0]
+    first, *_ = [stage.call(agent) for agent in agents]
     assert f"the limit for {what} is reached" in refuse(stage, asked)
     first.start()
     for _ in range(3):
@@ -228,9 +228,11 @@ def test_a_forged_ticket_opens_nothing(stage: Stage, token: str) -> None:
     assert stage.rows() == before
 
 
-@pytest.mark.parametrize("change", ["state = 'settled'", "deadline_ms = 1000"])
+@pytest.mark.parametrize(
+    "change", ["UPDATE delegations SET state = 'settled'", "UPDATE delegations SET deadline_ms = 1000"]
+)
 def test_a_ticket_ends_with_its_session(stage: Stage, change: str) -> None:
     token, _ = enter_ticket(stage)
-    stage.change(f"UPDATE delegations SET {change}")
+    stage.change(change)
     with pytest.raises(Refused, match=r"is over|past its deadline"):
         stage.call("reviewer", env={"REMIT_TICKET": token})

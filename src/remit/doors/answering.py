@@ -256,11 +256,23 @@ def _at_failed_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict
 
 
 def _at_stop(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
-    if event.kind == "Stop" and (event.is_own or environ.get("REMIT_TICKET")):  # the broker judges what it has started
-        return {}
+    if event.kind == "Stop" and _is_attended(event, environ):
+        return {} if environ.get("REMIT_TICKET") else _clear_awaited(event, root)
     from remit.app.refereeing.returning import check_stop
 
     return check_stop(event, _open_home(root), environ)
+
+
+def _clear_awaited(event: Event, root: str) -> dict[str, Any]:
+    """Nobody whom a person's session waited for is at work when it stops."""
+    from remit.workspace.ledger.refereed import list_awaited, open_quickly
+
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    if db is not None and list_awaited(db, event.session, None):
+        from remit.app.refereeing.returning import lose_awaited
+
+        lose_awaited(_open_home(root), event.session, None)
+    return {}
 
 
 def _at_start(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from remit.workspace.ledger.refereed import (
     add_refereed,
     find_by_agent,
     find_by_session,
+    is_over,
     list_unbound,
 )
 from remit.workspace.ledger.slots import Slots, take_slot
@@ -92,10 +93,13 @@ def admit_main(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
     if not roster.is_held(event.agent, event.harness):
         return {}
     with home.ledger.reading() as db:
-        if find_own(db, event) is not None:  # a session that is taken up again
-            return {}
+        own = find_own(db, event)
+        is_new = own is None or (is_over(db, own.session_id) and event.payload.get("source") == "resume")
+    if not is_new:
+        return {}
     entry = roster.find(event.agent, event.harness) or _get_unknown(event.agent)
-    wish = _Wish(event, event.agent, "", entry, held=True, agent_id=MAIN)
+    earlier = "" if own is None else own.session_id  # it is taken up again, and owes another return
+    wish = _Wish(event, event.agent, "", entry, held=True, agent_id=MAIN, resume_of=earlier)
     _, assignment = _enter(wish, roster, home, environ)
     return answers.add_context(event.kind, render_terms(assignment))
 

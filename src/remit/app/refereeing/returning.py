@@ -35,7 +35,14 @@ from remit.workspace.ledger.delegations import (
     record_attempt,
 )
 from remit.workspace.ledger.events import add_event, load_last_event, read_clock_ms
-from remit.workspace.ledger.refereed import bind, count_block, find_by_agent, find_by_call, list_tool_uses
+from remit.workspace.ledger.refereed import (
+    bind,
+    count_block,
+    find_by_agent,
+    find_by_call,
+    list_awaited,
+    list_tool_uses,
+)
 from remit.workspace.ledger.texts import keep_texts, load_text
 
 if TYPE_CHECKING:
@@ -90,8 +97,9 @@ def check_stop(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
             let_go(home, row, "exited")
         return {}
     answer = event.message if isinstance(event.message, str) else ""
-    if row.state != "running" and _is_heard(home, row, answer):
-        return {}
+    if row.state != "running" and (own.agent_id == MAIN or _is_heard(home, row, answer)):
+        return {}  # a whole session may go on after its return, and that is another matter
+    lose_awaited(home, event.session, row.session_id)
     judgement = _judge(home, row, event, answer)
     if row.state == "settled":
         _overrule(home, row, answer, judgement)
@@ -370,6 +378,19 @@ def lose(home: Home, row: Delegation, reason: str) -> None:
         _conclude(home, row, "", None, ending="orphaned", reason=reason)
     if row.state in ("running", "settling"):
         settle(home, row)
+
+
+def lose_awaited(home: Home, harness_session: str, parent_id: str | None) -> None:
+    """Whoever stops waits for nobody: a call that has not come back by then was refused by others, or broken off.
+
+    Of an agent that was heard of only its harness's end says that much, where another agent has called it.
+    """
+    with home.ledger.reading() as db:
+        left = list_awaited(db, harness_session, parent_id)
+    for each in left:
+        row = load_delegation(home.ledger, each.session_id)
+        if row is not None and (parent_id is None or each.agent_id is None):
+            lose(home, row, "its call never came back")
 
 
 # --- the caller gets it ----------------------------------------------------------------------------------------------

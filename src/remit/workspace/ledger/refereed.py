@@ -106,6 +106,11 @@ def list_open(db: Connection, harness_session: str) -> list[Refereed]:
     return [Refereed(*row) for row in db.execute(query, (harness_session,))]
 
 
+def list_awaited(db: Connection, harness_session: str, parent_id: str | None) -> list[Refereed]:
+    """Those that somebody has called, waits for and has not got back."""
+    return [each for each in list_open(db, harness_session) if each.waited and each.parent_id == parent_id]
+
+
 def is_over(db: Connection, session_id: str) -> bool:
     """Whether a delegation is settled, or about to be."""
     row = db.execute("SELECT state FROM delegations WHERE session_id = ?", (session_id,)).fetchone()
