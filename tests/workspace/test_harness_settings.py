@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -279,6 +280,15 @@ def test_comments_stay_where_the_harness_allows_them(home: Home) -> None:
     assert file.read_text().count("remit") == 2
     uninstall(home, "opencode.jsonc", comments=True)
     assert file.read_text() == text.replace("// servers", "// my servers")
+
+
+def test_a_file_full_of_entries_is_cleared_at_once(home: Home) -> None:
+    entry = {"hooks": [{"type": "command", "command": "remit hook"}]}
+    file = put(home, json.dumps({"hooks": {"Stop": [entry] * 10_000}}))
+    start = time.perf_counter()
+    uninstall(home)
+    assert time.perf_counter() - start < 10
+    assert json.loads(file.read_text()) == {}
 
 
 # Files that are not touched

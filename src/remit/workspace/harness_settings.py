@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from remit.workspace.home import Home
     from remit.workspace.inside import Spot
-    from remit.workspace.settings_text import Node
+    from remit.workspace.settings_text import Node, Part
 
 MAX_BYTES = 1024 * 1024
 _GUARD = lazy(r" \|\| (?:exit 2|\{ echo '[^']{0,200}' >&2; exit 2; \})\Z")
@@ -101,6 +101,17 @@ class Kept(NamedTuple):
     folders: tuple[str, ...] = ()
 
 
+class _Step(NamedTuple):
+    """A step of the way to an entry: a list or object, and which of its parts."""
+
+    holder: Node
+    number: int
+
+    @property
+    def key(self) -> str:
+        return self.holder.parts[self.number].key
+
+
 # --- what is Remit's -------------------------------------------------------------------------------------------------
 
 
@@ -143,23 +154,42 @@ def list_hooks(data: bytes) -> list[Hook]:
     return [hook for _, hook in _walk_hooks(_scan(data, comments=False))]
 
 
-def _walk_hooks(top: Node) -> Iterator[tuple[tuple[Node, ...], Hook]]:
-    """Each hook, with the lists and objects that it is in, from the top down, and itself."""
-    events = top.get("hooks")
-    for event in events.parts if events is not None and isinstance(events.value, dict) else ():
-        for group in event.node.parts if isinstance(event.node.value, list) else ():
-            inner = group.node.get("hooks") if isinstance(group.node.value, dict) else None
-            for hook in inner.parts if inner is not None and isinstance(inner.value, list) else ():
-                told, matcher = hook.node.value, group.node.value.get("matcher")
-                if isinstance(told, dict) and events is not None and inner is not None:
-                    timeout = told.get("timeout")
-                    found = Hook(
-                        event.key,
-                        matcher if isinstance(matcher, str) else None,
-                        str(told.get("command") or ""),
-                        timeout if isinstance(timeout, int) else None,
-                    )
-                    yield (top, events, event.node, group.node, inner, hook.node), found
+def _walk_hooks(top: Node) -> Iterator[tuple[tuple[_Step, ...], Hook]]:
+    """Each hook, with the way to it from the top down."""
+    for first, events in _walk_parts(top, dict):
+        if events.key != "hooks":
+            continue
+        for second, event in _walk_parts(events.node, dict):
+            for third, group in _walk_parts(event.node, list):
+                for fourth, inner in _walk_parts(group.node, dict):
+                    for fifth, hook in _walk_parts(inner.node, list) if inner.key == "hooks" else ():
+                        if isinstance(hook.node.value, dict):
+                            told = _read_hook(event.key, group.node.value, hook.node.value)
+                            yield (first, second, third, fourth, fifth), told
+
+
+def _walk_parts(holder: Node, kind: type) -> Iterator[tuple[_Step, Part]]:
+    if type(holder.value) is kind:
+        for number, part in enumerate(holder.parts):
+            yield _Step(holder, number), part
+
+
+def _read_hook(event: str, group: dict[str, Any], told: dict[str, Any]) -> Hook:
+    matcher, timeout = group.get("matcher"), told.get("timeout")
+    return Hook(
+        event,
+        matcher if isinstance(matcher, str) else None,
+        str(told.get("command") or ""),
+        timeout if isinstance(timeout, int) else None,
+    )
+
+
+def _walk_servers(top: Node) -> Iterator[tuple[tuple[_Step, ...], Part]]:
+    """Each MCP server of Remit's, with the way to it."""
+    for first, servers in _walk_parts(top, dict):
+        for second, server in _walk_parts(servers.node, dict) if servers.key in SERVERS else ():
+            if is_own_server(server.key, server.node.value):
+                yield (first, second), server
 
 
 def shape_hooks(hooks: Sequence[Hook]) -> dict[str, Any]:
@@ -241,14 +271,9 @@ def _has_exactly(data: bytes, wanted: Mapping[str, Any], *, comments: bool) -> b
     top = _scan(data, comments=comments)
     there = [hook for _, hook in _walk_hooks(top) if is_own_command(hook.command)]
     asked = [hook for _, hook in _walk_hooks(_scan(json.dumps(wanted).encode(), comments=False))]
-    servers = [part.node.value for part in _list_servers(top)]
+    servers = [server.node.value for _, server in _walk_servers(top)]
     return (sorted(there, key=repr) == sorted(asked, key=repr)
             and servers == [value[NAME] for key, value in wanted.items() if key in SERVERS])  # fmt: skip
-
-
-def _list_servers(top: Node) -> list[Any]:
-    holders = [holder for key in SERVERS if (holder := top.get(key)) is not None]
-    return [part for holder in holders for part in holder.parts if is_own_server(part.key, part.node.value)]
 
 
 def _find_base(home: Home, path: str, data: bytes | None, *, comments: bool) -> tuple[bytes | None, Kept | None]:
@@ -280,29 +305,24 @@ def _take_ours(text: str, kept: Kept | None, *, comments: bool) -> str:
     """A text without Remit's entries, found by what they say; lists and objects that were made for them go, too."""
     top = scan(text, comments=comments)
     gone: dict[int, set[int]] = {}
-    chains = [chain for chain, hook in _walk_hooks(top) if is_own_command(hook.command)]
-    chains += [(top, holder, part.node) for key in SERVERS if (holder := top.get(key)) is not None
-               for part in holder.parts if is_own_server(part.key, part.node.value)]  # fmt: skip
-    for chain in chains:
-        for depth in range(len(chain) - 1, 0, -1):
-            holder, node = chain[depth - 1], chain[depth]
-            number = next(number for number, part in enumerate(holder.parts) if part.node is node)
-            gone.setdefault(holder.start, set()).add(number)
-            is_group = depth - 1 == _GROUP  # one without hooks is nothing, whatever else it says
-            is_empty = is_group or len(gone[holder.start]) == len(holder.parts)
-            if not is_empty or not _may_go(top, chain, depth - 1, kept):
+    ways = [way for way, hook in _walk_hooks(top) if is_own_command(hook.command)]
+    ways += [way for way, _ in _walk_servers(top)]
+    for way in ways:
+        for depth in range(len(way) - 1, -1, -1):
+            holder, number = way[depth]
+            numbers = gone.setdefault(holder.start, set())
+            numbers.add(number)
+            is_group = depth == _GROUP  # one without hooks is nothing, whatever else it says
+            if not (is_group or len(numbers) == len(holder.parts)) or not _may_go(way[:depth], kept):
                 break
     return take_out(text, top, gone)
 
 
-def _may_go(top: Node, chain: Sequence[Node], depth: int, kept: Kept | None) -> bool:
-    """Whether a list or object that is empty now was made by Remit: where nobody remembers, that is likely."""
-    if depth == 0:
+def _may_go(way: Sequence[_Step], kept: Kept | None) -> bool:
+    """Whether the list or object at the end of a way was made by Remit: where nobody remembers, that is likely."""
+    if not way:
         return False
-    if depth >= _GROUP or kept is None:
-        return True
-    steps = zip((top, *chain[1:depth]), chain[1 : depth + 1], strict=True)
-    return tuple(next(part.key for part in above.parts if part.node is node) for above, node in steps) in kept.made
+    return len(way) >= _GROUP or kept is None or tuple(step.key for step in way) in kept.made
 
 
 def _scan(data: bytes, *, comments: bool) -> Node:

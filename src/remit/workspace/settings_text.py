@@ -39,10 +39,6 @@ class Node:
         self.parts: list[Part] = []
         self.commas: list[int] = []
 
-    def get(self, key: str) -> Node | None:
-        """The member of an object by its key."""
-        return next((part.node for part in self.parts if part.key == key), None)
-
 
 class Part(NamedTuple):
     """A member of an object, or an item of a list, which has no key; it begins at its key."""
@@ -316,9 +312,11 @@ def take_out(text: str, top: Node, unwanted: Mapping[int, Collection[int]]) -> s
         gone = unwanted.get(holder.start, ())
         cuts += _cut_parts(text, holder, gone)
         waiting += [part.node for number, part in enumerate(holder.parts) if number not in gone and part.node.parts]
-    for start, end in sorted(cuts, reverse=True):
-        text = text[:start] + text[end:]
-    return text
+    kept, last = [], 0
+    for start, end in sorted(cuts):
+        kept.append(text[last:start])
+        last = end
+    return "".join((*kept, text[last:]))
 
 
 def _cut_parts(text: str, holder: Node, gone: Collection[int]) -> list[tuple[int, int]]:

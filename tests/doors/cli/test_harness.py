@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from remit.app.harnesses import CODEX, LOCAL, PLUGIN, SHARED
+from tests.doors.cli.test_init import FULL_DISK
 from tests.doors.cli.test_lint import git, put
 from tests.doors.conftest import Ended, Inside, Remit
 from tests.doors.terminals import talk
@@ -212,6 +213,38 @@ def test_on_a_terminal_it_asks_once(remit: Remit, answer: bytes, written: bool) 
     told = talk(remit, "init", "--harness", "claude", answer=answer)
     assert (told.questions, told.code) == (1, 0 if written else 1)
     assert (remit.folder / LOCAL).exists() is written
+
+
+def test_a_disk_that_takes_nothing_is_one_sentence(remit: Remit) -> None:
+    put(remit, LOCAL, MINE)
+    (remit.folder / ".remit/locks").mkdir(parents=True)
+    (remit.folder / ".remit/.gitignore").write_text("*\n")
+    ended = remit("init", "--harness", "claude", "--yes", prelude=("-c", FULL_DISK))
+    assert (ended.code, "cannot be written: file too large" in ended.complaint) == (2, True)
+    assert list_tree(remit.folder) == {LOCAL: MINE.encode()}
+    assert remit("init", "--harness", "claude", "--yes").code == 0
+    full = (remit.folder / LOCAL).read_bytes()
+    ended = remit("uninstall", "--yes", prelude=("-c", FULL_DISK))
+    assert (ended.code, (remit.folder / LOCAL).read_bytes()) == (2, full)
+    assert remit("uninstall", "--yes").code == 0
+    assert list_tree(remit.folder) == {LOCAL: MINE.encode()}
+
+
+@pytest.mark.slow
+def test_several_at_once_leave_one_installation(remit: Remit) -> None:
+    put(remit, LOCAL, MINE)
+    remit("init", *ALL, "--yes")
+    wanted = list_tree(remit.folder)
+    remit("uninstall", "--yes")
+    for _ in range(2):
+        processes = [remit.start("init", *ALL, "--yes") for _ in range(3)]
+        ended = [(process.communicate(), process.returncode) for process in processes]
+        assert {code for _, code in ended} <= {0, 2}, "one that came too late says that the files have changed"
+        assert 0 in {code for _, code in ended}
+        assert list_tree(remit.folder) == wanted
+    processes = [remit.start("uninstall", "--yes") for _ in range(3)]
+    assert 0 in {code for _, code in [(process.communicate(), process.returncode) for process in processes]}
+    assert list_tree(remit.folder) == {LOCAL: MINE.encode()}
 
 
 # Uninstalling
