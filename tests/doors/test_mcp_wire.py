@@ -11,7 +11,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from remit.doors.mcp.catalogue import TOOLS
 from remit.doors.mcp.wire import MAX_LINE_BYTES, Wire
 from tests.doors.mcp_peer import OPENING, SERVE, Peer, make_environ
 
@@ -172,6 +175,56 @@ def test_a_failure_has_code_sentence_and_hint(peer: Peer) -> None:
         "code": "USAGE", "message": "this workspace keeps no tasks", "hint": "remit task new TITLE makes the first",
         "recoverable": False, "data": {},
     }  # fmt: skip
+
+
+TEXTS = (
+    "",
+    "-",
+    "sess_1",
+    "\0",
+    "\ud800",
+    "../..",
+    "x" * 5000,
+    "#1",
+    "remit://agents/x",
+    "\u202e",
+    "2026-11-16",
+    "answer",
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.sampled_from(TEXTS),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["name", "arguments", "_meta", "progressToken", "uri", "x"]), inner, max_size=3
+        )
+    ),
+    max_leaves=6,
+)
+
+
+@st.composite
+def draw_messages(draw: st.DrawFn) -> Any:  # noqa: ANN401 - any JSON value
+    """Anything that a client could send: mostly calls of tools, hardly ever with what they take."""
+    kind = draw(st.sampled_from(["call", "call", "method", "value"]))
+    if kind == "value":
+        return draw(VALUES)
+    if kind == "method":
+        methods = ("resources/read", "resources/list", "initialize", "notifications/cancelled", "server/discover", "x")
+        return {"jsonrpc": "2.0", "id": "f", "method": draw(st.sampled_from(methods)), "params": draw(VALUES)}
+    tool = draw(st.sampled_from([tool for tool in TOOLS if tool.name != "delegate"]))
+    given = draw(st.dictionaries(st.sampled_from([*tool.takes["properties"]]), VALUES, max_size=4))
+    for name in tool.takes["required"]:
+        given.setdefault(name, draw(st.sampled_from(TEXTS)))
+    return {"jsonrpc": "2.0", "id": "f", "method": "tools/call", "params": {"name": tool.name, "arguments": given}}
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(message=draw_messages())
+def test_whatever_is_sent_the_server_goes_on(peer: Peer, message: Any) -> None:  # noqa: ANN401 - any JSON value
+    peer.send_raw(json.dumps(message).encode() + b"\n")
+    assert peer.ask("ping")["result"] == {}
+    assert b"Traceback" not in peer.errors
 
 
 def render(method: str, params: dict[str, Any]) -> bytes:
