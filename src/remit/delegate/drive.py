@@ -31,8 +31,7 @@ from remit.runners import Heard, Order, Usage
 from remit.runners.command import join_prompt
 from remit.runners.registry import STATE_PLACES
 from remit.workspace import sessions
-from remit.workspace.evidence.kept import TREE, keep_before, load_before, take_before
-from remit.workspace.evidence.values import Limits
+from remit.workspace.evidence.kept import BEFORE_LIMITS, TREE, keep_before, load_before, take_before
 from remit.workspace.ledger.activity import add_act
 from remit.workspace.ledger.delegations import (
     Attempt,
@@ -77,8 +76,6 @@ _GRACE_MS = 4000
 """So long an agent whose budget is used up is let be, while somebody whom it handed work to ends for the same."""
 _LEAST_LEFT_S = 1.0
 """With less time left nobody is asked again."""
-BEFORE_LIMITS = Limits(max_file_bytes=4 * 1024 * 1024, max_hashed_bytes=64 * 1024 * 1024, max_seconds=20)
-"""What is hashed beforehand, so that a change of the same size is known for one."""
 _SAID = 200
 """How much of what an agent says is shown."""
 _HANDBACK, _BUDGET = "handback", "budget"

@@ -304,8 +304,13 @@ def _list_layers(home: Home, caller: Caller | None) -> list[Any]:
 
 def _look_before(wish: _Wish, row: Delegation, home: Home) -> None:
     """Keep the tree as it is before the work. Where that cannot be, nothing is proved by what changed."""
-    from remit.delegate.drive import BEFORE_LIMITS  # noqa: PLC0415 - only for who is held
-    from remit.workspace.evidence.kept import TREE, keep_before, load_before, take_before  # noqa: PLC0415
+    from remit.workspace.evidence.kept import (  # noqa: PLC0415 - only for who is held
+        BEFORE_LIMITS,
+        TREE,
+        keep_before,
+        load_before,
+        take_before,
+    )
     from remit.workspace.ledger.notes import get_note, set_note  # noqa: PLC0415
     from remit.workspace.ledger.texts import load_text  # noqa: PLC0415
 

@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from remit.errors import RemitError
 from remit.workspace.evidence.snapshot import take_snapshot
 from remit.workspace.evidence.stored import parse_snapshot, render_snapshot
+from remit.workspace.evidence.values import Limits
 from remit.workspace.files import load_bytes, tell_failure, write_bytes
 
 if TYPE_CHECKING:
-    from remit.workspace.evidence.values import Limits, Snapshot
+    from remit.workspace.evidence.values import Snapshot
     from remit.workspace.home import Home
 
 TREE = "tree"
+BEFORE_LIMITS = Limits(max_file_bytes=4 * 1024 * 1024, max_hashed_bytes=64 * 1024 * 1024, max_seconds=20)
+"""What is hashed beforehand, so that a change of the same size is known for one."""
 _MAX_BYTES = 1 << 30
 
 
