@@ -47,6 +47,12 @@ load_module os.system os.popen os.execute subprocess.run subprocess.call add_cus
 """Names by which code in any language starts programs, or makes names."""
 
 
+_CARRYING = read_names(
+    "kubectl oc docker podman aws gcloud az helm terraform curl wget rsync scp psql pip npm ssh xargs"
+)
+"""Programs that take files for what they are, and run nothing that is in them."""
+
+
 def check_surroundings(reader: Reader, name: str, words: Sequence[Word]) -> None:
     """What a program may find around it: files that the script has written before."""
     named = {base_name(word.text.rpartition("=")[2]) for word in words[1:]}
@@ -60,7 +66,7 @@ def check_surroundings(reader: Reader, name: str, words: Sequence[Word]) -> None
         elif text is not None:
             if own in _CONTROL or own in named or "." not in own or own.endswith(_CODE):
                 _judge_unknown(reader, text)
-        elif own in _CONTROL or (own in named and own.endswith((".so", ".py", ".js", ".sh", ".mk"))):
+        elif own in _CONTROL or (own in named and name not in _CARRYING):
             reader.doubt(WRITTEN)
 
 
@@ -68,9 +74,8 @@ _CODE = tuple(
     sorted(
         read_names(
             """
-.py .js .mjs .cjs .ts .sh .bash .mk .cmake .ninja .java .go .rs .c .h .cpp .cc .rb .pl .pm .lua .php
-.tcl .gradle .kts .sql .vim .el .awk .sed .yml .yaml .toml .ini .cfg .json .conf .pth .R .jl .nse
-.exp .gdb .zsh
+.py .js .mjs .cjs .ts .sh .bash .mk .cmake .ninja .java .go .rs .c .h .cpp .cc .rb .pl .pm .lua .php .tcl .gradle
+.kts .sql .vim .el .awk .sed .yml .yaml .toml .ini .cfg .json .conf .pth .R .jl .nse .exp .gdb .zsh
 """
         )
     )

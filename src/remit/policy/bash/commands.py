@@ -307,25 +307,25 @@ def find_git_command(words: Sequence[Word]) -> Word | None:
 
 def _fits_mode(pattern: Pattern, words: Sequence[Word]) -> int:
     """`chmod +x` is denied: so is every mode that makes something executable, however it is written."""
-    wanted = _read_mode(pattern.operands[0])
+    wanted = read_mode(pattern.operands[0])
     plain = [word for word in words if not (word.is_sure and word.text[:1] == "-" and word.text[1:2] in "RvcfH-LPh")]
     flags = _fits_flags(pattern, "chmod", words)
     if any(word.text.startswith("--ref") for word in words) or not plain:
         return min(MAYBE, flags)
     if not plain[0].is_sure:
         return min(MAYBE, flags)
-    given = _read_mode(plain[0].text)
-    if wanted is not None and any((_read_mode(word.text) or 0) & wanted == wanted for word in plain[1:]):
+    given = read_mode(plain[0].text)
+    if wanted is not None and any((read_mode(word.text) or 0) & wanted == wanted for word in plain[1:]):
         return min(MAYBE, flags)  # braces may have made two words of its name
     if wanted is None or given is None:
         return min(flags, YES if pattern.operands[0] == plain[0].text else NO)
-    return min(flags, YES if given & wanted == wanted or (wanted == _EXECUTABLE and given & _EXECUTABLE) else NO)
+    return min(flags, YES if given & wanted == wanted or (wanted == EXECUTABLE and given & EXECUTABLE) else NO)
 
 
-_EXECUTABLE = 0o111
+EXECUTABLE = 0o111
 
 
-def _read_mode(text: str) -> int | None:
+def read_mode(text: str) -> int | None:
     """The bits that a mode gives; None where it is none. Without a class it is for all."""
     if text and all(char in "01234567" for char in text):
         return int(text[-6:], 8)

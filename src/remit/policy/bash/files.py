@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.policy.bash.acts import Hint
+from remit.policy.bash.commands import EXECUTABLE, read_mode
 from remit.policy.bash.names import read_names, read_table
 from remit.policy.bash.options import parse_options
 from remit.policy.bash.tools import find_command
@@ -16,10 +17,27 @@ from remit.policy.bash.words import HOLE, Word
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from remit.policy.bash.options import Options
     from remit.policy.bash.reading import Reader, Stdin
 
 _WRITERS = read_table(
     """
+xxd -
+uniq -
+iconv -
+bunzip2 -
+bzip2 -
+unxz -
+xz -
+unzstd -
+zstd -
+uncompress -
+lz4 -
+unlz4 -
+brotli -
+unrar -
+csplit -
+7z -
 cpio -
 uudecode -
 ar -
@@ -106,29 +124,31 @@ def find_touched(reader: Reader, name: str, words: Sequence[Word], stdin: Stdin 
     if known is None:
         return
     which, _, spec = known.partition(" ")
-    which = which.strip("-")
-    found = parse_options(words[1:], spec, permute=True)
-    operands = list(found.operands)
-    if name in ("chmod", "chown", "chgrp", "chattr", "rename", "prename"):
-        operands = operands[1:]
-    targets = (
-        [value for option, value in found.options if option in ("-t", "--target-directory", "-o", "--output")]
-        if spec
-        else []
-    )
-    if which == "last":
-        operands = [] if targets else operands[-1:]
-    for word in (*operands, *targets) if which else ():
-        reader.note_file(Word(word.text), "write", below=which == "below" or (name == "ln"))
+    _note_operands(reader, name, parse_options(words[1:], spec, permute=True), which.strip("-"))
     _take_special(reader, name, words)
     text = stdin[1].text if stdin is not None and not stdin[0] else None
     if name in _COMPILERS:
         _settle_output(reader, words)
     if _unpacks(name, words) and (reader.fed.strip() or text is not None or _is_own(reader, words)):
         reader.written[HOLE] = None
-    for word in operands if name == "tee" and text is not None else ():
+    for word in words[1:] if name == "tee" and text is not None else ():
         reader.forget(word)
         reader.keep_content(Word(word.text), text)
+
+
+def _note_operands(reader: Reader, name: str, found: Options, which: str) -> None:
+    """The files among a program's operands that it writes."""
+    operands = list(found.operands)
+    if name in ("chmod", "chown", "chgrp", "chattr", "rename", "prename"):
+        operands = operands[1:]
+    if name == "chmod":
+        _make_executable(reader, found.operands[:1], operands)
+    targets = [value for option, value in found.options if option in ("-t", "--target-directory", "-o", "--output")]
+    if which == "last":
+        operands = [] if targets else operands[-1:]
+    for word in (*operands, *targets) if which else ():
+        below = which == "below" or name == "ln"
+        reader.note_file(Word(word.text), "write", below=below, keep=name in _CHANGING)
 
 
 def _take_readers(reader: Reader, name: str, words: Sequence[Word]) -> None:
@@ -139,6 +159,20 @@ def _take_readers(reader: Reader, name: str, words: Sequence[Word]) -> None:
         operands = operands[:-1]
     for word in operands:
         reader.note_file(Word(word.text), "read")
+
+
+_CHANGING = frozenset({"chmod", "chown", "chgrp", "touch", "chattr", "setfacl"})
+"""Programs that leave what is in a file as it is."""
+
+
+def _make_executable(reader: Reader, mode: Sequence[Word], files: Sequence[Word]) -> None:
+    """A file that the script has written and makes a program of is looked at here, whoever starts it."""
+    from remit.policy.bash.programs import check_written  # noqa: PLC0415 - programs know of files
+
+    bits = read_mode(mode[0].text) if mode and mode[0].is_sure else None
+    if bits is None or bits & EXECUTABLE:
+        for word in files:
+            check_written(reader, word)
 
 
 _COMPILERS = frozenset({"gcc", "g++", "cc", "c++", "clang", "clang++", "rustc"})
@@ -172,7 +206,16 @@ def _unpacks(name: str, words: Sequence[Word]) -> bool:
             "read-tree",
             "checkout-index",
         )
-    return name in ("patch", "tar", "cpio", "unzip", "ar", "7z", "pax", "bsdtar", "uudecode", "xxd", "sh")
+    return name in _UNPACKING
+
+
+_UNPACKING = read_names(
+    """
+patch tar cpio unzip ar 7z 7za pax bsdtar uudecode gunzip gzip bunzip2 bzip2 unxz xz unzstd zstd uncompress lz4
+unlz4 brotli unrar split csplit
+"""
+)
+"""Programs that make files which nobody has named."""
 
 
 def _is_own(reader: Reader, words: Sequence[Word]) -> bool:
@@ -207,6 +250,9 @@ def _take_special(reader: Reader, name: str, words: Sequence[Word]) -> None:
         for option, value in parse_options(words[1:], _OUTPUTS[name], permute=True).options:
             if f"{option}:" in _OUTPUTS[name] or f"{option[1:]}:" in _OUTPUTS[name].split():
                 reader.note_file(Word(value.text), "write")
+    elif name in ("xxd", "uniq", "dos2unix", "iconv"):
+        for word in [word for word in words[1:] if word.text[:1] != "-"][1:2]:
+            reader.note_file(Word(word.text), "write")
     elif name in _SPECIAL:
         _SPECIAL[name](reader, words)
 

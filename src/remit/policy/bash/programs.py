@@ -585,7 +585,7 @@ def check_variable(reader: Reader, name: str, value: Word, *, is_exported: bool 
         if HOLE in text:
             reader.doubt(f"'{name}' names a program that is not written out")
         elif text.strip():
-            reader.read(text)
+            tools.read_given(reader, text)
             tools.check_editor(reader, name, text)
     elif name == "NODE_OPTIONS":
         if HOLE in text or any(part in text for part in ("-r", "--import", "--loader", "-e", "--eval")):

@@ -8,6 +8,7 @@ The tree is not trusted blindly: where its reading of the text could differ from
 from __future__ import annotations
 
 import posixpath
+from time import process_time
 from typing import TYPE_CHECKING, ClassVar
 
 from remit.lazy import lazy
@@ -37,6 +38,12 @@ MAX_NODES = 24_000
 MAX_DEPTH = 60
 """So deep may commands stand in each other; people write three or four."""
 MAX_ACTS = 6_000
+MAX_WORDS = 12_000
+"""So many words may all commands together have."""
+MAX_SIGNS = 2_000
+"""So many signs of the shell's own may stand in a script: where they make no sense, a parser tries them in all ways."""
+MAX_SECONDS = 0.06
+"""So long may a parser try."""
 MAX_SCRIPTS = 40
 """So many scripts may stand in each other's words."""
 
@@ -83,6 +90,8 @@ class Reader:
         self.is_tainted = False
         """Whether the script makes texts that nobody knows before it runs."""
         self.scripts = 0
+        self.budget = 2 * MAX_CHARS
+        self.words = MAX_WORDS
         self.turns = 0
         """How often a loop's body has been read again for another word."""
         self.level = 0
@@ -108,14 +117,15 @@ class Reader:
         """Read a script: the command itself, or one that stands in another's words."""
         self.scripts += 1
         why = _find_obstacle(text)
-        if why or self.scripts > MAX_SCRIPTS or self.level > MAX_DEPTH:
+        self.budget -= len(text)
+        if why or self.scripts > MAX_SCRIPTS or self.level > MAX_DEPTH * 3 or self.budget < 0:
             self.doubt(why or "too many scripts stand in each other", always=True)
             return
         kept = self.source, self.values, self.bent, self.spoiled
         self.source = text.encode("utf-8", "surrogateescape")
         self.values, self.bent, self.spoiled = {}, 0, set()
-        root = load_parser().parse(self.source).root_node
-        if root.has_error:
+        root = parse(self.source)
+        if root is None or root.has_error:
             self.doubt("it cannot be parsed", always=True)
         elif root.descendant_count > MAX_NODES:
             self.doubt("it has more parts than can be looked at", always=True)
@@ -638,13 +648,16 @@ class Reader:
         if not words:
             return
         self.level += 1
-        if self.level > MAX_DEPTH * 4:
-            self.doubt("it is nested too deeply", always=True)
+        self.words -= len(words)
+        if self.level > MAX_DEPTH * 4 or self.words < 0:
+            self.doubt("it has more words, or nests them deeper, than can be looked at", always=True)
         else:
             take_apart(self, words, stdin, direct=direct)
         self.level -= 1
 
-    def note_file(self, path: Word, tool: str, *, below: bool = False, edit: str | None = None) -> None:
+    def note_file(
+        self, path: Word, tool: str, *, below: bool = False, edit: str | None = None, keep: bool = False
+    ) -> None:
         """A file that is read or written; one that is only edited is not a new one."""
         if path.text in _NOWHERE:
             return
@@ -652,7 +665,7 @@ class Reader:
         for place in self.name_places(path) if tool == "write" else ():
             if edit is not None:
                 self.edited[place] = self.edited.get(place, "") + edit
-            else:
+            elif not keep:
                 self.written[place] = None
 
     def change_folder(self, path: Word | None) -> None:
@@ -732,9 +745,51 @@ def _find_obstacle(text: str) -> str:
         return f"it is longer than {MAX_CHARS} characters"
     if _ODD.search(text):
         return "it has odd characters in it"
+    if len(text) > MAX_SIGNS:
+        plain = _strip_quoted(text)
+        if sum(map(plain.count, _SIGNS)) > MAX_SIGNS or sum(map(plain.count, " \t\n")) > 4 * MAX_SIGNS:
+            return "it has more signs of the shell's own in it than can be looked at"
     return ""
 
 
+_SIGNS = "|&;(){}[]<>$`!=\"'*?~#\\"
+
+
+def _strip_quoted(text: str) -> str:
+    """A script without what is surely plain text: here-documents between quoted words, and single quotes."""
+    lines, kept, ending = text.split("\n"), [], ""
+    for line in lines:
+        if ending:
+            ending = "" if line.lstrip("\t") == ending else ending
+            continue
+        found = _HEREDOC.search(line)
+        ending = found[1] if found else ""
+        kept.append(line)
+    return "".join("\n".join(kept).split("'")[::2])
+
+
+_HEREDOC = lazy(r"<<-?\s*['\"\\]([A-Za-z0-9_]+)")
+
+
+def parse(source: bytes) -> Node | None:
+    """The root of a script's tree; None where a parser does not come to an end with it.
+
+    It is given the text in pieces. Where it finds no sense it goes back and asks again, so one that asks too often, or
+    takes too long, is told that the text ends here.
+    """
+    left, start, stopped = 64 + len(source) // (PIECE // 2), process_time(), False
+
+    def give(at: int, _point: object) -> bytes:
+        nonlocal left, stopped
+        left -= 1
+        stopped = stopped or left < 0 or process_time() - start > MAX_SECONDS
+        return b"" if stopped else source[at : at + PIECE]
+
+    root = load_parser().parse(give).root_node
+    return None if stopped else root
+
+
+PIECE = 256
 _kept: list[Parser] = []
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from remit.policy.bash.acts import Hint
 from remit.policy.bash.commands import base_name, could_be_flag, find_git_command, list_tokens
-from remit.policy.bash.names import read_names, read_table
+from remit.policy.bash.names import WRAPPERS, read_names, read_table
 from remit.policy.bash.options import parse_options
 from remit.policy.bash.words import HOLE, SPLIT, Word
 
@@ -20,13 +20,17 @@ if TYPE_CHECKING:
     from remit.policy.bash.reading import Reader, Stdin
 
 
-def _read(reader: Reader, text: str) -> None:
+def read_given(reader: Reader, text: str) -> None:
     """A text that a program hands to a shell, or takes apart as one would."""
     if HOLE in text:
         reader.doubt("a command that a program is given is not written out")
         reader.add(Hint(text.replace(HOLE, " ")))
     elif text.strip():
         reader.read(text)
+        first = base_name(text.split(maxsplit=1)[0])
+        if first in WRAPPERS or first in _STARTERS:
+            # The program puts words of its own behind it, and those may be a command.
+            reader.doubt("a command that a program is given starts whatever follows it")
 
 
 def _join(words: Sequence[Word]) -> str:
@@ -106,7 +110,7 @@ def _take_value(reader: Reader, value: str) -> None:
         value = value[5:]
     elif value.partition("=")[0] in ("dot", ".", "echo", "ttyout", "sleep", "totals", "bell", "wait"):
         return
-    _read(reader, value)
+    read_given(reader, value)
 
 
 def _check_others(reader: Reader, name: str, words: Sequence[Word]) -> None:
@@ -151,15 +155,13 @@ def _take_setting(reader: Reader, key: str, value: Word) -> None:
     key = key.lower()
     text = value.text
     if key.startswith("alias."):
-        if text.startswith("!"):
-            _read(reader, text[1:])
-        elif value.is_sure:
-            _read(reader, f"git {text}")
+        if value.is_sure:
+            read_given(reader, text[1:] if text.startswith("!") else f"git {text}")
         else:
             reader.doubt("an alias of git's is not written out")
     elif key.startswith("pager.") or key.rpartition(".")[2] in _COMMAND_KEYS:
         if text not in ("true", "false", "0", "1", "no", "yes"):
-            _read(reader, text.removeprefix("!"))
+            read_given(reader, text.removeprefix("!"))
             check_editor(reader, key, text)
     elif not key.startswith(_PLAIN_KEYS) or HOLE in key:
         reader.doubt(f"git's setting '{key.replace(HOLE, '…')}' may start something")
@@ -232,7 +234,7 @@ def _take_git_command(reader: Reader, command: str, rest: list[Word]) -> None:  
     elif command == "submodule" and any(word.text == "foreach" for word in rest):
         at = next(number for number, word in enumerate(rest) if word.text == "foreach")
         inner = [word for word in rest[at + 1 :] if word.text not in ("--recursive", "--quiet", "-q", "--")]
-        _read(reader, " ".join(word.text for word in inner))
+        read_given(reader, " ".join(word.text for word in inner))
     elif command in ("filter-branch", "filter-repo", "daemon", "instaweb", "cvsserver", "shell", "hook", "credential"):
         reader.doubt(f"'git {command}' runs what it is given")
         reader.add(Hint(_join(rest)))
@@ -261,9 +263,9 @@ def _take_git_texts(reader: Reader, rest: list[Word], letters: str, longs: list[
         option, equals, value = text.partition("=")
         if text.startswith("--") and len(option) > 3 and any(long.startswith(option) for long in longs):  # noqa: PLR2004
             if option != "--open-files-in-pager" or equals:
-                _read(reader, value if equals else following)
+                read_given(reader, value if equals else following)
         elif text[:1] == "-" and text[1:2] != "-" and letters and letters in text:
-            _read(reader, text.partition(letters)[2] or ("" if letters == "O" else following))
+            read_given(reader, text.partition(letters)[2] or ("" if letters == "O" else following))
 
 
 def _take_config(reader: Reader, rest: list[Word]) -> None:
@@ -343,13 +345,13 @@ def _take_ssh(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
                 and sign
                 and text.strip() != "none"
             ):
-                _read(reader, text)
+                read_given(reader, text)
             elif HOLE in key:
                 reader.doubt("options of 'ssh' are not written out")
         elif name in ("-F", "-S") and base_name(words[0].text) != "ssh":
             reader.add(Hint(value.text))
     if base_name(words[0].text) in ("ssh", "slogin", "autossh", "mosh") and len(found.operands) > 1:
-        _read(reader, " ".join(word.text for word in found.operands[1:]))
+        read_given(reader, " ".join(word.text for word in found.operands[1:]))
 
 
 _AFTER = read_table(
@@ -466,7 +468,7 @@ def _take_after(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None
         for number, word in enumerate(rest):
             own = ("--entrypoint",) if name in ("docker", "podman") else ("-c", "--call", "--command", "--shell")
             if word.text in own and number + 1 < len(rest) and name in _TEXTUAL:
-                _read(reader, rest[number + 1].text)
+                read_given(reader, rest[number + 1].text)
         return
     if rest:
         reader.run(rest, None)
@@ -477,8 +479,8 @@ _CLIENTS = read_names("npm pnpm yarn bun docker podman kubectl oc conda uv herok
 _TEXTUAL = frozenset({"npm", "nix", "vagrant", "gcloud", "docker", "podman"})
 _STARTERS = read_names(
     """
-sh bash dash zsh ksh ash busybox env sudo su xargs eval exec python python3 perl ruby node timeout nohup nice find
-awk
+sh bash dash zsh ksh ash busybox env command sudo su xargs eval exec python python3 perl ruby node timeout nohup
+nice find awk
 """
 )
 
@@ -492,7 +494,7 @@ def _check_scripts(reader: Reader, name: str, words: list[Word]) -> None:
         if "script-shell" in text or text.startswith("--node-options") or text == "set-script":
             reader.doubt("it sets what scripts are run by")
         elif text.startswith("scripts."):
-            _read(reader, text.partition("=")[2] or (words[at + 1].text if at + 1 < len(words) else ""))
+            read_given(reader, text.partition("=")[2] or (words[at + 1].text if at + 1 < len(words) else ""))
 
 
 def _take_npx(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
@@ -501,7 +503,7 @@ def _take_npx(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
         reader.add(Hint(_join(words[1:])))
     for name, value in found.options:
         if name in ("-c", "--call"):
-            _read(reader, value.text)
+            read_given(reader, value.text)
     if found.operands:
         reader.run(list(found.operands), None)
 
@@ -537,7 +539,7 @@ def _take_terminal(reader: Reader, words: list[Word], _stdin: Stdin | None) -> N
     if len(words) > 1 and words[1].text in ("new", "new-session", "new-window", "neww", "split-window", "splitw"):
         found = parse_options(words[2:], "c: e: F: f: n: s: t: x: y: l: p:")
         if not any(";" in word.text for word in words) and not found.is_doubtful:
-            _read(reader, " ".join(word.text for word in found.operands))
+            read_given(reader, " ".join(word.text for word in found.operands))
             return
     reader.doubt("a terminal is given something to type")
     reader.add(Hint(_join(words[1:])))
@@ -628,7 +630,7 @@ def _take_entr(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
         shell = "s" in rest[0].text
         rest = rest[1:]
         if shell and rest:
-            _read(reader, rest[0].text)
+            read_given(reader, rest[0].text)
             return
     if rest:
         reader.run(
