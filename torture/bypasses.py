@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
 from tests.policy.asking import ask
 from tests.policy.ordinary import list_ordinary
-from tests.policy.spellings import OPTIONS, STUBS, Spelling, list_spellings
+from tests.policy.spellings import OPTIONS, SHAPES, STUBS, Spelling, list_spellings
 from torture.sandbox import Box, Ran, find_trouble
 from torture.stage import spread
 
@@ -50,7 +50,9 @@ def did_start(spelling: Spelling, ran: Ran) -> bool:
     denied = spelling.denied
     if denied.program == "git":
         return ran.pushed
-    starts = [start[1:] for start in ran.starts if start[0].rstrip("3") == denied.program]
+    starts = [start[1:] for start in ran.starts if start[0].rstrip("3") == denied.program.rstrip("3")]
+    if spelling.kind == SHAPES:
+        return bool(starts)
     if spelling.kind != OPTIONS:
         return any(set(denied.command.split()[1:]) <= set(words) for words in starts)
     if denied.pattern == "rm -rf":

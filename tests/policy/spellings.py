@@ -16,12 +16,15 @@ import json
 import re
 from typing import NamedTuple
 
+from tests.policy.spellings_fourth import FOURTH, PATTERNS
 from tests.policy.spellings_second import OWN_SECOND, SECOND
 from tests.policy.spellings_third import THIRD
 
 SIGNS = {"␤": "\n", "␉": "\t", "␍": "\r"}
 OPTIONS = "options"
 """The class of what a command has of its own."""
+SHAPES = "patterns of other shapes"
+"""The class of scripts that are tried under a pattern of their own."""
 PART = re.compile(r"@([a-z0-9]+)@")
 CHARACTER = re.compile(r"@u([0-9a-f]{4})@")
 
@@ -35,7 +38,7 @@ class Denied(NamedTuple):
     @property
     def program(self) -> str:
         """The name of the program."""
-        return self.command.split()[0]
+        return re.split(r"[ :*]", self.pattern)[0]
 
 
 class Spelling(NamedTuple):
@@ -146,6 +149,10 @@ def list_spellings(each: int = 1) -> list[Spelling]:
             for way in read_ways(own.get(denied.pattern, "")):
                 script = render(way, denied.command)
                 found.setdefault((denied.pattern, script), Spelling(batch, OPTIONS, denied, way, script))
+    for pattern, scripts in PATTERNS.items():
+        for script in scripts.split("|"):
+            denied = Denied(pattern, script)
+            found.setdefault((pattern, script), Spelling(len(WAYS), SHAPES, denied, script, script))
     return list(found.values())
 
 
@@ -2465,6 +2472,6 @@ wget -i x
 """,
 }
 
-WAYS = (FIRST, SECOND, THIRD)
+WAYS = (FIRST, SECOND, THIRD, FOURTH)
 OWN = (OWN_FIRST, OWN_SECOND)
 """A batch in each place: what was written after a measurement stands apart, as it was not seen by anybody before."""
