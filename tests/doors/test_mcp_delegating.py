@@ -190,6 +190,15 @@ def test_work_goes_on_when_the_server_ends(place: Place, number: signal.Signals 
     assert len(place.agents["waits"].did("began")) == 1
 
 
+def test_work_that_a_script_asks_for_begins_although_its_input_ends_at_once(place: Place) -> None:
+    """`printf … | remit mcp`: what was asked for is begun, and goes on."""
+    with Peer(place.root) as peer:
+        peer.begin("delegate", agent="-", prompt="Go.", runner="obeys")
+        assert peer.hang_up() == 0
+    wait_until(lambda: [row.state for row in place.rows()] == ["settled"], "it was begun and is over")
+    assert place.rows()[0].status == "completed"
+
+
 def test_work_of_a_server_that_is_killed_is_taken_up_by_the_next(place: Place) -> None:
     begin(place, "waits")
     place.peer.process.kill()

@@ -55,7 +55,7 @@ def ask_library(*messages: dict[str, Any]) -> list[dict[str, Any]]:
     async def play() -> list[dict[str, Any]]:
         send, receive = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         say, said = anyio.create_memory_object_stream[SessionMessage](10)
-        server = make_server(Serving())
+        server = make_server(Serving(), lambda _: None)
         running = asyncio.ensure_future(server.run(receive, say, server.create_initialization_options()))
         found = []
         for message in messages:
@@ -215,13 +215,34 @@ def test_what_comes_after_the_hand_over_goes_to_the_library_at_once(ends: Ends) 
     assert over.is_set()
 
 
-def test_who_waits_for_an_agent_does_not_hold_the_end_up(ends: Ends) -> None:
+def test_a_request_is_owed_until_it_is_answered_taken_back_or_waits_for_an_agent(ends: Ends) -> None:
     ends.desk.hand_over(lambda _: None, lambda: None)
-    ends.send(ask("tools/call", 1, name="delegate"), ask("tools/call", 2, name="result"))
-    ends.send(ask("tools/call", 3, name="lint"), {"jsonrpc": "2.0", "method": "notifications/cancelled",
-                                                  "params": {"requestId": 3}})  # fmt: skip
+    ends.send(ask("tools/call", 1, name="delegate"), ask("tools/call", 2, name="lint"), ask("tools/call", 3))
+    ends.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}})
     ends.end()
+    for number in (1, 2):
+        assert ends.desk.owes
+        assert not ends.desk.is_over
+        ends.desk.forget(number)
     assert not ends.desk.owes
+    assert ends.desk.is_over
+
+
+def test_the_library_is_wanted_by_the_first_that_only_it_can_answer(ends: Ends) -> None:
+    ends.send(open_with("2025-11-25"), {"jsonrpc": "2.0", "method": "notifications/initialized"}, ask("tools/list", 2))
+    assert [ends.receive()["id"] for _ in range(2)] == [0, 2]
+    assert not ends.desk.wants.is_set()
+    ends.send(ask("tools/call", 3, name="status"))
+    assert ends.desk.wants.wait(10)
+    assert not ends.desk.is_over
+    ends.end()
+
+
+def test_an_end_without_a_question_wants_nothing(ends: Ends) -> None:
+    ends.send(open_with("2025-11-25"), {"jsonrpc": "2.0", "method": "notifications/initialized"})
+    ends.end()
+    assert ends.desk.wants.is_set()
+    assert ends.desk.is_over
 
 
 def test_without_the_library_requests_are_refused(ends: Ends) -> None:

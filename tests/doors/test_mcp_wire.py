@@ -256,7 +256,7 @@ def test_an_input_that_is_empty_ends_it(tmp_path: Path) -> None:
     ended = subprocess.run(SERVE, cwd=tmp_path, env=make_environ(), input=b"", capture_output=True, timeout=60,
                            check=True)  # fmt: skip
     assert (ended.stdout, ended.stderr) == (b"", b"")
-    assert time.monotonic() - began < START_S * 2
+    assert time.monotonic() - began < START_S
     assert not (tmp_path / ".remit").exists()
 
 
@@ -323,9 +323,12 @@ def test_a_harness_that_reads_nothing_does_not_hold_the_end_up(tmp_path: Path) -
     process.stdin.write(render("initialize", OPENING))
     process.stdin.flush()
     assert json.loads(process.stdout.readline())["id"] == 1
+    process.stdin.write(render("tools/call", {"name": "status"}))
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["result"]["isError"] is False
     process.stdin.write(render("tools/list", {}) * 40)  # their answers are more than a pipe holds
     process.stdin.flush()
-    time.sleep(4)  # the library is there, and waits for its turn
+    time.sleep(1)
     process.send_signal(signal.SIGTERM)
     assert process.wait(START_S * 4) == 0
     process.stdin.close()

@@ -95,9 +95,18 @@ class Serving:
         return {TICKET: self._issued[session_id].token, SESSION: session_id}
 
     async def delegate(
-        self, ask: Ask, *, caller: str = "", wait_s: float | None = None, tell: Tell | None = None
+        self,
+        ask: Ask,
+        *,
+        caller: str = "",
+        wait_s: float | None = None,
+        tell: Tell | None = None,
+        on_begun: Callable[[], None] | None = None,
     ) -> Handed:
-        """Hand work on and wait for it, so long at most. Whoever stops waiting ends it, unless the server ends."""
+        """Hand work on and wait for it, so long at most. Whoever stops waiting ends it, unless the server ends.
+
+        `on_begun` is called once it is admitted: from then on it is not lost.
+        """
         ws = Workspace.open(environ=self.speak_for(caller))
         carried = _Carried(ws, ask(ws))
         self._open.add(carried)
@@ -105,6 +114,8 @@ class Serving:
         try:
             prepared = await carried.begin()
             session_id = prepared.row.session_id
+            if on_begun is not None:
+                on_begun()
             await _watch(carried.work, Following(ws.home, session_id), wait_s=wait_s, tell=tell)
         except asyncio.CancelledError:
             if not self.is_ending:

@@ -11,8 +11,6 @@ from remit.doors.cli.output import complain, say
 from remit.doors.render import ACCEPTED, COULD_NOT_RUN
 from remit.errors import RemitError
 
-_OPENING_S = 0.5
-"""So long the opening of a connection has the machine for itself, before the library is loaded beside it."""
 _INSTALL = "install it with Remit: pip install 'remit[mcp]'"
 
 
@@ -41,7 +39,9 @@ def _serve() -> int:
 
     desk = Desk(Wire.claim())
     Thread(target=desk.run, name="remit-mcp-read", daemon=True).start()
-    desk.wants.wait(_OPENING_S)
+    desk.wants.wait()
+    if desk.is_over:  # most sessions of most agents never use a tool, and need not pay for the library
+        return ACCEPTED
     try:
         import asyncio
 

@@ -40,7 +40,11 @@ async def delegate(asked: Call) -> dict[str, Any]:
         prepared, envelope = asked.serving.detach(lambda ws: _ask(ws, given), caller=caller), None
     else:
         prepared, envelope = await asked.serving.delegate(
-            lambda ws: _ask(ws, given), caller=caller, wait_s=given.get("wait_seconds"), tell=asked.tell
+            lambda ws: _ask(ws, given),
+            caller=caller,
+            wait_s=given.get("wait_seconds"),
+            tell=asked.tell,
+            on_begun=asked.on_begun,
         )
     told: dict[str, Any] = {"session_id": prepared.row.session_id, "agent": prepared.row.agent}
     told |= {"over": True, "envelope": shape_envelope(envelope)} if envelope else _stand(prepared.row.session_id)
@@ -98,6 +102,8 @@ async def result(asked: Call) -> dict[str, Any]:
     session_id = await asyncio.to_thread(_find_session, asked.given["session_id"])
     wait_s = asked.given.get("wait_seconds", 0)
     if wait_s:
+        if asked.on_begun is not None:
+            asked.on_begun()
         await asked.serving.wait(session_id, wait_s=wait_s, tell=asked.tell)
     return await asyncio.to_thread(_load_result, session_id, asked.given)
 

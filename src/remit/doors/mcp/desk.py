@@ -1,9 +1,10 @@
-"""The front desk: the messages that open a connection are answered at once, while the library is still loading.
+"""The front desk: the messages that open a connection are answered at once, before the library is there.
 
 Owns what a harness hears in the first moments. A harness goes on without a server that is slow to answer, and the
 library takes longer to load than some wait. So what every connection begins with is answered here: who this is, and
-what it offers. All else is kept in its order. Once the library is there it is told the same opening, and answers
-everything from then on. What is unusual is left to it from the start.
+what it offers. All else is kept in its order, and the first of it that wants an answer is what the library is loaded
+for. Once that is there it is told the same opening, and answers everything from then on. What is unusual is left to it
+from the start.
 """
 
 from __future__ import annotations
@@ -34,8 +35,6 @@ REPLAYED = "remit-front-desk"
 _META = "io.modelcontextprotocol"
 _MOST_KEPT = 10_000
 _LISTING_S = 1.0
-_WAITING = ("delegate", "result")
-"""The tools whose answer may take as long as an agent does."""
 
 
 class Desk:
@@ -54,7 +53,7 @@ class Desk:
         self._has_ended = False
         self._on_end: Callable[[], None] | None = None
         self._owed: set[str | int] = set()
-        """The requests that were handed over, and whose answers do not take long."""
+        """The requests that are not answered; of those that wait for an agent, whose work has not begun."""
 
     # --- the thread that reads ----------------------------------------------------------------------------------------
 
@@ -65,6 +64,8 @@ class Desk:
                 self.wire.refuse(message.code, message.message)
             else:
                 self._take(message)
+            if self.wire.is_broken:  # whoever asks does not listen any more
+                break
         with self._turn:
             self._has_ended = True
         self.wants.set()
@@ -81,7 +82,8 @@ class Desk:
             self.wire.write(render_json({"jsonrpc": "2.0", "id": message["id"], "result": result}))
         elif deliver is not None:
             deliver(message)
-        elif len(self._kept) >= _MOST_KEPT:  # nobody sends so many before the first answer
+        elif len(self._kept) >= _MOST_KEPT:  # nobody sends so many that need no answer
+            self.wants.set()
             self._is_open.wait()
 
     def _receive(self, message: Message) -> dict[str, Any] | None:
@@ -105,9 +107,7 @@ class Desk:
             self.forget(get_request_id({"id": params.get("requestId")}))
         if request_id is None or "method" not in message:
             return
-        is_waiting = message["method"] == "tools/call" and isinstance(params, dict) and params.get("name") in _WAITING
-        if not is_waiting:
-            self._owed.add(request_id)
+        self._owed.add(request_id)
 
     # --- the library --------------------------------------------------------------------------------------------------
 
@@ -131,13 +131,19 @@ class Desk:
             self.wire.refuse(INTERNAL_ERROR, reason, request_id=request_id)
 
     def forget(self, request_id: str | int | None) -> None:
-        """A request that was handed over is answered."""
+        """Let a request be: it is answered, or waits for an agent that is at work."""
         if request_id is not None:
             self._owed.discard(request_id)
 
     @property
+    def is_over(self) -> bool:
+        """Whether nothing more will come, and nothing was kept that wants an answer."""
+        with self._turn:
+            return self._has_ended and not self._owed
+
+    @property
     def owes(self) -> bool:
-        """Whether an answer is still to come that does not take long."""
+        """Whether something is still to be done that does not take long."""
         return bool(self._owed) and not self.wire.is_broken
 
 

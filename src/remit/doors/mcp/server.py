@@ -37,6 +37,8 @@ from remit.doors.render import render_error, render_json, shape_error
 from remit.errors import RemitError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.server.context import ServerRequestContext
 
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from remit.doors.mcp.desk import Desk
 
     Context = ServerRequestContext[Any]
+    Forget = Callable[[str | int | None], None]
 
 NOT_FOUND = -32002
 QUICK_S = 5.0
@@ -62,7 +65,7 @@ async def serve(desk: Desk) -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="remit mcp: %(message)s")
     serving = Serving()
     link = _Link(desk)
-    server = make_server(serving)
+    server = make_server(serving, desk.forget)
     running = asyncio.ensure_future(
         server.run(link.incoming, link.outgoing, server.create_initialization_options())  # ends with its input
     )
@@ -171,8 +174,8 @@ def _dump(message: types.JSONRPCMessage) -> str:
 # --- what the library calls ------------------------------------------------------------------------------------------
 
 
-def make_server(serving: Serving) -> Server[Any]:
-    """The library's server with all that is offered here."""
+def make_server(serving: Serving, forget: Forget) -> Server[Any]:
+    """The library's server with all that is offered here. `forget` is told of requests that only wait for an agent."""
 
     async def list_tools(_: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult.model_validate({"tools": catalogue.list_tools()})
@@ -187,7 +190,7 @@ def make_server(serving: Serving) -> Server[Any]:
         return types.ListResourcesResult.model_validate({"resources": _clean(found)})
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        return await _call_tool(ctx, params, serving)
+        return await _call_tool(ctx, params, serving, partial(forget, ctx.request_id))
 
     server: Server[Any] = Server(
         catalogue.SERVER["name"],
@@ -204,12 +207,14 @@ def make_server(serving: Serving) -> Server[Any]:
     return server
 
 
-async def _call_tool(ctx: Context, params: types.CallToolRequestParams, serving: Serving) -> types.CallToolResult:
+async def _call_tool(
+    ctx: Context, params: types.CallToolRequestParams, serving: Serving, on_begun: Callable[[], None]
+) -> types.CallToolResult:
     if params.name not in catalogue.BY_NAME:
         known = did_you_mean(params.name[:80], tuple(catalogue.BY_NAME))
         raise MCPError(types.INVALID_PARAMS, f"there is no tool '{params.name[:80]}'; {known}")
     try:
-        told = await call(params.name, Call(params.arguments or {}, serving, _make_tell(ctx)))
+        told = await call(params.name, Call(params.arguments or {}, serving, _make_tell(ctx), on_begun))
     except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets one sentence
         if not isinstance(error, RemitError):
             _LOG.exception("%s failed", params.name)

@@ -13,7 +13,7 @@ from remit.doors.mcp.arguments import check_arguments
 from remit.doors.mcp.catalogue import BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from remit.app.serving import Serving, Tell
 
@@ -31,6 +31,8 @@ class Call(NamedTuple):
     given: Mapping[str, Any]
     serving: Serving
     tell: Tell | None = None
+    on_begun: Callable[[], None] | None = None
+    """Called when there is nothing more to do but to wait for an agent."""
 
 
 async def call(name: str, asked: Call) -> dict[str, Any]:
