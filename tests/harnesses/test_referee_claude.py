@@ -87,7 +87,7 @@ SCRIPTS = {
         call("bash", command="/usr/bin/env 'to'uch reached"),
         call("bash", command="x=touch; $x reached"),
         call("write", path="private/key", content="x"),
-        call("write", path="remit.toml", content="x"),
+        call("write", path=".claude/agents/other.md", content="x"),
         call("bash", command="echo x >> remit.toml"),
         call("bash", command="echo fine > allowed"),
         REPORT,
@@ -183,6 +183,7 @@ def test_what_is_denied_does_not_run_though_everything_is_permitted(stage: Stage
     assert not (stage.root / "reached").exists()
     assert not (stage.root / "private").exists()
     assert (stage.root / "remit.toml").read_text() == settings
+    assert not (stage.root / ".claude" / "agents" / "other.md").exists()
     assert (stage.root / "allowed").read_text() == "fine\n"  # the fault is not that nothing runs
     for step in range(1, 7):
         (told,) = list_results(stage, "reach", step)
@@ -299,7 +300,7 @@ def test_what_follows_from_a_return_is_done_as_after_remit_run(stage: Stage) -> 
 
 
 def test_the_plugin_does_the_same(stage: Stage) -> None:
-    run_remit(stage, "uninstall", "--harness", "claude", "--yes")
+    run_remit(stage, "uninstall", "--harness", "claude")
     assert not (stage.root / ".claude" / "settings.local.json").exists()
     converse(stage, "main", "--plugin-dir", str(ROOT))
     (row,) = list_delegations(stage)
