@@ -20,6 +20,7 @@ from remit.workspace.tasks.store import TaskStore
 from tests.workspace.dying import run_and_die
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 OUT = "claudedocs/agent-outputs"
@@ -84,12 +85,19 @@ def describe(**changes: Any) -> Settlement:  # noqa: ANN401 - fields of a settle
     return settlement._replace(**changes)
 
 
-def settle_here(folder: Path) -> None:
+def settle_here(folder: Path, **changes: Any) -> None:  # noqa: ANN401 - fields of a settlement
     home = Home(str(folder))
-    settle(home, describe(), places(home))
+    settle(home, describe(**changes), places(home))
 
 
-def check_settled(folder: Path) -> None:
+def check_settled(folder: Path, commits: Sequence[str] = ("task 1: Found out how users sign in.",)) -> None:
+    """Everything is there and committed, and once."""
+    check_written(folder)
+    assert git(folder, "log", "--format=%s").splitlines() == [*commits]
+    assert git(folder, "status", "--porcelain").splitlines() == ["?? other.txt"]
+
+
+def check_written(folder: Path) -> None:
     """Everything is there, and once."""
     lines = (folder / OUT / "MANIFEST.jsonl").read_text().splitlines()
     assert [json.loads(line)["id"] for line in lines if line] == ["auth-2026-01-19"]
@@ -103,8 +111,6 @@ def check_settled(folder: Path) -> None:
     text = (folder / OUT / "2026-01-19_auth.md").read_text()
     assert text.count("session: s1") == 1
     assert text.endswith("---\n\n# Auth\n")
-    assert git(folder, "log", "--format=%s").splitlines() == ["task 1: Found out how users sign in."]
-    assert git(folder, "status", "--porcelain").splitlines() == ["?? other.txt"]
 
 
 def test_a_delegation_is_settled_and_a_second_time_changes_nothing(tmp_path: Path) -> None:
@@ -225,13 +231,49 @@ def test_the_task_goes_where_the_return_takes_it(
 @pytest.mark.slow
 def test_wherever_it_is_killed_the_next_one_does_the_rest(tmp_path: Path) -> None:
     fired = 0
+    make(tmp_path / "as it was").close()
     for step in range(1, 400):
         folder = tmp_path / str(step)
-        make(folder).close()
+        shutil.copytree(tmp_path / "as it was", folder)
         killed = run_and_die(partial(settle_here, folder), at=step)
         fired += killed
         settle_here(folder)
         check_settled(folder)
+        shutil.rmtree(folder)
+        if not killed:
+            break
+    assert fired > 20
+
+
+def commit_as_agent(folder: Path, *, owes: bool) -> None:
+    """The agent has committed its file; and its line and its task, unless it owes them."""
+    home = Home(str(folder))
+    if not owes:
+        (folder / OUT / "MANIFEST.jsonl").write_text(json.dumps(ENTRY) + "\n")
+        TaskStore(home, "specs").move(1, "RESEARCHED")
+    home.close()
+    git(folder, "add", OUT, "specs")
+    git(folder, "commit", "-qm", "task 1: By the agent.")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("owes", [False, True], ids=["all done", "owes"])
+def test_wherever_it_is_killed_an_agent_that_commits_gets_no_commit_too_many(tmp_path: Path, *, owes: bool) -> None:
+    """C19: what Remit wrote down before it was killed is not taken for work that the agent has not committed."""
+    fired, committed = 0, ["task 1: By the agent."]
+    make(tmp_path / "as it was").close()
+    commit_as_agent(tmp_path / "as it was", owes=owes)
+    for step in range(1, 400, 3):
+        folder = tmp_path / str(step)
+        shutil.copytree(tmp_path / "as it was", folder)
+        killed = run_and_die(partial(settle_here, folder, owner="agent"), at=step)
+        fired += killed
+        settle_here(folder, owner="agent")
+        if owes:
+            check_settled(folder, ["task 1: Found out how users sign in.", *committed])
+        else:
+            check_written(folder)
+            assert git(folder, "log", "--format=%s").splitlines() == committed, step
         shutil.rmtree(folder)
         if not killed:
             break

@@ -31,11 +31,13 @@ from remit.workspace.manifest.search import find_own_entry
 from remit.workspace.tasks.moves import follow_status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+    from sqlite3 import Connection
 
     from remit.model import Artifact, ArtifactFacts, DialectName, Fault, Finding, Status
     from remit.workspace.home import Home
     from remit.workspace.ledger.activity import Act
+    from remit.workspace.manifest.entries import Entry
     from remit.workspace.tasks.store import TaskStore
 
 State = Literal["done", "there", "nothing", "failed"]
@@ -111,10 +113,10 @@ def settle(home: Home, settlement: Settlement, places: Places) -> tuple[Step, ..
 
 def _settle(home: Home, settlement: Settlement, places: Places) -> tuple[Step, ...]:
     acts = {"manifest": _settle_manifest, "task": _settle_task, "errors": _settle_errors, "activity": _settle_activity}
-    is_committed = settlement.owner == "agent" and settlement.commits and _is_committed(home, settlement, places)
+    is_left = settlement.owner == "agent" and settlement.commits and _is_left(home, settlement, places)
     steps = [_attempt(name, partial(act, home, settlement, places)) for name, act in acts.items()]
     files = tuple(dict.fromkeys(file for step in steps for file in step.files))
-    if is_committed and not any(step.owed for step in steps):
+    if is_left and not any(step.owed for step in steps):
         steps += _leave_commit(home, files)
     else:
         steps.append(_attempt("git", partial(_settle_git, home, settlement, files)))
@@ -132,16 +134,17 @@ def _attempt(name: str, act: Callable[[], Step]) -> Step:
 def _record(home: Home, settlement: Settlement, places: Places, steps: list[Step]) -> Step:
     """Write down what was done, and forget what is old."""
     with home.ledger.transaction() as db:
-        db.executemany(
-            "INSERT OR REPLACE INTO settled_steps (session_id, step, at_ms, result) VALUES (?, ?, ?, ?)",
-            [
-                (settlement.session_id, step.name, read_clock_ms(), json.dumps([step.state, step.message]))
-                for step in steps
-            ],
-        )
+        _write_steps(db, settlement, steps)
         add_event(db, "settlement", {step.name: step.state for step in steps}, session_id=settlement.session_id)
     forget_if_due(home, days=places.keep_days, megabytes=places.keep_megabytes)
     return Step("ledger", "done")
+
+
+def _write_steps(db: Connection, settlement: Settlement, steps: Sequence[Step]) -> None:
+    db.executemany(
+        "INSERT OR REPLACE INTO settled_steps (session_id, step, at_ms, result) VALUES (?, ?, ?, ?)",
+        [(settlement.session_id, step.name, read_clock_ms(), json.dumps([step.state, step.message])) for step in steps],
+    )
 
 
 def _settle_manifest(home: Home, settlement: Settlement, places: Places) -> Step:
@@ -183,15 +186,9 @@ def _settle_task(home: Home, settlement: Settlement, places: Places) -> Step:
     task = places.tasks.get(number)
     if task.closed:
         return Step("task", "there", f"task {number} is over and put away")
-
-    def follow(marker: str) -> str | None:
-        if settlement.stays:
-            return None
-        return follow_status(marker, settlement.status, settlement.dialect, kind=settlement.kind)
-
     told = (settlement.reason, *(fault.message for fault in settlement.faults), settlement.summary)
     reason = next((each for each in told if each.strip()), "the agent gave no reason")
-    moved = places.tasks.conclude(number, follow, artifacts=settlement.artifacts, reason=reason)
+    moved = places.tasks.conclude(number, partial(_follow, settlement), artifacts=settlement.artifacts, reason=reason)
     linked = _link_entry(home, settlement, places)
     state: State = "done" if moved.files or linked else "there"
     tasks = (f"{places.tasks.folder}/state.json", f"{places.tasks.folder}/TODO.md")
@@ -203,16 +200,28 @@ def _settle_task(home: Home, settlement: Settlement, places: Places) -> Step:
     return Step("task", state, where, moved.told, (*tasks, *moved.files), owed=has_moved)
 
 
+def _follow(settlement: Settlement, marker: str) -> str | None:
+    """The marker that a task gets; None where it keeps the one that it has."""
+    if settlement.stays:
+        return None
+    return follow_status(marker, settlement.status, settlement.dialect, kind=settlement.kind)
+
+
 def _link_entry(home: Home, settlement: Settlement, places: Places) -> bool:
     """Let the task name the line of the manifest that this work made (R4.9); whether it did not before."""
     if settlement.entry is None or places.tasks is None or settlement.task_number is None:
         return False
+    found = _find_own(home, settlement.entry, places)
+    return found is not None and bool(found.id) and bool(places.tasks.link(settlement.task_number, found.id).files)
+
+
+def _find_own(home: Home, entry: Mapping[str, Any], places: Places) -> Entry | None:
+    """The line of the manifest that this work made."""
     index = Index(home, places.manifest)
     try:
-        found = find_own_entry(index, shape_entry(settlement.entry))
+        return find_own_entry(index, shape_entry(entry))
     finally:
         index.close()
-    return found is not None and bool(found.id) and bool(places.tasks.link(settlement.task_number, found.id).files)
 
 
 def _settle_errors(home: Home, settlement: Settlement, places: Places) -> Step:
@@ -270,6 +279,39 @@ def _settle_git(home: Home, settlement: Settlement, files: tuple[str, ...]) -> S
     failed = any(finding.severity != "note" for finding in committed.findings)
     is_none = any(finding.code == "GIT002" for finding in committed.findings)
     return Step("git", "failed" if failed else "nothing" if is_none else "there", "", committed.findings)
+
+
+def _is_left(home: Home, settlement: Settlement, places: Places) -> bool:
+    """Whether the agent has done and committed all that is its own, so that Remit commits nothing.
+
+    It is asked before anything is changed, and remembered: whoever settles after a crash finds what Remit has written
+    down meanwhile, and would take it for work that the agent has not committed.
+    """
+    left = Step("git", "there")
+    with home.ledger.reading() as db:
+        query = "SELECT result FROM settled_steps WHERE session_id = ? AND step = ?"
+        row = db.execute(query, (settlement.session_id, left.name)).fetchone()
+    if row is not None:
+        return bool(json.loads(row[0])[0] == left.state)
+    if _is_owing(home, settlement, places) or not _is_committed(home, settlement, places):
+        return False
+    with home.ledger.transaction(durable=True) as db:
+        _write_steps(db, settlement, (left,))
+    return True
+
+
+def _is_owing(home: Home, settlement: Settlement, places: Places) -> bool:
+    """Whether the agent has left its line of the manifest or its task's marker to Remit; also where nobody can tell."""
+    try:
+        if settlement.entry is not None and _find_own(home, settlement.entry, places) is None:
+            return True
+        if settlement.task_number is None or places.tasks is None:
+            return False
+        task = places.tasks.get(settlement.task_number)
+        marker = task.marker or ""
+        return not task.closed and _follow(settlement, marker) not in (None, marker)
+    except RemitError:  # the step that meets it tells
+        return True
 
 
 def _is_committed(home: Home, settlement: Settlement, places: Places) -> bool:
