@@ -40,7 +40,7 @@ class Session(NamedTuple):
 
 def install(stage: Stage) -> None:
     """Put Remit into the harness, as a person would."""
-    run_remit(stage, "init", "--harness", stage.cli, "--yes")
+    run_remit(stage, "init", "--harness", stage.cli)
     if stage.cli == "opencode":
         _pretend_fetched(stage)
 

@@ -14,7 +14,6 @@ from remit.app.harnesses import CODEX, LOCAL, PLUGIN, SHARED
 from tests.doors.cli.test_init import FULL_DISK
 from tests.doors.cli.test_lint import git, put
 from tests.doors.conftest import Ended, Inside, Remit
-from tests.doors.terminals import talk
 
 ALL = ("--harness", "claude", "--harness", "codex", "--harness", "opencode")
 MINE = '{\n    "model": "x",\n    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "lint"}]}]}\n}\n'
@@ -65,21 +64,26 @@ def doctor(place: Inside) -> list[tuple[str, str, str]]:
 # Installing
 
 
-def test_without_a_terminal_it_shows_every_line_writes_nothing_and_says_how(place: Inside) -> None:
+def test_a_dry_run_shows_every_line_and_writes_nothing(place: Inside) -> None:
+    dry = place("init", *ALL, "--dry-run")
+    assert (dry.code, dry.err) == (0, b"")
+    for path in (LOCAL, CODEX, PLUGIN):
+        assert f"\n  create  {path}\n" in dry.text
+    assert '    +     "PreToolUse": [' in dry.text
+    assert dry.text.endswith("\nNothing was written.\n")
+    assert list(place.folder.iterdir()) == []
+
+
+def test_what_was_asked_for_is_written_without_a_question(place: Inside) -> None:
     ended = place("init", *ALL)
-    assert (ended.code, ended.err) == (1, b"")
+    assert (ended.code, ended.err) == (0, b"")
     for path in (LOCAL, CODEX, PLUGIN):
         assert f"\n  create  {path}\n" in ended.text
-    assert '    +     "PreToolUse": [' in ended.text
-    assert ended.text.endswith(f"\nNothing was written; to write it, run: remit init {' '.join(ALL)} --yes\n")
-    assert list(place.folder.iterdir()) == []
-    dry = place("init", *ALL, "--dry-run", "--yes")
-    assert (dry.code, "Nothing was written" in dry.text) == (0, True)
-    assert list(place.folder.iterdir()) == []
+        assert (place.folder / path).is_file()
 
 
 def test_the_hooks_of_claude_have_whole_paths_and_those_that_guard_block(place: Inside) -> None:
-    assert place("init", "--harness", "claude", "--yes").code == 0
+    assert place("init", "--harness", "claude").code == 0
     hooks = load_hooks(place, LOCAL)
     for event in ("PreToolUse", "PostToolUse", "SubagentStart", "SubagentStop", "Stop", "SessionStart", "SessionEnd"):
         ((matcher, command, timeout),) = hooks[event]
@@ -92,28 +96,28 @@ def test_the_hooks_of_claude_have_whole_paths_and_those_that_guard_block(place: 
 
 
 def test_shared_hooks_go_by_a_name_and_replace_the_personal_ones(place: Inside) -> None:
-    place("init", "--harness", "claude", "--yes")
-    ended = place("init", "--harness", "claude", "--shared", "--yes")
+    place("init", "--harness", "claude")
+    ended = place("init", "--harness", "claude", "--shared")
     assert (ended.code, "whoever uses this checkout needs remit on their path" in ended.text) == (0, True)
     assert not (place.folder / LOCAL).exists()
     assert {command for ((_, command, _),) in load_hooks(place, SHARED).values()} == {
         "remit hook",
         "remit hook || exit 2",
     }
-    again = place("init", "--harness", "claude", "--yes")
+    again = place("init", "--harness", "claude")
     assert f"{SHARED} has Remit's hooks already" in again.text
     assert not (place.folder / LOCAL).exists()
 
 
 def test_codex_says_what_a_person_has_to_do(place: Inside) -> None:
-    ended = place("init", "--harness", "codex", "--yes")
+    ended = place("init", "--harness", "codex")
     assert "Codex passes over hooks in silence until you trust them: start codex in" in ended.text
     assert "/hooks" in ended.text
     assert "UserPromptSubmit" in load_hooks(place, CODEX)
 
 
 def test_the_plugin_of_opencode_asks_the_program_of_this_remit(place: Inside) -> None:
-    place("init", "--harness", "opencode", "--yes")
+    place("init", "--harness", "opencode")
     line = next(line for line in (place.folder / PLUGIN).read_text().split("\n") if line.startswith("const COMMAND"))
     words = json.loads(line.partition("= ")[2].partition(" //")[0])
     assert words[:3] == [sys.executable, "-I", "-S"]
@@ -121,23 +125,23 @@ def test_the_plugin_of_opencode_asks_the_program_of_this_remit(place: Inside) ->
 
 
 def test_a_server_is_entered_only_where_it_was_asked_for(place: Inside) -> None:
-    place("init", *ALL, "--yes")
+    place("init", *ALL)
     assert not (place.folder / ".mcp.json").exists()
     put(place, "opencode.jsonc", '{\n  // mine\n  "model": "x", // too\n}\n')
-    ended = place("init", *ALL, "--mcp", "--yes")
+    ended = place("init", *ALL, "--mcp")
     server = json.loads((place.folder / ".mcp.json").read_text())["mcpServers"]["remit"]
     assert server == {"command": sys.executable, "args": ["-P", "-m", "remit", "mcp"]}
     text = (place.folder / "opencode.jsonc").read_text()
     assert text.startswith('{\n  // mine\n  "model": "x",')
     assert '"remit"' in text
     assert "codex mcp add remit -- " in ended.text
-    assert place("uninstall", "--yes").code == 0
+    assert place("uninstall").code == 0
     assert list_tree(place.folder) == {"opencode.jsonc": b'{\n  // mine\n  "model": "x", // too\n}\n'}
 
 
 def test_a_second_time_nothing_is_written(place: Inside) -> None:
     put(place, LOCAL, MINE)
-    place("init", *ALL, "--yes")
+    place("init", *ALL)
     before = list_tree(place.folder)
     ended = place("init", *ALL)
     assert (ended.code, "✓ nothing to do: everything is there" in ended.text) == (0, True)
@@ -146,15 +150,15 @@ def test_a_second_time_nothing_is_written(place: Inside) -> None:
 
 def test_an_older_command_line_is_replaced_and_nothing_else(place: Inside) -> None:
     put(place, LOCAL, MINE)
-    place("init", "--harness", "claude", "--yes")
+    place("init", "--harness", "claude")
     file = place.folder / LOCAL
     wanted = file.read_text()
     file.write_text(wanted.replace(sys.executable, "/old/bin/python"))
     assert "/old/bin/python" in file.read_text()
-    ended = place("init", "--harness", "claude", "--yes")
+    ended = place("init", "--harness", "claude")
     assert (ended.code, f"change  {LOCAL}" in ended.text) == (0, True)
     assert file.read_text() == wanted
-    place("uninstall", "--yes")
+    place("uninstall")
     assert file.read_text() == MINE
 
 
@@ -167,16 +171,16 @@ def test_a_file_that_git_would_take_along_is_told(place: Inside) -> None:
 
 def test_a_line_of_ones_own_that_calls_the_hook_is_told_and_stays(place: Inside) -> None:
     put(place, LOCAL, MINE.replace("lint", "remit hook | tee log"))
-    ended = place("init", "--harness", "claude", "--yes")
+    ended = place("init", "--harness", "claude")
     assert f"{LOCAL} has a command line of your own that calls Remit too (Stop): it stays" in ended.text
     assert "remit hook | tee log" in (place.folder / LOCAL).read_text()
-    place("uninstall", "--yes")
+    place("uninstall")
     assert (place.folder / LOCAL).read_text() == MINE.replace("lint", "remit hook | tee log")
 
 
 def test_a_broken_file_is_one_sentence_and_nothing_is_written(place: Inside) -> None:
     put(place, CODEX, "{,}")
-    ended = place("init", *ALL, "--yes")
+    ended = place("init", *ALL)
     assert ended.code == 2
     assert "is not JSON: a key is missing in line 1, so it was not touched; put it right" in ended.complaint
     assert list_tree(place.folder) == {CODEX: b"{,}"}
@@ -197,52 +201,45 @@ def test_what_does_not_fit_is_told(place: Inside, words: tuple[str, ...], senten
 
 
 def test_as_json_everything_is_there(place: Inside) -> None:
-    planned = load(place("init", *ALL, "--json"))
+    planned = load(place("init", *ALL, "--json", "--dry-run"))
     assert planned["written"] is False
     assert [each["name"] for each in planned["harnesses"]] == ["claude", "codex", "opencode"]
     assert planned["harnesses"][0]["files"] == [{"path": LOCAL, "action": "create"}]
     assert "PreToolUse" in planned["harnesses"][0]["events"]
-    assert load(place("init", *ALL, "--json", "--yes"))["written"] is True
-    gone = load(place("uninstall", "--json", "--yes"))
+    assert load(place("init", *ALL, "--json"))["written"] is True
+    gone = load(place("uninstall", "--json"))
     assert [file["action"] for each in gone["harnesses"] for file in each["files"]] == ["remove"] * 3
     assert list_tree(place.folder) == {}
-
-
-@pytest.mark.parametrize(("answer", "written"), [(b"y\n", True), (b"n\n", False)])
-def test_on_a_terminal_it_asks_once(remit: Remit, answer: bytes, written: bool) -> None:  # noqa: FBT001 - a table
-    told = talk(remit, "init", "--harness", "claude", answer=answer)
-    assert (told.questions, told.code) == (1, 0 if written else 1)
-    assert (remit.folder / LOCAL).exists() is written
 
 
 def test_a_disk_that_takes_nothing_is_one_sentence(remit: Remit) -> None:
     put(remit, LOCAL, MINE)
     (remit.folder / ".remit/locks").mkdir(parents=True)
     (remit.folder / ".remit/.gitignore").write_text("*\n")
-    ended = remit("init", "--harness", "claude", "--yes", prelude=("-c", FULL_DISK))
+    ended = remit("init", "--harness", "claude", prelude=("-c", FULL_DISK))
     assert (ended.code, "cannot be written: file too large" in ended.complaint) == (2, True)
     assert list_tree(remit.folder) == {LOCAL: MINE.encode()}
-    assert remit("init", "--harness", "claude", "--yes").code == 0
+    assert remit("init", "--harness", "claude").code == 0
     full = (remit.folder / LOCAL).read_bytes()
-    ended = remit("uninstall", "--yes", prelude=("-c", FULL_DISK))
+    ended = remit("uninstall", prelude=("-c", FULL_DISK))
     assert (ended.code, (remit.folder / LOCAL).read_bytes()) == (2, full)
-    assert remit("uninstall", "--yes").code == 0
+    assert remit("uninstall").code == 0
     assert list_tree(remit.folder) == {LOCAL: MINE.encode()}
 
 
 @pytest.mark.slow
 def test_several_at_once_leave_one_installation(remit: Remit) -> None:
     put(remit, LOCAL, MINE)
-    remit("init", *ALL, "--yes")
+    remit("init", *ALL)
     wanted = list_tree(remit.folder)
-    remit("uninstall", "--yes")
+    remit("uninstall")
     for _ in range(2):
-        processes = [remit.start("init", *ALL, "--yes") for _ in range(3)]
+        processes = [remit.start("init", *ALL) for _ in range(3)]
         ended = [(process.communicate(), process.returncode) for process in processes]
         assert {code for _, code in ended} <= {0, 2}, "one that came too late says that the files have changed"
         assert 0 in {code for _, code in ended}
         assert list_tree(remit.folder) == wanted
-    processes = [remit.start("uninstall", "--yes") for _ in range(3)]
+    processes = [remit.start("uninstall") for _ in range(3)]
     assert 0 in {code for _, code in [(process.communicate(), process.returncode) for process in processes]}
     assert list_tree(remit.folder) == {LOCAL: MINE.encode()}
 
@@ -254,10 +251,10 @@ def test_uninstalled_every_file_is_what_it_was_and_the_others_are_gone(place: In
     put(place, LOCAL, MINE)
     put(place, ".opencode/agent/x.md", "x")
     before = list_tree(place.folder)
-    place("init", *ALL, "--mcp", "--yes")
-    shown = place("uninstall")
-    assert (shown.code, f"change  {LOCAL}" in shown.text, f"remove  {PLUGIN}" in shown.text) == (1, True, True)
-    ended = place("uninstall", "--yes")
+    place("init", *ALL, "--mcp")
+    shown = place("uninstall", "--dry-run")
+    assert (shown.code, f"change  {LOCAL}" in shown.text, f"remove  {PLUGIN}" in shown.text) == (0, True, True)
+    ended = place("uninstall")
     assert (ended.code, ended.text.split("\n")[-2]) == (0, "✓ taken out; everything else is as it was")
     assert list_tree(place.folder) == before
     assert not (place.folder / ".codex").exists()
@@ -266,44 +263,44 @@ def test_uninstalled_every_file_is_what_it_was_and_the_others_are_gone(place: In
 
 
 def test_one_harness_is_uninstalled_by_itself(place: Inside) -> None:
-    place("init", *ALL, "--yes")
-    assert place("uninstall", "--harness", "codex", "--yes").code == 0
+    place("init", *ALL)
+    assert place("uninstall", "--harness", "codex").code == 0
     assert {*list_tree(place.folder)} == {LOCAL, PLUGIN}
 
 
 def test_where_nothing_is_installed_nothing_is_made(place: Inside) -> None:
-    assert place("uninstall", "--yes").code == 0
+    assert place("uninstall").code == 0
     assert list(place.folder.iterdir()) == []
 
 
 def test_a_broken_file_that_may_have_hooks_is_told_and_the_others_are_taken_out(place: Inside) -> None:
-    place("init", *ALL, "--yes")
+    place("init", *ALL)
     file = place.folder / CODEX
     broken = file.read_text()[:-3]
     file.write_text(broken)
-    ended = place("uninstall", "--yes")
+    ended = place("uninstall")
     assert ended.code == 1
     assert "was cut off: it ends in the middle, so it was not touched" in ended.complaint
     assert list_tree(place.folder) == {CODEX: broken.encode()}
     file.write_text("{")
     (place.folder / ".remit/harness/codex-hooks.json.json").unlink()
-    assert place("uninstall", "--yes").code == 0, "nothing of Remit's can be in it"
+    assert place("uninstall").code == 0, "nothing of Remit's can be in it"
 
 
 def test_a_plugin_that_was_changed_stays_and_is_told(place: Inside) -> None:
-    place("init", *ALL, "--yes")
+    place("init", *ALL)
     file = place.folder / PLUGIN
     file.write_text(f"{file.read_text()}// mine\n")
-    ended = place("uninstall", "--yes")
+    ended = place("uninstall")
     assert (ended.code, "was changed since it was installed; remove it by hand" in ended.complaint) == (1, True)
     assert {*list_tree(place.folder)} == {PLUGIN}
 
 
 def test_an_agent_takes_out_nothing_that_holds_it(place: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
-    place("init", *ALL, "--yes")
+    place("init", *ALL)
     before = list_tree(place.folder)
     monkeypatch.setenv("REMIT_TICKET", "x")
-    for words in (("uninstall", "--yes"), ("init", *ALL, "--shared", "--yes")):
+    for words in (("uninstall",), ("init", *ALL, "--shared")):
         ended = place(*words)
         assert (ended.code, "an agent does not change what its harness calls" in ended.complaint) == (2, True)
     assert list_tree(place.folder) == before
@@ -317,7 +314,7 @@ def test_the_doctor_says_nothing_of_hooks_where_none_are(place: Inside) -> None:
 
 
 def test_the_doctor_counts_what_is_well_and_sees_that_codex_trusts_nothing(place: Inside) -> None:
-    place("init", *ALL, "--yes")
+    place("init", *ALL)
     told = doctor(place)
     assert [state for state, _, _ in told] == ["ok", "ok", "warning", "ok"]
     assert told[0][1].startswith("claude: ")
@@ -325,7 +322,7 @@ def test_the_doctor_counts_what_is_well_and_sees_that_codex_trusts_nothing(place
 
 
 def test_the_doctor_sees_hooks_that_were_trusted(place: Inside) -> None:
-    place("init", "--harness", "codex", "--yes")
+    place("init", "--harness", "codex")
     folder = Path(os.environ["HOME"], ".codex")
     folder.mkdir()
     root = str(place.folder)
@@ -349,7 +346,7 @@ def test_the_doctor_sees_hooks_that_were_trusted(place: Inside) -> None:
     ],
 )
 def test_the_doctor_sees_hooks_that_lead_nowhere(place: Inside, old: str, new: str, state: str, sentence: str) -> None:
-    place("init", "--harness", "claude", "--yes")
+    place("init", "--harness", "claude")
     file = place.folder / LOCAL
     file.write_text(file.read_text().replace(old, new))
     ((found, message, hint),) = doctor(place)
@@ -357,7 +354,7 @@ def test_the_doctor_sees_hooks_that_lead_nowhere(place: Inside, old: str, new: s
 
 
 def test_the_doctor_sees_another_remit(place: Inside) -> None:
-    place("init", "--harness", "claude", "--yes")
+    place("init", "--harness", "claude")
     other = put(place, "elsewhere/remit/doors/hook.py", "")
     file = place.folder / LOCAL
     words = shlex.split(load_hooks(place, LOCAL)["Stop"][0][1])
@@ -367,7 +364,7 @@ def test_the_doctor_sees_another_remit(place: Inside) -> None:
 
 
 def test_the_doctor_sees_hooks_that_are_called_twice(place: Inside) -> None:
-    place("init", "--harness", "claude", "--yes")
+    place("init", "--harness", "claude")
     (place.folder / SHARED).write_bytes((place.folder / LOCAL).read_bytes())
     assert f"twice: in {LOCAL} and in {SHARED}" in doctor(place)[2][1]
     (place.folder / SHARED).unlink()
@@ -379,13 +376,13 @@ def test_the_doctor_sees_hooks_that_are_called_twice(place: Inside) -> None:
 
 
 def test_the_doctor_misses_a_name_that_is_not_on_the_path(place: Inside) -> None:
-    place("init", "--harness", "claude", "--shared", "--yes")
+    place("init", "--harness", "claude", "--shared")
     ((state, message, _),) = doctor(place)
     assert (state, "calls remit, which is not on the path" in message) == ("problem", True)
 
 
 def test_the_doctor_sees_a_plugin_that_was_changed(place: Inside) -> None:
-    place("init", "--harness", "opencode", "--yes")
+    place("init", "--harness", "opencode")
     file = place.folder / PLUGIN
     text = file.read_text()
     file.write_text(f"{text}// mine\n")

@@ -29,55 +29,46 @@ def parse_harness(name: str) -> str:
     return name
 
 
-def install(names: Sequence[str], *, shared: bool, mcp: bool, yes: bool, dry_run: bool, as_json: bool) -> int:
+def install(names: Sequence[str], *, shared: bool, mcp: bool, dry_run: bool, as_json: bool) -> int:
     """Have harnesses call Remit."""
     from remit.app.harnesses import plan_installation
 
     plan = plan_installation(names, shared=shared, with_server=mcp)
-    options = " ".join([*(f"--harness {name}" for name in names), *["--shared"] * shared, *["--mcp"] * mcp])
     check = f"remit init {' '.join(f'--harness {name}' for name in names)} --check"
-    return _carry_out(plan, yes=yes, dry_run=dry_run, as_json=as_json, command=f"remit init {options} --yes",
+    return _carry_out(plan, dry_run=dry_run, as_json=as_json,
                       done=f"written; whether the hooks are called, says: {check}",
                       idle=f"nothing to do: everything is there; whether it is called, says: {check}")  # fmt: skip
 
 
-def remove(names: Sequence[str], *, yes: bool, dry_run: bool, as_json: bool) -> int:
+def remove(names: Sequence[str], *, dry_run: bool, as_json: bool) -> int:
     """Have harnesses call Remit no more."""
     from remit.app.harnesses import plan_uninstallation
 
     plan = plan_uninstallation(names)
-    options = "".join(f" --harness {name}" for name in names)
-    return _carry_out(plan, yes=yes, dry_run=dry_run, as_json=as_json, command=f"remit uninstall{options} --yes",
+    return _carry_out(plan, dry_run=dry_run, as_json=as_json,
                       done="taken out; everything else is as it was", idle="nothing of Remit's is there")  # fmt: skip
 
 
-def _carry_out(
-    plan: Installation, *, yes: bool, dry_run: bool, as_json: bool, command: str, done: str, idle: str
-) -> int:
-    """Show what changes, and change it once that is agreed to."""
+def _carry_out(plan: Installation, *, dry_run: bool, as_json: bool, done: str, idle: str) -> int:
+    """Change what was asked for in so many words, and tell it file by file; or only show it."""
     from remit.app.harnesses import write_installation
-    from remit.doors.cli.asking import ask, can_ask
 
     paint = get_paint()
-    is_agreed = yes and not dry_run
     if not as_json:
-        _show(plan, at_length=not is_agreed)
-        if plan.changes and not is_agreed and not dry_run:
-            is_agreed = can_ask() and ask("\nWrite this?", default=True)
-    if is_agreed or not plan.changes:
+        _show(plan, at_length=dry_run)
+    if not dry_run:
         write_installation(plan)
     if as_json:
-        say_json(_shape(plan, written=is_agreed and bool(plan.changes)))
+        say_json(_shape(plan, written=not dry_run and bool(plan.changes)))
     elif not plan.changes:
         say(f"{paint('good', '✓')} {escape(idle)}")
-    elif is_agreed:
+    elif dry_run:
+        say("\nNothing was written.")
+    else:
         say(f"\n{paint('good', '✓')} {escape(done)}")
-    elif not can_ask() or dry_run:
-        say(f"\nNothing was written; to write it, run: {escape(command)}")
     for error in plan.undone:
         complain(error, as_json=as_json)
-    is_whole = (is_agreed or dry_run or not plan.changes) and not plan.undone
-    return ACCEPTED if is_whole else NOT_ACCEPTED
+    return ACCEPTED if not plan.undone else NOT_ACCEPTED
 
 
 def _shape(plan: Installation, *, written: bool) -> dict[str, Any]:
@@ -105,7 +96,7 @@ def _show(plan: Installation, *, at_length: bool) -> None:
         for note in each.notes:
             say(f"  {paint('note', 'note')}  {each.name}: {quote(note)}")
     if plan.changes:
-        say(f"\n{paint('strong', 'To be written')}")
+        say(f"\n{paint('strong', 'To be written' if at_length else 'Written')}")
     for edit in plan.changes:
         say(f"  {_name_action(edit)}  {escape(edit.path)}")
         for sign, line in _list_lines(edit) if at_length else ():

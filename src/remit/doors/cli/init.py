@@ -41,9 +41,10 @@ def init(
     nothing. No file is written over. Exit code 0: everything is there, 1: something is missing and was not written,
     2: could not run.
 
-    With --harness, Remit's hooks are put into the settings of this folder that the harness reads, every other byte of
-    which stays; remit uninstall takes them out again. With --check nothing is written: the harness is started once
-    with a model that only plays a part, without network or key, and each event is told: fires, does not, or not proved.
+    With --harness, Remit's hooks are put into the settings of this folder that the harness reads, without a question;
+    every other byte of them stays, and remit uninstall takes the hooks out again. With --check nothing is written: the
+    harness is started once with a model that only plays a part, without network or key, and each event is told: fires,
+    does not, or not proved.
     """
     if harnesses:
         from remit.doors.cli.harnesses import check_hooks, install, parse_harness
@@ -52,7 +53,7 @@ def init(
         names = [parse_harness(name) for name in harnesses]
         if check:
             return check_hooks(names, as_json=as_json)
-        return install(names, shared=shared, mcp=mcp, yes=yes, dry_run=dry_run, as_json=as_json)
+        return install(names, shared=shared, mcp=mcp, dry_run=dry_run, as_json=as_json)
     if check or shared or mcp:
         named = "--check" if check else "--shared" if shared else "--mcp"
         raise UsageError(f"{named} is about a harness", hint="say which: --harness claude")
