@@ -244,7 +244,7 @@ def test_a_model_that_does_not_answer_until_the_deadline_is_told(stage: Stage, *
     config = stage.environ["OPENCODE_CONFIG_CONTENT"]
     nowhere = {"OPENCODE_CONFIG_CONTENT": config.replace(stage.model.url, "http://127.0.0.1:9")}
     assert nowhere["OPENCODE_CONFIG_CONTENT"] != config
-    envelope = stage.delegate("broken", timeout_s=16 if is_there else 10, environ={} if is_there else nowhere)
+    envelope = stage.delegate("broken", timeout_s=16, environ={} if is_there else nowhere)
     assert tell(envelope) == ("partial", "timeout", "missing", 1)
     assert "did not answer" in envelope.errors[0].message
     assert ("out of order" in envelope.errors[0].message) == is_there
