@@ -38,7 +38,6 @@ class Hint(NamedTuple):
     """A text that some program gets and may take for a command."""
 
     text: str
-    words: tuple[Word, ...] = ()
 
 
 class Doubt(NamedTuple):

@@ -35,6 +35,8 @@ tasks.py fabfile.py dodo.py SConstruct wscript meson.build .mailrc .netrc .wgetr
 )
 """Files that programs take orders from without being told."""
 _GIT_CONTROL = (".git/config", "/hooks/", ".gitconfig", ".gitmodules", ".gitattributes", "/git/config", ".git/info")
+_SHELL_CONTROL = read_names(".bashrc .bash_profile .bash_login .profile .zshrc .zshenv .zprofile .bash_logout")
+_SHELLS = read_names("bash sh dash zsh ksh su ssh login")
 _ODD = read_names(
     """
 system popen popen2 subprocess Popen spawn spawnSync exec execSync execv execve execvp execl execlp execFile
@@ -56,11 +58,13 @@ _CARRYING = read_names(
 def check_surroundings(reader: Reader, name: str, words: Sequence[Word]) -> None:
     """What a program may find around it: files that the script has written before."""
     named = {base_name(word.text.rpartition("=")[2]) for word in words[1:]}
-    for path, text in reader.written.items():
+    for path, text in list(reader.written.items()):
         own = base_name(path)
         if name in ("git", "gh"):
             if any(part in path for part in _GIT_CONTROL):
-                _judge_unknown(reader, text)
+                reader.doubt(WRITTEN)
+        elif own in _SHELL_CONTROL and name in _SHELLS:
+            judge_text(reader, text or HOLE, "sh")
         elif own.endswith(_DATA) and own not in _CONTROL:
             continue
         elif text is not None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from remit.lazy import lazy
 from remit.policy.bash.names import read_names
-from remit.policy.bash.words import HOLE, ONE, SPLIT, Word
+from remit.policy.bash.words import HOLE, ONE, SPLIT, Word, expand_braces
 from remit.policy.paths import is_magic, matches_name
 
 if TYPE_CHECKING:
@@ -267,7 +268,7 @@ _SYNONYMS: dict[str, dict[str, str]] = {
     "docker": {},
 }
 
-_GIT_COMMANDS = read_names(
+GIT_COMMANDS = read_names(
     """
 add am annotate apply archive bisect blame branch bugreport bundle cat-file check-attr check-ignore check-mailmap
 check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree
@@ -286,7 +287,7 @@ update-ref var verify-commit verify-pack verify-tag version whatchanged worktree
 def _is_unknown_to_git(words: Sequence[Word]) -> bool:
     """Whether the subcommand is none of git's own: then it may be another name for one."""
     command = find_git_command(words)
-    return command is not None and command.is_sure and command.text not in _GIT_COMMANDS
+    return command is not None and command.is_sure and command.text not in GIT_COMMANDS
 
 
 def find_git_command(words: Sequence[Word]) -> Word | None:
@@ -395,8 +396,17 @@ def _matches_stars(pattern: str, text: str) -> bool:
 # --- texts that may be commands --------------------------------------------------------------------------------------
 
 
+_UNFINISHED = lazy(r"\$[@*({'\"!#?\d-]|[\w/]\$\w|`|/bin/[^\s'\"]*[*?\[]")
+"""What a shell would make something else of: a text with it in it cannot be searched for names."""
+
+
+def is_unfinished(hint: Hint) -> bool:
+    """Whether a text would be another one if a shell read it."""
+    return _UNFINISHED.search(hint.text) is not None
+
+
 def hints_at(text: str, hint: Hint) -> bool:
-    """Whether a text that may be taken for a command, or words that may be one, name what a pattern denies."""
+    """Whether a text that may be taken for a command names what a pattern denies."""
     pattern = parse_pattern(text)
     if pattern.is_everything:
         return True
@@ -410,9 +420,11 @@ def hints_at(text: str, hint: Hint) -> bool:
 def list_tokens(text: str) -> frozenset[str]:
     """The names in a text: with quotes and backslashes taken out, each also without its folder."""
     texts = {text, "".join(char for char in text if char not in "'\"\\`")}
+    if "{" in text and "," in text:
+        texts |= {expanded for word in text.split()[:100] if "{" in word for expanded in expand_braces(word)}
     found = set()
     for each in texts:
         plain = "".join(char if char.isalnum() or char in "_.-+:" else " " for char in each)
         for token in plain.split():
-            found |= {token, find_family(token), token.strip(".:-"), token.rpartition(":")[2]}
+            found |= {token, find_family(token), token.strip(".:"), token.rpartition(":")[2]}
     return frozenset(found)

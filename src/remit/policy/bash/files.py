@@ -185,15 +185,15 @@ def _settle_output(reader: Reader, words: Sequence[Word]) -> None:
     for word in found.operands:
         places = reader.name_places(word)
         if not word.is_sure or word.text == "-":
+            reader.written.setdefault(reader.name_places(Word("a.out"))[0], None)
             return
         texts += [reader.written[place] for place in places if place in reader.written]
     if any(text is None for text in texts):
         return
-    for name, value in found.options:
-        if name == "-o":
-            reader.forget(value)
-            if texts:
-                reader.keep_content(value, "#!other\n" + "\n".join(text or "" for text in texts))
+    for value in [value for name, value in found.options if name == "-o"] or [Word("a.out")]:
+        reader.forget(value)
+        if texts:
+            reader.keep_content(value, "#!other\n" + "\n".join(text or "" for text in texts))
 
 
 def _unpacks(name: str, words: Sequence[Word]) -> bool:

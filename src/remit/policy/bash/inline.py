@@ -122,6 +122,10 @@ _LANGUAGES = read_table(
 ruby e
 php r B R E --run: --process-code:
 lua e
+texlua e
+bb e
+pdb c
+luatex -
 luajit e
 tclsh
 wish
@@ -185,7 +189,7 @@ mix
 
 def _take_language(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
     """A file that was there is run; anything else is a doubt."""
-    marks = _LANGUAGES[base_name(words[0].text).rstrip("0123456789.")].split()
+    marks = _LANGUAGES.get(base_name(words[0].text).rstrip("0123456789."), "e c E x").split()
     letters = {mark for mark in marks if not mark.startswith("--") and len(mark) == 1}
     for at, word in enumerate(words[1:], 1):
         text = word.text

@@ -82,11 +82,15 @@ def _judge_run(run: Run, layers: Sequence[Permissions]) -> Decision:
 
 
 def _judge_hint(hint: Hint, layers: Sequence[Permissions]) -> Decision:
+    unfinished = commands.is_unfinished(hint)
     for layer in layers:
         for pattern in layer.deny.get("bash", ()):
+            rule = f'deny bash "{pattern}"'
             if commands.hints_at(pattern, hint):
-                rule = f'deny bash "{pattern}"'
                 reason = f"'{shorten(hint.text)}' may start what the rule {rule} denies; {HAND_BACK}"
+                return Decision("ask", reason, rule)
+            if unfinished:
+                reason = f"whether '{shorten(hint.text)}' is given to a shell cannot be told; {PLAINLY}"
                 return Decision("ask", reason, rule)
     return ALLOWED
 

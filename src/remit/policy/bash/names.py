@@ -37,8 +37,8 @@ addr2line strip ranlib curl wget cloc tokei scc sloccount fdisk passwd tsc eslin
 gofmt goimports black ruff isort flake8 mypy pyright pylint pytest py.test jest vitest mocha tox nox coverage rustc
 javac kotlinc scalac clang-format clang-tidy shellcheck shfmt hadolint yamllint markdownlint golangci-lint swiftlint
 ktlint cppcheck gtest phpunit rspec rubocop gh glab hub aws gcloud az heroku vercel netlify fly terraform tofu
-pulumi helm kustomize systemctl service journalctl loginctl apt apt-get apt-cache apk yum brew snap pip pip3 twine
-gem cargo-clippy rustup nvm pyenv createdb dropdb pg_dump pg_isready redis-cli mongosh
+pulumi helm kustomize systemctl journalctl loginctl apt apt-get apt-cache apk yum brew snap pip pip3 twine gem
+cargo-clippy rustup nvm pyenv createdb dropdb pg_dump pg_isready redis-cli mongosh
 """
 )
 """Programs whose words are no commands: the shell's own, those for files and texts and about the machine, checkers and
@@ -123,7 +123,7 @@ caffeinate 0 t: w:
 TESTERS = read_names(
     """
 eslint prettier stylelint pytest py.test jest vitest mocha tox nox coverage java phpunit rspec rubocop gtest black
-pylint mypy tsc biome golangci-lint pip pip3 gem service man javac rustc terraform helm pulumi
+pylint mypy tsc biome golangci-lint pip pip3 gem man javac rustc terraform helm pulumi
 """
 )
 """Programs that run what they find around them: tests, settings that are code."""

@@ -33,8 +33,7 @@ def take_apart(reader: Reader, words: list[Word], stdin: Stdin | None, *, direct
         return
     name = base_name(first.text)
     _check_file(reader, first.text)
-    family = find_family(name)
-    known = name if name in _HANDLERS or name in names.PLAIN or name in names.WRAPPERS else family
+    known = _find_known(name)
     if direct and name in reader.functions:
         reader.add(Run(tuple(words), passes_on=True))
         reader.add(Hint(_join(words[1:])))
@@ -56,9 +55,38 @@ def take_apart(reader: Reader, words: list[Word], stdin: Stdin | None, *, direct
         count, _, spec = names.WRAPPERS[known].partition(" ")
         _take_wrapper(reader, words, spec, int(count))
     elif known not in names.PLAIN and not name.startswith("git-"):
-        reader.add(Hint(_join(words[1:])))
+        _take_unknown(reader, words)
     tools.check_options(reader, known, words)
     files.find_touched(reader, known, words, stdin)
+
+
+_GIVING = frozenset({"-e", "-c", "-E", "-x", "--eval", "--exec", "--execute", "--command", "--run", "--expr"})
+
+
+def _take_unknown(reader: Reader, words: list[Word]) -> None:
+    """A program of which nothing is known: its words may be a command, a text for a shell, or code."""
+    reader.add(Hint(_join(words[1:])))
+    for at, word in enumerate(words[1:], 1):
+        following = words[at + 1].text if at + 1 < len(words) else ""
+        option, _, value = word.text.partition("=")
+        if option in _GIVING and any(char in (value or following) for char in "(){};`!|&"):
+            reader.doubt("a program that is not known is given code")
+        if word.is_sure and base_name(word.text) in tools.STARTERS:
+            reader.run(words[at:], None)
+            break
+
+
+def _find_known(name: str) -> str:
+    """The name under which a program is known here: `perl5.36-x86_64-linux-gnu` is Perl."""
+    if name in _HANDLERS or name in names.PLAIN or name in names.WRAPPERS:
+        return name
+    family = find_family(name)
+    if family in _HANDLERS or family in names.PLAIN or family in names.WRAPPERS:
+        return family
+    parts = (find_family(name.partition("-")[0]), find_family(name.rpartition("-")[2]))
+    if name.startswith(("git-", "ssh-")) or parts[1] in ("config", name):
+        return name
+    return next((part for part in parts if part in inline.HANDLERS or part in ("gcc", "g++", "cc", "make")), name)
 
 
 def _keep_said(reader: Reader, name: str, words: list[Word], stdin: Stdin | None) -> None:
@@ -91,9 +119,10 @@ def _join(words: Sequence[Word]) -> str:
 
 def _follow(reader: Reader, text: str) -> tuple[str, ...]:
     """Where a program's own path leads."""
-    places = [posixpath.join(cwd, text) for cwd in reader.cwds or ()] if "/" in text else [f"/usr/bin/{text}"]
-    if "/" not in text and (text in names.PLAIN or text in names.WRAPPERS or text in _HANDLERS):
-        return ()
+    places = [posixpath.join(cwd, text) for cwd in reader.cwds or ()] if "/" in text else []
+    if "/" not in text:
+        known = text in names.PLAIN or text in names.WRAPPERS or text in _HANDLERS
+        places = [f"{folder}/{text}" for folder in (*reader.folders, *(() if known else ("/usr/bin", "/bin")))]
     try:
         ends = {base_name(reader.ground.resolve(place)) for place in places}
     except (OSError, ValueError):
@@ -284,7 +313,7 @@ def _take_callback(reader: Reader, words: list[Word], letters: str) -> None:
 
 
 def _take_completion(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
-    _take_callback(reader, words, "CWFA" if words[0].text != "compgen" else "CWF")
+    _take_callback(reader, words, {"bind": "xf", "compgen": "CWF"}.get(words[0].text, "CWFA"))
 
 
 def _take_jobs(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
@@ -311,6 +340,11 @@ def _take_hash(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
 def _take_enable(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
     if len(words) > 1:
         reader.doubt("the shell's own words are changed")
+
+
+def _take_test(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    if any("$(" in word.text or "`" in word.text for word in words[1:]):
+        reader.doubt("a text with a substitution in it is evaluated")
 
 
 def _take_set(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
@@ -597,7 +631,9 @@ def check_variable(reader: Reader, name: str, value: Word, *, is_exported: bool 
 def _check_path(reader: Reader, text: str) -> None:
     """Where programs are looked for: folders that are named are as good as programs that are."""
     reader.own_path = True
-    for part in text.split(":"):
+    for part in text.split(":")[:20]:
+        if HOLE not in part and part:
+            reader.folders += [posixpath.join(cwd, part) for cwd in reader.cwds or ("",)]
         if HOLE in part and part != HOLE:
             reader.doubt("where programs are looked for is not written out")
     if text.startswith((".", ":")) or "::" in text:
@@ -612,11 +648,14 @@ _HANDLERS: dict[str, Callable[[Reader, list[Word], Stdin | None], None]] = {
     **dict.fromkeys(_SHELLS, _take_shell),
     "eval": _take_eval, "source": _take_source, ".": _take_source, "exec": _take_exec, "command": _take_command,
     "builtin": _take_exec, "trap": _take_trap, "alias": _take_alias, "hash": _take_hash, "enable": _take_enable,
-    "shopt": _take_set, "cd": _take_cd, "pushd": _take_cd, "popd": _take_cd, "coproc": _take_coproc, "jobs": _take_jobs,
+    "shopt": _take_set, "test": _take_test, "[": _take_test, "cd": _take_cd, "pushd": _take_cd, "popd": _take_cd,
+    "coproc": _take_coproc, "jobs": _take_jobs,
     **dict.fromkeys((*_NAMING, *_DECLARING), _take_naming),
     **dict.fromkeys(("complete", "compgen", "compopt", "bind"), _take_completion),
-    "env": _take_env, "sudo": _take_sudo, "su": _take_su, "runuser": _take_su, "sg": _take_su, "xargs": _take_xargs,
-    "find": _take_find, "script": _take_script, "flock": _take_flock, "watch": _take_watch, "parallel": _take_parallel,
+    "env": _take_env, "sudo": _take_sudo, "su": _take_su, "runuser": _take_su, "sg": _take_su, "newgrp": _take_su,
+    "xargs": _take_xargs,
+    "find": _take_find, "script": _take_script, "flock": _take_flock, "watch": _take_watch,
+    "parallel": _take_parallel,
     **inline.HANDLERS,
     **tools.HANDLERS,
 }  # fmt: skip

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 _SAFE = read_names(
     """
-__future__ site sysconfig warnings contextlib threading queue inspect logging unittest asyncio types concurrent abc
-argparse array ast base64 binascii bisect calendar collections colorsys copy csv dataclasses datetime decimal
-difflib enum fractions functools glob graphlib hashlib heapq html io itertools json keyword locale math numbers
-operator os pathlib pprint random re secrets statistics string struct sys tempfile textwrap time token tokenize
-tomllib traceback typing unicodedata urllib uuid zlib zoneinfo platform shutil xml configparser sqlite3
+__future__ zipfile pstats site sysconfig warnings contextlib threading queue inspect logging unittest asyncio types
+concurrent abc argparse array ast base64 binascii bisect calendar collections colorsys copy csv dataclasses datetime
+decimal difflib enum fractions functools glob graphlib hashlib heapq html io itertools json keyword locale math
+numbers operator os pathlib pprint random re secrets statistics string struct sys tempfile textwrap time token
+tokenize tomllib traceback typing unicodedata urllib uuid zlib zoneinfo platform shutil xml configparser sqlite3
 """
 )
 _RISKY = read_names(
@@ -62,8 +62,7 @@ os sys subprocess builtins importlib modules system popen fork forkpty Popen cal
 getstatusoutput import_module load_module exec_module run_path run_module CDLL dlopen eval exec query read_pickle
 unsafe_load full_load UnsafeLoader FullLoader Loader load_all dictConfig fileConfig f2py exec_command attrgetter
 methodcaller get_type_hints open_code load_library ctypes enable_load_extension load_extension posix shutil CodeType
-FunctionType addsitedir main create_subprocess_exec create_subprocess_shell run_in_executor startfile
-literal_compile
+FunctionType addsitedir create_subprocess_exec create_subprocess_shell run_in_executor startfile literal_compile
 """
 )
 _WRITES = read_names(
@@ -138,7 +137,7 @@ class _Look:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 top = alias.name.partition(".")[0]
-                self.modules[alias.asname or top] = top
+                self.modules[alias.asname or top] = alias.name if alias.asname else top
                 if not self._is_good_module(alias.name):
                     return False
             return True

@@ -85,6 +85,8 @@ class Reader:
         """Texts that it prints, in their order."""
         self.fed = ""
         """Those that come down a pipe to the command that is looked at."""
+        self.folders: list[str] = []
+        """Where it says that programs are looked for."""
         self.own_path = False
         """Whether the script says where programs are looked for."""
         self.is_tainted = False

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.policy.bash.acts import Hint
-from remit.policy.bash.commands import base_name, could_be_flag, find_git_command, list_tokens
+from remit.policy.bash.commands import GIT_COMMANDS, base_name, could_be_flag, find_git_command, list_tokens
 from remit.policy.bash.names import WRAPPERS, read_names, read_table
 from remit.policy.bash.options import parse_options
 from remit.policy.bash.words import HOLE, SPLIT, Word
@@ -28,7 +28,7 @@ def read_given(reader: Reader, text: str) -> None:
     elif text.strip():
         reader.read(text)
         first = base_name(text.split(maxsplit=1)[0])
-        if first in WRAPPERS or first in _STARTERS:
+        if first in WRAPPERS or first in STARTERS:
             # The program puts words of its own behind it, and those may be a command.
             reader.doubt("a command that a program is given starts whatever follows it")
 
@@ -64,6 +64,8 @@ sdiff - --diff-program
 coreutils - --coreutils-prog
 cpio - --rsh-command
 less - -
+more - -
+most - -
 fzf - --preview --bind --preview-window
 logrotate m --mail
 nodemon x --exec
@@ -221,6 +223,8 @@ def _take_git(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
     if any("ext::" in word.text or word.text.startswith("fd::") for word in rest):
         reader.doubt("git is given a command in the place of an address")
         reader.add(Hint(_join(rest)))
+    if command.text not in GIT_COMMANDS:
+        reader.add(Hint(_join(rest)))
     _take_git_command(reader, command.text, rest[at + 1 :])
 
 
@@ -334,6 +338,8 @@ _MAKE_OWN = frozenset({"SHELL", ".SHELLFLAGS", "MAKEFLAGS", "MAKE", "MAKEFILES"}
 
 
 def _take_ssh(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    from remit.policy.bash.programs import run_file  # noqa: PLC0415 - programs know of tools
+
     found = parse_options(words[1:], "B: b: c: D: E: e: F: I: i: J: L: l: m: O: o: P: p: Q: R: S: W: w: X:")
     if found.is_doubtful:
         reader.doubt("options of 'ssh' are not written out")
@@ -348,8 +354,8 @@ def _take_ssh(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
                 read_given(reader, text)
             elif HOLE in key:
                 reader.doubt("options of 'ssh' are not written out")
-        elif name in ("-F", "-S") and base_name(words[0].text) != "ssh":
-            reader.add(Hint(value.text))
+        elif name == "-F":
+            run_file(reader, value, None, "other")
     if base_name(words[0].text) in ("ssh", "slogin", "autossh", "mosh") and len(found.operands) > 1:
         read_given(reader, " ".join(word.text for word in found.operands[1:]))
 
@@ -441,7 +447,7 @@ def _take_after(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None
         word.text.startswith(("-e", "-p", "--eval", "--print", "-exec")) for word in words
     ):
         reader.doubt("code is run that cannot be looked at")
-    marks = _AFTER[name].split()
+    marks = _AFTER.get(name, "").split()
     at = next((number for number, word in enumerate(words[1:], 1) if word.text in marks), 0)
     if at or name not in _CLIENTS:
         reader.add(Hint(_join(words[1:])))
@@ -462,7 +468,7 @@ def _take_after(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None
         for number, word in enumerate(rest):
             if not word.is_sure and word.kind == SPLIT:
                 reader.doubt(f"what '{name}' starts is not written out")
-            if word.is_sure and base_name(word.text) in _STARTERS:
+            if word.is_sure and base_name(word.text) in STARTERS:
                 reader.run(rest[number:], None)
                 break
         for number, word in enumerate(rest):
@@ -477,7 +483,7 @@ def _take_after(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None
 _CLIENTS = read_names("npm pnpm yarn bun docker podman kubectl oc conda uv heroku gcloud ip nix")
 """Programs whose other subcommands start nothing that they are given."""
 _TEXTUAL = frozenset({"npm", "nix", "vagrant", "gcloud", "docker", "podman"})
-_STARTERS = read_names(
+STARTERS = read_names(
     """
 sh bash dash zsh ksh ash busybox env command sudo su xargs eval exec python python3 perl ruby node timeout nohup
 nice find awk

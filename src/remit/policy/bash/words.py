@@ -56,6 +56,14 @@ def _split(pieces: list[Piece]) -> list[list[Piece]]:
     return [word for word in words if word]
 
 
+def expand_braces(text: str) -> list[str]:
+    """A plain text as braces would multiply it; itself where they would not."""
+    try:
+        return [word.text for word in make_words([(text, False)], home="~")]
+    except TooManyError:
+        return [text]
+
+
 def make_value(pieces: list[Piece], *, home: str) -> Word:
     """The one word that pieces become where nothing is split: a value, a redirection's target."""
     return Word("".join(text for text, _ in _put_home(pieces, home)))
