@@ -173,6 +173,9 @@ def write_home(home: Path) -> None:
     (project / "src").mkdir(parents=True)
     (project / "notes.txt").write_text("one\ntwo\n")
     (project / "src" / "main.py").write_text("print('main')\n")
+    (project / "tools").mkdir()
+    (project / "tools" / "with").write_text('#!/bin/sh\nexec "$@"\n')
+    (project / "tools" / "with").chmod(0o755)
     (project / "package.json").write_text('{"name": "project", "version": "1.0.0"}\n')
     for name in ("build", "pkg"):
         (project / name).mkdir()
