@@ -2473,5 +2473,5 @@ wget -i x
 }
 
 WAYS = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
-OWN = (OWN_FIRST, OWN_SECOND, {}, {}, OWN_FIFTH)
+OWN: tuple[dict[str, str], ...] = (OWN_FIRST, OWN_SECOND, {}, {}, OWN_FIFTH)
 """A batch in each place: what was written after a measurement stands apart, as it was not seen by anybody before."""
