@@ -10,8 +10,6 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, Self
 
-from jsonschema import Draft202012Validator
-
 from remit.app.settings import load_settings
 from remit.app.trusting import Trust, get_executing, give_trust
 from remit.doors.mcp.catalogue import BY_NAME
@@ -165,6 +163,8 @@ class Peer:
 
 def check_result(tool: str, result: dict[str, Any]) -> None:
     """What every answer of a tool has: text, and the same as data that its schema allows."""
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - takes long, and many only collect the tests
+
     Draft202012Validator(BY_NAME[tool].gives).validate(result["structuredContent"])
     (content,) = result["content"]
     assert content["type"] == "text"

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
 
 from remit.doors.mcp.arguments import check_arguments
 from remit.doors.mcp.catalogue import BY_NAME, TOOLS
@@ -23,6 +22,8 @@ VALUES = (
 
 @pytest.mark.parametrize("tool", [tool.name for tool in TOOLS])
 def test_the_schemas_are_schemas(tool: str) -> None:
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - takes long, and many only collect the tests
+
     Draft202012Validator.check_schema(BY_NAME[tool].takes)
     Draft202012Validator.check_schema(BY_NAME[tool].gives)
 
@@ -30,6 +31,8 @@ def test_the_schemas_are_schemas(tool: str) -> None:
 @settings(max_examples=300)
 @given(data=st.data())
 def test_what_fits_is_what_json_schema_says_fits(data: st.DataObject) -> None:
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - as above
+
     tool = data.draw(st.sampled_from(TOOLS))
     names = [*tool.takes["properties"], "unknown"]
     asked: dict[str, Any] = data.draw(st.dictionaries(st.sampled_from(names), VALUES, max_size=4))

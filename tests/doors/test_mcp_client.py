@@ -7,8 +7,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from mcp.client.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from remit.testing.agent import ScriptedAgent
 from tests.doors.mcp_peer import make_environ, make_workspace
@@ -18,11 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
+    from mcp.client.client import Client
+
 pytestmark = pytest.mark.slow
 
 
 def talk(root: Path, mode: str, play: Callable[[Client], Awaitable[None]]) -> None:
     """Open a connection in one of the ways that there are, and talk."""
+    # Here, so that nobody pays for the library who only collects the tests.
+    from mcp.client.client import Client  # noqa: PLC0415
+    from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: PLC0415
+
     server = StdioServerParameters(
         command=sys.executable, args=["-m", "remit", "mcp"], env=make_environ(), cwd=str(root)
     )

@@ -8,18 +8,12 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any
 
-import anyio
-import mcp_types as types
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp.shared.message import SessionMessage
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
-from remit.app.serving import Serving
 from remit.doors.mcp import desk
-from remit.doors.mcp.desk import REPLAYED, Desk, answer
-from remit.doors.mcp.server import make_server
+from remit.doors.mcp.desk import HANDSHAKES, REPLAYED, STATELESS, Desk, answer
 from remit.doors.mcp.wire import Wire
 
 if TYPE_CHECKING:
@@ -38,9 +32,7 @@ def open_with(version: str) -> dict[str, Any]:
     return ask("initialize", 0, protocolVersion=version, capabilities={}, clientInfo=client)
 
 
-def stamp(
-    method: str, version: str = MODERN_PROTOCOL_VERSIONS[-1], able: dict[str, Any] | None = None
-) -> dict[str, Any]:
+def stamp(method: str, version: str = STATELESS[-1], able: dict[str, Any] | None = None) -> dict[str, Any]:
     meta = {
         f"{META}/protocolVersion": version,
         f"{META}/clientCapabilities": able or {},
@@ -51,6 +43,13 @@ def stamp(
 
 def ask_library(*messages: dict[str, Any]) -> list[dict[str, Any]]:
     """What the library answers to some requests, one after the other."""
+    # Here, so that nobody pays for the library who only collects the tests.
+    import anyio  # noqa: PLC0415
+    import mcp_types as types  # noqa: PLC0415
+    from mcp.shared.message import SessionMessage  # noqa: PLC0415
+
+    from remit.app.serving import Serving  # noqa: PLC0415
+    from remit.doors.mcp.server import make_server  # noqa: PLC0415
 
     async def play() -> list[dict[str, Any]]:
         send, receive = anyio.create_memory_object_stream[SessionMessage | Exception](0)
@@ -72,16 +71,18 @@ def ask_library(*messages: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_the_versions_are_those_of_the_library() -> None:
-    assert desk.HANDSHAKES == HANDSHAKE_PROTOCOL_VERSIONS
-    assert desk.STATELESS == MODERN_PROTOCOL_VERSIONS
+    from mcp_types import version  # noqa: PLC0415 - as above
+
+    assert version.HANDSHAKE_PROTOCOL_VERSIONS == HANDSHAKES
+    assert version.MODERN_PROTOCOL_VERSIONS == STATELESS
 
 
-@pytest.mark.parametrize("version", [*HANDSHAKE_PROTOCOL_VERSIONS, "1999-01-01", "2026-07-28"])
+@pytest.mark.parametrize("version", [*HANDSHAKES, "1999-01-01", "2026-07-28"])
 def test_an_opening_is_answered_as_the_library_does(version: str) -> None:
     opening = open_with(version)
     told, *listed = ask_library(opening, *(ask(method) for method in LISTS))
     own = answer(opening)
-    if version in HANDSHAKE_PROTOCOL_VERSIONS[:-2]:
+    if version in HANDSHAKES[:-2]:
         assert own is None
         return
     assert own is not None

@@ -8,7 +8,6 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from remit.app.serving import Serving
 from remit.doors.cli import run
@@ -49,6 +48,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def use(tool: str, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
     """Call a tool as the server does; what it gives."""
     told = asyncio.run(call(tool, Call(given, Serving())))
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - takes long, and many only collect the tests
+
     Draft202012Validator(BY_NAME[tool].gives).validate(json.loads(json.dumps(told)))
     return told
 

@@ -165,10 +165,13 @@ class Serving:
         if ending:
             await asyncio.wait(ending, timeout=ENDING_S)
         left = [(await carried.leave(), carried.is_cancelled) for carried in [*self._open]]
-        return [each for each, is_cancelled in left if each and not is_cancelled and self._hand_over(each)]
+        goes_on = [each for each, is_cancelled in left if each and not is_cancelled]
+        for each in goes_on:
+            self._hand_over(each)
+        return goes_on
 
-    def _hand_over(self, session_id: str) -> bool:
-        """Leave a delegation that nobody drives to a process of its own; whether it goes on there."""
+    def _hand_over(self, session_id: str) -> None:
+        """Leave a delegation that nobody drives to a process of its own."""
         home = Home(find_workspace())
         try:
             presence = Presence(home)
@@ -176,17 +179,16 @@ class Serving:
                 row = load_delegation(home.ledger, session_id)
                 if row is None or not claim(home.ledger, row, presence.id):  # another was quicker, or it is over
                     presence.end()
-                    return False
+                    return
                 start_driver(home, session_id, presence, environ=self.environ)
             except BaseException:
                 presence.end()
                 raise
             presence.hand_over()
-        except RemitError:  # whoever opens the workspace next takes it up
-            return False
+        except RemitError:  # whoever waits for it, or opens the workspace next, takes it up
+            return
         finally:
             home.close()
-        return True
 
 
 def _is_below(home: Home, row: Delegation, above: Caller) -> bool:
