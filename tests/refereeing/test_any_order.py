@@ -7,9 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from remit.workspace.ledger.delegations import STATES
 from tests.refereeing.stage import Child, Refused, Stage, make_workspace
@@ -78,6 +85,11 @@ class Harness(RuleBasedStateMachine):
 
     # --- what a harness does ------------------------------------------------------------------------------------------
 
+    @initialize(agent=AGENTS, behind=st.booleans())
+    def begin(self, agent: str, behind: bool) -> None:  # noqa: FBT001 - drawn
+        """The main session calls an agent first of all."""
+        self.enter(agent, None, behind=behind)
+
     @rule(agent=AGENTS, behind=st.booleans())
     def call(self, agent: str, behind: bool) -> None:  # noqa: FBT001 - drawn
         """The main session calls an agent."""
@@ -120,6 +132,17 @@ class Harness(RuleBasedStateMachine):
             self.written[child.call_id].append(name)
 
     @precondition(lambda self: self.children)
+    @rule(which=WHICH, kind=ANSWERS, then=st.sampled_from(["", "stop", "hand over"]))
+    def do_well(self, which: int, kind: str, then: str) -> None:
+        """An agent does what it should, and then perhaps something else."""
+        self.write(which, "well.md")
+        self.stop(which, "true")
+        if then == "stop":
+            self.stop(which, kind)
+        elif then:
+            self.hand_over(which, kind, behind=False)
+
+    @precondition(lambda self: self.children)
     @rule(which=WHICH, kind=ANSWERS)
     def stop(self, which: int, kind: str) -> None:
         """An agent says its last word, perhaps once more."""
@@ -154,26 +177,21 @@ class Harness(RuleBasedStateMachine):
             assert self.last[session_id], (kind, text)
             Harness.completed += 1
 
-    @precondition(lambda self: self.children)
-    @rule(which=WHICH)
-    def fail(self, which: int) -> None:
-        """A call fails."""
-        self.stage.send(self.pick(which).make_call("PostToolUseFailure", error="It broke."))
-
-    @precondition(lambda self: self.children)
-    @rule(which=WHICH)
-    def cancel(self, which: int) -> None:
-        """Somebody asks for an end."""
-        statement = "INSERT INTO events (at_ms, session_id, kind, details) VALUES (1, ?, 'cancel', '{}')"
-        self.stage.change(statement, self.pick(which).row.session_id)
-
-    @rule(event=st.sampled_from(["startup", "resume", "compact", "end", "stop", "elsewhere"]))
-    def turn(self, event: str) -> None:
-        """The session stops, ends, or begins; or another one does."""
-        stage = Stage(self.root, session="another", quick=True) if event == "elsewhere" else self.stage
-        kind = {"end": "SessionEnd", "stop": "Stop"}.get(event, "SessionStart")
-        answer = stage.send(stage.event(kind, source=event, reason="other", last_assistant_message="Hi."))
-        assert "decision" not in answer
+    @rule(
+        which=WHICH, event=st.sampled_from(["startup", "resume", "compact", "end", "stop", "other", "fail", "cancel"])
+    )
+    def trouble(self, which: int, event: str) -> None:
+        """A call fails, somebody asks for an end; the session stops, ends, or begins; or another one does."""
+        if event == "fail" and self.children:
+            self.stage.send(self.pick(which).make_call("PostToolUseFailure", error="It broke."))
+        elif event == "cancel" and self.children:
+            statement = "INSERT INTO events (at_ms, session_id, kind, details) VALUES (1, ?, 'cancel', '{}')"
+            self.stage.change(statement, self.pick(which).row.session_id)
+        else:
+            stage = Stage(self.root, session="another", quick=True) if event == "other" else self.stage
+            kind = {"end": "SessionEnd", "stop": "Stop"}.get(event, "SessionStart")
+            answer = stage.send(stage.event(kind, source=event, reason="other", last_assistant_message="Hi."))
+            assert "decision" not in answer
 
     # --- what holds all the time --------------------------------------------------------------------------------------
 
@@ -218,7 +236,11 @@ def play(template: Path, *, examples: int, steps: int) -> None:
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=examples, stateful_step_count=steps, deadline=None, suppress_health_check=health
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            suppress_health_check=health,
+            phases=[Phase.generate],
         ),
     )
 
