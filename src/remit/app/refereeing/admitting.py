@@ -71,17 +71,18 @@ def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
     if not event.prompt_key:  # Codex takes a list of items too, behind which no contract would stand
         return answers.deny("a subagent's prompt has to be one text; give it as `prompt`, in Codex as `message`")
     roster = load_roster(home)
-    agent = event.target or _USUAL[event.harness]
+    agent = roster.resolve(event.target or _USUAL[event.harness])
     entry = roster.find(agent, event.harness)
     held = roster.is_held(agent, event.harness)
     wish = _Wish(event, agent, event.tool_input[event.prompt_key], entry or _get_unknown(agent), held)
     try:
-        row, assignment = _enter(wish, roster, home, environ)
+        entered = _enter(wish, roster, home, environ)
     except RefusedError as error:
         _note_refusal(home, error, wish)
         return answers.deny(str(error))
-    if not held:
+    if entered is None or not held:
         return {}
+    row, assignment = entered
     told = f"{wish.prompt.rstrip()}\n\n{render_terms(assignment)}"
     keep_texts(home, row.session_id, {"prompt": told.encode("utf-8", "surrogatepass")}, durable=False)
     return answers.rewrite({**event.tool_input, event.prompt_key: told})
@@ -100,8 +101,8 @@ def admit_main(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
     entry = roster.find(event.agent, event.harness) or _get_unknown(event.agent)
     earlier = "" if own is None else own.session_id  # it is taken up again, and owes another return
     wish = _Wish(event, event.agent, "", entry, held=True, agent_id=MAIN, resume_of=earlier)
-    _, assignment = _enter(wish, roster, home, environ)
-    return answers.add_context(event.kind, render_terms(assignment))
+    entered = _enter(wish, roster, home, environ)
+    return {} if entered is None else answers.add_context(event.kind, render_terms(entered[1]))
 
 
 def adopt(event: Event, home: Home, environ: Mapping[str, str]) -> Refereed | None:
@@ -133,8 +134,8 @@ def admit_start(event: Event, home: Home, environ: Mapping[str, str]) -> answers
             return {}  # one of those; which, its first tool tells
     entry = roster.find(event.agent, event.harness) or _get_unknown(event.agent)
     held = roster.is_held(event.agent, event.harness)
-    _, assignment = _enter(_Wish(event, event.agent, "", entry, held, event.agent_id), roster, home, environ)
-    return answers.add_context(event.kind, render_terms(assignment)) if held else {}
+    entered = _enter(_Wish(event, event.agent, "", entry, held, event.agent_id), roster, home, environ)
+    return {} if entered is None or not held else answers.add_context(event.kind, render_terms(entered[1]))
 
 
 def is_attended(environ: Mapping[str, str]) -> bool:
@@ -147,8 +148,8 @@ def admit_again(event: Event, earlier: Refereed, home: Home, environ: Mapping[st
     roster = load_roster(home)
     entry = roster.find(earlier.agent, event.harness) or _get_unknown(earlier.agent)
     wish = _Wish(event, earlier.agent, "", entry, earlier.held, event.agent_id, earlier.session_id)
-    _, assignment = _enter(wish, roster, home, environ)
-    return answers.add_context(event.kind, render_terms(assignment)) if earlier.held else {}
+    entered = _enter(wish, roster, home, environ)
+    return {} if entered is None or not earlier.held else answers.add_context(event.kind, render_terms(entered[1]))
 
 
 def _get_unknown(agent: str) -> Entry:
@@ -166,14 +167,21 @@ def _note_refusal(home: Home, error: RefusedError, wish: _Wish) -> None:
 
 def _enter(
     wish: _Wish, roster: Roster, home: Home, environ: Mapping[str, str]
-) -> tuple[Delegation, Assignment]:  # fmt: skip
-    """Decide and write down, so that no sibling comes in between; then look at the tree that it will change."""
+) -> tuple[Delegation, Assignment] | None:  # fmt: skip
+    """Decide and write down, so that no sibling comes in between; then look at the tree that it will change.
+
+    None where another hook has bound the agent meanwhile: harnesses run the hooks of several events at once.
+    """
     entry = wish.entry
     timeout_s = entry.timeout_s or roster.delegate["timeout"] or find_timeout(entry.kind or None)
     asked = Asked(wish.agent, timeout_s, Budget(**roster.budget))
     session_id = _make_id()
     task = _find_task(wish, home)
     with home.ledger.transaction(durable=True) as db:
+        if wish.agent_id:
+            known = find_by_agent(db, wish.event.session, wish.agent_id)
+            if known is not None and not is_over(db, known.session_id):
+                return None
         now_ms = read_clock_ms()
         caller = _find_calling(wish, home, environ, now_ms)
         try:
@@ -278,7 +286,7 @@ def _place(terms: Terms, root: str) -> Terms:
 
 def _make_refereed(wish: _Wish, admitted: Admitted, caller: Caller | None, home: Home) -> Refereed:
     event = wish.event
-    own: list[Any] = [dict(wish.entry.permissions)] if wish.entry.permissions else []
+    own: list[Any] = wish.entry.layers
     return Refereed(
         admitted.session_id, event.harness, event.session, wish.agent,
         "" if wish.agent_id else event.tool_use_id, wish.agent_id, admitted.parent_id, int(wish.held),

@@ -37,9 +37,8 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
         meant = find_meant(agent, names)
         hint = f"did you mean '{meant}'?" if meant else f"known are: {', '.join(names[:12]) or 'none'}"
         raise InputError(f"there is no agent '{agent}'", hint=hint)
-    given = entry.permissions
-    layer = Permissions(given.get("tools"), given.get("allow", {}), given.get("deny", {}))
+    layers = [Permissions(each.get("tools"), each.get("allow", {}), each.get("deny", {})) for each in entry.layers]
     call = Call(tool, () if tool == "bash" or not subject else (subject,), subject if tool == "bash" else "")
     cwd = os.getcwd()  # noqa: PTH109 - paths stay plain text
     ground = Ground(home.root, cwd, os.path.expanduser("~"), os.path.realpath, PROTECTED)  # noqa: PTH111
-    return Explained(agent, tool, subject, judge(call, [layer], ground))
+    return Explained(agent, tool, subject, judge(call, layers, ground))

@@ -37,6 +37,13 @@ class Entry(NamedTuple):
     description: str = ""
     permissions: Mapping[str, Any] = NOTHING
     """Which tools are switched on, and the patterns that allow and deny."""
+    also: tuple[Mapping[str, Any], ...] = ()
+    """The permissions of other files that define the same agent: they hold, too."""
+
+    @property
+    def layers(self) -> list[dict[str, Any]]:
+        """All permissions that its files have; the strictest counts."""
+        return [dict(each) for each in (self.permissions, *self.also) if each]
 
 
 class Roster(NamedTuple):
@@ -52,19 +59,45 @@ class Roster(NamedTuple):
     """Where the workspace has set that things are kept."""
 
     def find(self, name: str, harness: str) -> Entry | None:
-        """An agent by its name: of several files that define it, the harness's own, then the standard's."""
+        """An agent by its name: of several files that define it the standard's, from which others are made.
+
+        What the harness's own file switches off stays off: both hold.
+        """
         found = [agents[name] for agents in self._rank(harness) if name in agents]
-        return found[0] if found else None
+        standard = self.agents["standard"].get(name) if "standard" in self.agents else None
+        if standard is None or standard is found[0]:
+            return found[0] if found else None
+        return standard._replace(also=(found[0].permissions,))
 
     def _rank(self, harness: str) -> list[Mapping[str, Entry]]:
         first = [self.agents[profile] for profile in (harness, "standard") if profile in self.agents]
         return [*first, *(agents for profile, agents in self.agents.items() if profile not in (harness, "standard"))]
+
+    def resolve(self, name: str) -> str:
+        """What the agent is called that a call names. Claude Code takes it for one that is spelled a little otherwise."""
+        known = {
+            *self.referee["hold"],
+            *self.referee["observe"],
+            *(each for named in self.agents.values() for each in named),
+        }
+        if name in known:
+            return name
+        wanted = fold_name(name)
+        return min((each for each in known if fold_name(each) == wanted), default=name)
 
     def is_held(self, name: str, harness: str) -> bool:
         """Whether the returns of an agent are checked."""
         if name in self.referee["observe"] or self.referee["enforce"] == "none":
             return False
         return self.referee["enforce"] == "all" or name in self.referee["hold"] or self.find(name, harness) is not None
+
+
+def fold_name(name: str) -> str:
+    """A name without what Claude Code passes over: case, forms of a letter, spaces, dashes and underscores."""
+    from unicodedata import category, normalize  # noqa: PLC0415 - once for each subagent
+
+    folded = normalize("NFKC", name).lower()
+    return "".join(each for each in folded if each != "_" and not each.isspace() and category(each) != "Pd")
 
 
 def load_roster(home: Home) -> Roster:

@@ -52,7 +52,7 @@ class Event:
     @property
     def is_delegating(self) -> bool:
         """Whether it is about a subagent that is started."""
-        return self.tool.rpartition(".")[2] in DELEGATING
+        return self.tool in DELEGATING or (self.tool.endswith("spawn_agent") and not self.tool.startswith("mcp__"))
 
     @property
     def is_own(self) -> bool:
@@ -61,15 +61,15 @@ class Event:
 
     @property
     def target(self) -> str:
-        """Which agent is asked for."""
-        names = ("subagent_type", "agent_type", "agent")
-        found = next((self.tool_input[name] for name in names if isinstance(self.tool_input.get(name), str)), "")
-        return found.strip()[:_MAX_NAME]
+        """Which agent is asked for, under the key that this harness reads."""
+        found = self.tool_input.get("agent_type" if self.harness == "codex" else "subagent_type")
+        return found.strip()[:_MAX_NAME] if isinstance(found, str) else ""
 
     @property
     def prompt_key(self) -> str:
-        """Under which key the subagent's prompt stands."""
-        return next((key for key in ("prompt", "message") if isinstance(self.tool_input.get(key), str)), "")
+        """Under which key this harness reads the subagent's prompt; empty where none is there."""
+        key = "message" if self.harness == "codex" else "prompt"
+        return key if isinstance(self.tool_input.get(key), str) else ""
 
     @property
     def is_background(self) -> bool:

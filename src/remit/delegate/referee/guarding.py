@@ -11,9 +11,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from remit.delegate.referee import answers
-from remit.delegate.referee.tools import find_written, get_operation, make_call
+from remit.delegate.referee.tools import find_written, get_operation, list_patched, make_call
 from remit.delegate.referee.who import MAIN
-from remit.policy import PROTECTED, Ground, Permissions, judge
+from remit.policy import PROTECTED, Call, Ground, Permissions, judge
 from remit.quick_json import parse_json
 from remit.workspace.ledger.refereed import note_use
 
@@ -48,13 +48,24 @@ def guard_tool(
     over = "" if own is None else _find_end(db, own)
     if over:
         return answers.deny(over)
-    decision = judge(make_call(event), _list_layers(db, own, environ), _find_ground(event, root, environ))
+    decision = _judge(event, _list_layers(db, own, environ), _find_ground(event, root, environ))
     if decision.answer == "allow":
         # Codex does not tell of every use when it is over.
         if own is not None and own.session_id and event.harness == "codex":
             note_use(db, own, event.tool, find_written(event, root), operation=get_operation(event.tool), failed=False)
         return {}
     return _tell(decision, event, db)
+
+
+def _judge(event: Event, layers: list[Permissions], ground: Ground) -> Decision:
+    """What the policy says of a call; Codex gives its patches to a command that no shell knows."""
+    call = make_call(event)
+    decision = judge(call, layers, ground)
+    patched = list_patched(call.command) if "*** Begin Patch" in call.command else ()
+    if patched and decision.answer != "deny":
+        written = judge(Call("edit", tuple(patched)), layers, ground)
+        decision = written if written.answer != "allow" else decision
+    return decision
 
 
 def _find_end(db: Connection, own: Refereed) -> str:

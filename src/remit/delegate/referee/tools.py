@@ -47,10 +47,14 @@ def list_files(tool: str, given: Mapping[str, Any]) -> list[str]:
     found = [value for key in _FILES if isinstance(value := given.get(key), str) and value]
     if get_name(tool) == "edit" and not found:
         text = next((given[key] for key in ("input", "patch", "patchText", "command") if key in given), "")
-        lines = text.splitlines() if isinstance(text, str) else []
-        for mark in _PATCHED:
-            found += [line[len(mark) :].strip() for line in lines if line.startswith(mark)]
+        found = list_patched(text) if isinstance(text, str) else []
     return found
+
+
+def list_patched(text: str) -> list[str]:
+    """The files that a patch in a text names."""
+    lines = [line.lstrip() for line in text.splitlines()]
+    return [line[len(mark) :].strip() for mark in _PATCHED for line in lines if line.startswith(mark)]
 
 
 def make_call(event: Event) -> Call:

@@ -26,6 +26,8 @@ def find_own(db: Connection, event: Event) -> Refereed | None:
     if event.is_own:
         return None
     agent_id = event.agent_id or MAIN
+    if event.kind == "UserPromptSubmit" and event.agent_id:  # an agent that goes on is told another session
+        return _bind(db, event) or find_by_agent(db, event.session, agent_id)
     return find_by_agent(db, event.session, agent_id) or (_bind(db, event) if event.agent_id else None)
 
 
