@@ -1,6 +1,8 @@
 """The choice: which return a message means, and when none is taken."""
 
 import json
+from collections.abc import Callable
+from typing import TypeAlias
 
 import pytest
 
@@ -11,6 +13,7 @@ from tests.contract.samples import (
     DROP,
     ISSUED,
     OTHER,
+    Payload,
     entry,
     fenced,
     hyper,
@@ -21,6 +24,8 @@ from tests.contract.samples import (
     standard,
     stopped,
 )
+
+Write: TypeAlias = Callable[[Payload], str]
 
 FAILED = stopped("failed")
 
@@ -236,3 +241,46 @@ def test_a_manifest_line_that_is_not_one_plain_object_is_refused(text: str) -> N
 
     verdict = check_values(sentence(), manifest_tail=f"{line(entry())}\n{text}\n")
     assert (verdict.outcome, codes(verdict)) == ("malformed", ["RET082"])
+
+
+HYPER_ERROR = hyper({"/meta/status": "error", "/artifacts": [], "/error": {"code": "BUILD", "message": "It broke."}})
+HYPER_PART = hyper({"/meta/status": "partial"})
+DENIED = [
+    ("standard", standard(), HYPER_ERROR),
+    ("standard", standard(), HYPER_PART),
+    ("hyper", hyper(), FAILED),
+    ("hyper", hyper(), stopped("partial")),
+]
+
+
+@pytest.mark.parametrize(("dialect", "done", "denial"), DENIED)
+@pytest.mark.parametrize("first", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize("own", [fenced, marked, line])
+@pytest.mark.parametrize("other", [fenced, marked, line])
+def test_a_return_of_another_dialect_that_denies_it_is_heard(
+    dialect: str, done: Payload, denial: Payload, own: Write, other: Write, *, first: bool
+) -> None:
+    """C10: whoever asks for one dialect is not told `completed` by a message that says otherwise in another."""
+    words = (other(denial), own(done)) if first else (own(done), other(denial))
+    verdict = check("\n\nAnd this:\n\n".join(words), dialect=dialect)
+    assert not verdict.accepted
+    # A bare object behind other words is none that is meant, so that there is no second one to contradict.
+    expected = ("missing", "RET010") if own is line and first else ("ambiguous", "RET008")
+    assert (verdict.outcome, codes(verdict)[-1]) == expected
+
+
+@pytest.mark.parametrize(
+    ("message", "status"),
+    [
+        (marked(hyper({"/meta/agent_name": "planner"})) + "\n" + fenced(standard()), "completed"),
+        (f"> {line(HYPER_ERROR)}\n\n{fenced(standard())}", "completed"),
+        (fenced(HYPER_ERROR, "An example of a failure:\n") + "\n\n" + fenced(standard()), "completed"),
+        (marked(HYPER_ERROR) + "\n\n" + fenced(FAILED), "failed"),
+    ],
+    ids=["agrees", "quoted", "example", "both failed"],
+)
+def test_a_return_of_another_dialect_that_denies_nothing_changes_nothing(message: str, status: str) -> None:
+    verdict = check(message, dialect="standard")
+    assert verdict.accepted, verdict.findings
+    assert verdict.returned is not None
+    assert verdict.returned.status == status

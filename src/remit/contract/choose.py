@@ -275,11 +275,31 @@ def _choose(reading: Reading, judged: list[_Judged], scan: Scan) -> Reading:
     chosen = pool[-1]
     rivals = [each for each in (*pool, *([] if chosen.candidate.marked else unclear)) if each.contradicts(chosen)]
     rivals += [each for each in judged if _overrules(each, chosen)]
+    rivals += _hear_others(reading, chosen, judged)
     return _take(
         reading,
         chosen,
         _explain_rivals(rivals[-1:]) + _explain_ruin(scan, chosen) + _explain_scraps(chosen, judged),
     )
+
+
+def _hear_others(reading: Reading, chosen: _Judged, judged: list[_Judged]) -> list[_Judged]:
+    """The returns of other dialects that deny a completed one: whoever asks for one dialect is told all the same."""
+    if chosen.case.status != "completed":
+        return []
+    own, text = chosen.candidate, chosen.candidate.text
+    others = [each for each in judged if each.candidate.dialect is not own.dialect]
+    if reading.dialect is not None:  # that of the question: the others were not looked for
+        rest = tuple(dialect for dialect in (STANDARD, HYPER) if dialect is not own.dialect)
+        found = scan_message(text, rest, reading.expectation.session_id).candidates
+        outside = [each for each in found if not own.parsed.start <= each.parsed.start < own.parsed.end]
+        others += [_judge(candidate, reading) for candidate in outside]
+    return [
+        each
+        for each in others
+        if each.case.status != "completed"
+        and ((each.is_good and (each.is_meant or each.candidate.aside == "unclear")) or _overrules(each, chosen))
+    ]
 
 
 _EXCUSED = frozenset({"earlier", "example", "unclear"})
