@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.testing import ScriptedModel, call, say
+from remit.testing import ScriptedModel, call, find_cli, say
+from tests.doors.work import wait_until
 from tests.harnesses.refereed import Session, converse, list_delegations, list_results
-from tests.harnesses.stage import Stage, give, make_stage
+from tests.harnesses.stage import WAIT_S, Stage, give, make_stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +44,8 @@ SCRIPTS = {
     "two": [delegate("three", "third"), give(path="")],
     "three": [delegate("four", "fourth"), delegate("four", "first"), give(path="")],
     "four": [say("This was never to be said.")],
+    "long": [delegate("slow", "scribe"), say("All is done.")],
+    "slow": [call("bash", command="touch ${root}/begun; sleep 5"), NOTES, give(path="notes.md")],
     "checked": [delegate("checks", "scribe"), say("All is done.")],
     "checks": [
         call("mcp__remit__check_return", message="It is all done, and everything works."),
@@ -108,3 +113,22 @@ def test_an_agent_checks_its_own_return(stage: Stage) -> None:
     (row,) = list_delegations(stage)
     assert (told["accepted"], told["outcome"], told["session_id"]) == (False, "missing", row.session_id)
     assert row.status == "completed"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_work_goes_on_when_claude_code_ends(stage: Stage, number: signal.Signals) -> None:
+    program = find_cli("claude")
+    assert program is not None
+    words = (program, "-p", f"{stage.mark('long')} Do it.", "--permission-mode=bypassPermissions")
+    environ = stage.environ | WAITING | {"IS_SANDBOX": "1"}
+    with subprocess.Popen(
+        words, cwd=stage.root, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    ) as process:
+        wait_until((stage.root / "begun").exists, "the agent began")
+        process.send_signal(number)
+        process.wait(WAIT_S)
+    assert list_delegations(stage)[0].state == "running"
+    wait_until(lambda: list_delegations(stage)[0].state == "settled", "somebody drove it to its end")
+    (row,) = list_delegations(stage)
+    assert (row.status, row.ending) == ("completed", "exited")
+    wait_until(lambda: stage.list_living() == [], "nobody is left")
