@@ -74,6 +74,41 @@ def test_what_is_set_is_read_anew_when_it_changes(stage: Stage, root: Path) -> N
     assert stage.call("newcomer").answer == {}
 
 
+@pytest.mark.parametrize(
+    "name", ["Planner", "PLANNER", "plan ner", "plan-ner", "plan_ner", "\uff50lanner", "plan\u2014ner"]
+)
+def test_a_name_that_claude_code_takes_for_another_is_that_one(stage: Stage, name: str) -> None:
+    child = stage.call(name)
+    assert child.row.agent == "planner"
+    assert child.session_id == child.row.session_id
+    child.agent = "planner"  # so the harness calls it from then on
+    child.start()
+    assert child.stop("Done.")["decision"] == "block"
+    with pytest.raises(Refused, match="circle"):
+        stage.call("Planner", by=child)
+
+
+def test_what_is_set_for_a_name_is_set_for_its_spellings(stage: Stage, root: Path) -> None:
+    set_up(root, '[referee]\nhold = ["Explore"]\nobserve = ["planner"]\n')
+    assert stage.call("explore").answer != {}
+    assert stage.call("Planner").answer == {}
+
+
+def test_only_the_keys_that_the_harness_reads_count(stage: Stage) -> None:
+    call = stage.event("PreToolUse", tool_name="spawn_agent", tool_use_id="c", turn_id="t")
+    call["tool_input"] = {"agent_type": "planner", "message": "Go.", "subagent_type": "Explore", "prompt": "Look."}
+    given = stage.send(call)["hookSpecificOutput"]["updatedInput"]
+    assert "<remit-delegation>" in given["message"]
+    assert given["prompt"] == "Look."
+    assert stage.rows()[0].agent == "planner"
+
+
+@pytest.mark.parametrize("tool", ["multi_agent_v1spawn_agent", "multi_agent_v1.spawn_agent", "spawn_agent"])
+def test_the_tool_is_known_by_its_other_names(stage: Stage, tool: str) -> None:
+    call = stage.event("PreToolUse", tool_name=tool, tool_use_id="c", turn_id="t")
+    assert "updatedInput" in str(stage.send({**call, "tool_input": {"agent_type": "planner", "message": "Go."}}))
+
+
 def chain(stage: Stage, *agents: str) -> Any:  # noqa: ANN401 - a Child, or None
     """Agents, each of which calls the next one."""
     child = None

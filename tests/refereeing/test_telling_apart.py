@@ -154,6 +154,17 @@ def test_what_goes_to_the_background_by_itself_is_settled_by_the_stop(stage: Sta
     assert (child.row.state, child.row.status) == ("settled", "partial")
 
 
+def test_a_call_that_tells_of_no_answer_yet_is_not_an_answer(stage: Stage) -> None:
+    """A harness may have other ways to let its caller go on than those that are known."""
+    child = stage.call("writer")
+    event = child.make_call("PostToolUse", tool_response={"status": "teammate_spawned", "agentId": child.agent_id})
+    assert stage.send(event) == {}
+    assert child.row.state == "running"
+    child.start()
+    assert child.stop(child.report(status="partial")) == {}
+    assert (child.row.state, child.row.status) == ("settled", "partial")
+
+
 @pytest.fixture
 def codex(root: Path, quick: bool) -> Stage:  # noqa: FBT001 - a fixture
     return Stage(root, "codex", quick=quick)

@@ -406,7 +406,7 @@ def hand_over(event: Event, home: Home) -> answers.Answer:
     row = None if own is None else load_delegation(home.ledger, own.session_id)
     if own is None or row is None:
         return {}
-    if response.get("isAsync") is True or event.harness == "codex":
+    if response.get("isAsync") is True or "content" not in response:  # the caller goes on, and the answer comes later
         _stop_waiting(home, own, _read_agent_id(event.response))
         return {}
     _note_usage(home, row, response)

@@ -74,7 +74,7 @@ class Roster(NamedTuple):
         return [*first, *(agents for profile, agents in self.agents.items() if profile not in (harness, "standard"))]
 
     def resolve(self, name: str) -> str:
-        """What the agent is called that a call names. Claude Code takes it for one that is spelled a little otherwise."""
+        """What the agent is called that a call names: Claude Code takes a name for one that is spelled alike."""
         known = {
             *self.referee["hold"],
             *self.referee["observe"],
