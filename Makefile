@@ -83,6 +83,7 @@ fuzz: .venv-fuzz/.ready ## fuzz for FUZZ_SECONDS (20)
 	@mkdir -p .fuzz
 	@PYTHONPATH=src .venv-fuzz/bin/python fuzz/contract.py -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=.fuzz/
 	@PYTHONPATH=src .venv-fuzz/bin/python fuzz/hook.py -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=.fuzz/
+	@PYTHONPATH=src .venv-fuzz/bin/python fuzz/bash_policy.py -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=.fuzz/
 
 lock: ## compile requirements/*.in into the locked files (needs uv; LOCK_FLAGS=--upgrade for newer versions)
 	@for source in requirements/*.in; do \

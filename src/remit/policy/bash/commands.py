@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.lazy import lazy
+from remit.policy.bash.acts import Hint, Run
 from remit.policy.bash.names import read_names
 from remit.policy.bash.words import HOLE, ONE, SPLIT, Word, expand_braces
 from remit.policy.paths import is_magic, matches_name
@@ -18,7 +19,6 @@ from remit.policy.paths import is_magic, matches_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from remit.policy.bash.acts import Hint, Run
 
 YES, MAYBE, NO = 2, 1, 0
 MAX_PATTERN = 300
@@ -91,7 +91,29 @@ def fits(text: str, run: Run) -> int:
     found = max((_fits_program(pattern.program, each) for each in (name, *run.names)), default=NO)
     if not found or not (pattern.flags or pattern.operands):
         return found
-    return min(found, _fits_rest(pattern, find_family(name), words[1:]))
+    rest = _fits_rest(pattern, find_family(name), words[1:])
+    if rest < found and pattern.program in _PASSING:
+        rest = max(rest, _fits_inner(pattern, words))
+    return min(found, rest)
+
+
+_PASSING = read_names("sudo doas env nohup nice timeout xargs exec command eval bash sh su time")
+"""Programs that others follow: a pattern may name both."""
+
+
+def _fits_inner(pattern: Pattern, words: Sequence[Word]) -> int:
+    """`sudo rm` is `sudo nice rm` too."""
+    inner = " ".join(pattern.words[1:])
+    found = NO
+    for at in range(1, min(len(words), MAX_INNER)):
+        if found < YES and words[at].text:
+            found = max(found, fits(inner, Run(tuple(words[at:]))))
+        if found < MAYBE and " " in words[at].text and hints_at(inner, Hint(words[at].text)):
+            found = MAYBE
+    return found
+
+
+MAX_INNER = 30
 
 
 def _fits_program(program: str, name: str) -> int:
@@ -107,10 +129,52 @@ def _fits_rest(pattern: Pattern, name: str, words: Sequence[Word]) -> int:
         return _fits_mode(pattern, words)
     operands = [_SYNONYMS.get(name, {}).get(word, word) for word in pattern.operands]
     words = [Word(_FLAGGED.get((name, word.text), word.text), word.kind) for word in words]
-    found = min(_fits_flags(pattern, name, words), _fits_operands(operands, name, words))
-    if name == "git" and not found and operands and _is_unknown_to_git(words):
+    keyed = [word for word in operands if "=" in word]
+    ordered = [word for word in operands if "=" not in word]
+    found = min(_fits_flags(pattern, name, words), _fits_operands(ordered, name, words), _fits_keyed(keyed, words))
+    if not found and operands and ((name == "git" and _is_unknown_to_git(words)) or _is_near(pattern, name, words)):
         return MAYBE
     return found
+
+
+def _fits_keyed(operands: Sequence[str], words: Sequence[Word]) -> int:
+    """`if=x of=y`: in any order."""
+    if all(any(word.is_sure and matches_operand(each, word.text) for word in words) for each in operands):
+        return YES
+    return MAYBE if any(not word.is_sure for word in words) else NO
+
+
+def _is_near(pattern: Pattern, name: str, words: Sequence[Word]) -> bool:
+    """Whether a command says what a pattern says in other words: `--request=POST`, `HEAD:main`, `pods/web`.
+
+    Only where the subcommand is the same, or the pattern has none and names an option with its value.
+    """
+    operands = pattern.operands
+    valued = bool(pattern.flags) and pattern.words[1].startswith("-")
+    if not valued and (len(operands) < 2 or _fits_operands(operands[:1], name, words) != YES):  # noqa: PLR2004 - and more
+        return False
+    pieces = {piece for word in words for piece in _take_apart(word.text)}
+    if all(pieces & _take_apart(operand) for operand in operands):
+        return True
+    given = [word.text for word in words if word.text[:1] != "-"]
+    return name == "git" and operands[:1] == ("push",) and list(operands[: len(given)]) == given
+
+
+_SHORT_NAMES = {
+    "po": "pod",
+    "deploy": "deployment",
+    "svc": "service",
+    "ns": "namespace",
+    "cm": "configmap",
+    "no": "node",
+}
+
+
+def _take_apart(text: str) -> set[str]:
+    """A word's pieces, without what tells one from many."""
+    found = "".join(char if char.isalnum() or char in "_.-" else " " for char in text).split()
+    found += [text[2:]] if text[:1] == "-" and text[1:2] != "-" else []
+    return {_SHORT_NAMES.get(piece, piece.removesuffix("s") or piece) for piece in found}
 
 
 _FLAGGED = {
@@ -126,6 +190,10 @@ _ALIASES = {
 """Flags that mean the same almost everywhere."""
 
 
+_FLAGS_KNOWN = read_names("rm git cp mv ln chmod chown npm docker pip tar")
+"""Programs whose long flags are known: of others, one that begins with a flag's letter may be that flag."""
+
+
 def _fits_flags(pattern: Pattern, name: str, words: Sequence[Word]) -> int:
     wanted = {flag for word in pattern.flags for flag in _list_flags(word)}
     exact = set(pattern.flags)
@@ -139,8 +207,12 @@ def _fits_flags(pattern: Pattern, name: str, words: Sequence[Word]) -> int:
             wanted -= _list_flags(word.text)
             if word.text in exact:
                 wanted -= _list_flags(word.text)
+            bare = word.text.lstrip("-").partition("=")[0]
+            for flag in exact:
+                wanted -= _list_flags(flag) if flag.lstrip("-") == bare else set()
             if word.text.startswith("--"):
                 wanted = {flag for flag in wanted if not _is_short_for(word.text, flag)}
+                doubtful = doubtful or (name not in _FLAGS_KNOWN and any(flag == bare[:1] for flag in wanted))
         elif name == "git" and word.text.startswith("+"):
             wanted.discard("f")
     if not wanted:
@@ -245,7 +317,9 @@ def _advance(states: set[int], operands: Sequence[str], word: Word) -> set[int]:
 
 def matches_operand(operand: str, text: str) -> bool:
     """Whether a pattern's word is a command's word; a folder's last slash does not count."""
-    if operand == text or (len(text) > 1 and operand == text.rstrip("/")):
+    if operand == text or (
+        len(text) > 1 and operand.removeprefix("./").rstrip("/") == text.removeprefix("./").rstrip("/")
+    ):
         return True
     return is_magic(operand) and matches_name(operand, text)
 

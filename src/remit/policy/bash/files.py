@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _WRITERS = read_table(
     """
+objcopy last
+strip - o:
 xxd -
 uniq -
 iconv -
@@ -104,20 +106,21 @@ cat tac head tail wc nl od hexdump xxd strings less more cut paste comm uniq fol
 egrep fgrep rg awk sed jq yq bat md5sum sha256sum sha1sum file stat cp source . tee
 """
 )
-_COPIERS = read_names(
+_COPIERS = read_names("cp mv ln install link")
+_LOOKING = read_names(
     """
-cp mv ln install link cat dd rsync tee
+ls dir stat file which type readlink realpath test [ ldd nm objdump strings md5sum sha1sum sha256sum sha512sum du wc
+basename dirname echo printf command cd grep rg find git diff cmp readelf size whereis export
 """
 )
+"""Programs that only look at a program that they name, or do not even that."""
 
 
 def find_touched(reader: Reader, name: str, words: Sequence[Word], stdin: Stdin | None) -> None:
     """Take note of the files that a command writes and reads."""
-    if name in _COPIERS:
-        programs = [
-            word.text for word in words[1:] if "/" in word.text or name in ("cp", "mv", "ln", "install", "link")
-        ]
-        reader.add(Hint(" ".join(programs).replace(HOLE, " ")))
+    if name not in _LOOKING:
+        named = [word.text for word in words[1:] if "bin/" in word.text or name in _COPIERS]
+        reader.add(Hint(" ".join(named).replace(HOLE, " ")))
     if name in _READERS:
         _take_readers(reader, name, words)
     known = _WRITERS.get(name)
@@ -229,6 +232,7 @@ curl o: --output: D: --dump-header: c: --cookie-jar: --trace:
 wget O: o: a: P: --output-document: --output-file: --append-output: --directory-prefix:
 sort o: --output:
 gcc o:
+strip o:
 g++ o:
 cc o:
 c++ o:

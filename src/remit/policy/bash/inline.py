@@ -161,7 +161,7 @@ jjs
 gst
 swipl g t
 nim
-crystal
+crystal eval
 swift e
 maxima
 gp
@@ -181,7 +181,7 @@ scapy
 irb
 pry
 rails
-mix
+mix e
 """
 )
 """Languages by what says that code follows. Where nothing says it, only standard input does."""
@@ -189,6 +189,7 @@ mix
 
 def _take_language(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
     """A file that was there is run; anything else is a doubt."""
+    reader.add(Hint(" ".join(word.text.replace(HOLE, " ") for word in words[1:])))
     marks = _LANGUAGES.get(base_name(words[0].text).rstrip("0123456789."), "e c E x").split()
     letters = {mark for mark in marks if not mark.startswith("--") and len(mark) == 1}
     for at, word in enumerate(words[1:], 1):
@@ -198,7 +199,7 @@ def _take_language(reader: Reader, words: list[Word], stdin: Stdin | None) -> No
             return
         if text == "-":
             break
-        if text in ("eval", "repl") and base_name(words[0].text) == "deno":
+        if text in ("eval", "repl"):
             _doubt_code(reader, " ".join(each.text for each in words[at:]))
             return
         if text[:1] != "-":

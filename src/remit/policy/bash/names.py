@@ -30,12 +30,12 @@ lsattr getfacl setfacl sync df du tree cmp diff3 patch iconv dos2unix unix2dos u
 look colrm ul numfmt grep egrep fgrep zgrep zcat zless gzip gunzip bzip2 bunzip2 bzcat xz unxz xzcat zstd unzstd
 zstdcat lz4 unlz4 compress uncompress brotli unzip zipinfo unrar cpio ar pax jq yq bc rg man diff sdiff xq gron mlr
 csvcut csvgrep csvlook xmllint xmlstarlet tidy dasel fx htmlq date cal sleep usleep uname hostname whoami id groups
-logname users who w last uptime free vmstat iostat nproc arch lscpu lsblk lsmem lspci lsusb lsmod lsns findmnt
-mountpoint ps pgrep pkill killall top pstree pidof lsof fuser ss netstat ifconfig ping traceroute dig nslookup host
-getent tty stty tput clear reset locale localectl which whereis whatis apropos printenv nm objdump readelf size ldd
-addr2line strip ranlib curl wget cloc tokei scc sloccount fdisk passwd tsc eslint prettier stylelint biome rustfmt
-gofmt goimports black ruff isort flake8 mypy pyright pylint pytest py.test jest vitest mocha tox nox coverage rustc
-javac kotlinc scalac clang-format clang-tidy shellcheck shfmt hadolint yamllint markdownlint golangci-lint swiftlint
+logname users who w last uptime free vmstat iostat nproc lscpu lsblk lsmem lspci lsusb lsmod lsns findmnt mountpoint
+ps pgrep pkill killall top pstree pidof lsof fuser ss netstat ifconfig ping traceroute dig nslookup host getent tty
+stty tput clear reset locale localectl which whereis whatis apropos printenv nm objdump readelf size ldd addr2line
+strip ranlib curl wget cloc tokei scc sloccount fdisk passwd tsc eslint prettier stylelint biome rustfmt gofmt
+goimports black ruff isort flake8 mypy pyright pylint pytest py.test jest vitest mocha tox nox coverage rustc javac
+kotlinc scalac clang-format clang-tidy shellcheck shfmt hadolint yamllint markdownlint golangci-lint swiftlint
 ktlint cppcheck gtest phpunit rspec rubocop gh glab hub aws gcloud az heroku vercel netlify fly terraform tofu
 pulumi helm kustomize systemctl journalctl loginctl apt apt-get apt-cache apk yum brew snap pip pip3 twine gem
 cargo-clippy rustup nvm pyenv createdb dropdb pg_dump pg_isready redis-cli mongosh
@@ -115,6 +115,7 @@ toybox 0
 hyperfine 0
 lockf 1 t: k: s:
 winpty 0
+arch 0
 caffeinate 0 t: w:
 """
 )

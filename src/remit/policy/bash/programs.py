@@ -44,11 +44,20 @@ def take_apart(reader: Reader, words: list[Word], stdin: Stdin | None, *, direct
     _keep_said(reader, name, words, stdin)
     if known not in names.PLAIN or known in names.TESTERS:
         code.check_surroundings(reader, known, words)
-    handler = _HANDLERS.get(known)
     if known not in names.PLAIN and known not in _QUIET and (reader.fed or (stdin is not None and not stdin[0])):
         reader.add(Hint(f"{reader.fed} {stdin[1].text if stdin else ''}".replace(HOLE, " ")))
+    _take_started(reader, name, known, words, stdin)
+    tools.check_options(reader, known, words)
+    files.find_touched(reader, known, words, stdin)
+
+
+def _take_started(reader: Reader, name: str, known: str, words: list[Word], stdin: Stdin | None) -> None:
+    """What a program starts, as far as it is known; of one that is not, by principle."""
+    handler = _HANDLERS.get(known)
     if handler is not None:
         handler(reader, words, stdin)
+        if known != name and find_family(name) != known:
+            _take_unknown(reader, words)
     elif name.startswith(("ld-linux", "ld.so", "ld-musl")):
         _take_wrapper(reader, words, "--library-path: --preload: --audit: --inhibit-cache: --argv0:", 0)
     elif known in names.WRAPPERS:
@@ -56,8 +65,6 @@ def take_apart(reader: Reader, words: list[Word], stdin: Stdin | None, *, direct
         _take_wrapper(reader, words, spec, int(count))
     elif known not in names.PLAIN and not name.startswith("git-"):
         _take_unknown(reader, words)
-    tools.check_options(reader, known, words)
-    files.find_touched(reader, known, words, stdin)
 
 
 _GIVING = frozenset({"-e", "-c", "-E", "-x", "--eval", "--exec", "--execute", "--command", "--run", "--expr"})

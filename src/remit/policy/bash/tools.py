@@ -54,7 +54,6 @@ bat - --pager
 batcat - --pager
 scp S -
 sftp S -
-tcpdump z -
 install - --strip-program
 wget - --use-askpass
 dpkg - --pre-invoke --post-invoke
@@ -578,8 +577,8 @@ def _take_later(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
 
 def _take_doubtful(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
     """Programs that nobody needs often and that can start anything."""
-    looks = {"crontab": ("-l",), "gh": ()}.get(base_name(words[0].text), ())
-    if not any(word.text in looks for word in words[1:]):
+    looks = {"crontab": ("-l",), "tcpdump": ("-D", "-i", "-r")}.get(base_name(words[0].text), ())
+    if not any(word.text in looks for word in words[1:]) or any(word.text.startswith("-z") for word in words[1:]):
         reader.doubt(f"'{base_name(words[0].text)}' runs what it is given")
         reader.add(Hint(_join(words[1:])))
 
@@ -651,7 +650,7 @@ def find_command(words: Sequence[Word]) -> str:
 
 
 _EDITORS = read_names("vi vim nvim ex view vimdiff rvim rview gvim emacs emacsclient nano pico joe micro hx kak")
-_DOUBTFUL = read_names("crontab fc run-mailcap xdg-open capsh pexec run-parts incrontab anacron debugfs")
+_DOUBTFUL = read_names("crontab fc run-mailcap xdg-open capsh pexec tcpdump run-parts incrontab anacron debugfs")
 HANDLERS: dict[str, Callable[[Reader, list[Word], Stdin | None], None]] = {
     "git": _take_git, "make": _take_make, "gmake": _take_make, "ssh": _take_ssh,
     "slogin": _take_ssh, "autossh": _take_ssh, "mosh": _take_ssh,
