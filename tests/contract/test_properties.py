@@ -210,14 +210,14 @@ LINEAGES = st.builds(
 
 @BY_MESSAGE
 @LAW
-@given(data=st.data(), known=LINEAGES, files=st.booleans())
+@given(data=st.data(), known=LINEAGES, files=st.booleans(), head=HEADS, tail=HEADS)
 def test_whatever_is_known_of_the_lineage_both_ways_say_the_same(
-    name: str, data: st.DataObject, known: Expectation, *, files: bool
+    name: str, data: st.DataObject, known: Expectation, head: str, tail: str, *, files: bool
 ) -> None:
     """R0.7 C11: what the caller knows brings the same warnings and refuses the same returns, read quickly or not."""
     payload = data.draw(MESSAGES[name] | mutants(MESSAGES[name]))
     payload = payload if files else payload | {"artifacts": []}
-    text = fenced(payload)
+    text = f"{head}{fenced(payload)}{tail}"
     words: dict[str, Status] = {"completed": "partial"}
     quick = judge(read_message(text, dialect=None, expectation=known, words=words))
     careful = judge(read_carefully(text, None, known, words))
