@@ -32,7 +32,7 @@ with atheris.instrument_imports(include=["remit.policy"]):
     for module in pkgutil.walk_packages(remit.policy.__path__, "remit.policy."):
         importlib.import_module(module.name)
 
-GROUND = Ground("/work/project", "/work/project", "/home/agent", os.path.normpath, PROTECTED)
+GROUND = Ground("/home/agent/project", "/home/agent/project", "/home/agent", os.path.normpath, PROTECTED)
 DENIED = ("rm -rf", "sudo", "curl", "chmod +x", "git push", "dd if=*", "npm publish")
 LAYERS = (
     (Permissions(None, {}, {"bash": DENIED}),),

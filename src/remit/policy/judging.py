@@ -109,7 +109,7 @@ def _check_allowed(layer: Permissions, names: Sequence[str], ground: Ground, *, 
         patterns = layer.allow.get(key)
         if patterns is None:
             continue
-        if any(paths.covers_all(pattern, names, ground) for pattern in patterns):
+        if paths.covers_all(patterns, names, ground):
             return ALLOWED
         listed = ", ".join(f'"{shorten(pattern, 40)}"' for pattern in list(patterns)[:6]) or "nothing"
         reason = f"to {tool} '{shorten(path)}' is not on this agent's list allow {key} ({listed}); {STAY}"

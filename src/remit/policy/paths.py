@@ -69,11 +69,13 @@ def covers(pattern: str, names: Iterable[str], ground: Ground) -> int:
     return found
 
 
-def covers_all(pattern: str, names: Iterable[str], ground: Ground) -> bool:
-    """Whether a pattern that allows covers every name of a path."""
-    if pattern.strip() in EVERYTHING:
+def covers_all(patterns: Iterable[str], names: Iterable[str], ground: Ground) -> bool:
+    """Whether patterns that allow cover every name of a path between them."""
+    patterns = list(patterns)
+    if any(pattern.strip() in EVERYTHING for pattern in patterns):
         return True
-    choices = _place(pattern, ground.root, ground.home, ground.resolve)
+    places = [_place(pattern, ground.root, ground.home, ground.resolve) for pattern in patterns]
+    choices = [choice for place in places for choice in place]
     return all(any(_matches(choice, name.strip("/").split("/")) for choice in choices) for name in names)
 
 
