@@ -1,6 +1,6 @@
 """Tags are found in one pass: not in code, not in comments, whatever is left open, however many there are."""
 
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -221,9 +221,9 @@ def test_more_tags_than_anybody_reads() -> None:
     ids=lambda text: repr(text[:12]),
 )
 def test_a_hostile_file_takes_no_time(text: str) -> None:
-    start = perf_counter()
+    start = process_time()
     scan(text)
-    assert perf_counter() - start < 2
+    assert process_time() - start < 2
 
 
 PIECES = st.sampled_from(

@@ -1,7 +1,7 @@
 """What the rules on the body accept, what they take for one cause, and that no body stops them."""
 
 import re
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -337,6 +337,6 @@ def test_no_body_stops_a_rule(changes: list[tuple[int, int, str]]) -> None:
 def test_a_hostile_body_takes_no_time(body: str) -> None:
     text = STANDARD[:BODY] + body
     lint(text)
-    start = perf_counter()
+    start = process_time()
     lint(text)
-    assert perf_counter() - start < 2
+    assert process_time() - start < 2

@@ -101,9 +101,9 @@ def test_foreign_text_makes_no_heading() -> None:
     ids=range(9),
 )  # fmt: skip
 def test_no_page_takes_long(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     check_findings_file(text)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_every_finding_is_documented() -> None:
