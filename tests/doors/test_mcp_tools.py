@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.app.serving import Serving
+from remit.app.settings import load_settings
+from remit.app.trusting import Trust, get_executing, give_trust
 from remit.doors.cli import run
 from remit.doors.mcp.catalogue import BY_NAME
 from remit.doors.mcp.resources import list_resources, read_resource
@@ -164,6 +166,27 @@ def test_a_long_task_is_cut(root: Path) -> None:
     assert SECRET not in text
     assert len(text) < 70_000
     del root
+
+
+def test_an_outside_system_is_asked_only_where_the_user_agreed_to_it(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(root.parent / f"{root.name}-config"))
+    (root / "remit.toml").write_text('[tasks]\nshow = "touch {id}"\n')
+    assert "remit trust" in refuse("task_show", task="T-1").hint
+    assert not (root / "T-1").exists()
+    give_trust(Trust(str(root), get_executing(load_settings(str(root)), root=str(root))))
+    assert use("task_show", task="T-1") == {"task": "T-1", "section": ""}
+    assert (root / "T-1").exists()
+
+
+@pytest.mark.parametrize("text", ["not toml [", "[runners.x]\n", "[delegate]\ntimeout = -1\n"])
+def test_settings_that_cannot_be_followed_are_told(root: Path, text: str) -> None:
+    write_agent(root)
+    (root / "remit.toml").write_text(text)
+    error = refuse("delegate", agent="scribe", prompt="Go.", runner="claude")
+    assert error.hint
+    assert use("status", all=True)["delegations"] == []
 
 
 # --- agent files -----------------------------------------------------------------------------------------------------
