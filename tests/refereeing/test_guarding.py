@@ -1,0 +1,139 @@
+"""What an agent may do with its tools: what its file says, and the files of all above it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.refereeing.stage import Child, Stage, add_agent
+
+NO_RM = "permissions:\n  deny:\n    - bash: [rm]\n"
+ONLY_DOCS = "permissions:\n  allow:\n    - write: ['docs/**']\n"
+
+
+def say(answer: dict[str, Any]) -> str:
+    word: str = answer.get("hookSpecificOutput", {}).get("permissionDecision", "")
+    return word
+
+
+def begin(stage: Stage, agent: str, by: Child | None = None) -> Child:
+    child = stage.call(agent, by=by)
+    child.start()
+    return child
+
+
+@pytest.fixture
+def agents(root: Path) -> None:
+    add_agent(root, "careful", "free", more=NO_RM)
+    add_agent(root, "free", "writer")
+    add_agent(root, "scribe", more=ONLY_DOCS)
+
+
+@pytest.mark.usefixtures("agents")
+def test_what_its_file_denies_is_denied(stage: Stage) -> None:
+    child = begin(stage, "careful")
+    answer = child.use("Bash", command="echo x; /bin/rm -r x")
+    assert say(answer) == "deny"
+    assert "rm" in answer["hookSpecificOutput"]["permissionDecisionReason"]
+    assert child.use("Bash", command="ls -l") == {}  # and what is not is nobody's business: no leave is given
+
+
+@pytest.mark.usefixtures("agents")
+def test_a_child_never_gets_more_than_its_parent(stage: Stage) -> None:
+    free = begin(stage, "free")
+    assert free.use("Bash", command="rm x") == {}
+    careful = begin(stage, "careful")
+    below = begin(stage, "free", by=careful)
+    assert say(below.use("Bash", command="rm x")) == "deny"
+
+
+@pytest.mark.usefixtures("agents")
+def test_nor_does_one_that_is_only_looked_on(stage: Stage, root: Path) -> None:
+    add_agent(root, "careful", "Explore", more=NO_RM)
+    below = begin(stage, "Explore", by=begin(stage, "careful"))
+    assert say(below.use("Bash", command="rm x")) == "deny"
+
+
+@pytest.mark.usefixtures("agents")
+def test_what_holds_is_what_was_there_when_it_was_let_in(stage: Stage, root: Path) -> None:
+    child = begin(stage, "careful")
+    add_agent(root, "careful")
+    assert say(child.use("Bash", command="rm x")) == "deny"
+
+
+@pytest.mark.usefixtures("agents")
+def test_files_are_judged_where_they_really_are(stage: Stage, root: Path) -> None:
+    (root / "docs").mkdir()
+    (root / "docs" / "way").symlink_to(root.parent)
+    child = begin(stage, "scribe")
+    child.write("docs/a.md")
+    for name in ("a.md", "docs/../a.md", "docs/way/a.md"):
+        assert say(child.use("Write", file_path=f"{root}/{name}", content="x")) == "deny", name
+    assert not (root / "a.md").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["remit.toml", ".remit/ledger.db", ".claude/settings.json", ".opencode/agent/subagents/planner.md"]
+)
+def test_what_holds_it_is_out_of_its_reach(stage: Stage, root: Path, name: str) -> None:
+    child = begin(stage, "planner")
+    assert say(child.use("Write", file_path=f"{root}/{name}", content="x")) == "deny"
+    assert say(child.use("Bash", command=f"echo x > {name}")) in ("deny", "ask")
+
+
+def test_a_stranger_is_kept_from_it_too(stage: Stage, root: Path) -> None:
+    stranger = Child(stage, "planner", "toolu_before", "a-before", "Go.", None, {})
+    assert say(stranger.use("Write", file_path=f"{root}/remit.toml", content="x")) == "deny"
+
+
+@pytest.mark.usefixtures("agents")
+@pytest.mark.parametrize("harness", ["claude", "codex", "opencode"])
+def test_what_is_in_doubt_is_put_to_a_person_where_there_can_be_one(root: Path, harness: str, quick: bool) -> None:  # noqa: FBT001 - a fixture
+    """Codex lets a call happen that it should ask about."""
+    child = begin(Stage(root, harness, quick=quick), "careful")
+    tool = {"opencode": "bash"}.get(harness, "Bash")
+    assert say(child.use(tool, command="$x -r y")) == ("ask" if harness == "claude" else "deny")
+
+
+@pytest.mark.usefixtures("agents")
+def test_what_is_in_doubt_is_denied_where_that_is_set(stage: Stage, root: Path) -> None:
+    (root / "remit.toml").write_text('[referee]\nask = "deny"\n')
+    assert say(begin(stage, "careful").use("Bash", command="$x -r y")) == "deny"
+
+
+def test_a_tool_that_is_switched_off_is_denied(stage: Stage, root: Path) -> None:
+    file = root / ".claude" / "agents" / "reader.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("---\nname: reader\ndescription: Reads\ntools: Read, Grep\n---\nRead.\n")
+    child = begin(stage, "reader")
+    assert child.use("Read", file_path=str(root / "old.md")) == {}
+    assert say(child.use("Bash", command="ls")) == "deny"
+    assert say(child.use("Write", file_path=str(root / "x"), content="x")) == "deny"
+
+
+def test_what_remit_has_started_is_held_to_its_own(stage: Stage, root: Path) -> None:
+    """The main session of a harness that a broker has started is the agent of the ticket."""
+    from remit.delegate.ticket import mint  # noqa: PLC0415 - only here
+
+    add_agent(root, "careful", more=NO_RM)
+    ticket = mint(bytes(range(32)))
+    stage.call("careful")
+    stage.change("UPDATE delegations SET ticket = ?, owner = 'broker'", ticket.hash)
+    stage.change("DELETE FROM refereed")
+    event = stage.event("PreToolUse", tool_name="Bash", tool_input={"command": "rm x"}, tool_use_id="t")
+    assert say(stage.send(event, {"REMIT_TICKET": ticket.token})) == "deny"
+    assert stage.send(event) == {}  # a person
+
+
+@pytest.mark.usefixtures("agents")
+def test_every_tool_that_was_used_is_written_down_once(stage: Stage) -> None:
+    child = begin(stage, "careful")
+    child.use("Bash", command="rm x")  # denied: it did not happen
+    child.use("Bash", command="false", failed=True)
+    child.write("a.md")
+    child.use("mcp__lab__add", a=1)
+    uses = stage.ask("SELECT tool, path, failed FROM tool_uses WHERE session_id = ? ORDER BY number", child.session_id)
+    assert uses == [("Bash", None, 1), ("Write", "a.md", 0), ("mcp__lab__add", None, 0)]
+    assert stage.ask("SELECT path FROM activity") == [("a.md",)]
+    assert json.loads(stage.ask("SELECT layers FROM refereed")[0][0]) != []
