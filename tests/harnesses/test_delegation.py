@@ -323,7 +323,7 @@ def test_work_is_handed_on_to_depth_three_and_no_further(
         stage = make_stage(clis[0], tmp_path, model, monkeypatch, also=clis)
         for name, target in zip(NAMES, (*NAMES[1:], "first"), strict=True):
             stage.write_agent(f".opencode/agent/{name}.md", STANDARD.format(name=name, target=target))
-        envelope = stage.delegate("first", "first")
+        envelope = stage.delegate("first", "first", envelope_tokens=2000)
         assert stage.list_living() == []
     assert tell(envelope) == ("completed", "exited", "accepted", 1)
     for depth, name in enumerate(("first", "second"), start=2):
@@ -337,6 +337,8 @@ def test_work_is_handed_on_to_depth_three_and_no_further(
         assert (told["error"]["code"], code) == ("REFUSED", 2)
         assert "shows no ticket" in told["error"]["message"]
     assert stage.asked("fourth", 0) == []
+    own = {f"{name}.{what}" for name in NAMES[:3] for what in ("told", "hidden")}
+    assert {*envelope.unclaimed} - {".opencode/.gitignore"} == own  # the files of those below it were named by them
 
 
 def test_from_the_sandbox_of_codex_nothing_is_handed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
