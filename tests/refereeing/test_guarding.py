@@ -127,6 +127,38 @@ def test_what_remit_has_started_is_held_to_its_own(stage: Stage, root: Path) -> 
 
 
 @pytest.mark.usefixtures("agents")
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("Monitor", {"command": "rm -r x", "description": "watch"}), ("shell", {"command": ["rm", "-r", "x"]}),
+        ("exec_command", {"cmd": "rm -r x"}), ("SomethingNew", {"command": "rm -r x"}),
+        ("REPL", {"code": "require('child_process').execSync('r' + 'm x')"}),
+        ("Bash", {"command": "true", "script": "rm x"}),
+    ],
+)  # fmt: skip
+def test_whatever_runs_a_command_is_held_to_what_is_said_of_commands(
+    stage: Stage, tool: str, given: dict[str, Any]
+) -> None:
+    child = begin(stage, "careful")
+    assert say(child.use(tool, **given)) in ("deny", "ask")
+
+
+def test_a_file_in_a_patch_is_judged_whatever_stands_beside_it(stage: Stage, root: Path) -> None:
+    child = begin(stage, "planner")
+    patch = "*** Begin Patch\n*** Update File: remit.toml\n+x\n*** End Patch"
+    assert say(child.use("apply_patch", input=patch)) == "deny"
+    assert say(child.use("apply_patch", path=str(root / "a.md"), patch=patch)) == "deny"
+    assert say(child.use("apply_patch", input="", patchText=patch)) == "deny"
+
+
+@pytest.mark.parametrize("tool", ["Write", "Edit", "apply_patch"])
+def test_a_write_that_names_no_file_is_refused(stage: Stage, tool: str) -> None:
+    child = begin(stage, "planner")
+    event = child.event("PreToolUse", tool_name=tool, tool_input={"file": "remit.toml"}, tool_use_id="t")
+    assert say(stage.send(event)) == "deny"
+
+
+@pytest.mark.usefixtures("agents")
 def test_every_tool_that_was_used_is_written_down_once(stage: Stage) -> None:
     child = begin(stage, "careful")
     child.use("Bash", command="rm x")  # denied: it did not happen

@@ -11,9 +11,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from remit.delegate.referee import answers
-from remit.delegate.referee.tools import find_written, get_operation, list_patched, make_call
+from remit.delegate.referee.tools import WRITING, find_written, get_operation, list_patched, make_call
 from remit.delegate.referee.who import MAIN
-from remit.policy import PROTECTED, Call, Ground, Permissions, judge
+from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
 from remit.quick_json import parse_json
 from remit.workspace.ledger.refereed import note_use
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.delegate.referee.events import Event
-    from remit.policy import Decision
     from remit.workspace.ledger.refereed import Refereed
     from remit.workspace.ledger.store import Connection
 
@@ -60,6 +59,8 @@ def guard_tool(
 def _judge(event: Event, layers: list[Permissions], ground: Ground) -> Decision:
     """What the policy says of a call; Codex gives its patches to a command that no shell knows."""
     call = make_call(event)
+    if call.tool in WRITING and not call.paths:
+        return Decision("deny", f"{event.tool} names no file here that could be judged; name it, then try again", "")
     decision = judge(call, layers, ground)
     patched = list_patched(call.command) if "*** Begin Patch" in call.command else ()
     if patched and decision.answer != "deny":

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "Bash": "bash", "bash": "bash", "shell": "bash", "exec_command": "bash", "local_shell": "bash",
+    "shell_command": "bash", "unified_exec": "bash", "Monitor": "bash", "PowerShell": "bash", "REPL": "bash",
     "Read": "read", "read": "read", "NotebookRead": "read", "list": "read", "LS": "read",
     "Write": "write", "write": "write",
     "Edit": "edit", "edit": "edit", "MultiEdit": "edit", "NotebookEdit": "edit", "multiedit": "edit",
@@ -25,8 +26,10 @@ _NAMES = {
     "Grep": "grep", "grep": "grep", "Glob": "glob", "glob": "glob",
     "WebFetch": "webfetch", "webfetch": "webfetch", "WebSearch": "websearch", "websearch": "websearch",
 }  # fmt: skip
-_WRITING = ("write", "edit")
+WRITING = ("write", "edit")
 _FILES = ("file_path", "filePath", "notebook_path", "path", "filename")
+_COMMANDS = ("command", "cmd", "script")
+_PATCHES = ("input", "patch", "patchText", "command")
 _PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ b/", "--- a/")
 _OPERATIONS = {"write": "write", "edit": "write", "bash": "run", "read": "read", "grep": "read", "glob": "read"}
 
@@ -45,9 +48,8 @@ def get_operation(tool: str) -> str:
 def list_files(tool: str, given: Mapping[str, Any]) -> list[str]:
     """The files that a call names."""
     found = [value for key in _FILES if isinstance(value := given.get(key), str) and value]
-    if get_name(tool) == "edit" and not found:
-        text = next((given[key] for key in ("input", "patch", "patchText", "command") if key in given), "")
-        found = list_patched(text) if isinstance(text, str) else []
+    if get_name(tool) == "edit":  # a patch that stands beside a name is heeded, too
+        found += [path for key in _PATCHES if isinstance(text := given.get(key), str) for path in list_patched(text)]
     return found
 
 
@@ -62,13 +64,21 @@ def make_call(event: Event) -> Call:
     from remit.policy import Call  # noqa: PLC0415 - only where something is decided
 
     name, given = get_name(event.tool), event.tool_input
-    command = given.get("command", "")
-    if isinstance(command, list):  # what is to be executed, word by word
-        command = _join(command)
+    command = _find_command(given)
+    if command and name not in _OPERATIONS and not name.startswith("mcp__"):  # a tool that is not known here runs it
+        name = "bash"
+    if isinstance(given.get("code"), str) and name == "bash":
+        command = f"{command}\nnode -e {_join([given['code']])}"
     files = tuple(list_files(event.tool, given))
     if not files and name in ("grep", "glob"):
         files = (event.cwd,)
-    return Call(name, files, command if name == "bash" and isinstance(command, str) else "")
+    return Call(name, files, command if name == "bash" else "")
+
+
+def _find_command(given: Mapping[str, Any]) -> str:
+    """What is to be executed, as one text: some harnesses give it word by word."""
+    found = [given[key] for key in _COMMANDS if isinstance(given.get(key), str | list)]
+    return "\n".join(_join(each) if isinstance(each, list) else each for each in found)
 
 
 def _join(words: list[Any]) -> str:
@@ -81,7 +91,7 @@ def _join(words: list[Any]) -> str:
 
 def find_written(event: Event, root: str) -> list[str]:
     """The files below the root that a call has written, by their names there."""
-    if get_name(event.tool) not in _WRITING:
+    if get_name(event.tool) not in WRITING:
         return []
     real = os.path.realpath(root)
     whole = [os.path.realpath(os.path.join(event.cwd or real, name)) for name in _list_plain(event)]
