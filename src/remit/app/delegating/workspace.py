@@ -241,7 +241,7 @@ class Workspace:
     def _get_tokens(self, session_id: str) -> int:
         row = load_delegation(self.home.ledger, session_id)
         usual = self.settings.delegation.delegate.envelope_tokens
-        return usual if row is None else int(row.details.get("envelope_tokens", usual))
+        return usual if row is None else int(row.details.get("envelope_tokens", usual)) or usual
 
     async def cancel(self, session_id: str, *, reason: str = "") -> Sequence[str]:
         """End a delegation and all below it; the sessions that were told."""

@@ -24,6 +24,15 @@ if TYPE_CHECKING:
     from remit.workspace.ledger.refereed import Refereed
     from remit.workspace.ledger.store import Connection
 
+_COMMANDS = (
+    "run", "research", "plan", "implement", "revise", "review", "resume", "retry", "cancel", "init", "uninstall",
+    "trust",
+)  # fmt: skip
+_NOT_BY_AGENTS = Permissions(
+    deny={"bash": [f"{program} {word}" for word in _COMMANDS for program in ("remit", "python -m remit")]}
+)
+_SERVED = ("remit__delegate", "remit__cancel", "remit__check_return", "remit_delegate", "remit_cancel")
+"""The tools of Remit's own server that ask in somebody's name."""
 _TICKETED = "SELECT session_id FROM delegations WHERE ticket = ?"
 _STATE = """
     SELECT state, EXISTS (SELECT 1 FROM events WHERE events.session_id = delegations.session_id AND kind = 'cancel')
@@ -47,6 +56,9 @@ def guard_tool(
     over = "" if own is None else _find_end(db, own)
     if over:
         return answers.deny(over)
+    trouble = "" if own is None else _find_unknown(event, own, _find_ground(event, root, environ))
+    if trouble:
+        return answers.deny(trouble)
     decision = _judge(event, _list_layers(db, own, environ), _find_ground(event, root, environ))
     if decision.answer == "allow":
         # Codex does not tell of every use when it is over.
@@ -54,6 +66,18 @@ def guard_tool(
             note_use(db, own, event.tool, find_written(event, root), operation=get_operation(event.tool), failed=False)
         return {}
     return _tell(decision, event, db)
+
+
+def _find_unknown(event: Event, own: Refereed, ground: Ground) -> str:
+    """Why an agent may not call Remit so: it has no ticket, and Remit would take it for a person."""
+    if "remit" not in event.tool and "remit" not in str(event.tool_input.get("command", "")):
+        return ""
+    call = make_call(event)
+    if call.command and judge(call, [_NOT_BY_AGENTS], ground).answer == "deny":
+        return "Remit would not know who asks; delegate with the harness's own tool, and leave its settings to people"
+    if event.tool.endswith(_SERVED) and own.session_id and event.tool_input.get("caller") != own.session_id:
+        return f'call it again with "caller": "{own.session_id}", so that Remit knows who asks'
+    return ""
 
 
 def _judge(event: Event, layers: list[Permissions], ground: Ground) -> Decision:

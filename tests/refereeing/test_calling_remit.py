@@ -1,0 +1,44 @@
+"""A subagent that calls Remit itself: it has no ticket, and is not taken for a person."""
+
+from typing import Any
+
+import pytest
+
+from tests.refereeing.stage import Child, Stage
+
+
+def say(answer: dict[str, Any]) -> str:
+    word: str = answer.get("hookSpecificOutput", {}).get("permissionDecision", "")
+    return word
+
+
+@pytest.fixture
+def child(stage: Stage) -> Child:
+    child = stage.call("planner")
+    child.start()
+    return child
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["remit run planner 'Do it.'", "cd docs && remit   uninstall", "/usr/bin/env remit trust --yes",
+     "python3 -m remit implement 3", "x=$(remit retry sess_1_abcdef)"],
+)  # fmt: skip
+def test_it_does_not_delegate_or_change_settings_by_a_command(child: Child, command: str) -> None:
+    answer = child.use("Bash", command=command)
+    assert say(answer) == "deny"
+    assert "who asks" in answer["hookSpecificOutput"]["permissionDecisionReason"]
+
+
+@pytest.mark.parametrize("command", ["remit check answer.md", "remit task show 3", "grep -rn 'remit run' docs"])
+def test_it_may_look_things_up(child: Child, command: str) -> None:
+    assert child.use("Bash", command=command) == {}
+
+
+def test_through_the_server_it_says_who_it_is(child: Child) -> None:
+    answer = child.use("mcp__remit__delegate", agent="planner", prompt="Do it.")
+    assert say(answer) == "deny"
+    reason = answer["hookSpecificOutput"]["permissionDecisionReason"]
+    assert f'"caller": "{child.session_id}"' in reason
+    assert child.use("mcp__remit__delegate", agent="planner", prompt="Do it.", caller=child.session_id) == {}
+    assert say(child.use("mcp__plugin_remit_remit__cancel", session_id="sess_1_abcdef")) == "deny"
