@@ -231,6 +231,21 @@ def test_what_the_caller_would_get_counts(child: Child) -> None:
     assert "overruled" in child.stage.kinds(child.session_id)
 
 
+def test_what_is_done_after_it_was_accepted_counts(child: Child, root: Path) -> None:
+    """It repeats the same words, and the file is gone meanwhile."""
+    child.write("plan.md")
+    assert child.stop(child.report("plan.md")) == {}
+    child.use("Bash", command="true")
+    (root / "plan.md").unlink()
+    assert child.stop(child.report("plan.md"))["decision"] == "block"
+    assert child.row.status != "completed"
+    child.write("plan.md")
+    assert child.stop(child.report("plan.md")) == {}
+    child.use("Bash", command="true")
+    (root / "plan.md").unlink()
+    assert hand_over(child, child.report("plan.md"))["status"] == "failed"
+
+
 def test_what_is_said_after_all_was_settled_takes_it_back(stage: Stage) -> None:
     child = stage.call("writer", run_in_background=True)
     child.start()

@@ -40,6 +40,7 @@ from remit.workspace.ledger.refereed import (
     count_block,
     find_by_agent,
     find_by_call,
+    has_used_since,
     list_awaited,
     list_tool_uses,
 )
@@ -272,19 +273,22 @@ def _conclude(
 def _write_over(db: Connection, row: Delegation, conclusion: Conclusion) -> None:
     """Put another word in the place of what the ledger says of a delegation."""
     db.execute(
-        "UPDATE delegations SET ending = ?, outcome = ?, status = ? WHERE session_id = ?",
-        (conclusion.ending, conclusion.outcome, conclusion.status, row.session_id),
+        "UPDATE delegations SET ended_ms = ?, ending = ?, outcome = ?, status = ? WHERE session_id = ?",
+        (read_clock_ms(), conclusion.ending, conclusion.outcome, conclusion.status, row.session_id),
     )
     told = {"status": conclusion.status, "outcome": conclusion.outcome}
     add_event(db, "overruled", told, session_id=row.session_id)
 
 
 def _is_heard(home: Home, row: Delegation, answer: str) -> bool:
-    """Whether an answer is the one that was judged last, or none."""
+    """Whether an answer is the one that was judged last, or none, and nothing was done since."""
     from hashlib import sha256  # noqa: PLC0415 - once for each
 
     digest = sha256(answer.encode("utf-8", "surrogatepass")).hexdigest()
-    return not answer.strip() or digest == load_report(home, row.session_id)[0].answer
+    if answer.strip() and digest != load_report(home, row.session_id)[0].answer:
+        return False
+    with home.ledger.reading() as db:
+        return row.state == "settled" or not has_used_since(db, row.session_id, row.ended_ms or 0)
 
 
 def _overrule(home: Home, row: Delegation, answer: str, judgement: Judgement | None) -> None:

@@ -142,6 +142,12 @@ def list_tool_uses(db: Connection, session_id: str) -> list[tuple[str, str | Non
     return [(tool, path, bool(failed)) for tool, path, failed in db.execute(query, (session_id,))]
 
 
+def has_used_since(db: Connection, session_id: str, at_ms: int) -> bool:
+    """Whether an agent has used a tool after a moment."""
+    query = "SELECT 1 FROM tool_uses WHERE session_id = ? AND at_ms > ? LIMIT 1"
+    return db.execute(query, (session_id, at_ms)).fetchone() is not None
+
+
 def _find(db: Connection, where: str, values: tuple[str, ...]) -> Refereed | None:
     # Sessions of one second are in no order by their names.
     query = f"""
