@@ -54,6 +54,11 @@ def _leave_proc(full: str, cwd: str) -> str:
     return full
 
 
+def is_below(path: str, root: str) -> bool:
+    """Whether a path lies in a folder, by their names."""
+    return path == root or path.startswith(f"{root.rstrip('/')}/")
+
+
 def covers(pattern: str, names: Iterable[str], ground: Ground) -> int:
     """Whether a pattern that denies covers one of a path's names."""
     if pattern.strip() in EVERYTHING:

@@ -38,6 +38,8 @@ class Hint(NamedTuple):
     """A text that some program gets and may take for a command."""
 
     text: str
+    is_code: bool = False
+    """Whether it is run by an interpreter that nobody looked through."""
 
 
 class Doubt(NamedTuple):

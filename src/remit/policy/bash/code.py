@@ -6,10 +6,12 @@ the file is one that a program takes its orders from, it is a doubt.
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING
 
+from remit.lazy import lazy
 from remit.policy.bash import inline
-from remit.policy.bash.acts import Hint
+from remit.policy.bash.acts import Hint, Run
 from remit.policy.bash.commands import base_name, list_tokens
 from remit.policy.bash.names import read_names
 from remit.policy.bash.words import HOLE
@@ -55,11 +57,98 @@ _CARRYING = read_names(
 """Programs that take files for what they are, and run nothing that is in them."""
 
 
-def check_surroundings(reader: Reader, name: str, words: Sequence[Word]) -> None:
+def finish(reader: Reader) -> None:
+    """Look at all files that are run, when it is known what the whole script writes."""
+    seen: set[tuple[str, str]] = set()
+    for _ in range(MAX_ROUNDS):
+        known = len(reader.ran), len(reader.around), len(reader.written)
+        for word, language, cwds, _ in list(reader.ran):
+            _check_run(reader, word, language, cwds, seen)
+        for name, words, own in list(reader.around):
+            _check_surroundings(reader, name, words, own)
+        if known == (len(reader.ran), len(reader.around), len(reader.written)):
+            break
+    else:
+        reader.doubt(WRITTEN)
+    if reader.own_path and reader.bare and reader.written:
+        reader.doubt("it says itself where programs are looked for, and writes files")
+    _check_mentions(reader)
+
+
+MAX_ROUNDS = 4
+
+
+def _check_run(
+    reader: Reader, word: Word, language: str, cwds: tuple[str, ...] | None, seen: set[tuple[str, str]]
+) -> None:
+    """A script or program that the script has written itself: what is in it is looked at here, or not at all."""
+    known = reader.written
+    if not known and not reader.edited:
+        return
+    ends = [posixpath.normpath(posixpath.join(cwd, word.text)) for cwd in cwds or ("",)]
+    ends += [_follow(reader, end) for end in ends if HOLE not in end]
+    paths = {path: path for path in known} | {_follow(reader, path): path for path in known if path != HOLE}
+    near = any(end.startswith(f"{path}/") or path.startswith(f"{end}/") for end in ends for path in paths)
+    same = any(base_name(path) == base_name(word.text) for path in known if cwds is None or "/" not in path)
+    texts = [known[paths[end]] for end in ends if end in paths]
+    if texts and all(text is not None for text in texts) and not same and HOLE not in known and HOLE not in word.text:
+        if (ends[0], language) not in seen:
+            seen.add((ends[0], language))
+            judge_text(reader, texts[0] or "", language)
+    elif HOLE in known or HOLE in word.text or near or same or texts:
+        reader.doubt(f"it runs '{word.text.replace(HOLE, '…')}', which it has written itself")
+    for end in ends:
+        if end in reader.edited:
+            judge_edit(reader, reader.edited[end])
+
+
+def _follow(reader: Reader, path: str) -> str:
+    try:
+        return reader.ground.resolve(path)
+    except (OSError, ValueError):
+        return path
+
+
+def _check_mentions(reader: Reader) -> None:
+    """A file that is run and that another command names: it may have been written by that."""
+    runs = [act for act in reader.acts if isinstance(act, Run) and base_name(act.words[0].text) not in _LOOKING]
+    named: dict[str, list[Run]] = {}
+    for run in runs:
+        for part in {base_name(part) for word in run.words[1:] for part in _split_word(word.text)}:
+            named.setdefault(part, []).append(run)
+    for word, _, _, underway in reader.ran:
+        name = base_name(word.text)
+        if not name.strip(".") or HOLE in name:
+            continue
+        if any(not any(run is each for each in underway) for run in named.get(name, ())):
+            reader.doubt("it runs a file that another command of its own names")
+            return
+        if name in reader.mentioned:
+            reader.doubt("it runs a file that code of its own names")
+            return
+
+
+def _split_word(text: str) -> list[str]:
+    """A word, what is behind its equals sign, and what is behind a letter of an option."""
+    return [text, text.rpartition("=")[2], text[2:] if text[:1] == "-" and text[1:2] != "-" else text]
+
+
+_LOOKING = read_names(
+    """
+gcc g++ cc c++ clang clang++ rustc go make cargo git python bash sh ls cat head tail less more wc stat file grep rg
+chmod chown test [ echo printf diff cmp md5sum sha256sum sha1sum shellcheck shfmt touch git-add basename dirname
+realpath readlink which type command tree du sort jq cd rm export declare local read
+"""
+)
+
+
+def _check_surroundings(reader: Reader, name: str, words: Sequence[Word], own_files: frozenset[str]) -> None:
     """What a program may find around it: files that the script has written before."""
     named = {base_name(word.text.rpartition("=")[2]) for word in words[1:]}
     for path, text in list(reader.written.items()):
         own = base_name(path)
+        if path in own_files:
+            continue
         if name in ("git", "gh"):
             if any(part in path for part in _GIT_CONTROL):
                 reader.doubt(WRITTEN)
@@ -101,12 +190,20 @@ def judge_text(reader: Reader, text: str, language: str) -> None:
         language = language or program.rstrip("0123456789.")
     if language in ("", "sh", "bash", "dash", "zsh", "ksh"):
         reader.read(text)
+    elif language == "other" and _COMPILED.search(text):
+        reader.doubt(WRITTEN)
     elif language == "python":
         inline.judge_python(reader, text)
     elif language == "node" and inline.is_harmless_node(text):
         return
     else:
         _judge_unknown(reader, text)
+
+
+_COMPILED = lazy(
+    r"##|asm|__|/dev/|#\s*include\s*[<\"](?!(?:stdio|string|math|stdbool|stdint|ctype|limits|time|assert|iostream|vector)\b)"
+)
+"""What code that is compiled and run may not have in it."""
 
 
 def judge_edit(reader: Reader, text: str) -> None:

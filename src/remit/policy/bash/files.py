@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from remit.policy.bash.options import Options
     from remit.policy.bash.reading import Reader, Stdin
 
-_WRITERS = read_table(
+WRITERS = read_table(
     """
 objcopy last
 strip - o:
@@ -123,7 +123,7 @@ def find_touched(reader: Reader, name: str, words: Sequence[Word], stdin: Stdin 
         reader.add(Hint(" ".join(named).replace(HOLE, " ")))
     if name in _READERS:
         _take_readers(reader, name, words)
-    known = _WRITERS.get(name)
+    known = WRITERS.get(name)
     if known is None:
         return
     which, _, spec = known.partition(" ")
@@ -132,7 +132,8 @@ def find_touched(reader: Reader, name: str, words: Sequence[Word], stdin: Stdin 
     text = stdin[1].text if stdin is not None and not stdin[0] else None
     if name in _COMPILERS:
         _settle_output(reader, words)
-    if _unpacks(name, words) and (reader.fed.strip() or text is not None or _is_own(reader, words)):
+    given = [*words, stdin[1]] if stdin is not None and stdin[0] else words
+    if _unpacks(name, words) and (reader.fed.strip() or text is not None or _is_own(reader, given)):
         reader.written[HOLE] = None
     for word in words[1:] if name == "tee" and text is not None else ():
         reader.forget(word)
@@ -170,12 +171,10 @@ _CHANGING = frozenset({"chmod", "chown", "chgrp", "touch", "chattr", "setfacl"})
 
 def _make_executable(reader: Reader, mode: Sequence[Word], files: Sequence[Word]) -> None:
     """A file that the script has written and makes a program of is looked at here, whoever starts it."""
-    from remit.policy.bash.programs import check_written  # noqa: PLC0415 - programs know of files
-
     bits = read_mode(mode[0].text) if mode and mode[0].is_sure else None
     if bits is None or bits & EXECUTABLE:
         for word in files:
-            check_written(reader, word)
+            reader.note_run(word, "")
 
 
 _COMPILERS = frozenset({"gcc", "g++", "cc", "c++", "clang", "clang++", "rustc"})
@@ -187,7 +186,7 @@ def _settle_output(reader: Reader, words: Sequence[Word]) -> None:
     texts = []
     for word in found.operands:
         places = reader.name_places(word)
-        if not word.is_sure or word.text == "-":
+        if not word.is_sure or word.text in ("-", "/dev/stdin"):
             reader.written.setdefault(reader.name_places(Word("a.out"))[0], None)
             return
         texts += [reader.written[place] for place in places if place in reader.written]
@@ -255,7 +254,7 @@ def _take_special(reader: Reader, name: str, words: Sequence[Word]) -> None:
             if f"{option}:" in _OUTPUTS[name] or f"{option[1:]}:" in _OUTPUTS[name].split():
                 reader.note_file(Word(value.text), "write")
     elif name in ("xxd", "uniq", "dos2unix", "iconv"):
-        for word in [word for word in words[1:] if word.text[:1] != "-"][1:2]:
+        for word in [word for word in words[1:] if word.text[:1] != "-" or word.text == "-"][1:2]:
             reader.note_file(Word(word.text), "write")
     elif name in _SPECIAL:
         _SPECIAL[name](reader, words)
@@ -312,9 +311,11 @@ def _take_git(reader: Reader, words: Sequence[Word]) -> None:
     """Files that git puts back, and those that it is told to write."""
     command = find_command(words[1:])
     rest = [word for word in words[1:] if word.text[:1] != "-"]
-    for word in words[1:]:
-        if word.text.startswith("--output="):
-            reader.note_file(Word(word.text[9:]), "write")
+    for at, word in enumerate(words):
+        option, equals, value = word.text.partition("=")
+        if option in ("--output", "--output-directory", "-o"):
+            following = words[at + 1].text if at + 1 < len(words) else ""
+            reader.note_file(Word(value if equals else following), "write")
     at = next((number for number, word in enumerate(rest) if word.text == command), len(rest))
     operands = rest[at + 1 :]
     if command in ("checkout", "restore"):

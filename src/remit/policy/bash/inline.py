@@ -15,7 +15,7 @@ from remit.policy.bash.options import parse_options
 from remit.policy.bash.words import HOLE, SPLIT, Word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from remit.policy.bash.reading import Reader, Stdin
 
@@ -25,13 +25,15 @@ UNREAD = "code is run that cannot be looked at"
 
 def _doubt_code(reader: Reader, text: str) -> None:
     reader.doubt(UNREAD)
-    reader.add(Hint(text.replace(HOLE, " ")))
+    reader.add(Hint(text.replace(HOLE, " "), is_code=True))
 
 
-def _run_file(reader: Reader, word: Word, stdin: Stdin | None, language: str = "other") -> None:
+def _run_file(
+    reader: Reader, word: Word, stdin: Stdin | None, language: str = "other", rest: Sequence[Word] = ()
+) -> None:
     from remit.policy.bash.programs import run_file  # noqa: PLC0415 - programs know of inline code
 
-    run_file(reader, word, stdin, language)
+    run_file(reader, word, stdin, language, rest)
 
 
 def _take_input(reader: Reader, stdin: Stdin | None, judge: Callable[[Reader, str], None]) -> None:
@@ -77,7 +79,7 @@ def _take_python(reader: Reader, words: list[Word], stdin: Stdin | None) -> None
                 return
             at += not rest
     if at < len(words) and words[at].text != "-":
-        _run_file(reader, words[at], stdin, "python")
+        _run_file(reader, words[at], stdin, "python", words[at + 1 :])
     elif not (at == len(words) and any(word.text in ("-V", "--version", "-VV", "-h", "--help") for word in words)):
         _take_input(reader, stdin, judge_python)
 
@@ -294,7 +296,7 @@ def _take_perl(reader: Reader, words: list[Word], stdin: Stdin | None) -> None: 
         if not word.is_sure or not is_harmless_perl(word.text) or any("|" in each.text for each in words[at:]):
             _doubt_code(reader, " ".join(each.text for each in words))
     if not codes and at < len(words) and words[at].text != "-":
-        _run_file(reader, words[at], stdin, "perl")
+        _run_file(reader, words[at], stdin, "perl", words[at + 1 :])
     elif not codes:
         _take_input(reader, stdin, _doubt_code)
 
@@ -415,7 +417,7 @@ def _take_node(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
             return
         at += 1
     if at < len(words) and words[at].text != "-":
-        _run_file(reader, words[at], stdin, "node")
+        _run_file(reader, words[at], stdin, "node", words[at + 1 :])
     else:
         _take_input(reader, stdin, lambda here, text: None if is_harmless_node(text) else _doubt_code(here, text))
 

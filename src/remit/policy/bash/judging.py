@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.policy import paths
-from remit.policy.bash import commands
+from remit.policy.bash import code, commands, files, names
 from remit.policy.bash.acts import Doubt, Hint, Run, Touch
 from remit.policy.bash.reading import Reader
 from remit.policy.bash.words import HOLE
@@ -34,6 +34,7 @@ def judge_command(command: str, layers: Sequence[Permissions], ground: Ground) -
         return ALLOWED
     reader = Reader(ground)
     reader.read(command)
+    code.finish(reader)
     decision = ALLOWED
     for act in dict.fromkeys(reader.acts):
         decision = pick_stricter(decision, _judge_act(act, layers, ground, restricted=restricted))
@@ -54,10 +55,12 @@ def _judge_act(act: Act, layers: Sequence[Permissions], ground: Ground, *, restr
             return ALLOWED
         return Decision("ask", f"what this command would run cannot be told: {act.why}; {PLAINLY}", "bash")
     if isinstance(act, Run):
-        return _judge_run(act, layers)
+        return pick_stricter(_judge_run(act, layers), _check_named(act, ground))
     if isinstance(act, Touch):
         return _judge_touch(act, layers, ground)
-    return _judge_hint(act, layers)
+    decision = _judge_hint(act, layers)
+    place = _find_named(act.text, ground) if act.is_code else ""
+    return pick_stricter(decision, _say_named(act.text, place)) if place else decision
 
 
 def _judge_run(run: Run, layers: Sequence[Permissions]) -> Decision:
@@ -81,6 +84,41 @@ def _judge_run(run: Run, layers: Sequence[Permissions]) -> Decision:
     return decision
 
 
+def _check_named(run: Run, ground: Ground) -> Decision:
+    """A protected place in the words of a program that is not known only to read."""
+    if commands.find_family(commands.base_name(run.words[0].text)) in HARMLESS:
+        return ALLOWED
+    for word in run.words[1:]:
+        place = _find_named(word.text, ground)
+        if place:
+            return _say_named(word.text, place)
+    return ALLOWED
+
+
+def _say_named(text: str, place: str) -> Decision:
+    said = shorten(text.replace(HOLE, "…"))
+    reason = f"'{said}' names \"{place}\", where no agent writes, to a program that may write there; {HAND_BACK}"
+    return Decision("ask", reason, f'protected "{place}"')
+
+
+def _find_named(text: str, ground: Ground) -> str:
+    """The protected place that a text names; "" where it names none."""
+    for pattern in ground.protected:
+        start = pattern.partition("*")[0].removeprefix("~/")
+        at = text.find(start) if start.strip("./") else -1
+        while at >= 0:
+            end = text[at + len(start) : at + len(start) + 1]
+            whole = "*" in pattern or not (end.isalnum() or end in "._-")
+            if (whole or not end) and not (text[at - 1 : at].isalnum() or text[at - 1 : at] in ("_", "-")):
+                return pattern
+            at = text.find(start, at + 1)
+    return ""
+
+
+HARMLESS = (names.READERS - {"python", "node"}) | names.CLEAR | frozenset(names.WRAPPERS) | frozenset(files.WRITERS)
+"""Programs that only read, whose writing is seen to by itself, or that start others which are judged by themselves."""
+
+
 def _judge_hint(hint: Hint, layers: Sequence[Permissions]) -> Decision:
     unfinished = commands.is_unfinished(hint)
     for layer in layers:
@@ -97,6 +135,9 @@ def _judge_hint(hint: Hint, layers: Sequence[Permissions]) -> Decision:
 
 def _judge_touch(touch: Touch, layers: Sequence[Permissions], ground: Ground) -> Decision:
     path = touch.path.text
+    refused = _check_writing(touch, layers, ground) if touch.tool == "write" else None
+    if refused is not None:
+        return refused
     if touch.tool == "read" and not any(_has_rules(layer, "read") for layer in layers):
         return ALLOWED
     if HOLE in path or (touch.cwds is None and not path.startswith("/")):
@@ -109,6 +150,21 @@ def _judge_touch(touch: Touch, layers: Sequence[Permissions], ground: Ground) ->
             found = ALLOWED if found.rule.startswith("allow") else found._replace(answer="ask")
         decision = pick_stricter(decision, found)
     return decision
+
+
+def _check_writing(touch: Touch, layers: Sequence[Permissions], ground: Ground) -> Decision | None:
+    """Who may neither write nor edit writes no file of the workspace through a shell either."""
+    if all(layer.tools is None or {"write", "edit"} & set(layer.tools) for layer in layers):
+        return None
+    path = touch.path.text
+    reason = (
+        f"'{shorten(path.replace(HOLE, '…'))}' would be written, and this agent may neither write nor edit; {HAND_BACK}"
+    )
+    if HOLE in path or (touch.cwds is None and not path.startswith("/")):
+        return Decision("ask", reason, "tools")
+    full = [name for cwd in touch.cwds or ("/",) for name in paths.name_all(path, ground, cwd=cwd)]
+    inside = any(paths.is_below(name, root) for name in full for root in (ground.root, ground.resolve(ground.root)))
+    return Decision("deny", reason, "tools") if inside else None
 
 
 def _has_rules(layer: Permissions, *tools: str) -> bool:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from remit.policy.bash import code, files, inline, names, tools
+from remit.policy.bash import files, inline, names, tools
 from remit.policy.bash.acts import Hint, Run
 from remit.policy.bash.commands import base_name, could_be_flag, find_family
 from remit.policy.bash.names import read_names
 from remit.policy.bash.options import parse_options
-from remit.policy.bash.words import HOLE, ONE, SPLIT, Word, read_ansi
+from remit.policy.bash.words import GLOB, HOLE, ONE, SPLIT, Word, read_ansi
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,7 +32,6 @@ def take_apart(reader: Reader, words: list[Word], stdin: Stdin | None, *, direct
         reader.add(Hint(" ".join(word.text for word in words)))
         return
     name = base_name(first.text)
-    _check_file(reader, first.text)
     known = _find_known(name)
     if direct and name in reader.functions:
         reader.add(Run(tuple(words), passes_on=True))
@@ -40,15 +39,20 @@ def take_apart(reader: Reader, words: list[Word], stdin: Stdin | None, *, direct
         return
     if name in reader.aliases:
         reader.doubt("an alias gives words another meaning")
-    reader.add(Run(tuple(words), name in names.CLEAR, _follow(reader, first.text)))
+    run = Run(tuple(words), name in names.CLEAR, _follow(reader, first.text))
+    reader.add(run)
+    reader.underway.append(run)
+    _note_program(reader, first.text)
     _keep_said(reader, name, words, stdin)
-    if known not in names.PLAIN or known in names.TESTERS:
-        code.check_surroundings(reader, known, words)
+    before = set(reader.written)
     if known not in names.PLAIN and known not in _QUIET and (reader.fed or (stdin is not None and not stdin[0])):
         reader.add(Hint(f"{reader.fed} {stdin[1].text if stdin else ''}".replace(HOLE, " ")))
     _take_started(reader, name, known, words, stdin)
     tools.check_options(reader, known, words)
     files.find_touched(reader, known, words, stdin)
+    if known not in names.PLAIN or known in names.TESTERS:
+        reader.around.append((known, run.words, frozenset(set(reader.written) - before)))
+    reader.underway.pop()
 
 
 def _take_started(reader: Reader, name: str, known: str, words: list[Word], stdin: Stdin | None) -> None:
@@ -57,22 +61,25 @@ def _take_started(reader: Reader, name: str, known: str, words: list[Word], stdi
     if handler is not None:
         handler(reader, words, stdin)
         if known != name and find_family(name) != known:
-            _take_unknown(reader, words)
+            take_unknown(reader, words)
     elif name.startswith(("ld-linux", "ld.so", "ld-musl")):
         _take_wrapper(reader, words, "--library-path: --preload: --audit: --inhibit-cache: --argv0:", 0)
     elif known in names.WRAPPERS:
         count, _, spec = names.WRAPPERS[known].partition(" ")
         _take_wrapper(reader, words, spec, int(count))
     elif known not in names.PLAIN and not name.startswith("git-"):
-        _take_unknown(reader, words)
+        take_unknown(reader, words)
 
 
 _GIVING = frozenset({"-e", "-c", "-E", "-x", "--eval", "--exec", "--execute", "--command", "--run", "--expr"})
 
 
-def _take_unknown(reader: Reader, words: list[Word]) -> None:
+def take_unknown(reader: Reader, words: list[Word]) -> None:
     """A program of which nothing is known: its words may be a command, a text for a shell, or code."""
     reader.add(Hint(_join(words[1:])))
+    for word in words[1:]:
+        if not word.is_sure and (reader.is_tainted or (word.kind == GLOB and _is_among_programs(reader, word.text))):
+            reader.doubt("a program that may start others gets words that are not written out")
     for at, word in enumerate(words[1:], 1):
         following = words[at + 1].text if at + 1 < len(words) else ""
         option, _, value = word.text.partition("=")
@@ -81,6 +88,11 @@ def _take_unknown(reader: Reader, words: list[Word]) -> None:
         if word.is_sure and base_name(word.text) in tools.STARTERS:
             reader.run(words[at:], None)
             break
+
+
+def _is_among_programs(reader: Reader, text: str) -> bool:
+    """Whether a glob is one for programs."""
+    return "bin/" in text or any(base_name(cwd) in ("bin", "sbin") for cwd in reader.cwds or ("bin",))
 
 
 def _find_known(name: str) -> str:
@@ -137,33 +149,12 @@ def _follow(reader: Reader, text: str) -> tuple[str, ...]:
     return tuple(sorted(ends - {base_name(text)}))
 
 
-def _check_file(reader: Reader, text: str) -> None:
-    """A program that the script has put there itself could be anything."""
-    if not reader.written and not reader.edited:
-        return
-    if "/" not in text:
-        if reader.own_path and text not in names.CLEAR:
-            reader.doubt("it says itself where programs are looked for, and writes files")
-        return
-    check_written(reader, Word(text))
-
-
-def check_written(reader: Reader, word: Word, language: str = "") -> None:
-    """A script or program that was written by the same command: what is in it is looked at here, or not at all."""
-    if not reader.written and not reader.edited:
-        return
-    ends = [posixpath.normpath(posixpath.join(cwd, word.text)) for cwd in reader.cwds or ("",)]
-    known = reader.written
-    near = any(end.startswith(f"{path}/") or path.startswith(f"{end}/") for end in ends for path in known)
-    same = reader.cwds is None and any(base_name(path) == base_name(word.text) for path in known)
-    texts = [known[end] for end in ends if end in known]
-    if texts and texts[0] is not None and not same and HOLE not in known and HOLE not in word.text:
-        code.judge_text(reader, texts[0], language)
-    elif HOLE in known or HOLE in word.text or near or same or texts:
-        reader.doubt(f"it runs '{word.text.replace(HOLE, '…')}', which it has written itself")
-    for end in ends:
-        if end in reader.edited:
-            code.judge_edit(reader, reader.edited[end])
+def _note_program(reader: Reader, text: str) -> None:
+    """A program that is named by its path, or looked for where the script says."""
+    if "/" in text:
+        reader.note_run(Word(text), "")
+    elif text not in names.CLEAR:
+        reader.bare = True
 
 
 # --- shells ----------------------------------------------------------------------------------------------------------
@@ -198,7 +189,7 @@ def _take_shell(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
     if command:
         _read_text(reader, words[at] if at < len(words) else None, name)
     elif at < len(words):
-        run_file(reader, words[at], stdin)
+        run_file(reader, words[at], stdin, rest=words[at + 1 :])
     else:
         read_stdin(reader, stdin)
 
@@ -234,7 +225,7 @@ def read_stdin(reader: Reader, stdin: Stdin | None) -> None:
         _read_text(reader, stdin[1], "sh")
 
 
-def run_file(reader: Reader, word: Word, stdin: Stdin | None, language: str = "sh") -> None:
+def run_file(reader: Reader, word: Word, stdin: Stdin | None, language: str = "sh", rest: Sequence[Word] = ()) -> None:
     """A script in a file: one that was there before is trusted, as every program is."""
     if word.text in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-"):
         if language == "sh":
@@ -244,8 +235,11 @@ def run_file(reader: Reader, word: Word, stdin: Stdin | None, language: str = "s
     elif word.kind == SPLIT or word.text.startswith((HOLE, "/dev/", "/proc/")):
         reader.doubt("the script to run is not written out")
     else:
-        check_written(reader, word, language)
+        reader.note_run(word, language)
         reader.note_file(Word(word.text), "read")
+        if rest:
+            # It may start what it is given.
+            take_unknown(reader, [word, *rest])
 
 
 # --- the shell's own words -------------------------------------------------------------------------------------------
@@ -390,6 +384,9 @@ def _take_wrapper(reader: Reader, words: list[Word], spec: str, skip: int, *, st
     if found.is_doubtful:
         reader.doubt("what comes before a program's name is not written out")
         return
+    for option, given in found.options:
+        if option in ("-o", "--output", "-O", "--log-file"):
+            reader.note_file(Word(given.text), "write")
     rest = found.operands
     for word in rest[:skip]:
         if word.kind == SPLIT:

@@ -127,8 +127,9 @@ class _Look:
                 self._take_call(node)
         if not all(self._is_good_name(node, id(node) in seen) for node in nodes if isinstance(node, ast.Name)):
             return False
+        texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        self.reader.mentioned |= {text.rpartition("/")[2] for text in texts}
         if self.unknown:
-            texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
             names = [node.attr for node in nodes if isinstance(node, ast.Attribute)]
             self.reader.add(Hint(" ".join([*texts, *names])))
         return True

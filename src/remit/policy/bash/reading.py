@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node, Parser
 
+    from remit.policy.bash.acts import Run
     from remit.policy.terms import Ground
 
 MAX_CHARS = 64_000
@@ -91,6 +92,16 @@ class Reader:
         """Whether the script says where programs are looked for."""
         self.is_tainted = False
         """Whether the script makes texts that nobody knows before it runs."""
+        self.underway: list[Run] = []
+        """The commands that are being looked at, each started by the one before it."""
+        self.ran: list[tuple[Word, str, tuple[str, ...] | None, tuple[Run, ...]]] = []
+        """Files that are run, in which language, from which folders, and by whom."""
+        self.around: list[tuple[str, tuple[Word, ...], frozenset[str]]] = []
+        """Programs that may run what they find around them, their words, and what they write themselves."""
+        self.mentioned: set[str] = set()
+        """Names in code that was looked through: it may have written them."""
+        self.bare = False
+        """Whether a program is looked for by its name."""
         self.scripts = 0
         self.budget = 2 * MAX_CHARS
         self.words = MAX_WORDS
@@ -98,6 +109,8 @@ class Reader:
         """How often a loop's body has been read again for another word."""
         self.level = 0
         self.bent = 0
+        self.entered = 0
+        """How many of the folders are there only if the last change has worked."""
         self.source = b""
         self.values: dict[str, list[Piece]] = {}
         self.spoiled: set[str] = set()
@@ -201,19 +214,34 @@ class Reader:
             inner = text[1:-1].replace("\\\\", HOLE).replace("\\`", "`").replace("\\$", "$").replace(HOLE, "\\")
             self.read(inner)
 
-    def _visit_pipeline(self, node: Node) -> None:
+    def _visit_pipeline(self, node: Node, redirected: Node | None = None) -> None:
+        """Each command by itself; a redirection behind the last one is its own."""
         self._check_gaps(node)
         fed, said = self.fed, len(self.said)
+        last = node.children[-1]
         for child in node.children:
             kept = self.cwds
             self.bent += 1
-            self._visit(child)
+            self._visit_last(child, redirected if child == last else None)
             self.bent -= 1
             self.cwds = kept
             self.fed = " ".join([fed, *self.said[said:]])
         self.fed = fed
 
-    def _visit_list(self, node: Node) -> None:
+    def _visit_last(self, node: Node, redirected: Node | None) -> None:
+        """A command, with the redirection that the tree has hung on all of what it is the end of."""
+        if redirected is None:
+            self._visit(node)
+        elif node.type == "list":
+            self._visit_list(node, redirected)
+        elif node.type == "pipeline":
+            self._visit_pipeline(node, redirected)
+        elif node.type == "negated_command":
+            self._visit_last(node.children[-1], redirected)
+        else:
+            self._redirect(node, redirected)
+
+    def _visit_list(self, node: Node, redirected: Node | None = None) -> None:
         """`a && b || c`: the tree hangs it on its right end, however long it is."""
         chain: list[Node] = []
         here: Node | None = node
@@ -225,15 +253,13 @@ class Reader:
         if here is not None:
             chain.append(here)
         sure, before = True, self.cwds
-        possible = self.cwds
         for child in reversed(chain):
             if child.type in ("&&", "||"):
                 sure = child.type == "&&"
-                if not sure:
-                    possible, self.cwds = _join_places(possible, self.cwds), _join_places(before, self.cwds)
+                self.cwds = self.settle_folder() if sure else _join_places(before, self.cwds)
                 continue
             self.bent += not sure
-            self._visit(child)
+            self._visit_last(child, redirected if child == chain[0] else None)
             self.bent -= not sure
         self.cwds = _join_places(self.cwds, before)
 
@@ -477,6 +503,13 @@ class Reader:
 
     def _visit_redirected(self, node: Node) -> None:
         body = node.child_by_field_name("body")
+        if body is None:
+            self._redirect(None, node)
+        else:
+            self._visit_last(body, node)
+
+    def _redirect(self, body: Node | None, node: Node) -> None:
+        """A command with its redirections."""
         extra: list[Word] = []
         stdin: Stdin | None = None
         after: list[Node] = []
@@ -526,7 +559,8 @@ class Reader:
             return None
         for place in places[1:]:
             extra += self.words_of(place)
-        sign, path = signs[0] if signs else "", self.value_of(places[0])
+        found = self.words_of(places[0])
+        sign, path = signs[0] if signs else "", Word(found[0].text if len(found) == 1 else HOLE)
         descriptor = node.child_by_field_name("descriptor")
         if sign in (">&", "<&") and (path.text.rstrip("-").isdigit() or path.text == "-"):
             return None
@@ -670,13 +704,23 @@ class Reader:
             elif not keep:
                 self.written[place] = None
 
+    def note_run(self, path: Word, language: str) -> None:
+        """A file that is run. What the script puts into it is looked at in the end: it may do so later in the text."""
+        self.ran.append((path, language, self.cwds, tuple(self.underway)))
+
     def change_folder(self, path: Word | None) -> None:
         """Another folder, as far as it is known; where it does not exist the old one stays."""
         if path is None or not path.is_sure or self.cwds is None:
-            self.cwds = None
+            self.cwds, self.entered = None, 0
             return
         places = [posixpath.normpath(posixpath.join(cwd, path.text)) for cwd in self.cwds]
+        self.entered = len(dict.fromkeys(places))
         self.cwds = tuple(dict.fromkeys([*places, *self.cwds]))[:4]
+
+    def settle_folder(self) -> tuple[str, ...] | None:
+        """The folders that a shell is in if what it did last has worked: not the one that it came from."""
+        entered, self.entered = self.entered, 0
+        return self.cwds[:entered] if self.cwds is not None and entered else self.cwds
 
     _VISITS: ClassVar[dict[str, Callable[[Reader, Node], None]]] = {
         "command": _visit_command,

@@ -438,7 +438,7 @@ poetry pipenv pdm rye bundle opam stack cabal pyenv rbenv nodenv mise asdf lake 
 )
 
 
-def _take_after(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:  # noqa: C901 - one walk
+def _take_after(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:  # noqa: C901, PLR0912 - one walk
     """The command after a subcommand: after `--` where there is one, else after its options."""
     name = base_name(words[0].text)
     _check_scripts(reader, name, words)
@@ -453,6 +453,8 @@ def _take_after(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None
     if not at:
         return
     rest = words[at + 1 :]
+    if reader.is_tainted and any(not word.is_sure for word in rest):
+        reader.doubt(f"what '{name}' starts is not written out")
     dashes = next((number for number, word in enumerate(rest) if word.text == "--"), -1)
     if dashes >= 0:
         rest = rest[dashes + 1 :]
@@ -577,6 +579,10 @@ def _take_later(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
 
 def _take_doubtful(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
     """Programs that nobody needs often and that can start anything."""
+    if base_name(words[0].text) in ("groff", "troff", "nroff", "pic") and not any(
+        "U" in word.text for word in words[1:]
+    ):
+        return
     looks = {"crontab": ("-l",), "tcpdump": ("-D", "-i", "-r")}.get(base_name(words[0].text), ())
     if not any(word.text in looks for word in words[1:]) or any(word.text.startswith("-z") for word in words[1:]):
         reader.doubt(f"'{base_name(words[0].text)}' runs what it is given")
@@ -650,7 +656,9 @@ def find_command(words: Sequence[Word]) -> str:
 
 
 _EDITORS = read_names("vi vim nvim ex view vimdiff rvim rview gvim emacs emacsclient nano pico joe micro hx kak")
-_DOUBTFUL = read_names("crontab fc run-mailcap xdg-open capsh pexec tcpdump run-parts incrontab anacron debugfs")
+_DOUBTFUL = read_names(
+    "crontab fc run-mailcap xdg-open capsh pexec groff troff nroff pic tcpdump run-parts incrontab anacron debugfs"
+)
 HANDLERS: dict[str, Callable[[Reader, list[Word], Stdin | None], None]] = {
     "git": _take_git, "make": _take_make, "gmake": _take_make, "ssh": _take_ssh,
     "slogin": _take_ssh, "autossh": _take_ssh, "mosh": _take_ssh,
