@@ -53,6 +53,7 @@ bench: .venv-bench/.ready ## measure accuracy and speed against other libraries,
 	@PYTHONPATH=src .venv-bench/bin/python bench/lint.py
 	@.venv-bench/bin/python bench/workspace.py
 	@.venv-bench/bin/python bench/delegate.py
+	@$(BIN)/python bench/mcp.py
 	@.venv-bench/bin/python bench/hook.py
 
 torture: FUZZ_SECONDS = 600

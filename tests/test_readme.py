@@ -69,7 +69,7 @@ def test_the_session_with_tasks_goes_as_it_shows(tmp_path: Path) -> None:
 
 
 def test_the_settings_that_are_shown_are_settings() -> None:
-    delegation, referee, lint = blocks("toml")
+    delegation, referee, _, lint = blocks("toml")
     settings = parse_settings(lint).lint
     assert (settings.ignore, settings.fail_on) == (("AGT137",), "error")
     told = parse_settings(delegation).delegation
