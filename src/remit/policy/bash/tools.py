@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.policy.bash.acts import Hint
+from remit.policy.bash.acts import Hint, Run
 from remit.policy.bash.commands import GIT_COMMANDS, base_name, could_be_flag, find_git_command, list_tokens
 from remit.policy.bash.names import WRAPPERS, read_names, read_table
 from remit.policy.bash.options import parse_options
@@ -27,7 +27,10 @@ def read_given(reader: Reader, text: str) -> None:
         reader.add(Hint(text.replace(HOLE, " ")))
     elif text.strip():
         reader.read(text)
-        first = base_name(text.split(maxsplit=1)[0])
+        words = text.split()
+        first = base_name(words[0])
+        # What it puts behind it is not known, and a pattern may look at that.
+        reader.add(Run((*(Word(word) for word in words), Word(HOLE, SPLIT)), passes_on=True))
         if first in WRAPPERS or first in STARTERS:
             # The program puts words of its own behind it, and those may be a command.
             reader.doubt("a command that a program is given starts whatever follows it")
