@@ -789,8 +789,8 @@ def _find_obstacle(text: str) -> str:
     """Why a script is not even parsed."""
     if len(text) > MAX_CHARS:
         return f"it is longer than {MAX_CHARS} characters"
-    plain = text.isascii() and text.translate(_LINES).isprintable()
-    if not plain and _ODD.search(text):
+    usual = text.isascii() and text.translate(_LINES).isprintable()
+    if not usual and _ODD.search(text):
         return "it has odd characters in it"
     if len(text) > MAX_SIGNS:
         plain = _strip_quoted(text)
