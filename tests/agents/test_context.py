@@ -1,7 +1,7 @@
 """Where a context file may lie, and where nobody looks."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from remit.agents.context import MAX_FILES, find_context_files, find_places
@@ -54,6 +54,8 @@ def test_no_file_makes_anybody_look_at_thousands() -> None:
     assert len(find(required=f"[{', '.join(f'a{at}.md' for at in range(1_000))}]")) == MAX_FILES
 
 
+@example("./~", "")
+@example("./~/a", "b")
 @given(st.text("ab./~\\*: ", max_size=30), st.text("ab./", max_size=12))
 def test_no_place_is_outside(path: str, folder: str) -> None:
     for place in find_places(path, folder if not folder.startswith("/") else ""):

@@ -108,7 +108,7 @@ def find_places(path: str, folder: str) -> tuple[str, ...]:
         below.insert(
             len(below) if f"{below[0]}/".startswith(f"{normpath(folder)}/") else 0, normpath(join(folder, path))
         )
-    return tuple(dict.fromkeys(place for place in below if not climbs(place)))
+    return tuple(dict.fromkeys(place for place in below if not is_outside(place)))
 
 
 def is_absolute(path: str) -> bool:
