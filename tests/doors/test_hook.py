@@ -474,10 +474,10 @@ def test_a_pipe_that_is_closed_is_a_refusal(child: Child) -> None:
     ],
     ids=lambda change: json.dumps(change)[:60],
 )  # fmt: skip
-def test_whatever_stands_in_a_call_there_is_an_answer(child: Child, change: dict[str, Any]) -> None:
+def test_whatever_stands_in_a_call_there_is_an_answer(stage: Stage, change: dict[str, Any]) -> None:
     """Either it is refused, or the agent is entered."""
-    stage = child.stage
     stage.quick = True
+    child = stage.call("planner")
     before = len(stage.rows())
     answer = stage.send({**list_events(child)["agent"], **change})
     entered = len(stage.rows()) - before

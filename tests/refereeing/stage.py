@@ -7,10 +7,14 @@ whole answer, and the call happens.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,11 +65,22 @@ def git(folder: Path, *args: str) -> str:
 
 def make_workspace(root: Path, settings: str = "") -> Path:
     """A repository with a few agents."""
-    root.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(_make_template(), root, symlinks=True, dirs_exist_ok=True)
+    (root / "remit.toml").write_text(settings)
+    return root
+
+
+@cache
+def _make_template() -> Path:
+    """The repository that others are copies of: to copy is ten times as quick as to commit."""
+    folder = Path(tempfile.mkdtemp(prefix="remit-template-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    root = folder / "project"
+    root.mkdir()
     git(root, "init", "-q")
     git(root, "config", "user.name", "T")
     git(root, "config", "user.email", "t@localhost")
-    (root / "remit.toml").write_text(settings)
+    (root / "remit.toml").write_text("")
     (root / ".gitignore").write_text(".remit/\n")
     add_agent(root, "planner", "reviewer", "writer")
     add_agent(root, "reviewer", "writer", "planner")
