@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import re
 import sys
 import tempfile
@@ -23,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 from tests.policy.asking import ask
 from tests.policy.ordinary import list_ordinary
 from tests.policy.spellings import OPTIONS, SHAPES, STUBS, Spelling, list_spellings
+from torture.random_scripts import PROGRAM, find_started, make_script
 from torture.sandbox import Box, Ran, find_trouble
 from torture.stage import spread
 
@@ -75,6 +77,28 @@ def try_all(spellings: list[Spelling], box: Box, jobs: int) -> list[Told]:
         return list(pool.map(one, spellings))
 
 
+class Chances(NamedTuple):
+    """What came of random scripts."""
+
+    answers: Counter[str]
+    through: list[str]
+    """Those that were allowed, and started it."""
+
+
+def try_chances(count: int, seed: int, box: Box) -> Chances:
+    """Ask about so many random scripts, and run those that are allowed."""
+    chance = random.Random(seed)
+    answers: Counter[str] = Counter()
+    allowed = []
+    for _ in range(count):
+        script = make_script(chance)
+        answer = ask(script, deny=(PROGRAM,)).answer
+        answers[answer] += 1
+        if answer == "allow":
+            allowed.append(script)
+    return Chances(answers, find_started(box, allowed))
+
+
 def render_counts(told: list[Told]) -> str:
     """A line for each class, and all of them together."""
     kinds = dict.fromkeys(each.spelling.kind for each in told)
@@ -98,6 +122,8 @@ def main() -> int:
     parser.add_argument("--each", type=int, default=4, metavar="N", help="so many commands for each way (4)")
     parser.add_argument("--only", metavar="TEXT", help="those whose name has this text")
     parser.add_argument("--batch", type=int, default=0, metavar="N", help="those of one batch")
+    parser.add_argument("--random", type=int, default=100_000, metavar="N", help="so many random scripts (100,000)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="where chance begins (0)")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="so many boxes at once (2)")
     parser.add_argument("--json", action="store_true", help="the results as JSON")
     options = parser.parse_args()
@@ -113,18 +139,23 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="remit-bypasses-", ignore_cleanup_errors=True) as folder:
         box = Box(Path(folder), STUBS, MODULES)
         told = try_all(spread(chosen, options.most), box, options.jobs)
+        chances = try_chances(options.random, options.seed, box)
     allowed = [each for each in told if each.started and each.answer == "allow"]
     ordinary = Counter(ask(each.command, deny=each.deny).answer for each in list_ordinary())
     if options.json:
         rows = [each.spelling._asdict() | {"name": each.spelling.name} | each._asdict() for each in told]
-        print(json.dumps({"spellings": rows, "ordinary": ordinary}))
-        return 1 if allowed else 0
+        print(json.dumps({"spellings": rows, "ordinary": ordinary, "random": chances._asdict()}))
+        return 1 if allowed or chances.through else 0
     print(render_counts(told))
     for each in allowed:
         print(f"ALLOWED {each.spelling.name}")
+    for script in chances.through:
+        print(f"ALLOWED {script!r}")
+    answers = ", ".join(f"{number} {answer}" for answer, number in sorted(chances.answers.items()))
+    print(f"{options.random} random scripts: {answers}; {len(chances.through)} of those allowed start it")
     print(f"{ordinary.total()} ordinary commands: {ordinary['ask']} asked, {ordinary['deny']} denied")
     print(f"{len(told)} tried, {time.perf_counter() - began:.0f} s")
-    return 1 if allowed else 0
+    return 1 if allowed or chances.through else 0
 
 
 if __name__ == "__main__":

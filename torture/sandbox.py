@@ -99,7 +99,7 @@ class Box:
         finally:
             subprocess.run(["rm", "-rf", str(place)], check=True)
 
-    def start(self, place: Path, command: list[str]) -> str:
+    def start(self, place: Path, command: list[str], seconds: float = PATIENCE_SECONDS) -> str:
         """The command, in the box; what it prints."""
         environ = {"PATH": BOX_PATH, "HOME": BOX_HOME, "LANG": "C.UTF-8", "TERM": "dumb", "PYTHONPATH": "/python"}
         call = [
@@ -116,7 +116,7 @@ class Box:
         try:
             done = subprocess.run(
                 [*call, "--", *command], env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT, timeout=PATIENCE_SECONDS, check=False,
+                stderr=subprocess.STDOUT, timeout=seconds, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired as late:
             return (late.output or b"").decode(errors="replace") + "\n(too late)"

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from tests.policy.spellings_fifth import FIFTH, OWN_FIFTH
 from tests.policy.spellings_fourth import FOURTH, PATTERNS
 from tests.policy.spellings_second import OWN_SECOND, SECOND
+from tests.policy.spellings_seventh import SEVENTH
 from tests.policy.spellings_sixth import SIXTH
 from tests.policy.spellings_third import THIRD
 
@@ -2473,6 +2474,6 @@ wget -i x
 """,
 }
 
-WAYS = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH)
+WAYS = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH)
 OWN: tuple[dict[str, str], ...] = (OWN_FIRST, OWN_SECOND, {}, {}, OWN_FIFTH)
 """A batch in each place: what was written after a measurement stands apart, as it was not seen by anybody before."""
