@@ -39,41 +39,41 @@ $(echo @upper@ | tr A-Z a-z)
 """
 """Ways to write the program's name."""
 BEFORE = r"""
-x=1 
-x=1 y=2 
->out 
-2>/dev/null 
-</dev/null 
-command 
-exec 
-env 
-env x=1 
-env -u x 
-nice 
-nice -n 3 
-nohup 
-timeout 9 
-timeout -k 1 9 
-stdbuf -oL 
-setsid -w 
-ionice -c3 
-taskset -c 0 
-prlimit --core=0 
-flock out 
-time 
-! 
-setarch -R 
-chrt -o 0 
-fakeroot 
-strace -o out 
-unshare -r 
-/usr/bin/time 
-xargs -a notes.txt -n9 env true; 
-find . -maxdepth 0 -exec true \; ; 
-cd . && 
-true; 
-false || 
-true | 
+x=1
+x=1 y=2
+>out
+2>/dev/null
+</dev/null
+command
+exec
+env
+env x=1
+env -u x
+nice
+nice -n 3
+nohup
+timeout 9
+timeout -k 1 9
+stdbuf -oL
+setsid -w
+ionice -c3
+taskset -c 0
+prlimit --core=0
+flock out
+time
+!
+setarch -R
+chrt -o 0
+fakeroot
+strace -o out
+unshare -r
+/usr/bin/time
+xargs -a notes.txt -n9 env true;
+find . -maxdepth 0 -exec true \; ;
+cd . &&
+true;
+false ||
+true |
 """
 """What can stand before a command."""
 PLACES: tuple[Callable[[str], str], ...] = (
@@ -132,7 +132,7 @@ def mix(number: int) -> str:
     before = [line for line in BEFORE.split("\n") if line]
     script = chance.choice(words) + " @a@"
     for _ in range(chance.choice((0, 1, 1, 2))):
-        script = chance.choice(before) + script
+        script = f"{chance.choice(before)} {script}"
     for _ in range(chance.choice((1, 1, 2))):
         script = chance.choice(PLACES)(script)
     return chance.choice(SHELLS)(script)
