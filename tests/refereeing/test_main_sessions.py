@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from remit.delegate.ticket import mint
 from tests.refereeing.stage import Stage, add_agent
 
 
@@ -168,3 +169,27 @@ def test_an_agent_whose_call_never_came_back_is_not_kept_from_its_return(stage: 
     assert planner.stop(planner.report("plan.md")) == {}
     assert (lost.row.state, lost.row.ending) == ("settled", "orphaned")
     assert planner.hand_over(planner.report("plan.md"))["status"] == "completed"
+
+
+def test_a_person_who_talks_to_an_agent_in_a_terminal_may_start_others(stage: Stage) -> None:
+    """Who the person lets it call is theirs to say, so it is as if they called."""
+    stage.env["CLAUDE_CODE_ENTRYPOINT"] = "cli"
+    call = stage.event("PreToolUse", agent_type="planner", tool_name="Agent", tool_use_id="toolu_1")
+    answer = stage.send({**call, "tool_input": {"subagent_type": "writer", "prompt": "Go."}})
+    assert "<remit-delegation>" in answer["hookSpecificOutput"]["updatedInput"]["prompt"]
+    (row,) = stage.rows()
+    assert (row.agent, row.parent_id, row.depth) == ("writer", None, 1)
+    assert stage.send(stage.event("Stop", agent_type="planner", last_assistant_message="Hi.")) == {}
+    assert [row.state for row in stage.rows()] == ["settled"]  # its call never came back
+
+
+def test_an_agent_that_remit_has_started_as_a_whole_session_calls_by_its_ticket(stage: Stage) -> None:
+    ticket = mint(bytes(range(32)))
+    above = stage.call("planner")
+    stage.change("UPDATE delegations SET ticket = ?, owner = 'broker'", ticket.hash)
+    stage.change("DELETE FROM refereed")
+    call = stage.event("PreToolUse", agent_type="planner", tool_name="Agent", tool_use_id="toolu_9")
+    given = {"subagent_type": "writer", "prompt": "Go."}
+    answer = stage.send({**call, "tool_input": given}, {"REMIT_TICKET": ticket.token})
+    assert "depth 2 of 3" in answer["hookSpecificOutput"]["updatedInput"]["prompt"]
+    assert stage.rows()[-1].parent_id == above.session_id

@@ -217,7 +217,7 @@ def _find_calling(wish: _Wish, home: Home, environ: Mapping[str, str], now_ms: i
         earlier = find_by_session(home.ledger.db, wish.resume_of)
         above = None if earlier is None else earlier.parent_id
         return None if above is None else describe_session(home, above, now_ms=now_ms)
-    if wish.agent_id == MAIN or event.is_own:
+    if wish.agent_id == MAIN or event.is_own or (not event.agent_id and is_attended(environ)):
         return find_caller(home, environ, now_ms=now_ms)
     if wish.agent_id:  # adopted: who called it is not known, so it is at least one below whoever began
         main = find_by_agent(home.ledger.db, event.session, MAIN)
