@@ -291,10 +291,10 @@ def _take_perl(reader: Reader, words: list[Word], stdin: Stdin | None) -> None: 
             return
         elif text in ("-v", "-V", "-h"):
             return
-    for word in codes:
-        # A file's name with a pipe in it is a command to Perl.
-        if not word.is_sure or not is_harmless_perl(word.text) or any("|" in each.text for each in words[at:]):
-            _doubt_code(reader, " ".join(each.text for each in words))
+    # A file's name with a pipe in it is a command to Perl.
+    piped = any("|" in each.text for each in words[at:])
+    if codes and (piped or not all(word.is_sure and is_harmless_perl(word.text) for word in codes)):
+        _doubt_code(reader, " ".join(each.text for each in words))
     if not codes and at < len(words) and words[at].text != "-":
         _run_file(reader, words[at], stdin, "perl", words[at + 1 :])
     elif not codes:

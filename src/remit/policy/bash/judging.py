@@ -6,6 +6,7 @@ too, and what cannot be told is asked about where a rule could have said somethi
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from remit.policy import paths
@@ -88,10 +89,11 @@ def _check_named(run: Run, ground: Ground) -> Decision:
     """A protected place in the words of a program that is not known only to read."""
     if commands.find_family(commands.base_name(run.words[0].text)) in HARMLESS:
         return ALLOWED
-    for word in run.words[1:]:
-        place = _find_named(word.text, ground)
-        if place:
-            return _say_named(word.text, place)
+    if _find_named("\n".join(word.text for word in run.words[1:]), ground):
+        for word in run.words[1:]:
+            place = _find_named(word.text, ground)
+            if place:
+                return _say_named(word.text, place)
     return ALLOWED
 
 
@@ -103,9 +105,8 @@ def _say_named(text: str, place: str) -> Decision:
 
 def _find_named(text: str, ground: Ground) -> str:
     """The protected place that a text names; "" where it names none."""
-    for pattern in ground.protected:
-        start = pattern.partition("*")[0].removeprefix("~/")
-        at = text.find(start) if start.strip("./") else -1
+    for pattern, start in _list_starts(tuple(ground.protected)):
+        at = text.find(start)
         while at >= 0:
             end = text[at + len(start) : at + len(start) + 1]
             whole = "*" in pattern or not (end.isalnum() or end in "._-")
@@ -113,6 +114,13 @@ def _find_named(text: str, ground: Ground) -> str:
                 return pattern
             at = text.find(start, at + 1)
     return ""
+
+
+@lru_cache(maxsize=8)
+def _list_starts(patterns: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Patterns, and the part of each that a text must have in it to name what it means."""
+    starts = ((pattern, pattern.partition("*")[0].removeprefix("~/")) for pattern in patterns)
+    return tuple((pattern, start) for pattern, start in starts if start.strip("./"))
 
 
 HARMLESS = (names.READERS - {"python", "node"}) | names.CLEAR | frozenset(names.WRAPPERS) | frozenset(files.WRITERS)

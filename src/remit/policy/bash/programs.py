@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from remit.policy.bash.reading import Reader, Stdin
 
+MAX_FOLDERS = 20
 NOT_WRITTEN_OUT = "the name of a program is not written out"
 
 
@@ -636,8 +637,9 @@ def _check_path(reader: Reader, text: str) -> None:
     """Where programs are looked for: folders that are named are as good as programs that are."""
     reader.own_path = True
     for part in text.split(":")[:20]:
-        if HOLE not in part and part:
-            reader.folders += [posixpath.join(cwd, part) for cwd in reader.cwds or ("",)]
+        if HOLE not in part and part and len(reader.folders) < MAX_FOLDERS:
+            found = [posixpath.join(cwd, part) for cwd in reader.cwds or ("",)]
+            reader.folders += [folder for folder in found if folder not in reader.folders]
         if HOLE in part and part != HOLE:
             reader.doubt("where programs are looked for is not written out")
     if text.startswith((".", ":")) or "::" in text:

@@ -25,6 +25,7 @@ from remit.policy.bash.words import (
     read_double,
     read_plain,
 )
+from remit.policy.paths import MAX_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -39,7 +40,7 @@ MAX_NODES = 24_000
 MAX_DEPTH = 60
 """So deep may commands stand in each other; people write three or four."""
 MAX_ACTS = 6_000
-MAX_WORDS = 12_000
+MAX_WORDS = 6_000
 """So many words may all commands together have."""
 MAX_SIGNS = 2_000
 """So many signs of the shell's own may stand in a script: where they make no sense, a parser tries them in all ways."""
@@ -447,7 +448,7 @@ class Reader:
             whole = not _is_name_byte(before) and not _is_name_byte(after)
             used = before == b"$" or (before == b"{" and source[at - 2 : at - 1] == b"$" and after == b"}")
             count += whole and not used
-            at = source.find(name.encode(), end)
+            at = source.find(name.encode(), end) if count < 2 else -1  # noqa: PLR2004 - more than once
         return count == 1
 
     def spoil(self, words: Iterable[Word]) -> None:
@@ -713,6 +714,9 @@ class Reader:
         if path is None or not path.is_sure or self.cwds is None:
             self.cwds, self.entered = None, 0
             return
+        if any(len(cwd) > MAX_PATH for cwd in self.cwds):
+            self.cwds, self.entered = None, 0
+            return
         places = [posixpath.normpath(posixpath.join(cwd, path.text)) for cwd in self.cwds]
         self.entered = len(dict.fromkeys(places))
         self.cwds = tuple(dict.fromkeys([*places, *self.cwds]))[:4]
@@ -805,14 +809,19 @@ _SIGNS = "|&;(){}[]<>$`!=\"'*?~#\\"
 
 def _strip_quoted(text: str) -> str:
     """A script without what is surely plain text: here-documents between quoted words, and single quotes."""
-    lines, kept, ending = text.split("\n"), [], ""
-    for line in lines:
+    kept: list[str] = []
+    inside: list[str] = []
+    ending = ""
+    for line in text.split("\n"):
         if ending:
-            ending = "" if line.lstrip("\t") == ending else ending
+            inside.append(line)
+            if line.lstrip("\t") == ending:
+                ending, inside = "", []
             continue
         found = _HEREDOC.search(line)
         ending = found[1] if found else ""
         kept.append(line)
+    kept += inside
     return "".join("\n".join(kept).split("'")[::2])
 
 
