@@ -74,6 +74,11 @@ def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
     agent = roster.resolve(event.target or _USUAL[event.harness])
     entry = roster.find(agent, event.harness)
     held = roster.is_held(agent, event.harness)
+    if held and _is_elsewhere(event, home.root):
+        return answers.deny(
+            f"what '{agent}' makes is looked for in this folder, so it has to work here: ask for it without isolation "
+            f"and in this folder, or run `remit run {agent} --isolate worktree`"
+        )
     wish = _Wish(event, agent, event.tool_input[event.prompt_key], entry or _get_unknown(agent), held)
     try:
         entered = _enter(wish, roster, home, environ)
@@ -86,6 +91,16 @@ def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
     told = f"{wish.prompt.rstrip()}\n\n{render_terms(assignment)}"
     keep_texts(home, row.session_id, {"prompt": told.encode("utf-8", "surrogatepass")}, durable=False)
     return answers.rewrite({**event.tool_input, event.prompt_key: told})
+
+
+def _is_elsewhere(event: Event, root: str) -> bool:
+    """Whether a harness is to let an agent work in another tree, or on another machine."""
+    folder = event.tool_input.get("cwd")
+    if isinstance(folder, str) and folder:
+        whole = folder if folder.startswith("/") else f"{event.cwd}/{folder}"
+        if os.path.realpath(whole) != os.path.realpath(root):
+            return True
+    return event.tool_input.get("isolation") not in (None, "")
 
 
 def admit_main(event: Event, home: Home, environ: Mapping[str, str]) -> answers.Answer:
