@@ -48,7 +48,7 @@ cover: setup ## all tests, with at least 90 % of the lines of floors 0 to 2 cove
 	@$(BIN)/pytest -n $(JOBS) --cov --cov-report=
 	@$(BIN)/coverage report --include='$(COVERED)' --fail-under=90
 
-bench: .venv-bench/.ready ## measure accuracy and speed against other libraries, linters, engines and bare loops
+bench: setup .venv-bench/.ready ## measure accuracy and speed against other libraries, linters, engines and bare loops
 	@PYTHONPATH=src .venv-bench/bin/python bench/contract.py
 	@PYTHONPATH=src .venv-bench/bin/python bench/lint.py
 	@.venv-bench/bin/python bench/workspace.py

@@ -1,7 +1,10 @@
 """Configuration: what a workspace may set, and a clear sentence for everything else."""
 
+from pathlib import Path
+
 import pytest
 
+from remit.app.settings import load_settings
 from remit.config import LintSettings, Settings, parse_settings
 from remit.errors import ConfigError
 
@@ -163,3 +166,11 @@ def test_the_settings_of_the_workspace_are_read() -> None:
     assert settings.tasks.commands == {"show": "cleo show {id}"}
     assert settings.manifest.path == "out/M.jsonl"
     assert (settings.retention.days, settings.retention.megabytes) == (7, 1024)
+
+
+def test_what_holds_agents_stands_in_a_file_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.remit.referee]\nenforce = "none"\n')
+    with pytest.raises(ConfigError, match="decides what agents may do"):
+        load_settings(tmp_path)
+    (tmp_path / "remit.toml").write_text('[referee]\nenforce = "none"\n')
+    assert load_settings(tmp_path).delegation.referee.enforce == "none"

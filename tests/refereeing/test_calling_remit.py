@@ -42,3 +42,17 @@ def test_through_the_server_it_says_who_it_is(child: Child) -> None:
     assert f'"caller": "{child.session_id}"' in reason
     assert child.use("mcp__remit__delegate", agent="planner", prompt="Do it.", caller=child.session_id) == {}
     assert say(child.use("mcp__plugin_remit_remit__cancel", session_id="sess_1_abcdef")) == "deny"
+
+
+@pytest.mark.parametrize("path", ["agents/x.md", "lib/.claude/agents/x.md", "team/agents/deep/y.md", "remit.toml"])
+def test_no_agent_writes_what_decides_over_agents(child: Child, path: str) -> None:
+    assert say(child.use("Write", file_path=str(child.stage.root / path), content="x")) == "deny"
+    assert say(child.use("Bash", command=f"sed -i s/deny/allow/ {path}")) == "deny"
+
+
+def test_a_project_file_is_settings_where_they_stand_in_it(child: Child) -> None:
+    file = child.stage.root / "pyproject.toml"
+    file.write_text('[project]\nname = "x"\n')
+    assert child.use("Write", file_path=str(file), content="x") == {}
+    file.write_text('[tool.remit.delegate]\nrunner = "claude"\n')
+    assert say(child.use("Write", file_path=str(file), content="x")) == "deny"

@@ -66,6 +66,9 @@ def load_settings(root: str | Path) -> Settings:
                 settings = parse_settings(load_bytes(file).decode("utf-8", "replace"), table=table)
             except ConfigError as error:
                 raise ConfigError(f"{file}: {error.message}", hint=error.hint) from error
+            if name != "remit.toml" and settings.delegation.referee != Settings().delegation.referee:
+                hint = "put it into remit.toml, which no agent writes to"
+                raise ConfigError(f"{file} has [tool.remit.referee], which decides what agents may do", hint=hint)
             if name == "remit.toml" or settings != Settings():
                 return settings
     return Settings()

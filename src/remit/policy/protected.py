@@ -10,9 +10,16 @@ PROTECTED = (
     # Remit's own
     "remit.toml",
     ".remit/**",
+    # agent files, wherever they are looked for
+    "**/agents/**/*.md",
+    "**/.claude/agents/**",
+    "**/.claude/commands/**",
+    "**/.opencode/agent/**",
+    "**/.opencode/agents/**",
+    "**/.opencode/command/**",
+    "**/.opencode/commands/**",
+    "**/.codex/agents/**",
     # Claude Code's
-    ".claude/agents/**",
-    ".claude/commands/**",
     ".claude/hooks/**",
     ".claude/skills/**",
     ".claude/plugins/**",
@@ -20,10 +27,6 @@ PROTECTED = (
     ".claude-plugin/**",
     ".mcp.json",
     # opencode's
-    ".opencode/agent/**",
-    ".opencode/agents/**",
-    ".opencode/command/**",
-    ".opencode/commands/**",
     ".opencode/plugin/**",
     ".opencode/plugins/**",
     ".opencode/tool/**",

@@ -15,6 +15,7 @@ from remit.delegate.referee.tools import WRITING, find_written, get_operation, l
 from remit.delegate.referee.who import MAIN
 from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
 from remit.quick_json import parse_json
+from remit.workspace.beginnings import load_beginning
 from remit.workspace.ledger.refereed import note_use
 
 if TYPE_CHECKING:
@@ -133,7 +134,13 @@ def _read(layer: dict[str, Any]) -> Permissions:
 
 def _find_ground(event: Event, root: str, environ: Mapping[str, str]) -> Ground:
     home = environ.get("HOME", "") or os.path.expanduser("~")
-    return Ground(root, event.cwd or root, home, os.path.realpath, PROTECTED)
+    return Ground(root, event.cwd or root, home, os.path.realpath, list_protected(root))
+
+
+def list_protected(root: str) -> tuple[str, ...]:
+    """The places that no agent writes to; a project file is one where Remit's settings stand in it."""
+    is_settings = "[tool.remit" in load_beginning(f"{root}/pyproject.toml")
+    return (*PROTECTED, "pyproject.toml") if is_settings else PROTECTED
 
 
 def _tell(decision: Decision, event: Event, db: Connection) -> answers.Answer:
