@@ -61,6 +61,8 @@ def load_imports(package: Path) -> list[Import]:
     imports = []
     for name, file in found.items():
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), filename=str(file))):
+            if not isinstance(node, ast.Import | ast.ImportFrom | ast.Call):  # most are none of these
+                continue
             for target in targets(node, parent=name if file.stem == "__init__" else name.rpartition(".")[0]):
                 # `from package import thing`: the thing may be a module of its own, or a name in the package
                 known = target if target in found else target.rpartition(".")[0]
@@ -253,18 +255,26 @@ def find_writes(name: str, tree: ast.AST) -> Iterator[str]:
                 yield f"{name}:{function.lineno} calls {function.attr}"
 
 
+def may_write(text: str) -> bool:
+    """Whether a closer look can find anything: a word of those that it looks for stands there."""
+    words = ("open(", *(f"os.{name}" for name in CHANGES), *(f".{name}" for name in PATH_CHANGES), *STORAGE)
+    return any(word in text for word in words)
+
+
 def test_only_the_workspace_touches_files_databases_and_programs() -> None:
     found = [
         where
         for name, file in modules(PACKAGE)
         if not any(name == room or name.startswith(f"{room}.") for room in WRITERS)
-        for where in find_writes(name, ast.parse(file.read_text("utf-8")))
+        if may_write(text := file.read_text("utf-8"))
+        for where in find_writes(name, ast.parse(text))
     ]
     assert not found
 
 
 def test_a_write_elsewhere_is_caught() -> None:
     text = "import os, sqlite3\nopen('a')\nos.replace('a', 'b')\npath.write_text('x')\n'a'.replace('b', 'c')\n"
+    assert all(map(may_write, text.splitlines()[:4]))
     found = [where.partition(" ")[2] for where in find_writes("m", ast.parse(text))]
     assert sorted(found) == ["calls replace", "calls write_text", "imports sqlite3", "opens a file"]
 
@@ -273,7 +283,7 @@ def test_a_write_elsewhere_is_caught() -> None:
 
 
 def test_every_module_says_what_it_owns() -> None:
-    mute = [name for name, file in modules(PACKAGE) if not ast.get_docstring(ast.parse(file.read_text("utf-8")))]
+    mute = [name for name, file in modules(PACKAGE) if not re.match(r'r?"""\w', file.read_text("utf-8"))]
     assert not mute, f"these modules have no docstring: {mute}"
 
 
