@@ -28,6 +28,7 @@ def test_the_schemas_are_schemas(tool: str) -> None:
     Draft202012Validator.check_schema(BY_NAME[tool].gives)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(data=st.data())
 def test_what_fits_is_what_json_schema_says_fits(data: st.DataObject) -> None:

@@ -282,6 +282,7 @@ def test_comments_stay_where_the_harness_allows_them(home: Home) -> None:
     assert file.read_text() == text.replace("// servers", "// my servers")
 
 
+@pytest.mark.slow
 def test_a_file_full_of_entries_is_cleared_at_once(home: Home) -> None:
     entry = {"hooks": [{"type": "command", "command": "remit hook"}]}
     file = put(home, json.dumps({"hooks": {"Stop": [entry] * 10_000}}))

@@ -87,6 +87,7 @@ def test_where_nothing_is_installed_it_says_how(place: Inside) -> None:
     assert list(place.folder.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["claude", "codex", "opencode"])
 def test_without_the_harness_only_the_half_is_proved(noting: Inside, name: str) -> None:
     code, probed = check(noting, name)
@@ -124,6 +125,7 @@ def test_a_harness_that_lies_in_the_workspace_is_not_started(noting: Inside, mon
     assert not (noting.folder / "started").exists()
 
 
+@pytest.mark.slow
 def test_a_harness_that_calls_them_all_is_proved(noting: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OWN_KEY", "secret")
     put_harness()
@@ -136,6 +138,7 @@ def test_a_harness_that_calls_them_all_is_proved(noting: Inside, monkeypatch: py
     assert sorted(noting.folder.rglob("*")) == before, "nothing of it lands in the workspace"
 
 
+@pytest.mark.slow
 def test_an_event_that_is_not_heard_is_named(noting: Inside) -> None:
     put_harness(skipped=("SubagentStop",))
     code, probed = check(noting)
@@ -145,6 +148,7 @@ def test_an_event_that_is_not_heard_is_named(noting: Inside) -> None:
     assert "✗ 1 event of 9 not heard" in noting("init", "--harness", "claude", "--check").text
 
 
+@pytest.mark.slow
 def test_hooks_that_are_called_twice_are_told(noting: Inside) -> None:
     put_harness(times=2)
     _, probed = check(noting)
@@ -153,6 +157,7 @@ def test_hooks_that_are_called_twice_are_told(noting: Inside) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_hooks_that_the_person_has_switched_off_are_told(noting: Inside) -> None:
     put_harness()
     folder = Path(os.environ["HOME"], ".claude")
