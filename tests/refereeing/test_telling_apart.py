@@ -235,3 +235,57 @@ def test_whoever_is_over_and_was_not_let_in_again_gets_no_tools(stage: Stage, ro
     said = writer.use("Read", file_path=str(root / "old.md"))["hookSpecificOutput"]
     assert said["permissionDecision"] == "deny"
     assert [row.state for row in stage.rows()] == ["settled", "settled"]
+
+
+# --- agents whose call nobody has seen -------------------------------------------------------------------------------
+
+
+def make_stranger(stage: Stage, agent: str = "writer", number: int = 1) -> Child:
+    """An agent that was started otherwise than by a call: by a skill, a script of the harness, or before the hooks."""
+    stranger = Child(stage, agent, f"toolu_unseen{number}", f"a-unseen{number}", "Go.", None, {})
+    stranger.keep_note()
+    return stranger
+
+
+def test_an_agent_that_no_call_has_started_is_told_its_contract_and_held(stage: Stage) -> None:
+    stranger = make_stranger(stage)
+    told = stage.send(stranger.event("SubagentStart"))["hookSpecificOutput"]["additionalContext"]
+    (row,) = stage.rows()
+    assert row.session_id in told
+    assert (row.agent, row.depth, row.state) == ("writer", 1, "running")
+    stranger.write("one.md")
+    assert stranger.stop("Done.")["decision"] == "block"
+    assert stranger.stop("Done.")["decision"] == "block"
+    assert stranger.stop("Done.") == {}
+    assert (stage.rows()[0].state, stage.rows()[0].status) == ("settled", "failed")
+
+
+def test_one_that_is_seen_first_when_it_stops_is_held_too(stage: Stage, root: Path) -> None:
+    (root / "one.md").write_text("# Whoever wrote it\n")
+    stranger = make_stranger(stage)
+    said = stranger.stop("Done.")
+    assert said["decision"] == "block"
+    (row,) = stage.rows()
+    assert row.session_id in said["reason"]
+    report = {
+        "status": "completed", "summary": "Looked at it. Wrote it down.", "errors": [],
+        "artifacts": [{"type": "report", "path": "one.md", "summary": "What was found."}],
+        "metadata": {"session_id": row.session_id, "agent_type": "writer", "delegation_depth": 1,
+                     "delegation_path": ["orchestrator", "writer"], "duration_seconds": 1},
+    }  # fmt: skip
+    assert stranger.stop(json.dumps(report))["decision"] == "block"  # the file was there before it was seen
+    assert stranger.stop(json.dumps(report)) == {}
+    assert stage.rows()[0].outcome == "fabricated"
+
+
+def test_what_is_only_looked_on_goes_on_unseen(stage: Stage) -> None:
+    stranger = make_stranger(stage, "Explore")
+    assert stage.send(stranger.event("SubagentStart")) == {}
+    assert stranger.stop("Whatever.") == {}
+    assert [(row.state, row.status) for row in stage.rows()] == [("settled", None)]
+
+
+def test_a_stranger_starts_others_as_one_that_is_at_work(stage: Stage) -> None:
+    stranger = make_stranger(stage, "planner")
+    stage.send(stranger.event("SubagentStart"))
+    assert stage.call("writer", by=stranger).row.depth == 2
