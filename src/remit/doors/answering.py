@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 32 * 1024 * 1024
 _SIGNS = ("remit.toml", ".remit")
+_AGENTS = (".claude/agents", ".opencode/agent", ".opencode/agents", ".codex/agents")
 _SECONDS = {"PreToolUse": 12, "PostToolUse": 45, "SubagentStop": 45, "Stop": 45}
 _SLOW_SECONDS = 45
 """To look at a large tree, or to settle, takes its time."""
@@ -172,27 +173,38 @@ def _note_probe(event: Event, root: str, word: str) -> None:
 
 
 def find_root(event: Event, environ: Mapping[str, str]) -> str:
-    """The workspace that an event belongs to; empty where it is none."""
+    """The workspace that an event belongs to: as elsewhere, or a project with agents; empty where it is none.
+
+    A checkout has its agents' files and not what Remit keeps. A home folder has agents, too, and is no project.
+    """
     named = environ.get("REMIT_ROOT", "")
     if named:
         return os.path.abspath(named)
+    project = ""
     for start in (environ.get("CLAUDE_PROJECT_DIR", ""), event.cwd):
-        folder = os.path.abspath(start) if start else ""
+        folder = here = os.path.abspath(start) if start else ""
         while folder:
-            if any(os.path.exists(f"{folder}/{sign}") for sign in _SIGNS):
+            if _has(folder, _SIGNS):
                 return folder
             if os.path.isfile(f"{folder}/.git"):  # a worktree: what counts is in the main checkout
                 return _find_main(folder)
+            is_whole = folder == here or os.path.isdir(f"{folder}/.git")
+            if not project and is_whole and folder != environ.get("HOME") and _has(folder, _AGENTS):
+                project = folder
             above = os.path.dirname(folder)
             folder = "" if above == folder else above
-    return ""
+    return project
+
+
+def _has(folder: str, names: tuple[str, ...]) -> bool:
+    return any(os.path.exists(f"{folder}/{name}") for name in names)
 
 
 def _find_main(folder: str) -> str:
     from remit.app.settings import find_workspace
 
     root = find_workspace(folder)
-    return root if any(os.path.exists(f"{root}/{sign}") for sign in _SIGNS) else ""
+    return root if _has(root, (*_SIGNS, *_AGENTS)) else ""
 
 
 def _is_person(event: Event, environ: Mapping[str, str]) -> bool:
