@@ -26,6 +26,7 @@ from remit.workspace import sessions
 from remit.workspace.brokers import Presence, clear_departed, is_present
 from remit.workspace.ledger.delegations import advance, count_attempts, list_delegations, load_delegation
 from remit.workspace.ledger.events import add_event, load_last_event, read_clock_ms
+from remit.workspace.ledger.refereed import GRACE_MS
 from remit.workspace.ledger.refereed import OWNER as REFEREE
 from remit.workspace.ledger.slots import Slots, claim, set_deadline, set_ticket
 from remit.workspace.ledger.texts import keep_texts
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
 NO_LIMITS = Slots()
 _BUSY_TRIES, _BUSY_PAUSE_S = 10, 1.0
 _ENDING_S = 0.02
-_GRACE_MS = 10 * 60 * 1000
-"""So long after its deadline an agent of a harness is thought to be lost: the harness itself has no deadlines."""
 
 
 class Broker:
@@ -333,7 +332,7 @@ class Broker:
         """Whether nothing more is heard of it: a harness tells of a refereed one, until it is judged or long late."""
         if row.owner != REFEREE or row.state == "settling":
             return True
-        return read_clock_ms() > (row.deadline_ms or 0) + _GRACE_MS
+        return read_clock_ms() > (row.deadline_ms or 0) + GRACE_MS
 
     def recover_soon(self) -> list[asyncio.Task[Envelope]]:
         """Drive what others have left, beside whatever is being done."""

@@ -13,7 +13,9 @@ from remit.config.delegation import LimitSettings
 from remit.errors import RemitError
 from remit.workspace.ledger.delegations import list_delegations, load_delegation
 from remit.workspace.ledger.events import load_events
+from remit.workspace.ledger.refereed import GRACE_MS, OWNER, load_last_use
 from remit.workspace.ledger.slots import Slots, list_holders, list_waiting
+from remit.workspace.secrets import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -121,7 +123,27 @@ class Following:
                     heard = heard._replace(idle_s=int(told.get("seconds") or 0))
             heard = heard._replace(number=events[-1].number)
         self._heard[row.session_id] = heard
-        return heard
+        used = hear_harness(self.home, row)
+        return heard if used is None else heard._replace(said=used[0], heard_ms=used[1])
+
+
+def is_in_harness(row: Delegation, now_ms: int) -> bool:
+    """Whether a harness has started the agent of a delegation and is to tell of its end; not once it is long late."""
+    return row.owner == OWNER and row.state != "settled" and now_ms <= (row.deadline_ms or 0) + GRACE_MS
+
+
+def hear_harness(home: Home, row: Delegation) -> tuple[str, int] | None:
+    """The tool that an agent of a harness used last, and when; None for others, and for one that has used none."""
+    if row.owner != OWNER or row.state == "settled":
+        return None
+    with home.ledger.reading() as db:
+        used = load_last_use(db, row.session_id)
+    return None if used is None else (name_use(used[0], used[1]), used[2])
+
+
+def name_use(tool: str, path: str | None) -> str:
+    """A tool and the file that it was used on."""
+    return redact(f"{tool} {path}" if path else tool)
 
 
 def arrange(rows: list[Delegation], first: str) -> Iterator[tuple[Delegation, int]]:

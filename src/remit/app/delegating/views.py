@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from remit.app.delegating.following import Room, Seen, arrange
+from remit.app.delegating.following import Room, Seen, arrange, hear_harness, is_in_harness
 from remit.app.settings import find_workspace
 from remit.delegate.report import load_report
 from remit.delegate.terms import read_terms
@@ -22,6 +22,7 @@ from remit.workspace.brokers import find_process, is_present
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import find_sessions, list_attempts, list_delegations, load_delegation
 from remit.workspace.ledger.events import load_last_event, read_clock_ms
+from remit.workspace.ledger.refereed import OWNER
 from remit.workspace.ledger.steps import list_steps
 from remit.workspace.ledger.texts import list_texts, load_text
 from remit.workspace.secrets import MARK, redact
@@ -52,13 +53,15 @@ class Standing(NamedTuple):
 
     seen: Seen
     is_driven: bool = False
-    """Whether its broker lives."""
+    """Whether its broker lives, or the harness that started its agent is to tell of its end."""
     driver_pid: int | None = None
     is_alive: bool = False
-    """Whether anything of its agent is alive."""
+    """Whether anything is alive that Remit has started for its agent."""
     waits_for: tuple[str, ...] = ()
     """The agents that it handed work to and waits for."""
     now_ms: int = 0
+    harness: str = ""
+    """The harness whose own agent it is; empty where Remit has started it, or nothing is heard of it any more."""
 
     @property
     def row(self) -> Delegation:
@@ -79,6 +82,11 @@ class Standing(NamedTuple):
     def is_abandoned(self) -> bool:
         """Whether it is not over and nobody drives it."""
         return self.is_open and not self.is_driven
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its harness should have told of its end long ago."""
+        return self.is_abandoned and self.row.owner == OWNER
 
     @property
     def word(self) -> str:
@@ -189,11 +197,12 @@ def _stand(
 ) -> Standing:
     if row.state == "settled":
         return Standing(Seen(row, 0, tokens=row.tokens, cost_usd=row.cost_usd), now_ms=now_ms)
-    is_driven = present.get(row.owner, False)
-    pid = find_process(home, row.owner) if is_driven else None
+    harness = row.runner if is_in_harness(row, now_ms) else ""
+    is_driven = bool(harness) or present.get(row.owner, False)
+    pid = find_process(home, row.owner) if is_driven and not harness else None
     waits = _list_awaited(home, row.session_id) if row.state == "running" else ()
     folder = living.get(row.session_id)
-    return Standing(_hear(home, row, folder, now_ms), is_driven, pid, folder is not None, waits, now_ms)
+    return Standing(_hear(home, row, folder, now_ms), is_driven, pid, folder is not None, waits, now_ms, harness)
 
 
 def _hear(home: Home, row: Delegation, folder: str | None, now_ms: int) -> Seen:
@@ -201,12 +210,14 @@ def _hear(home: Home, row: Delegation, folder: str | None, now_ms: int) -> Seen:
     told = load_last_event(home.ledger, row.session_id, "progress")
     details: dict[str, Any] = {} if told is None else told.details
     printed_ms = None if folder is None else sessions.find_heard_ms(folder)
-    times = [each for each in (printed_ms, None if told is None else told.at_ms) if each is not None]
+    used = hear_harness(home, row)
+    said, used_ms = (str(details.get("said") or ""), None) if used is None else used
+    times = [each for each in (printed_ms, used_ms, None if told is None else told.at_ms) if each is not None]
     heard_ms = max(times, default=None)
     since_ms = max(heard_ms or 0, row.started_ms or 0)
     idle_s = (now_ms - since_ms) // 1000 if row.state == "running" else 0
     return Seen(
-        row, 0, redact(str(details.get("said") or "")), heard_ms,
+        row, 0, redact(said), heard_ms,
         idle_s if idle_s > read_terms(row.details).idle_s else 0,
         details.get("tokens") if row.tokens is None else row.tokens,
         details.get("cost_usd") if row.cost_usd is None else row.cost_usd,

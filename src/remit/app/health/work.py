@@ -67,17 +67,29 @@ def _find_hangs(standings: Iterable[Standing]) -> Iterator[Check]:
         if row.state != "running" or row.started_ms is None or row.deadline_ms is None:
             continue
         left_ms, all_ms = row.deadline_ms - each.now_ms, row.deadline_ms - row.started_ms
-        end = f"remit cancel {row.session_id}" if each.is_driven else f"remit wait {row.session_id}"
         if left_ms < -_LATE_MS:
-            yield Check("hangs", "problem", f"{name} is past its time by {_tell(-left_ms / 1000)}", f"end it: {end}")
+            yield Check(
+                "hangs",
+                "problem",
+                f"{name} is past its time by {_tell(-left_ms / 1000)}",
+                _tell_end(each, is_late=True),
+            )
         elif each.seen.idle_s:
             told = f"nothing was heard of {name} for {_tell(each.seen.idle_s)}, and {_tell(left_ms / 1000)} are left"
-            see = f"see what it does: remit logs -f {row.session_id}; end it: remit cancel {row.session_id}"
+            see = f"see what it does: remit logs -f {row.session_id}; {_tell_end(each)}"
             yield Check("hangs", "warning", told, see)
         elif left_ms < _NEAR_SHARE * all_ms:
             told = f"{name} has {_tell(left_ms / 1000)} left of {_tell(all_ms / 1000)}"
             hint = f"what it has then is a partial; go on with remit resume {row.session_id} --timeout TIME"
-            yield Check("hangs", "warning", told, hint)
+            late = "it gets no tools after that, and is to hand back what it has"
+            yield Check("hangs", "warning", told, late if each.harness else hint)
+
+
+def _tell_end(each: Standing, *, is_late: bool = False) -> str:
+    """How an agent is ended; one that is late and that nobody drives ends as soon as somebody does."""
+    if each.harness:
+        return f"end it in {each.harness}, where it runs; remit cancel {each.row.session_id} takes its tools away"
+    return f"end it: remit {'wait' if is_late and not each.is_driven else 'cancel'} {each.row.session_id}"
 
 
 def _find_abandoned(home: Home, standings: Iterable[Standing]) -> Iterator[Check]:
@@ -86,7 +98,10 @@ def _find_abandoned(home: Home, standings: Iterable[Standing]) -> Iterator[Check
 
     known = {each.row.session_id for each in standings}
     for each in standings:
-        if each.is_abandoned:
+        if each.is_lost:
+            told = f"{each.row.runner} has told nothing of the end of {each.row.agent} ({each.row.session_id})"
+            yield Check("abandoned", "warning", told, f"settle it: remit wait {each.row.session_id}")
+        elif each.is_abandoned:
             agent = ", and its agent is alive" if each.is_alive else ""
             told = f"nobody drives {each.row.agent} ({each.row.session_id}){agent}"
             yield Check("abandoned", "warning", told, f"take it over: remit wait {each.row.session_id}")

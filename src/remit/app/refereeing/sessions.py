@@ -14,7 +14,7 @@ from remit.delegate.terms import read_terms
 from remit.errors import RemitError
 from remit.workspace.ledger.delegations import list_delegations, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
-from remit.workspace.ledger.refereed import list_open
+from remit.workspace.ledger.refereed import GRACE_MS, list_open
 
 if TYPE_CHECKING:
     from remit.delegate.referee.events import Event
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 3
 _MOST = 1000
-_GRACE_MS = 10 * 60 * 1000
 _ANEW = ("startup", "resume")
 """How a session begins whose process is a new one: nobody of the old one lives."""
 
@@ -56,7 +55,7 @@ def _recover(home: Home) -> None:
         with suppress(RemitError):
             if row.state == "settling":
                 settle(home, row)
-            elif now_ms > (row.deadline_ms or 0) + _GRACE_MS:
+            elif now_ms > (row.deadline_ms or 0) + GRACE_MS:
                 lose(home, row, "nothing was heard of it by its deadline")
 
 

@@ -98,6 +98,8 @@ def name_driver(each: Standing) -> str:
         return ""
     if not each.is_driven:
         return "nobody"
+    if each.harness:
+        return escape(each.harness)
     return f"process {each.driver_pid}" if each.driver_pid is not None else "a process"
 
 
@@ -107,7 +109,9 @@ def list_warnings(each: Standing) -> list[str]:
 
     session = escape(each.row.session_id)
     told = []
-    if each.is_abandoned:
+    if each.is_lost:
+        told.append(f"its harness has told nothing of its end, which is long due: remit wait {session} settles it")
+    elif each.is_abandoned:
         agent = "its agent is alive" if each.is_alive else "its agent has ended" if each.row.started_ms else "it waits"
         told.append(f"nobody drives it, and {agent}: remit wait {session} takes it over")
     if each.seen.idle_s:
@@ -147,6 +151,7 @@ def shape_standing(each: Standing) -> dict[str, Any]:
         "turns": row.turns,
         "driven": each.is_driven,
         "driver_pid": each.driver_pid,
+        "harness": each.harness or None,
         "alive": each.is_alive,
         "waits_for": [*each.waits_for],
     }

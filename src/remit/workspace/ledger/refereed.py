@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 OWNER = "referee"
 """Whose the rows are: nobody drives them but the harness."""
+GRACE_MS = 10 * 60 * 1000
+"""So long after its deadline an agent of a harness is thought to be lost: the harness itself has no deadlines."""
 _COLUMNS = (
     "session_id, harness, harness_session, agent, tool_use_id, agent_id, parent_id, held, waited, blocks, deadline_ms, "
     "layers"
@@ -140,6 +142,22 @@ def list_tool_uses(db: Connection, session_id: str) -> list[tuple[str, str | Non
     """The tools that an agent used, in their order: name, file, and whether it failed."""
     query = "SELECT tool, path, failed FROM tool_uses WHERE session_id = ? ORDER BY number"
     return [(tool, path, bool(failed)) for tool, path, failed in db.execute(query, (session_id,))]
+
+
+def list_later_uses(db: Connection, session_id: str, number: int) -> list[tuple[int, str, str | None, bool, int]]:
+    """The tools that an agent used after one of its uses: number, name, file, whether it failed, and when."""
+    query = (
+        "SELECT number, tool, path, failed, at_ms FROM tool_uses WHERE session_id = ? AND number > ? ORDER BY number"
+    )
+    return [(each, tool, path, bool(failed), at_ms) for each, tool, path, failed, at_ms in
+            db.execute(query, (session_id, number))]  # fmt: skip
+
+
+def load_last_use(db: Connection, session_id: str) -> tuple[str, str | None, int] | None:
+    """The tool that an agent used last: name, file, and when."""
+    query = "SELECT tool, path, at_ms FROM tool_uses WHERE session_id = ? ORDER BY number DESC LIMIT 1"
+    row: tuple[str, str | None, int] | None = db.execute(query, (session_id,)).fetchone()
+    return row
 
 
 def has_used_since(db: Connection, session_id: str, at_ms: int) -> bool:
