@@ -105,22 +105,29 @@ def _say_named(text: str, place: str) -> Decision:
 
 def _find_named(text: str, ground: Ground) -> str:
     """The protected place that a text names; "" where it names none."""
-    for pattern, start in _list_starts(tuple(ground.protected)):
+    for pattern, start, end in _list_ends(tuple(ground.protected)):
         at = text.find(start)
         while at >= 0:
-            end = text[at + len(start) : at + len(start) + 1]
-            whole = "*" in pattern or not (end.isalnum() or end in "._-")
-            if (whole or not end) and not (text[at - 1 : at].isalnum() or text[at - 1 : at] in ("_", "-")):
+            before, behind = text[at - 1 : at], text[at + len(start) :]
+            begins = not before.isalnum() and before not in ("_", "-")
+            goes_on = behind[:1].isalnum() or behind[:1] in ("_", "-", ".")
+            ends = end in behind.partition("\n")[0] if end or pattern.endswith("*") else not goes_on
+            if begins and ends:
                 return pattern
             at = text.find(start, at + 1)
     return ""
 
 
 @lru_cache(maxsize=8)
-def _list_starts(patterns: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Patterns, and the part of each that a text must have in it to name what it means."""
-    starts = ((pattern, pattern.partition("*")[0].removeprefix("~/")) for pattern in patterns)
-    return tuple((pattern, start) for pattern, start in starts if start.strip("./"))
+def _list_ends(patterns: tuple[str, ...]) -> tuple[tuple[str, str, str], ...]:
+    """Patterns, and the parts that a text must have in it to name what each means: its beginning and its end."""
+    found = []
+    for pattern in patterns:
+        plain = pattern.removeprefix("**/").removeprefix("~/")
+        start, star, rest = plain.partition("*")
+        if start.strip("./"):
+            found.append((pattern, start, rest.rpartition("*")[2].lstrip("/") if star else ""))
+    return tuple(found)
 
 
 HARMLESS = (names.READERS - {"python", "node"}) | names.CLEAR | frozenset(names.WRAPPERS) | frozenset(files.WRITERS)

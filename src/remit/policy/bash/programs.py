@@ -32,6 +32,11 @@ def take_apart(reader: Reader, words: list[Word], stdin: Stdin | None, *, direct
         reader.doubt(NOT_WRITTEN_OUT)
         reader.add(Hint(" ".join(word.text for word in words)))
         return
+    if first.text == "!":
+        reader.run(words[1:], stdin)
+        return
+    if first.text in _RESERVED:
+        reader.doubt("part of it is read in two ways", always=True)
     name = base_name(first.text)
     known = _find_known(name)
     if direct and name in reader.functions:
@@ -107,6 +112,10 @@ def _find_known(name: str) -> str:
     if name.startswith(("git-", "ssh-")) or parts[1] in ("config", name):
         return name
     return next((part for part in parts if part in inline.HANDLERS or part in ("gcc", "g++", "cc", "make")), name)
+
+
+_RESERVED = names.read_names("if then else elif fi for while until do done case esac in { } [[ ]] function select")
+"""Words that are no programs where bash expects one: the tree took them for such."""
 
 
 def _keep_said(reader: Reader, name: str, words: list[Word], stdin: Stdin | None) -> None:

@@ -54,6 +54,12 @@ Stdin = tuple[bool, Word]
 _BLANK = b" \t\n"
 _LOOSE = frozenset({"string", "heredoc_body", "heredoc_redirect", "expansion", "translated_string", "regex"})
 """Nodes between whose children text may stand that is no node of its own."""
+_ON_ONE_LINE = frozenset({
+    "command", "declaration_command", "unset_command", "redirected_statement", "file_redirect", "herestring_redirect",
+    "variable_assignment", "variable_assignments", "concatenation", "command_name",
+})  # fmt: skip
+"""Nodes in which a line does not end: where the tree goes on, bash begins another command."""
+TWO_WAYS = "part of it is read in two ways"
 _BENDING = frozenset({
     "if_statement", "while_statement", "for_statement", "c_style_for_statement", "case_statement",
 })  # fmt: skip
@@ -185,20 +191,26 @@ class Reader:
 
     def _check_gaps(self, node: Node) -> None:
         """Between the parts of a command there are blanks and nothing else, or the tree has left something out."""
-        at, named = node.start_byte, False
+        whole = node.parent is None
+        at, named = 0 if whole else node.start_byte, False
+        blank = _BLANK if node.type not in _ON_ONE_LINE else b" \t"
         for child in node.children:
             gap = self.source[at : child.start_byte]
             rest = gap.replace(b"\\\n", b"") if gap else gap
             # A line that goes on within a word: bash joins the two halves, the tree does not.
-            if rest.strip(_BLANK) or (gap and not rest and named and child.is_named):
-                self.doubt("part of it is read in two ways", always=True)
+            if rest.strip(blank) or (gap and not rest and named and child.is_named):
+                self.doubt(TWO_WAYS, always=True)
             at, named = max(at, child.end_byte), child.is_named
+        rest = self.source[at : len(self.source) if whole else node.end_byte]
+        if rest and rest.replace(b"\\\n", b"").strip(_BLANK):
+            self.doubt(TWO_WAYS, always=True)
 
     def _visit_apart(self, node: Node) -> None:
         """What is in parentheses changes folders and variables for itself only."""
         kept, values = self.cwds, self.values
         self.values = dict(values)
         self.bent += 1
+        self._check_gaps(node)
         said = len(self.said)
         for child in node.children:
             self._visit(child)
@@ -268,6 +280,7 @@ class Reader:
         name = node.child_by_field_name("name")
         if name is not None and not self.bent:
             self.functions.add(self.text_of(name))
+        self._check_gaps(node)
         kept = self.cwds
         self.bent += 1
         if b"cd" in self.source or b"pushd" in self.source:
@@ -306,13 +319,13 @@ class Reader:
                 self._check_unread(self.text_of(child).replace('"', ""))
         text = self.text_of(node)
         if "`" in text and not any(child.type == "command_substitution" for child in node.children):
-            self.doubt("part of it is read in two ways", always=True)
+            self.doubt(TWO_WAYS, always=True)
 
     def _visit_arithmetic(self, node: Node) -> None:
         """Numbers and names; where blanks stand between them bash may have read something else."""
         text = self.text_of(node)
         if "$(" not in text[1:] and "`" not in text and _TWO_WORDS.search(text):
-            self.doubt("part of it is read in two ways")
+            self.doubt(TWO_WAYS)
         for child in node.children:
             self._visit(child)
 
@@ -371,7 +384,12 @@ class Reader:
         if node.child_count and kind not in ("brace_expression", "word"):
             return [(HOLE, quoted)]
         self._check_unread(text)
-        return read_plain(text)
+        pieces = read_plain(text)
+        if kind in ("word", "number", "variable_name") and any(
+            not was_quoted and any(char in piece for char in " \t\n") for piece, was_quoted in pieces
+        ):
+            self.doubt(TWO_WAYS, always=True)  # a blank ends a word
+        return pieces
 
     def _pieces_of_substitution(self, node: Node, *, quoted: bool) -> list[Piece]:  # noqa: PLR0911 - one per kind
         """What a substitution gives: a number is one whatever it is, and a few folders are known."""
@@ -416,7 +434,7 @@ class Reader:
             return
         bare = text.replace("\\\\", "").replace("\\\n", "").replace("\\$", "").replace("\\`", "").replace('\\"', "")
         if '"' in bare or _UNREAD.search(bare):
-            self.doubt("part of it is read in two ways", always=True)
+            self.doubt(TWO_WAYS, always=True)
 
     def _pieces_of_variable(self, node: Node, *, quoted: bool) -> list[Piece]:
         text = self.text_of(node)
@@ -532,7 +550,7 @@ class Reader:
             self._take_command(body, extra, stdin, targets)
         elif body is not None:
             if extra:
-                self.doubt("part of it is read in two ways", always=True)
+                self.doubt(TWO_WAYS, always=True)
             self._visit(body)
             for target in targets:
                 self.keep_content(target, None)
@@ -549,11 +567,13 @@ class Reader:
         if node.type == "file_redirect":
             return self._take_file(node, extra, targets)
         if node.type == "herestring_redirect":
+            self._check_gaps(node)
             values = [self.value_of(child) for child in node.named_children]
             return False, Word(f"{values[0].text}\n") if len(values) == 1 else Word(HOLE)
         return self._take_heredoc(node, extra, after, targets)
 
     def _take_file(self, node: Node, extra: list[Word], targets: list[Word]) -> Stdin | None:
+        self._check_gaps(node)
         places = node.children_by_field_name("destination")
         signs = [child.type for child in node.children if not child.is_named]
         if not places:
@@ -577,7 +597,10 @@ class Reader:
         text: str | None = None
         start = next((child for child in node.named_children if child.type == "heredoc_start"), None)
         delimiter = self.text_of(start) if start is not None else ""
+        end = next((child for child in node.named_children if child.type == "heredoc_end"), None)
         for child in node.named_children:
+            if child.type == "heredoc_body" and not self._ends_well(child, end, delimiter):
+                self.doubt(TWO_WAYS, always=True)
             if child.type == "heredoc_body":
                 text = self._read_heredoc(child, delimiter, node)
             elif child.type in ("file_redirect", "herestring_redirect"):
@@ -588,6 +611,12 @@ class Reader:
                 extra += self.words_of(child)
         return False, Word(HOLE if text is None else text)
 
+    def _ends_well(self, body: Node, end: Node | None, delimiter: str) -> bool:
+        """Whether a here-document ends right behind its text, with the word that was said."""
+        if end is None or self.source[body.end_byte : end.start_byte].strip(_BLANK):
+            return False
+        return self.text_of(end).strip(" \t\n") == "".join(char for char in delimiter if char not in "'\"\\")
+
     def _read_heredoc(self, body: Node, delimiter: str, node: Node) -> str:
         """A here-document's text, with holes; the line that ends it is looked for as bash does."""
         text = self.text_of(body)
@@ -596,7 +625,7 @@ class Reader:
         tabs = self.source[node.start_byte :][:3] == b"<<-"
         lines = text.split("\n")
         if any((line.lstrip("\t") if tabs else line) == ending for line in lines[:-1]):
-            self.doubt("part of it is read in two ways", always=True)
+            self.doubt(TWO_WAYS, always=True)
         if quoted:
             return text
         pieces, at = [], body.start_byte
@@ -609,7 +638,7 @@ class Reader:
         for piece in pieces:
             bare = piece.replace("\\\\", "").replace("\\$", "").replace("\\`", "")
             if _UNREAD.search(bare):
-                self.doubt("part of it is read in two ways", always=True)
+                self.doubt(TWO_WAYS, always=True)
         return "".join(piece if piece == HOLE else read_double(piece) for piece in pieces)
 
     def _take_command(
@@ -661,6 +690,7 @@ class Reader:
 
     def _visit_declaration(self, node: Node) -> None:
         """`export`, `declare` and their like."""
+        self._check_gaps(node)
         words = []
         plain = all(not self.text_of(child).startswith("-") for child in node.named_children)
         for child in node.children:
@@ -673,6 +703,7 @@ class Reader:
         self.run(words, None)
 
     def _visit_unset(self, node: Node) -> None:
+        self._check_gaps(node)
         words = [word for child in node.children for word in self.words_of(child)]
         for child in node.children:
             self._visit(child)
