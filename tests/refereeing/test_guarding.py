@@ -169,3 +169,18 @@ def test_every_tool_that_was_used_is_written_down_once(stage: Stage) -> None:
     assert uses == [("Bash", None, 1), ("Write", "a.md", 0), ("mcp__lab__add", None, 0)]
     assert stage.ask("SELECT path FROM activity") == [("a.md",)]
     assert json.loads(stage.ask("SELECT layers FROM refereed")[0][0]) != []
+
+
+def test_below_a_broker_every_file_of_the_agent_above_holds(stage: Stage, root: Path) -> None:
+    """What the harness's own file switches off is off for a child that Remit has started, too."""
+    from remit.delegate.ticket import mint  # noqa: PLC0415 - only here
+
+    file = root / ".claude" / "agents" / "planner.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("---\nname: planner\ndescription: Plans the work.\ntools: Read\n---\nPlan.\n")
+    child = stage.call("planner")
+    ticket = mint(bytes(range(32)))
+    stage.change("UPDATE delegations SET ticket = ?, owner = 'broker-1'", ticket.hash)
+    stage.change("DELETE FROM refereed WHERE session_id = ?", child.session_id)
+    call = stage.event("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="toolu_x")
+    assert say(stage.send(call, {"REMIT_TICKET": ticket.token})) == "deny"

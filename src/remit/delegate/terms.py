@@ -42,6 +42,8 @@ class Terms(NamedTuple):
     tools: tuple[str, ...] | None = None
     permissions: Mapping[str, Any] = NOTHING
     """Which tools its file switches on, and the patterns that allow and deny."""
+    also: tuple[Mapping[str, Any], ...] = ()
+    """The permissions of other files that define the same agent: they hold, too."""
     settings: Mapping[str, Any] = NOTHING
     """What the workspace has set for the runner."""
     base: str = ""

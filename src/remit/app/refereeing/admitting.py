@@ -30,12 +30,13 @@ from remit.workspace.ledger.refereed import (
     Refereed,
     add_refereed,
     find_by_agent,
+    find_by_call,
     find_by_session,
     is_over,
     list_unbound,
 )
 from remit.workspace.ledger.slots import Slots, take_slot
-from remit.workspace.ledger.texts import keep_texts
+from remit.workspace.ledger.texts import keep_texts, load_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from remit.delegate.guard import Admitted, Caller
     from remit.delegate.referee.events import Event
     from remit.workspace.home import Home
+    from remit.workspace.ledger.store import Connection
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _SHOWN = 120
@@ -85,12 +87,18 @@ def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
     except RefusedError as error:
         _note_refusal(home, error, wish)
         return answers.deny(str(error))
-    if entered is None or not held:
+    session_id = _find_entered(home, event) if entered is None else entered[0].session_id
+    told = load_text(home, session_id, "prompt") if session_id else None
+    if told is None:
         return {}
-    row, assignment = entered
-    told = f"{wish.prompt.rstrip()}\n\n{render_terms(assignment)}"
-    keep_texts(home, row.session_id, {"prompt": told.encode("utf-8", "surrogatepass")}, durable=False)
-    return answers.rewrite({**event.tool_input, event.prompt_key: told})
+    return answers.rewrite({**event.tool_input, event.prompt_key: told.decode("utf-8", "surrogatepass")})
+
+
+def _find_entered(home: Home, event: Event) -> str:
+    """The session of a call that another hook was told of, too: a plugin and the settings may both have them."""
+    with home.ledger.reading() as db:
+        known = find_by_call(db, event.session, event.tool_use_id)
+    return "" if known is None else known.session_id
 
 
 def _is_elsewhere(event: Event, root: str) -> bool:
@@ -185,18 +193,17 @@ def _enter(
 ) -> tuple[Delegation, Assignment] | None:  # fmt: skip
     """Decide and write down, so that no sibling comes in between; then look at the tree that it will change.
 
-    None where another hook has bound the agent meanwhile: harnesses run the hooks of several events at once.
+    None where another hook has entered or bound the agent meanwhile: harnesses run the hooks of several events at once.
     """
     entry = wish.entry
     timeout_s = entry.timeout_s or roster.delegate["timeout"] or find_timeout(entry.kind or None)
     asked = Asked(wish.agent, timeout_s, Budget(**roster.budget))
     session_id = _make_id()
     task = _find_task(wish, home)
+    _adopt_caller(wish, home, environ)
     with home.ledger.transaction(durable=True) as db:
-        if wish.agent_id:
-            known = find_by_agent(db, wish.event.session, wish.agent_id)
-            if known is not None and not is_over(db, known.session_id):
-                return None
+        if _is_entered(wish, db):
+            return None
         now_ms = read_clock_ms()
         caller = _find_calling(wish, home, environ, now_ms)
         try:
@@ -208,14 +215,36 @@ def _enter(
             error.data["caller"] = None if caller is None else caller.session_id
             raise
         add_refereed(db, _make_refereed(wish, admitted, caller, home))
-    assignment = Assignment(
-        wish.prompt, session_id, wish.agent, admitted.depth, _MAX_DEPTH, admitted.path, admitted.timeout_s,
-        admitted.deadline_ms, entry.may_call, entry.dialect, date=time.strftime("%Y-%m-%d"), owner=entry.owner,
-    )  # fmt: skip
+        assignment = Assignment(
+            wish.prompt, session_id, wish.agent, admitted.depth, _MAX_DEPTH, admitted.path, admitted.timeout_s,
+            admitted.deadline_ms, entry.may_call, entry.dialect, date=time.strftime("%Y-%m-%d"), owner=entry.owner,
+        )  # fmt: skip
+        if wish.held and not wish.agent_id:  # with the row, so that a second hook of the same call finds both
+            told = f"{wish.prompt.rstrip()}\n\n{render_terms(assignment)}"
+            keep_texts(home, session_id, {"prompt": told.encode("utf-8", "surrogatepass")}, db=db)
     if wish.held:
         _look_before(wish, row, home)
         _begin(row, home)
     return row, assignment
+
+
+def _is_entered(wish: _Wish, db: Connection) -> bool:
+    """Whether there is a row already for the agent, or for the call that starts it."""
+    event = wish.event
+    find, key = (find_by_agent, wish.agent_id) if wish.agent_id else (find_by_call, event.tool_use_id)
+    known = find(db, event.session, key)
+    return known is not None and known.agent == wish.agent and not is_over(db, known.session_id)
+
+
+def _adopt_caller(wish: _Wish, home: Home, environ: Mapping[str, str]) -> None:
+    """Take note of an agent that calls and was never heard of. It looks at the tree, so the ledger is not held yet."""
+    event = wish.event
+    if wish.agent_id or event.is_own or (not event.agent_id and is_attended(environ)):
+        return
+    with home.ledger.reading() as db:
+        own = find_own(db, event)
+    if own is None:
+        adopt(event, home, environ)
 
 
 def _check_room(full: str | None) -> None:
@@ -239,8 +268,8 @@ def _find_calling(wish: _Wish, home: Home, environ: Mapping[str, str], now_ms: i
         if main is not None:
             return describe_session(home, main.session_id, now_ms=now_ms)
         return find_caller(home, environ, now_ms=now_ms)
-    own = find_own(home.ledger.db, event) or adopt(event, home, environ)
-    if own is None or not own.session_id:
+    own = find_own(home.ledger.db, event)
+    if own is None:
         raise RefusedError(f"Remit does not know which '{event.agent}' asks", hint="do the work yourself, or hand back")
     return describe_session(home, own.session_id, now_ms=now_ms)
 
@@ -267,6 +296,7 @@ def _make_row(wish: _Wish, roster: Roster, admitted: Admitted, root: str, task: 
         max_depth=entry.max_depth,
         description=entry.description,
         permissions=entry.permissions,
+        also=tuple(map(dict, filter(None, entry.also))),
         root=root,
         evidence=wish.held and delegate["evidence"],
         settles=wish.held,
@@ -322,7 +352,7 @@ def _list_layers(home: Home, caller: Caller | None) -> list[Any]:
 
     tree = load_tree(home, session_id=caller.session_id)
     terms = () if tree is None else tree.terms.values()
-    return [dict(each["permissions"]) for each in terms if each.get("permissions")]
+    return [dict(layer) for each in terms for layer in (each.get("permissions"), *each.get("also", ())) if layer]
 
 
 def _look_before(wish: _Wish, row: Delegation, home: Home) -> None:

@@ -41,6 +41,7 @@ from remit.workspace.ledger.refereed import (
     find_by_agent,
     find_by_call,
     has_used_since,
+    leave_word,
     list_awaited,
     list_tool_uses,
 )
@@ -88,10 +89,8 @@ def check_stop(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
     with home.ledger.transaction() as db:
         own = find_own(db, event)
     own = own or _adopt(event, home, environ)
-    if own is None:
-        return {}
-    row = load_delegation(home.ledger, own.session_id)
-    if row is None:
+    row = None if own is None else load_delegation(home.ledger, own.session_id)
+    if own is None or row is None:
         return {}
     if not own.held:
         if row.state == "running" and not own.waited:
@@ -102,6 +101,8 @@ def check_stop(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
         return {}  # a whole session may go on after its return, and that is another matter
     lose_awaited(home, event.session, row.session_id)
     judgement = _judge(home, row, event, answer)
+    if own.blocks and not event.stop_active and _is_last(home, row, answer):
+        return _tell_back(row, judgement)  # the same event once more: who was sent back is known as such
     if row.state == "settled":
         _overrule(home, row, answer, judgement)
         return {}
@@ -115,18 +116,31 @@ def _let_stop(
     if _is_cancelled(home, row):
         _conclude(home, row, answer, judgement, ending="cancelled")
     elif judgement is not None and judgement.accepted and row.state == "running" and _is_flood(own, answer):
-        return _ask_for_less(home, row, answer, judgement)
+        return _ask_for_less(home, own, row, answer, judgement)
     elif (judgement is None or not judgement.accepted) and own.blocks < read_terms(row.details).reasks:
         if row.state == "settling":  # what was accepted of it before counts no more
             _conclude(home, row, answer, judgement)
         else:
             _keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
-        return _send_back(home, row, judgement)
+        _count_block(home, own)
+        return _tell_back(row, judgement)
     else:
         _conclude(home, row, answer, judgement)
     if not own.waited:  # else the caller's side settles it, as soon as the answer is there
-        settle(home, row)
+        _warn_caller(home, own, settle(home, row))
     return {}
+
+
+def _warn_caller(home: Home, own: Refereed, report: Envelope) -> None:
+    """The caller gets this answer as it is: where it does not hold, it hears that with its next tool."""
+    if report.outcome in _ACCEPTED or own.agent_id == MAIN:
+        return
+    told = (
+        f"Remit: the return of {own.agent} ({own.session_id}) was not accepted: {report.status}, {report.outcome}. "
+        f"Whatever it says, do not count on it; `remit show {own.session_id}` tells why."
+    )
+    with home.ledger.transaction() as db:
+        leave_word(db, own, told)
 
 
 def _adopt(event: Event, home: Home, environ: Mapping[str, str]) -> Refereed | None:
@@ -136,19 +150,25 @@ def _adopt(event: Event, home: Home, environ: Mapping[str, str]) -> Refereed | N
     return adopt(event, home, environ)
 
 
-def _send_back(home: Home, row: Delegation, judgement: Judgement | None) -> answers.Answer:
+def _is_last(home: Home, row: Delegation, answer: str) -> bool:
+    """Whether an answer is word for word the one that was heard last."""
+    number = count_attempts(home.ledger, row.session_id)
+    last = load_text(home, row.session_id, f"answer-{number}") or b""
+    return last == (answer.encode("utf-8", "surrogatepass") if answer.strip() else b"")
+
+
+def _tell_back(row: Delegation, judgement: Judgement | None) -> answers.Answer:
     findings = () if judgement is None else judgement.findings
-    _count_block(home, row)
     from remit.delegate.briefing import render_reask  # noqa: PLC0415 - not for a return that is accepted
 
     return answers.block(render_reask(findings, dialect=read_terms(row.details).dialect, session_id=row.session_id))
 
 
-def _count_block(home: Home, row: Delegation) -> None:
+def _count_block(home: Home, own: Refereed) -> None:
     with home.ledger.transaction() as db:
-        count_block(db, row.session_id)
-        number = count_attempts(home.ledger, row.session_id)
-        add_event(db, "sent_back", {"number": number}, session_id=row.session_id)
+        if count_block(db, own.session_id, own.blocks):
+            number = count_attempts(home.ledger, own.session_id)
+            add_event(db, "sent_back", {"number": number}, session_id=own.session_id)
 
 
 def _is_flood(own: Refereed, answer: str) -> bool:
@@ -156,9 +176,11 @@ def _is_flood(own: Refereed, answer: str) -> bool:
     return not own.waited and own.agent_id != MAIN and own.blocks == 0 and len(answer) > _MAX_ANSWER_CHARS
 
 
-def _ask_for_less(home: Home, row: Delegation, answer: str, judgement: Judgement) -> answers.Answer:
+def _ask_for_less(
+    home: Home, own: Refereed, row: Delegation, answer: str, judgement: Judgement
+) -> answers.Answer:  # fmt: skip
     _keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
-    _count_block(home, row)
+    _count_block(home, own)
     return answers.block(
         f"Your return is in order, but your caller gets the whole message, and it has {len(answer):,} characters. "
         "Send the return alone, as you had it: what belongs with it is in your files."
@@ -443,6 +465,16 @@ def drop_call(event: Event, home: Home) -> None:
     row = None if own is None else load_delegation(home.ledger, own.session_id)
     if row is not None:
         lose(home, row, " ".join(event.error.split())[:_MAX_REASON] or "the harness gave no reason")
+
+
+def drop_broken(event: Event, home: Home) -> None:
+    """The model of an agent failed, and it will not be heard of any more."""
+    with home.ledger.transaction() as db:
+        own = find_own(db, event)
+    row = None if own is None else load_delegation(home.ledger, own.session_id)
+    if own is not None and row is not None and not own.waited:
+        why = event.message if isinstance(event.message, str) else event.error
+        lose(home, row, " ".join(why.split())[:_MAX_REASON] or "its model failed")
 
 
 def _read_agent_id(response: object) -> str:

@@ -46,7 +46,7 @@ _PERMISSIONS = """
         SELECT above.session_id, above.parent_id, above.details
         FROM delegations AS above JOIN line ON above.session_id = line.parent_id
     )
-    SELECT json_extract(details, '$.permissions') FROM line
+    SELECT json_extract(details, '$.permissions'), json_extract(details, '$.also') FROM line
 """
 
 
@@ -113,8 +113,10 @@ def _list_layers(db: Connection, own: Refereed | None, environ: Mapping[str, str
     session_id = find_ticketed(db, environ)
     if not session_id:
         return []
-    found = (row[0] for row in db.execute(_PERMISSIONS, (session_id,)))
-    return [_read(parse_json(each)) for each in found if each]
+    layers = []
+    for first, others in db.execute(_PERMISSIONS, (session_id,)).fetchall():
+        layers += [*([parse_json(first)] if first else ()), *(parse_json(others) if others else ())]
+    return [_read(each) for each in layers]
 
 
 def find_ticketed(db: Connection, environ: Mapping[str, str]) -> str:
@@ -129,7 +131,7 @@ def find_ticketed(db: Connection, environ: Mapping[str, str]) -> str:
 
 
 def _read(layer: dict[str, Any]) -> Permissions:
-    return Permissions(layer.get("tools"), layer.get("allow", {}), layer.get("deny", {}))
+    return Permissions(layer.get("tools"), layer.get("allow", {}), layer.get("deny", {}), layer.get("unread", ""))
 
 
 def _find_ground(event: Event, root: str, environ: Mapping[str, str]) -> Ground:

@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+_MAX_WORDS = 4_000
 OWNER = "referee"
 """Whose the rows are: nobody drives them but the harness."""
 GRACE_MS = 10 * 60 * 1000
@@ -125,9 +126,10 @@ def bind(db: Connection, session_id: str, agent_id: str) -> None:
     db.execute(statement, (agent_id, session_id, agent_id))
 
 
-def count_block(db: Connection, session_id: str) -> None:
-    """Remember that a return was sent back."""
-    db.execute("UPDATE refereed SET blocks = blocks + 1 WHERE session_id = ?", (session_id,))
+def count_block(db: Connection, session_id: str, known: int) -> bool:
+    """Remember that a return was sent back; whether that was not done meanwhile, by another hook of the same event."""
+    statement = "UPDATE refereed SET blocks = blocks + 1 WHERE session_id = ? AND blocks = ?"
+    return db.execute(statement, (session_id, known)).rowcount > 0
 
 
 def add_tool_use(db: Connection, session_id: str, tool: str, path: str | None, *, failed: bool) -> None:
@@ -174,6 +176,31 @@ def _find(db: Connection, where: str, values: tuple[str, ...]) -> Refereed | Non
     """  # noqa: S608 - fixed texts
     row = db.execute(query, values).fetchone()
     return None if row is None else Refereed(*row)
+
+
+# --- what a caller has not been told yet -----------------------------------------------------------------------------
+
+
+def leave_word(db: Connection, own: Refereed, text: str) -> None:
+    """Keep a sentence for whoever called an agent, because the harness gives it the answer as it is."""
+    name = _name_word(own.harness_session, own.parent_id)
+    row = db.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+    words = f"{row[0]}\n{text}" if row else text
+    db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (name, words[-_MAX_WORDS:]))
+
+
+def take_word(db: Connection, harness_session: str, session_id: str | None) -> str:
+    """What is kept for an agent, or for who began the harness's session; it is told once."""
+    name = _name_word(harness_session, session_id)
+    row = db.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+    if row is None:
+        return ""
+    db.execute("DELETE FROM notes WHERE name = ?", (name,))
+    return str(row[0])
+
+
+def _name_word(harness_session: str, session_id: str | None) -> str:
+    return f"untold {harness_session} {session_id or ''}"
 
 
 # --- for a process that lives for a moment ---------------------------------------------------------------------------
