@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from remit.delegate.referee.events import Event
+    from remit.workspace.ledger.refereed import Refereed
 
 MAX_BYTES = 32 * 1024 * 1024
 _SIGNS = ("remit.toml", ".remit")
@@ -246,12 +247,29 @@ def _after_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str
         from remit.app.refereeing.returning import hand_over
 
         return hand_over(event, _open_home(root))
+    own = None
     if not event.is_own and event.harness != "codex":
-        _observe(event, root)
-    return {}
+        own = _observe(event, root)
+    return _pass_on(event, root, own)
 
 
-def _observe(event: Event, root: str) -> None:
+def _pass_on(event: Event, root: str, own: Refereed | None) -> dict[str, Any]:
+    """Tell a caller what it does not hear otherwise: that an answer which reached it as it was does not hold."""
+    from remit.workspace.ledger.refereed import open_quickly, take_word
+
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    if db is None or (own is None and not event.is_own):
+        return {}
+    told = take_word(db, event.session, None if own is None else own.session_id)
+    if not told:
+        return {}
+    from remit.delegate.referee import answers
+
+    # Codex heeds only this where an agent was waited for.
+    return answers.block(told) if "wait_agent" in event.tool else answers.add_context(event.kind, told)
+
+
+def _observe(event: Event, root: str) -> Refereed | None:
     """Write down that an agent used a tool."""
     from remit.delegate.referee.tools import find_written, get_operation
     from remit.delegate.referee.who import find_own
@@ -263,6 +281,7 @@ def _observe(event: Event, root: str) -> None:
         failed = event.kind == "PostToolUseFailure"
         paths = find_written(event, root)
         note_use(db, own, event.tool, paths, operation=get_operation(event.tool), failed=failed)
+    return own
 
 
 def _at_failed_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -280,6 +299,15 @@ def _at_stop(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, A
     from remit.app.refereeing.returning import check_stop
 
     return check_stop(event, _open_home(root), environ)
+
+
+def _at_broken_stop(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    """The model of an agent failed. Where its caller waits for it, the caller's side hears of that, too."""
+    if event.agent_id:
+        from remit.app.refereeing.returning import drop_broken
+
+        drop_broken(event, _open_home(root))
+    return {}
 
 
 def _clear_awaited(event: Event, root: str) -> dict[str, Any]:
@@ -313,7 +341,7 @@ def _at_start(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, 
 def _at_prompt(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     """Codex tells the prompts of a subagent: in the first stands its session, and after its end another may come."""
     if not event.agent_id:
-        return {}
+        return _pass_on(event, root, None)
     from remit.delegate.referee.who import find_own
     from remit.workspace.ledger.refereed import is_over, open_quickly
 
@@ -359,6 +387,7 @@ _HANDLERS = {
     "SubagentStart": _at_start,
     "SubagentStop": _at_stop,
     "Stop": _at_stop,
+    "StopFailure": _at_broken_stop,
     "UserPromptSubmit": _at_prompt,
     "SessionStart": _at_session,
     "SessionEnd": _at_session_end,

@@ -1,0 +1,38 @@
+"""A caller that gets an answer as it is, because nobody can replace it there, hears that it does not hold."""
+
+from tests.refereeing.stage import Stage
+
+
+def lie(stage: Stage) -> str:
+    """A subagent in the background that claims a file it never made, as often as it is asked; its session."""
+    child = stage.call("writer", run_in_background=True)
+    child.start()
+    for _ in range(4):
+        if not child.stop(child.report("never.md")):
+            break
+    assert child.row.status == "failed"
+    return child.session_id
+
+
+def test_the_caller_hears_with_its_next_tool_and_only_once(stage: Stage) -> None:
+    session_id = lie(stage)
+    used = stage.event("PostToolUse", tool_name="Read", tool_input={"file_path": "x"}, tool_use_id="t9")
+    told = stage.send(used)["hookSpecificOutput"]
+    assert told["hookEventName"] == "PostToolUse"
+    assert f"writer ({session_id}) was not accepted: failed" in told["additionalContext"]
+    assert stage.send(used) == {}
+
+
+def test_or_with_the_next_prompt(stage: Stage) -> None:
+    session_id = lie(stage)
+    told = stage.send(stage.event("UserPromptSubmit", prompt="go on"))
+    assert session_id in told["hookSpecificOutput"]["additionalContext"]
+
+
+def test_of_what_holds_nothing_is_said(stage: Stage) -> None:
+    child = stage.call("writer", run_in_background=True)
+    child.start()
+    child.write("new.md")
+    assert child.stop(child.report("new.md")) == {}
+    assert child.row.status == "completed"
+    assert stage.send(stage.event("PostToolUse", tool_name="Read", tool_input={}, tool_use_id="t9")) == {}
