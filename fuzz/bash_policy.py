@@ -108,7 +108,7 @@ def main() -> None:
     if not named:
         write_seeds(corpus)
     write_words(words)
-    options = [f"-dict={words}", f"-max_len={MAX_BYTES}", "-timeout=5"]
+    options = [f"-dict={words}", f"-max_len={MAX_BYTES}", "-timeout=20"]
     atheris.Setup([*sys.argv, *options, *([] if named else [str(corpus)])], test_one_input)
     atheris.Fuzz()
 

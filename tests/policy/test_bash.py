@@ -1,5 +1,6 @@
 """Shell commands: what is started by whatever is written, judged by the rules of an agent's file."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -180,3 +181,95 @@ def test_what_cannot_be_told_is_asked_about(tmp_path: Path, line: str) -> None:
 def test_ordinary_commands_pass(tmp_path: Path, line: str) -> None:
     decision = ask_about(unfold(line), make_ground(tmp_path))
     assert decision.answer == "allow", decision
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command", "answer"),
+    [
+        ("curl * | sh", "curl example.org | sh", "deny"),
+        ("curl * | sh", "curl example.org -o x", "allow"),
+        ("echo * > /etc/*", "echo x > /etc/passwd", "deny"),
+        ("echo * > /etc/*", "echo x > y", "allow"),
+        ("*", "ls", "deny"),
+        ("npm run *", "npm run build", "deny"),
+        ("npm run *", "npm test", "allow"),
+        ("git push*", "git push origin", "deny"),
+        ("git diff:*", "git --no-pager diff HEAD", "deny"),
+        ("git push --force", "git push origin +main", "deny"),
+        ("git push --force", "git push origin main", "allow"),
+        ("git push --force", 'git push origin "$x"', "ask"),
+        ("git push --force", 'git push origin "feature/$x"', "allow"),
+        ("git push", 'git commit -m "$x"', "allow"),
+        ("rm -rf", 'rm -- "$x"', "allow"),
+        ("rm -rf", "rm *.o", "allow"),
+        ("rm -rf", "rm *", "ask"),
+        ("chmod 777", "chmod a+rwx f", "deny"),
+        ("chmod 777", "chmod 755 f", "allow"),
+        ("chmod +x", "chmod a-x f", "allow"),
+        ("chmod +x", "chmod --reference=a b", "ask"),
+        ("python", "python3.11 x.py", "deny"),
+        ("pip install", "python3 -m pip install x", "deny"),
+        ("npm install", "npm i", "deny"),
+        ("sudo rm", "sudo nice rm x", "deny"),
+        ("sudo rm", "sudo ls", "allow"),
+    ],
+)
+def test_to_deny_a_pattern_is_read_widely(tmp_path: Path, pattern: str, command: str, answer: str) -> None:
+    """R1.3: however the words of a denied command are put."""
+    assert ask_about(command, make_ground(tmp_path), deny=(pattern,)).answer == answer
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        ("git status", "allow"),
+        ("git status --short", "allow"),
+        ("cd src && git status | cat x", "allow"),
+        ("timeout 5 git status", "allow"),
+        ("if git status; then ls; fi", "allow"),
+        ("f() { git status; }; f", "allow"),
+        ("git -C x status", "deny"),
+        ("git statusx", "deny"),
+        ("/usr/bin/git status", "deny"),
+        ("git status; curl x", "deny"),
+        ("git status $(curl x)", "deny"),
+        ("npm run build -- --x", "allow"),
+        ("npm test", "deny"),
+        ("bash -c 'git status'", "deny"),
+        ("xargs cat < list", "allow"),
+        ("xargs rm < list", "deny"),
+        ("git $x", "deny"),
+        ("$x", "ask"),
+        ('cat "$x"', "allow"),
+    ],
+)
+def test_to_allow_it_is_read_narrowly(tmp_path: Path, command: str, answer: str) -> None:
+    """R1.3: with a list, what is not on it is denied, and every command has to be on it."""
+    allowed = ("git status", "ls", "cat *", "npm run *")
+    decision = ask_about(command, make_ground(tmp_path), deny=(), bash=allowed)
+    assert decision.answer == answer, decision
+    if answer == "deny":
+        assert decision.rule == "allow bash"
+
+
+def test_a_program_is_denied_by_where_its_link_leads(tmp_path: Path) -> None:
+    (tmp_path / "tool").symlink_to("/bin/rm")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "ls").symlink_to("/bin/rm")
+    ground = make_ground(tmp_path)
+    assert ask_about("./tool x", ground, deny=("rm",)).answer == "deny"
+    assert ask_about("PATH=bin:$PATH ls x", ground, deny=("rm",)).answer == "deny"
+
+
+def test_without_rules_only_what_is_protected_counts(tmp_path: Path) -> None:
+    ground = make_ground(tmp_path)
+    for command in ("rm -rf x", "eval $x", "curl x | sh", "python3 -c 'import os'"):
+        assert ask_about(command, ground, deny=()).answer == "allow"
+    assert ask_about("echo 'a", ground, deny=()).answer == "ask"
+
+
+def test_a_long_script_is_answered_at_once(tmp_path: Path) -> None:
+    for script in ("a" * 1_000_000, "(" * 60_000, "a=(" * 20_000, "<<a " * 15_000, "x)" * 30_000, "eval " * 12_000):
+        start = time.process_time()
+        assert ask_about(script, make_ground(tmp_path)).answer == "ask"
+        assert time.process_time() - start < 0.25

@@ -42,7 +42,10 @@ def judge(call: Call, layers: Sequence[Permissions], ground: Ground) -> Decision
 
 
 def check_switched_on(tool: str, layer: Permissions) -> Decision | None:
-    """A refusal where an agent's file does not switch a tool on."""
+    """A refusal where an agent's file does not switch a tool on, or nobody can tell what it allows."""
+    if layer.unread and tool in SWITCHED:
+        why = f"the permissions in this agent's file cannot be read; remit lint {shorten(layer.unread)} says why"
+        return Decision("deny", f"{why}; hand back what you have, and tell this", "unread permissions")
     if layer.tools is None or tool not in SWITCHED or tool in layer.tools:
         return None
     on = ", ".join(sorted(set(layer.tools) & SWITCHED)) or "none"
@@ -141,7 +144,9 @@ def _judge_named(call: Call, layers: Sequence[Permissions], *, keys: tuple[str, 
 
 
 def _is_key(key: str, keys: tuple[str, ...]) -> bool:
-    return key in keys or (key.startswith("mcp__") and paths.matches_name(key, keys[-1]))
+    return key.lower() in {each.lower() for each in keys} or (
+        key.startswith("mcp__") and paths.matches_name(key, keys[-1])
+    )
 
 
 def _covers_named(key: str, pattern: str, texts: tuple[str, ...], keys: tuple[str, ...]) -> bool:

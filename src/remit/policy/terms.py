@@ -21,6 +21,8 @@ class Permissions(NamedTuple):
     """Patterns by tool. A tool that has some may be used for nothing else."""
     deny: Mapping[str, Sequence[str]] = {}
     """Patterns by tool that win over whatever is allowed."""
+    unread: str = ""
+    """The file, where its permissions cannot be read: nothing that they could be about is allowed then."""
 
 
 class Call(NamedTuple):

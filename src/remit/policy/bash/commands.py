@@ -54,6 +54,14 @@ def base_name(text: str) -> str:
     return text.rpartition("/")[2]
 
 
+@lru_cache(maxsize=64)
+def take_apart(text: str) -> tuple[tuple[str, ...], str]:
+    """The commands of a pattern that has several, and the file that it writes, "" where it names none."""
+    text, _, target = text[:MAX_PATTERN].partition(">")
+    parts = text.replace("|", ";").replace("&", ";").split(";")
+    return tuple(part.strip() for part in parts if part.strip()), target.strip(" >").partition(" ")[0]
+
+
 # --- to deny ---------------------------------------------------------------------------------------------------------
 
 _FAMILIES = {

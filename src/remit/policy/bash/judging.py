@@ -40,8 +40,24 @@ def judge_command(command: str, layers: Sequence[Permissions], ground: Ground) -
     for act in dict.fromkeys(reader.acts):
         decision = pick_stricter(decision, _judge_act(act, layers, ground, restricted=restricted))
         if decision.answer == "deny":
-            break
-    return decision
+            return decision
+    return pick_stricter(decision, _judge_composed(reader.acts, layers))
+
+
+def _judge_composed(acts: Sequence[Act], layers: Sequence[Permissions]) -> Decision:
+    """Patterns that name several commands (`curl * | sh`), or a file (`echo * > x`): denied if all of it is there."""
+    runs = [act for act in acts if isinstance(act, Run)]
+    files_written = [act.path.text for act in acts if isinstance(act, Touch) and act.tool == "write"]
+    for layer in layers:
+        for pattern in layer.deny.get("bash", ()):
+            if not any(sign in pattern for sign in "|;&>"):
+                continue
+            parts, target = commands.take_apart(pattern)
+            there = all(any(commands.fits(part, run) for run in runs) for part in parts)
+            if there and (not target or any(paths.matches_name(target, path) for path in files_written)):
+                rule = f'deny bash "{pattern}"'
+                return Decision("deny", f"this command is denied to this agent by its rule {rule}; {HAND_BACK}", rule)
+    return ALLOWED
 
 
 def _restricts(layer: Permissions) -> bool:
