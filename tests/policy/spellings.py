@@ -16,6 +16,7 @@ import json
 import re
 from typing import NamedTuple
 
+from tests.policy.spellings_eighth import EIGHTH
 from tests.policy.spellings_fifth import FIFTH, OWN_FIFTH
 from tests.policy.spellings_fourth import FOURTH, PATTERNS
 from tests.policy.spellings_second import OWN_SECOND, SECOND
@@ -2474,6 +2475,6 @@ wget -i x
 """,
 }
 
-WAYS = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH)
+WAYS = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH)
 OWN: tuple[dict[str, str], ...] = (OWN_FIRST, OWN_SECOND, {}, {}, OWN_FIFTH)
 """A batch in each place: what was written after a measurement stands apart, as it was not seen by anybody before."""
