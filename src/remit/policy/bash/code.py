@@ -60,6 +60,7 @@ _CARRYING = read_names(
 def finish(reader: Reader) -> None:
     """Look at all files that are run, when it is known what the whole script writes."""
     seen: set[tuple[str, str]] = set()
+    _run_given(reader)
     for _ in range(MAX_ROUNDS):
         known = len(reader.ran), len(reader.around), len(reader.written)
         for word, language, cwds, _ in list(reader.ran):
@@ -76,6 +77,24 @@ def finish(reader: Reader) -> None:
 
 
 MAX_ROUNDS = 4
+
+
+def _run_given(reader: Reader) -> None:
+    """What functions are given that run it; with `shift`, it may begin further on."""
+    sets = any(isinstance(act, Run) and act.words[0].text == "set" for act in reader.acts)
+    if (reader.passing and sets) or reader.passing - {name for name, _ in reader.called}:
+        reader.doubt("a function runs what it is given, and nobody can tell what that is")
+    calls, reader.called = reader.called, []
+    for name, words in calls:
+        for at in range(1, min(len(words), MAX_SHIFTS)) if name in reader.passing else ():
+            reader.run(words[at:], None)
+            if not reader.shifts:
+                break
+    if any(name in reader.passing for name, _ in reader.called):
+        reader.doubt("a function runs what it is given, and nobody can tell what that is")
+
+
+MAX_SHIFTS = 4
 
 
 def _check_run(

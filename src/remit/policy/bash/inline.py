@@ -471,6 +471,18 @@ def _split_names(code: str) -> Iterator[str]:
     yield from "".join(char if char.isalnum() or char in "_$" else " " for char in code).split()
 
 
+def _take_mongosh(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
+    """A shell of a database that speaks JavaScript."""
+    for at, word in enumerate(words[1:], 1):
+        option, equals, value = word.text.partition("=")
+        if option == "--eval":
+            code = Word(value) if equals else words[at + 1] if at + 1 < len(words) else Word("")
+            if not code.is_sure or not is_harmless_node(code.text):
+                _doubt_code(reader, code.text)
+    if stdin is not None or reader.fed:
+        _take_input(reader, stdin, lambda here, text: None if is_harmless_node(text) else _doubt_code(here, text))
+
+
 # --- awk -------------------------------------------------------------------------------------------------------------
 
 
@@ -653,7 +665,7 @@ def _skip_line(reader: Reader, code: str, at: int, char: str) -> int:
 _SPEAKING = read_names("psql mysql mariadb sqlite3 sqlite ed red gdb lldb dc m4 ftp")
 HANDLERS: dict[str, Callable[[Reader, list[Word], Stdin | None], None]] = {
     "python": _take_python, "ipython": _take_python, "pypy": _take_python, "perl": _take_perl, "node": _take_node,
-    "awk": _take_awk, "sed": _take_sed,
+    "awk": _take_awk, "sed": _take_sed, "mongosh": _take_mongosh,
     **dict.fromkeys(_LANGUAGES, _take_language),
     **dict.fromkeys(_SPEAKING, _take_texts),
 }  # fmt: skip

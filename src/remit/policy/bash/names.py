@@ -27,18 +27,17 @@ hexdump xxd hd strings file stat touch mkdir rmdir rm mv cp ln dd truncate tee t
 expand unexpand rev column pr shuf seq yes factor sum cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum
 b2sum base32 base64 basenc basename dirname realpath readlink pathchk mktemp mkfifo mknod chmod chown chgrp chattr
 lsattr getfacl setfacl sync df du tree cmp diff3 patch iconv dos2unix unix2dos uuencode uudecode tsort ptx csplit
-look colrm ul numfmt grep egrep fgrep zgrep zcat zless gzip gunzip bzip2 bunzip2 bzcat xz unxz xzcat zstd unzstd
-zstdcat lz4 unlz4 compress uncompress brotli unzip zipinfo unrar cpio ar pax jq yq bc rg man diff sdiff xq gron mlr
-csvcut csvgrep csvlook xmllint xmlstarlet tidy dasel fx htmlq date cal sleep usleep uname hostname whoami id groups
-logname users who w last uptime free vmstat iostat nproc lscpu lsblk lsmem lspci lsusb lsmod lsns findmnt mountpoint
-ps pgrep pkill killall top pstree pidof lsof fuser ss netstat ifconfig ping traceroute dig nslookup host getent tty
-stty tput clear reset locale localectl which whereis whatis apropos printenv nm objdump readelf size ldd addr2line
-strip ranlib curl wget cloc tokei scc sloccount fdisk passwd tsc eslint prettier stylelint biome rustfmt gofmt
-goimports black ruff isort flake8 mypy pyright pylint pytest py.test jest vitest mocha tox nox coverage rustc javac
-kotlinc scalac clang-format clang-tidy shellcheck shfmt hadolint yamllint markdownlint golangci-lint swiftlint
-ktlint cppcheck gtest phpunit rspec rubocop gh glab hub aws gcloud az heroku vercel netlify fly terraform tofu
-pulumi helm kustomize systemctl journalctl loginctl apt apt-get apt-cache apk yum brew snap pip pip3 twine gem
-cargo-clippy rustup nvm pyenv createdb dropdb pg_dump pg_isready redis-cli mongosh
+look colrm ul numfmt grep egrep fgrep zgrep zcat gzip gunzip bzip2 bunzip2 bzcat xz unxz xzcat zstd unzstd zstdcat
+lz4 unlz4 compress uncompress brotli unzip zipinfo unrar cpio pax jq yq bc rg man diff sdiff xq gron csvcut csvgrep
+csvlook xmllint xmlstarlet tidy dasel htmlq date cal sleep usleep uname hostname whoami id groups logname users who
+w last uptime free vmstat iostat nproc lscpu lsblk lsmem lspci lsusb lsmod lsns findmnt mountpoint ps pgrep pkill
+killall top pstree pidof lsof fuser ss netstat ifconfig ping traceroute dig nslookup host getent tty stty tput clear
+reset locale localectl which whereis whatis apropos printenv objdump readelf size ldd curl wget cloc tokei scc
+sloccount fdisk passwd tsc eslint prettier stylelint biome rustfmt gofmt goimports black ruff isort flake8 mypy
+pyright pylint pytest py.test jest vitest mocha tox nox coverage rustc javac kotlinc scalac clang-format clang-tidy
+shellcheck shfmt hadolint yamllint markdownlint golangci-lint gtest phpunit rspec rubocop gh aws gcloud az heroku
+vercel netlify fly terraform tofu pulumi helm kustomize systemctl journalctl loginctl apt apt-get apt-cache pip pip3
+twine cargo-clippy rustup nvm pyenv createdb dropdb pg_dump pg_isready redis-cli
 """
 )
 """Programs whose words are no commands: the shell's own, those for files and texts and about the machine, checkers and
@@ -124,7 +123,7 @@ caffeinate 0 t: w:
 TESTERS = read_names(
     """
 eslint prettier stylelint pytest py.test jest vitest mocha tox nox coverage java phpunit rspec rubocop gtest black
-pylint mypy tsc biome golangci-lint pip pip3 gem man javac rustc terraform helm pulumi
+flake8 isort gofmt pylint mypy tsc biome golangci-lint pip pip3 gem javac rustc terraform helm pulumi
 """
 )
 """Programs that run what they find around them: tests, settings that are code."""

@@ -28,6 +28,10 @@ NOT_WRITTEN_OUT = "the name of a program is not written out"
 def take_apart(reader: Reader, words: list[Word], stdin: Stdin | None, *, direct: bool) -> None:
     """A command's own start, and those of all that it starts."""
     first = words[0]
+    if direct and reader.inside and reader.passes_all and len(words) == 1:
+        # A function that runs what it is given: that is looked at where it is called.
+        reader.passing.add(reader.inside)
+        return
     if not first.is_sure or not first.text:
         reader.doubt(NOT_WRITTEN_OUT)
         reader.add(Hint(" ".join(word.text for word in words)))
@@ -42,6 +46,7 @@ def take_apart(reader: Reader, words: list[Word], stdin: Stdin | None, *, direct
     if direct and name in reader.functions:
         reader.add(Run(tuple(words), passes_on=True))
         reader.add(Hint(_join(words[1:])))
+        reader.called.append((name, words))
         return
     if name in reader.aliases:
         reader.doubt("an alias gives words another meaning")
@@ -75,6 +80,10 @@ def _take_started(reader: Reader, name: str, known: str, words: list[Word], stdi
         _take_wrapper(reader, words, spec, int(count))
     elif known not in names.PLAIN and not name.startswith("git-"):
         take_unknown(reader, words)
+    elif known in names.TESTERS and known not in ("pip", "pip3"):
+        reader.add(Hint(_join(words[1:])))
+        if any(word.text.startswith("/dev/") for word in words[1:]):
+            reader.doubt("code is run that cannot be looked at")
 
 
 _GIVING = frozenset({"-e", "-c", "-E", "-x", "--eval", "--exec", "--execute", "--command", "--run", "--expr"})

@@ -187,7 +187,7 @@ class _Look:
         if name.startswith("_") and name not in _GOOD_DUNDERS:
             return False
         return name not in _NO_ATTRIBUTES and not name.startswith(
-            ("spawn", "exec", "posix_spawn", "popen", "subprocess")
+            ("spawn", "execv", "execl", "posix_spawn", "popen", "subprocess")
         )
 
     def _is_good_name(self, node: ast.Name, is_held: bool) -> bool:  # noqa: FBT001 - two of a kind

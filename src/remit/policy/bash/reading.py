@@ -84,6 +84,14 @@ class Reader:
         self.acts: list[Act] = []
         self.cwds: tuple[str, ...] | None = (ground.cwd,)
         self.functions: set[str] = set()
+        self.inside = ""
+        """The function whose body is looked at."""
+        self.passes_all = False
+        """Whether the command that is looked at is `"$@"` and nothing else."""
+        self.passing: set[str] = set()
+        """Functions that run what they are given."""
+        self.called: list[tuple[str, list[Word]]] = []
+        self.shifts = False
         self.written: dict[str, str | None] = {}
         """Paths that the script itself has written to, in full, and what is in them where that is known."""
         self.edited: dict[str, str] = {}
@@ -146,6 +154,7 @@ class Reader:
         kept = self.source, self.values, self.bent, self.spoiled
         self.source = text.encode("utf-8", "surrogateescape")
         self.values, self.bent, self.spoiled = {}, 0, set()
+        self.shifts = self.shifts or b"shift" in self.source
         root = parse(self.source)
         if root is None or root.has_error:
             self.doubt("it cannot be parsed", always=True)
@@ -285,9 +294,11 @@ class Reader:
         self.bent += 1
         if b"cd" in self.source or b"pushd" in self.source:
             self.cwds = None
+        outer, self.inside = self.inside, self.text_of(name) if name is not None and not self.inside else "?"
         for child in node.children:
             if child != name:
                 self._visit(child)
+        self.inside = outer
         self.bent -= 1
         self.cwds = kept
 
@@ -663,13 +674,19 @@ class Reader:
                 words += self.words_of(child)
         self.fed = " ".join([fed, *self.said[said:]])
         said = len(self.said)
+        self.passes_all = self._is_all_given(node)
         self.run([*words, *more, *extra], stdin, direct=True)
+        self.passes_all = False
         self.fed = fed
         # Only these print what they are told and nothing else.
         plain = [word.text for word in words[:1]] and words[0].text in ("echo", "printf", "cat")
         text = self.said[-1] if plain and len(self.said) == said + 1 else None
         for target in targets:
             self.keep_content(target, text)
+
+    def _is_all_given(self, node: Node) -> bool:
+        """Whether a command is `"$@"`, in a function."""
+        return self.text_of(node) == '"$@"' and self.inside not in ("", "?")
 
     def keep_content(self, path: Word, text: str | None) -> None:
         """What is in a file that the script has written, where that is known."""

@@ -46,6 +46,9 @@ _OPTIONS = read_table(
     """
 tar IF --to-command --use-compress-program --checkpoint-action --rmt-command --rsh-command --info-script --new-volume
 sort - --compress-program
+helm - --post-renderer
+pip - --python --editor
+pip3 - --python --editor
 split - --filter
 rsync e --rsh --rsync-path
 zip - --unzip-command
@@ -617,11 +620,29 @@ def _take_compiler(reader: Reader, words: list[Word], _stdin: Stdin | None) -> N
 
 def _take_gh(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
     texts = [word.text for word in words[1:3]]
+    dashes = next((at for at, word in enumerate(words) if word.text == "--"), 0)
+    if dashes and texts[:1] == ["repo"]:
+        reader.run([Word("git"), Word("clone"), *words[dashes + 1 :]], None)
+    elif dashes:
+        reader.add(Hint(_join(words[1:])))
     if (texts[:1] in (["alias"], ["extension"], ["ext"]) and texts[1:] not in (["list"], ["ls"])) or texts == [
         "config",
         "set",
     ]:
         reader.doubt("'gh' is told what to run")
+        reader.add(Hint(_join(words[1:])))
+
+
+def _take_client(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    """Clients of services start nothing, but what is set in them may, and so may what they let others do."""
+    risky = {"configure", "config", "plugin", "plugins", "alias", "extension", "ssh", "exec", "console", "shell", "run"}
+    if any(word.text in risky for word in words[1:]):
+        reader.add(Hint(_join(words[1:])))
+
+
+def _take_wget(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    if any(word.text.startswith(("-e", "--exe", "--config")) for word in words[1:]):
+        reader.doubt("settings of a program may start something")
         reader.add(Hint(_join(words[1:])))
 
 
@@ -676,5 +697,7 @@ HANDLERS: dict[str, Callable[[Reader, list[Word], Stdin | None], None]] = {
     **dict.fromkeys(("apt", "apt-get", "aptitude", "apt-cache"), _take_apt),
     **dict.fromkeys(("rpm", "rpmbuild"), _take_rpm),
     **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++", "cpp", "gfortran"), _take_compiler),
+    **dict.fromkeys(("aws", "az", "terraform", "tofu", "pulumi", "helm", "vercel", "netlify", "fly"), _take_client),
+    "wget": _take_wget,
     "gh": _take_gh, "fd": _take_fd, "fdfind": _take_fd, "entr": _take_entr,
 }  # fmt: skip
