@@ -99,6 +99,48 @@ def test_permissions_may_be_rows_or_one_table() -> None:
     assert found.deny == {"write": ("x",), "a/b": ("y",)}
 
 
+@pytest.mark.parametrize("given", ["Bash: [git push]", "BASH: git push", "shell: [git push]", '"Bash(git push:*)"',
+                                   '"Bash(git push *)"'])  # fmt: skip
+def test_a_tool_of_a_permission_is_known_by_any_of_its_names(given: str) -> None:
+    found = read_head(f"permissions:\n  deny:\n    - {given}")
+    assert (found.deny, found.unread) == ({"bash": ("git push",)}, None)
+
+
+@pytest.mark.parametrize(("rule", "tool", "patterns"), [
+    ("Read(.env)", "read", ("**/.env", "**/.env/**")),
+    ("Read(./secrets/**)", "read", ("secrets/**", "secrets/**/**")),
+    ("Edit(//etc/x)", "edit", ("/etc/x",)),
+    ("Write(/docs)", "write", ("docs", "docs/**")),
+    ("WebFetch", "webfetch", ("*",)),
+    ("Bash", "bash", ("*",)),
+    ("mcp__github__push", "mcp__github__push", ("*",)),
+])  # fmt: skip
+def test_rules_as_claude_code_has_them(rule: str, tool: str, patterns: tuple[str, ...]) -> None:
+    assert read_head(f'permissions: {{deny: ["{rule}"]}}').deny == {tool: patterns}
+
+
+@pytest.mark.parametrize(("permissions", "place"), [
+    ("5", "/permissions"),
+    ("{deny: 5}", "/permissions/deny"),
+    ("{deny: Bash}", "/permissions/deny"),
+    ("{denny: [{bash: rm}]}", "/permissions/denny"),
+    ("{deny: [{bsh: [git push]}]}", "/permissions/deny/0/bsh"),
+    ("{allow: {bahs: [git]}}", "/permissions/allow/bahs"),
+    ("{deny: [{bash: [rm, 3]}]}", "/permissions/deny/0/bash"),
+    ("{deny: [{bash: }]}", "/permissions/deny/0/bash"),
+    ('{deny: ["Bsh(git push)"]}', "/permissions/deny/0"),
+    ("{deny: [rm -rf]}", "/permissions/deny/0"),
+    ("{deny: [7]}", "/permissions/deny/0"),
+])  # fmt: skip
+def test_permissions_that_nobody_can_read_are_known_as_such(permissions: str, place: str) -> None:
+    assert read_head(f"permissions: {permissions}").unread == place
+
+
+@pytest.mark.parametrize("permissions", ["", "{allow: , deny: []}", "{deny: [{bash: []}, {mcp__x: ['*']}, {jira: y}]}"])
+def test_permissions_that_say_little_are_read(permissions: str) -> None:
+    assert read_head(f"permissions: {permissions}").unread is None
+
+
 def test_any_agent_is_a_target_of_its_own() -> None:
     assert [each.name for each in read("---\nname: a\ntools: Task\n---\n", CLAUDE_PATH).targets] == [ANYONE]
     for head in ("permission: {task: ask}", "tools: {task: true}"):

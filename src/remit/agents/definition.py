@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.agents.profiles import CLAUDE_TOOLS, TOOLS
+from remit.agents.profiles import CLAUDE_TOOLS, OPENCODE_TOOLS, TOOLS
+from remit.errors import find_meant
 from remit.lazy import lazy
 from remit.places import escape_key
 
@@ -59,6 +60,8 @@ class Definition(NamedTuple):
     """The standard's names of the tools it may use; None: whatever the harness gives."""
     allow: Mapping[str, tuple[str, ...]] = _NONE
     deny: Mapping[str, tuple[str, ...]] = _NONE
+    unread: str | None = None
+    """The first place in its permissions that nobody can read: what they were to hold it to is not known then."""
     calls: tuple[str, ...] = ()
     """For a command file: the agents that it names."""
     places: Mapping[str, Place] = _NONE
@@ -88,6 +91,7 @@ def define(document: Document) -> Definition | None:
         tools=read_tools(document),
         allow=_read_patterns(document, "allow"),
         deny=_read_patterns(document, "deny"),
+        unread=find_unread(document),
         places={key: document.locate(document.span_of(f"/{key}")) for key in ("name", "timeout", "tools")},
     )
 
@@ -200,10 +204,34 @@ def read_tools(document: Document) -> tuple[str, ...] | None:
     return None
 
 
+_SAME = {
+    "shell": "bash", "local_shell": "bash", "shell_command": "bash", "exec_command": "bash", "unified_exec": "bash",
+    "powershell": "bash", "apply_patch": "edit",
+}  # fmt: skip
+_DENIED_AS = {"patch": "edit", "multiedit": "edit", "list": "read"}
+"""Tools of opencode that do what others do: who denies them denies that."""
+_KNOWN = frozenset(name.lower() for name in (*TOOLS, *OPENCODE_TOOLS, *CLAUDE_TOOLS, *_SAME))
+_CLAUDE_RULE = lazy(r"(?P<tool>[A-Za-z][A-Za-z0-9_-]{0,200})(?:\((?P<pattern>[^\n]{0,2000})\))?\Z")
+
+
+def name_tool(given: str) -> str:
+    """The standard's name of a tool that a permission names, whatever its case; of others, as it is given."""
+    lowered = given.strip().lower()
+    if lowered in (*TOOLS, "webfetch", "websearch"):
+        return lowered
+    return _STANDARD_NAMES.get(given.strip()) or _SAME.get(lowered) or given
+
+
+def is_strange_tool(name: str) -> bool:
+    """Whether no harness has a tool of this name, and it is not that of a server's, either."""
+    return name.strip().lower() not in _KNOWN and "*" not in name and not name.startswith("mcp")
+
+
 def _read_patterns(document: Document, side: str) -> dict[str, tuple[str, ...]]:
     """The patterns of one side of the permissions, by tool."""
     found: dict[str, tuple[str, ...]] = {}
-    for tool, _, patterns in read_permissions(document, side):
+    for name, _, patterns in read_permissions(document, side):
+        tool = _DENIED_AS.get(name, name) if side == "deny" else name
         found[tool] = found.get(tool, ()) + tuple(pattern for pattern, _ in patterns)
     return found
 
@@ -211,22 +239,83 @@ def _read_patterns(document: Document, side: str) -> dict[str, tuple[str, ...]]:
 def read_permissions(document: Document, side: str) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
     """Each tool on one side of the permissions, its pointer, and its patterns with theirs."""
     rows: Any = document.get("permissions", side)
-    if isinstance(rows, dict):
-        tables = [(f"/permissions/{side}", rows)]
-    else:
-        items = enumerate(rows) if isinstance(rows, list) else ()
-        tables = [(f"/permissions/{side}/{index}", row) for index, row in items if isinstance(row, dict)]
-    for pointer, table in tables:
-        for tool, patterns in table.items():
+    places = [(f"/permissions/{side}", rows)]
+    if isinstance(rows, list):
+        places = [(f"/permissions/{side}/{index}", row) for index, row in enumerate(rows)]
+    for pointer, row in places:
+        if isinstance(row, str) and row is not rows:
+            name, listed = read_claude_rule(row, side)
+            if name:
+                yield name, pointer, [(pattern, pointer) for pattern in listed]
+        for tool, patterns in row.items() if isinstance(row, dict) else ():
             at = f"{pointer}/{escape_key(tool)}"
             if isinstance(patterns, str):
-                yield tool, at, [(patterns, at)]
+                yield name_tool(tool), at, [(patterns, at)]
             elif isinstance(patterns, list):
-                yield (
-                    tool,
-                    at,
-                    [(text, f"{at}/{index}") for index, text in enumerate(patterns) if isinstance(text, str)],
-                )
+                texts = [(text, f"{at}/{index}") for index, text in enumerate(patterns) if isinstance(text, str)]
+                yield name_tool(tool), at, texts
+
+
+def read_claude_rule(text: str, side: str) -> tuple[str, list[str]]:
+    """The tool and the patterns of a rule in Claude Code's form, `Bash(git push:*)`; no tool where it is none."""
+    found = _CLAUDE_RULE.match(text.strip())
+    if found is None or is_strange_tool(found["tool"]):
+        return "", []
+    tool, pattern = name_tool(found["tool"]), (found["pattern"] or "").strip()
+    if tool == "bash":
+        pattern = pattern.removesuffix(":*").removesuffix(" *").strip()
+    elif tool in TOOLS and pattern:
+        return tool, _place_claude_path(pattern, side)
+    return tool, [pattern or "*"]
+
+
+def _place_claude_path(pattern: str, side: str) -> list[str]:
+    """Paths as Claude Code means them: `//x` from the top, `/x` from the root, a bare name in every folder."""
+    if pattern.startswith("//"):
+        return [pattern[1:]]
+    path = pattern.removeprefix("./").removeprefix("/")
+    bare = path == pattern and "/" not in path.rstrip("/") and "*" not in path[:1] and path[:1] != "~"
+    if side == "allow" or not path:
+        return [path or "**"]
+    path = f"**/{path.rstrip('/')}" if bare else path.rstrip("/")
+    return [path, f"{path}/**"]  # what denies a folder denies what is in it
+
+
+def find_unread(document: Document) -> str | None:
+    """The first place in the permissions that says something nobody can read; None where all of it is clear."""
+    table = document.get("permissions")
+    if table is None or not isinstance(table, dict):
+        return None if table is None else "/permissions"
+    for side, rows in table.items():
+        at = f"/permissions/{escape_key(side)}"
+        if side not in ("allow", "deny"):
+            if document.profile == "codex":
+                continue  # it has settings of that name
+            return at
+        if not isinstance(rows, list | dict) and rows is not None:
+            return at
+        for index, row in enumerate(rows) if isinstance(rows, list) else ((-1, rows or {}),):
+            unread = _find_unread_tool(row, at if index < 0 else f"{at}/{index}", side)
+            if unread is not None:
+                return unread
+    return None
+
+
+def _find_unread_tool(row: object, at: str, side: str) -> str | None:
+    if isinstance(row, str):
+        return None if read_claude_rule(row, side)[0] else at
+    if not isinstance(row, dict):
+        return at
+    for tool, patterns in row.items():
+        texts = patterns if isinstance(patterns, list) else [patterns]
+        if _is_misspelt(tool) or not all(isinstance(text, str) for text in texts):
+            return f"{at}/{escape_key(tool)}"
+    return None
+
+
+def _is_misspelt(name: str) -> bool:
+    """Whether a name is that of no tool, but close to one of the standard's."""
+    return is_strange_tool(name) and find_meant(name[:80], TOOLS) is not None
 
 
 # --- command files ---------------------------------------------------------------------------------------------------

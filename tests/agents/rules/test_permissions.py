@@ -86,6 +86,30 @@ def test_what_cannot_be_rewritten_is_told(permissions: str) -> None:
     assert not any(finding.fix for finding in findings)
 
 
+@pytest.mark.parametrize(("deny", "code", "severity"), [
+    ('["Bash(git push:*)"]', "AGT054", "warning"),
+    ('["Bsh(git push:*)"]', "AGT054", "error"),
+    ("5", "AGT054", "error"),
+    ("[{bsh: [rm]}]", "AGT055", "error"),
+    ("[{Bash: [rm]}]", "", ""),
+])  # fmt: skip
+@pytest.mark.parametrize("path", ["agents/planner.md", ".claude/agents/planner.md"])
+def test_what_remit_cannot_read_is_told_wherever_the_file_lies(deny: str, code: str, severity: str, path: str) -> None:
+    text = f"---\nname: planner\ndescription: Plans.\npermissions: {{allow: [], deny: {deny}}}\n---\nPlan.\n"
+    if not path.startswith("."):
+        text = change(PERMISSIONS, f"permissions: {{allow: [], deny: {deny}}}\n")
+    found = [finding for finding in lint(text, path) if finding.code in ("AGT054", "AGT055")]
+    assert [(finding.code, finding.severity) for finding in found] == ([(code, severity)] if code else [])
+    assert all(finding.place and finding.hint for finding in found)
+
+
+def test_a_misspelt_side_is_told_in_a_harness_file_too() -> None:
+    text = "---\nname: planner\ndescription: Plans.\npermissions: {denny: [{bash: [rm]}]}\n---\nPlan.\n"
+    (finding,) = [each for each in lint(text, ".claude/agents/planner.md") if each.code == "AGT054"]
+    assert finding.place is not None
+    assert finding.place.line == 4
+
+
 def test_a_misspelt_side_is_one_finding() -> None:
     assert not find(change("  deny:\n", "  denny:\n"), "AGT053")
 

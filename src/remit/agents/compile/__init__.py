@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from remit.agents.compile import claude, codex, opencode
 from remit.agents.compile.sidecar import find_kept_aside, render_sidecar
-from remit.agents.compile.source import find_unread, make_name, read_body, read_source
+from remit.agents.compile.source import make_name, read_body, read_source
 from remit.agents.compile.told import TOLD, kept_aside, left_over, loaded_twice, lost, name_some, outdated, refused
-from remit.agents.definition import define
+from remit.agents.definition import define, find_unread
 from remit.errors import UsageError, did_you_mean
 from remit.lazy import lazy
 

@@ -14,7 +14,6 @@ from remit.agents.definition import ANYONE, read_permissions
 from remit.agents.patterns import EVERYTHING
 from remit.agents.profiles import SERVICES, TOOLS
 from remit.lazy import lazy
-from remit.places import escape_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,27 +136,6 @@ def _read_rows(document: Document) -> Iterator[Row]:
 def describe(row: Row) -> str:
     """What a row keeps a tool to, or from."""
     return f"{row.tool} {'to' if row.side == 'allow' else 'from'} {name_some(list(row.patterns))}"
-
-
-def find_unread(document: Document) -> str | None:
-    """The first place in the permissions that says something nobody can read; None where all of it is clear."""
-    table = document.get("permissions")
-    if table is None or not isinstance(table, dict):
-        return None if table is None else "/permissions"
-    for side, rows in table.items():
-        at = f"/permissions/{escape_key(side)}"
-        if side not in ("allow", "deny"):
-            return at
-        tables = rows if isinstance(rows, list) else [rows] if rows is not None else []
-        for index, row in enumerate(tables):
-            inner = f"{at}/{index}" if isinstance(rows, list) else at
-            if not isinstance(row, dict):
-                return inner
-            for tool, patterns in row.items():
-                texts = patterns if isinstance(patterns, list) else [patterns]
-                if not all(isinstance(text, str) for text in texts):
-                    return f"{inner}/{escape_key(tool)}"
-    return None
 
 
 # --- whom it may call ------------------------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ MODULES: dict[Profile, tuple[str, ...]] = {
         *_MARKDOWN, "claude", "context", "delegation", "failures", "fields", "inputs", "keys", "lifecycle", "limits",
         "opencode", "outputs", "permissions", "reach", "sections", "steps", "work",
     ),
-    "claude": (*_MARKDOWN, "claude"),
-    "opencode": (*_MARKDOWN, "opencode"),
+    "claude": (*_MARKDOWN, "claude", "permissions"),
+    "opencode": (*_MARKDOWN, "opencode", "permissions"),
     "codex": ("reading", "codex"),
     "command": (*_MARKDOWN, "command"),
 }  # fmt: skip

@@ -6,17 +6,21 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.agents import edits, patterns
-from remit.agents.definition import read_permissions
+from remit.agents.definition import find_unread, is_strange_tool, read_claude_rule, read_permissions
 from remit.agents.profiles import CLAUDE_TOOLS, OPENCODE_TOOLS, TOOLS, is_read_by_claude
 from remit.agents.rules.keys import is_lost_in
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import guess, show
+from remit.places import escape_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from remit.agents.document import Document
+    from remit.agents.profiles import Profile
 
+_READ: tuple[Profile, ...] = ("standard", "claude", "opencode")
+"""Whose permissions are held to, where a harness calls Remit."""
 MAX_PATTERNS = 100
 """Of one tool on one side: each is compared with each, and nobody writes more."""
 
@@ -192,11 +196,12 @@ def permissions_side_missing(case: Case) -> Iterator[Report]:
                      fix_message=f"Add {side}")  # fmt: skip
 
 
-@rule("AGT054", "R1.3", fix="safe")
+@rule("AGT054", "R1.3", profiles=_READ, fix="safe")
 def permissions_form(case: Case) -> Iterator[Report]:
     """A permission is not written as a list of tools with their patterns.
 
-    Why: a reader of the standard passes over what has another form, and the rule is not enforced.
+    Why: what nobody can read is not enforced. Remit then refuses the agent its tools, rather than allow what was to be
+    denied. A rule in Claude Code's form (`Bash(git push:*)`) is understood, with a warning.
 
     Bad: `deny: {bash: rm}`
 
@@ -214,6 +219,10 @@ def permissions_form(case: Case) -> Iterator[Report]:
         return
     for side in ("allow", "deny"):
         yield from _check_side(document, side, table.get(side))
+    strange = find_unread(document) if document.profile != "standard" else None  # there it is told by its keys' rule
+    if strange is not None and strange.count("/") == 2 and strange.rpartition("/")[2] not in ("allow", "deny"):  # noqa: PLR2004 - a key of the table
+        yield Report("permissions has a side that is neither allow nor deny", "Write allow: or deny:.",
+                     document.key_span(strange), strange)  # fmt: skip
 
 
 def _check_side(document: Document, side: str, rows: object) -> Iterator[Report]:
@@ -228,13 +237,23 @@ def _check_side(document: Document, side: str, rows: object) -> Iterator[Report]
             if isinstance(row, dict):
                 yield from _check_row(document, f"{pointer}/{index}", row)
             else:
-                yield Report(f"an item of permissions.{side} is not a tool with its patterns",
-                             'Write it as - bash: ["grep"].', document.span_of(f"{pointer}/{index}"),
-                             f"{pointer}/{index}")  # fmt: skip
+                yield _report_item(document, side, f"{pointer}/{index}", row)
     elif rows is not None:
         yield Report(f"permissions.{side} is not a list of tools with their patterns",
                      'Write each tool in a line of its own, as - bash: ["grep"].', document.span_of(pointer),
                      pointer)  # fmt: skip
+
+
+def _report_item(document: Document, side: str, pointer: str, item: object) -> Report:
+    """An item that is no table: one in Claude Code's form is understood all the same."""
+    tool, found = read_claude_rule(item, side) if isinstance(item, str) else ("", [])
+    if not tool:
+        return Report(f"an item of permissions.{side} is not a tool with its patterns", 'Write it as - bash: ["grep"].',
+                      document.span_of(pointer), pointer)  # fmt: skip
+    form = ", ".join(edits.quote(pattern) for pattern in found)
+    return Report(f"an item of permissions.{side} is not a tool with its patterns, but a rule as Claude Code has them",
+                  f"Write it as - {tool}: [{form}].", document.span_of(pointer), pointer,
+                  severity="warning")  # fmt: skip
 
 
 def _check_row(document: Document, pointer: str, row: dict[str, Any]) -> Iterator[Report]:
@@ -282,11 +301,12 @@ def _column_of(document: Document, at: int) -> int:
     return at - (document.text.rfind("\n", 0, at) + 1)
 
 
-@rule("AGT055", "R1.3", fix="unsafe")
+@rule("AGT055", "R1.3", profiles=_READ, fix="unsafe")
 def permission_tool_unknown(case: Case) -> Iterator[Report]:
     """A permission is given or denied to a tool that does not exist.
 
-    Why: the rule is passed over in silence; what it denies is not denied.
+    Why: what the rule denies is not denied. Where a tool was probably meant, Remit refuses the agent its tools until
+    that is put right.
 
     Bad: `deny: [{bahs: ["rm"]}]`
 
@@ -297,8 +317,7 @@ def permission_tool_unknown(case: Case) -> Iterator[Report]:
     document = case.document
     for side in ("allow", "deny"):
         for tool, pointer, _ in islice(read_permissions(document, side), MAX_PATTERNS):
-            other = tool in OPENCODE_TOOLS or (tool in CLAUDE_TOOLS and tool.lower() not in TOOLS)
-            if tool not in TOOLS and not other and not _is_foreign(tool):
+            if is_strange_tool(tool) and pointer.rpartition("/")[2] == escape_key(tool):
                 yield _report_unknown(document, tool, pointer, is_key=True)
 
 

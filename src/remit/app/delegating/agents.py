@@ -89,6 +89,8 @@ def describe_permissions(definition: Definition) -> dict[str, Any]:
     permissions: dict[str, Any] = {
         name: {tool: [*patterns] for tool, patterns in given.items()} for name, given in told.items() if given
     }
+    if definition.unread is not None:
+        permissions["unread"] = definition.path
     return permissions | ({} if definition.tools is None else {"tools": [*definition.tools]})
 
 

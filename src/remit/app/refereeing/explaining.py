@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from remit.agents.definition import is_strange_tool, name_tool
+from remit.agents.profiles import TOOLS
 from remit.app.refereeing.roster import load_roster
 from remit.app.settings import find_workspace
-from remit.errors import InputError, find_meant
+from remit.errors import InputError, did_you_mean, find_meant
 from remit.policy import PROTECTED, Call, Ground, Permissions, judge
 from remit.workspace.home import Home
 
@@ -37,8 +39,20 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
         meant = find_meant(agent, names)
         hint = f"did you mean '{meant}'?" if meant else f"known are: {', '.join(names[:12]) or 'none'}"
         raise InputError(f"there is no agent '{agent}'", hint=hint)
-    layers = [Permissions(each.get("tools"), each.get("allow", {}), each.get("deny", {})) for each in entry.layers]
+    layers = [
+        Permissions(each.get("tools"), each.get("allow", {}), each.get("deny", {}), each.get("unread", ""))
+        for each in entry.layers
+    ]
+    tool = _name_tool(tool)
     call = Call(tool, () if tool == "bash" or not subject else (subject,), subject if tool == "bash" else "")
     cwd = os.getcwd()  # noqa: PTH109 - paths stay plain text
     ground = Ground(home.root, cwd, os.path.expanduser("~"), os.path.realpath, PROTECTED)  # noqa: PTH111
     return Explained(agent, tool, subject, judge(call, layers, ground))
+
+
+def _name_tool(given: str) -> str:
+    """The standard's name of a tool; a name that no harness knows would be allowed anything."""
+    tool = name_tool(given)
+    if is_strange_tool(tool):
+        raise InputError(f"there is no tool '{given}'", hint=did_you_mean(given, TOOLS))
+    return tool

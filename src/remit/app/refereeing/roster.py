@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from remit.workspace.home import Home
 
 _NOTE = "roster"
-_FORMAT = 2
+_FORMAT = 3
 
 
 class Entry(NamedTuple):
