@@ -110,6 +110,15 @@ def test_a_misspelt_side_is_told_in_a_harness_file_too() -> None:
     assert finding.place.line == 4
 
 
+@pytest.mark.parametrize("more", ["", "tools: Read\n"])
+def test_permissions_in_a_file_of_claude_code_hold_by_its_hooks(more: str) -> None:
+    text = f"---\nname: p\ndescription: Plans.\n{more}permissions: {{allow: [], deny: [{{bash: [rm]}}]}}\n---\nPlan.\n"
+    (finding,) = [each for each in lint(text, ".claude/agents/p.md") if each.code == "AGT205"]
+    assert finding.severity == "warning"
+    assert "hold only where its hooks call Remit" in finding.message
+    assert "remit init --harness claude" in (finding.hint or "")
+
+
 def test_a_misspelt_side_is_one_finding() -> None:
     assert not find(change("  deny:\n", "  denny:\n"), "AGT053")
 

@@ -182,7 +182,7 @@ def claude_prompt_missing(case: Case) -> Iterator[Report]:
 # --- keys ------------------------------------------------------------------------------------------------------------
 
 _RESTRICTIONS = {
-    "allowed-tools": "tools", "allowedTools": "tools", "allowed_tools": "tools", "permissions": "tools",
+    "allowed-tools": "tools", "allowedTools": "tools", "allowed_tools": "tools",
     "permission": "tools", "disallowed-tools": "disallowedTools", "disallowed_tools": "disallowedTools",
     "deniedTools": "disallowedTools", "denied-tools": "disallowedTools", "denied_tools": "disallowedTools",
 }  # fmt: skip
@@ -194,7 +194,8 @@ def claude_restriction_ignored(case: Case) -> Iterator[Report]:
     """What the agent may use is said under a key that Claude Code does not read.
 
     Why: Claude Code ignores the key in silence, so the agent has every tool there is. `allowed-tools` is a key of
-    commands and skills, `permission` one of opencode.
+    commands and skills, `permission` one of opencode. `permissions` hold where Claude Code's hooks call Remit, and only
+    there: that is a warning.
 
     Bad: `allowed-tools: Read, Grep`
 
@@ -203,6 +204,10 @@ def claude_restriction_ignored(case: Case) -> Iterator[Report]:
     Fix (unsafe): gives the key the name that Claude Code reads.
     """
     document = case.document
+    if "permissions" in case.values:
+        yield Report("Claude Code itself does not read permissions: they hold only where its hooks call Remit",
+                     "See that they do: remit init --harness claude. Tools that are not needed at all are left out of "
+                     "tools.", document.key_span("/permissions"), "/permissions", "warning")  # fmt: skip
     taken = set()
     for key, meant in _RESTRICTIONS.items():
         if key not in case.values:
@@ -213,7 +218,7 @@ def claude_restriction_ignored(case: Case) -> Iterator[Report]:
                          document.key_span(pointer), pointer, "warning")  # fmt: skip
             continue
         taken.add(meant)
-        can_fix = isinstance(case.values[key], str | list) and key not in ("permissions", "permission")
+        can_fix = isinstance(case.values[key], str | list) and key != "permission"
         held = "every tool may be used" if meant == "tools" else "nothing is taken away"
         yield Report(f"Claude Code does not read {key}, so {held}", f"Say it in {meant}.", document.key_span(pointer),
                      pointer, edits=edits.rename_key(document, pointer, meant) if can_fix else (),
@@ -222,7 +227,7 @@ def claude_restriction_ignored(case: Case) -> Iterator[Report]:
 
 def _find_strangers(case: Case) -> dict[str, str | None]:
     """Each key that Claude Code does not read, and the one that was meant if one is close and not given."""
-    strange = [key for key in case.values if key not in CLAUDE_KEYS and key not in _RESTRICTIONS]
+    strange = [key for key in case.values if key not in CLAUDE_KEYS and key not in (*_RESTRICTIONS, "permissions")]
     elsewhere = {*STANDARD_KEYS, *OPENCODE_KEYS, *COMMAND_KEYS}
     found: dict[str, str | None] = {}
     for key in strange[:MAX_REPORTS]:
