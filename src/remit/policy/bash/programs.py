@@ -277,7 +277,7 @@ def _take_eval(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
 def _take_source(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
     rest = words[2:] if words[1:2] and words[1].text == "--" else words[1:]
     if rest:
-        run_file(reader, rest[0], stdin)
+        run_file(reader, rest[0], stdin, rest=rest[1:])
     reader.spoil_all()
     reader.functions.clear()
 

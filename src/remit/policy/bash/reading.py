@@ -117,6 +117,8 @@ class Reader:
         """Names in code that was looked through: it may have written them."""
         self.bare = False
         """Whether a program is looked for by its name."""
+        self.taken: set[tuple[int, int]] = set()
+        """The commands of the tree that have been looked at, by where they stand."""
         self.scripts = 0
         self.budget = 2 * MAX_CHARS
         self.words = MAX_WORDS
@@ -162,7 +164,11 @@ class Reader:
             self.doubt("it has more parts than can be looked at", always=True)
         else:
             self.level += 1
+            kept_taken, self.taken = self.taken, set()
             self._visit(root)
+            if not _list_commands(root) <= self.taken:
+                self.doubt(TWO_WAYS, always=True)  # a command of the tree that nobody came to
+            self.taken = kept_taken
             self.level -= 1
         self.source, self.values, self.bent, self.spoiled = kept
 
@@ -517,14 +523,21 @@ class Reader:
         adds = any(child.type == "+=" for child in node.children)
         if keep and not adds and target is not None and target.type == "variable_name" and self._is_named_once(name):
             self._keep(name, word)
+        elif word.text and HOLE not in word.text and not word.text.translate(_PLAIN_SIGNS).isalnum():
+            self.is_tainted = True
 
     def _keep(self, name: str, word: Word) -> None:
         text = word.text
         if HOLE in text and text != HOLE:
             start, _, end = text.partition(HOLE)[0], "", text.rpartition(HOLE)[2]
             self.values[name] = [(start, False), (HOLE, False), (end, False)]
-        elif HOLE not in text and "{" not in text and (b"IFS" not in self.source or text.isalnum()):
-            self.values[name] = [(text, False)]
+        elif HOLE not in text and (b"IFS" not in self.source or text.isalnum()):
+            # A brace that comes out of a variable is no brace.
+            parts = text.split("{")
+            self.values[name] = [
+                (parts[0], False),
+                *(each for part in parts[1:] for each in (("{", True), (part, False))),
+            ]
 
     # --- commands ----------------------------------------------------------------------------------------------------
 
@@ -544,12 +557,13 @@ class Reader:
         stdin: Stdin | None = None
         after: list[Node] = []
         targets: list[Word] = []
-        first = node.child_by_field_name("redirect")
+        first = next((child for child in node.children if child != node.child_by_field_name("body")), None)
         if body is not None and first is not None and self.source[body.end_byte : first.start_byte].strip() == b"-":
             extra.append(Word("-"))  # the tree leaves a lone dash out before a here-document
         else:
             self._check_gaps(node)
-        for redirect in node.children_by_field_name("redirect"):
+        own = node.child_by_field_name("body")
+        for redirect in [child for child in node.children if child != own]:
             found = self._take_redirect(redirect, extra, after, targets)
             stdin = found or stdin
         fed, said = self.fed, len(self.said)
@@ -575,6 +589,9 @@ class Reader:
         for child in node.named_children:
             if child.type not in ("pipeline", "command", "list", "redirected_statement"):
                 self._visit(child)
+        if node.type not in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
+            self.doubt(TWO_WAYS, always=True)
+            return None
         if node.type == "file_redirect":
             return self._take_file(node, extra, targets)
         if node.type == "herestring_redirect":
@@ -658,8 +675,9 @@ class Reader:
         self._check_gaps(node)
         words: list[Word] = []
         more: list[Word] = []
+        self.taken.add((node.start_byte, node.end_byte))
         targets = [] if targets is None else targets
-        said, fed = len(self.said), self.fed
+        said, fed, at = len(self.said), self.fed, -1
         for child in node.children:
             kind = child.type
             if kind == "variable_assignment":
@@ -671,7 +689,12 @@ class Reader:
                 self._visit(child)
             else:
                 self._visit(child)
-                words += self.words_of(child)
+                found = self.words_of(child)
+                if words and found and child.start_byte == at:
+                    # The tree parts what no blank parts: `--file=<(…)` is one word.
+                    found = [Word(words[-1].text + found[0].text, max(words.pop().kind, found[0].kind)), *found[1:]]
+                words += found
+            at = child.end_byte
         self.fed = " ".join([fed, *self.said[said:]])
         said = len(self.said)
         self.passes_all = self._is_all_given(node)
@@ -851,6 +874,7 @@ def _find_obstacle(text: str) -> str:
     return ""
 
 
+_PLAIN_SIGNS = dict.fromkeys(map(ord, "._/:"))
 _LINES = {ord("\n"): None, ord("\t"): None}
 _SIGNS = "|&;(){}[]<>$`!=\"'*?~#\\"
 
@@ -874,6 +898,18 @@ def _strip_quoted(text: str) -> str:
 
 
 _HEREDOC = lazy(r"<<-?\s*['\"\\]([A-Za-z0-9_]+)")
+
+
+def _list_commands(root: Node) -> set[tuple[int, int]]:
+    """Where the simple commands of a tree stand."""
+    found, waiting = set(), [root]
+    while waiting:
+        node = waiting.pop()
+        if node.type == "command":
+            found.add((node.start_byte, node.end_byte))
+        if node.child_count:
+            waiting += node.children
+    return found
 
 
 def parse(source: bytes) -> Node | None:
