@@ -124,8 +124,7 @@ class Reader:
         self.words = MAX_WORDS
         self.turns = 0
         """How often a loop's body has been read again for another word."""
-        self.level = 0
-        self.bent = 0
+        self.level = self.bent = 0
         self.entered = 0
         """How many of the folders are there only if the last change has worked."""
         self.source = b""
