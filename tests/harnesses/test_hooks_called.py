@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -133,3 +134,27 @@ def test_opencode_calls_what_its_plugin_tells(root: Path, monkeypatch: pytest.Mo
     assert {*list_states(probed).values()} == {"fires"}, probed
     (root / PLUGIN).write_text((root / PLUGIN).read_text().replace("doors/hook.py", "doors/nothing.py"))
     assert "fires" not in list_states(probe_harness("opencode")).values()
+
+
+@pytest.mark.parametrize("is_worktree", [False, True], ids=["below", "worktree"])
+def test_claude_code_is_tried_where_the_person_stands(
+    root: Path, monkeypatch: pytest.MonkeyPatch, *, is_worktree: bool
+) -> None:
+    """It reads the settings of the folder that it is started in, and of no folder above."""
+    monkeypatch.delenv("REMIT_ROOT")
+    for words in (
+        ["init", "-q"],
+        ["-c", "user.name=x", "-c", "user.email=x@y", "commit", "--allow-empty", "-qmx"],
+    ):
+        subprocess.run(["git", *words], cwd=root, check=True)
+    put("claude", root, monkeypatch)
+    here = root.parent / "other" if is_worktree else root / "src"
+    if is_worktree:
+        subprocess.run(["git", "worktree", "add", "-q", str(here)], cwd=root, check=True)
+    else:
+        here.mkdir()
+    monkeypatch.chdir(here)
+    probed = probe_harness("claude")
+    assert probed.is_live
+    assert {*list_states(probed).values()} == {"does not"}
+    assert any(f"'{root}'" in note and "start claude" in note for note in probed.notes)

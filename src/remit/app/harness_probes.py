@@ -1,6 +1,6 @@
 """Probes: whether the hooks of a harness are really called, found out by running it.
 
-Owns the run: the harness itself, in the person's folder and with the settings of that folder, but with a home that is
+Owns the run: the harness itself, in the folder where the person stands and with its settings, but with a home that is
 thrown away, a model that only plays a part, and a workspace of its own in whose ledger the hooks note that they were
 called. Where the harness is not installed, the command lines are tried by themselves, which proves the half of it.
 """
@@ -20,8 +20,10 @@ from remit.app.harnesses import (
     SHARED,
     find_plugin,
     find_plugin_words,
+    find_standing,
     list_own_hooks,
     render_trust,
+    tell_standing,
 )
 from remit.app.settings import find_workspace
 from remit.errors import RemitError
@@ -113,7 +115,7 @@ def _try_lines(home: Home, name: str, lines: Sequence[_Line], why: str) -> Probe
         other.make_folder()
         events = [_try_line(home, other, name, line) for line in lines]
         other.close()
-    return Probed(name, is_live=False, version="", events=tuple(events), notes=(why,))
+    return Probed(name, is_live=False, version="", events=tuple(events), notes=(why, *tell_standing(home.root, name)))
 
 
 def _try_line(home: Home, other: Home, name: str, line: _Line) -> ProbedEvent:
@@ -167,6 +169,8 @@ def _run_live(home: Home, name: str, program: str, lines: Sequence[_Line]) -> Pr
     off = find_switched_off() if name == "claude" else ""
     events = [_judge(event, played, off) for event in dict.fromkeys(line.event for line in lines)]
     notes = _tell_live(home, name, played.calls)
+    if any(event.state != "fires" for event in events):
+        notes += tell_standing(home.root, name)
     if any(played.trust.values()):
         notes.append(f"to have Codex call them, {render_trust(home.root)}")
     return Probed(name, is_live=True, version="", events=tuple(events), notes=tuple(notes))
@@ -178,7 +182,7 @@ def _play(home: Home, name: str, program: str, lines: Sequence[_Line]) -> _Playe
     from remit.workspace.ledger.probes import list_calls  # noqa: PLC0415
     from remit.workspace.probing import make_stage, play_model, run_apart  # noqa: PLC0415
 
-    word, seconds = _make_word(), LIVE_SECONDS[name]
+    word, seconds, here = _make_word(), LIVE_SECONDS[name], find_standing(home.root)
     with make_stage() as stage:
         other = OtherHome(f"{stage}/root")
         other.make_folder()
@@ -188,7 +192,7 @@ def _play(home: Home, name: str, program: str, lines: Sequence[_Line]) -> _Playe
             if name == "opencode":
                 _prepare_opencode(environ)
             runs = [
-                run_apart(_render_run(name, program), folder=home.root, environ=environ, given=prompt, seconds=seconds)
+                run_apart(_render_run(name, program), folder=here, environ=environ, given=prompt, seconds=seconds)
                 for prompt in (told["prompts"][script] for script in _list_scripts(lines))
             ]
         calls = list_calls(other, word)
@@ -274,7 +278,7 @@ def _prepare_codex(home: Home, program: str, environ: Mapping[str, str]) -> dict
 
     append_text(f"{environ['CODEX_HOME']}/config.toml", render_trusted(load_trust(home.root)))
     opening = {"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "remit", "version": "1"}}}
-    asking = {"id": 2, "method": "hooks/list", "params": {"cwds": [home.root]}}
+    asking = {"id": 2, "method": "hooks/list", "params": {"cwds": [find_standing(home.root)]}}
     lines = [json.dumps({"jsonrpc": "2.0", **each}) for each in (opening, {"method": "initialized"}, asking)]
     answer = converse([program, "app-server"], environ=environ, lines=lines, until='"id":2', seconds=_TRUST_SECONDS)
     return _read_trust(answer)

@@ -11,7 +11,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.app.settings import find_workspace
+from remit.app.settings import find_root, find_workspace
 from remit.delegate.ticket import TICKET
 from remit.errors import InputError, RefusedError, RemitError
 
@@ -80,7 +80,8 @@ def plan_installation(names: Sequence[str], *, shared: bool = False, with_server
     home = Home(find_workspace())
     plans = {"claude": _plan_claude, "codex": _plan_codex, "opencode": _plan_opencode}
     found = [plans[name](home, shared=shared, with_server=with_server) for name in dict.fromkeys(names)]
-    return Installation(home.root, tuple(found))
+    told = [each._replace(notes=(*each.notes, *tell_standing(home.root, each.name))) for each in found]
+    return Installation(home.root, tuple(told))
 
 
 def _check_caller() -> None:
@@ -212,6 +213,30 @@ def _find_opencode(home: Home) -> str:
 # --- what is worth knowing -------------------------------------------------------------------------------------------
 
 
+def find_standing(root: str) -> str:
+    """The folder of the workspace, or of a linked worktree, that the person stands in; else the workspace's root."""
+    if os.environ.get("REMIT_ROOT"):
+        return root
+    here = os.path.realpath(os.getcwd())  # noqa: PTH109 - paths stay plain text
+    own = os.path.realpath(find_root())
+    return here if here == own or here.startswith(f"{own.rstrip('/')}/") else root
+
+
+def is_in_worktree(root: str) -> bool:
+    """Whether the person stands in a linked worktree of the workspace."""
+    return not os.environ.get("REMIT_ROOT") and os.path.realpath(find_root()) != os.path.realpath(root)
+
+
+def tell_standing(root: str, name: str) -> list[str]:
+    """That a harness which is started where the person stands does not read what is installed in the root."""
+    if is_in_worktree(root):
+        carried = "what --shared writes there is read here, too, once it is committed and merged"
+        return [f"this is a linked worktree, and the hooks are in '{root}': start {name} there; {carried}"]
+    if name == "claude" and find_standing(root) != os.path.realpath(root):
+        return [f"Claude Code reads the settings of the folder that it is started in: start claude in '{root}'"]
+    return []
+
+
 def _load_hooks(home: Home, path: str) -> list[Hook]:
     """The hooks in a settings file; none where there is no file, or nobody can read it."""
     from remit.workspace.harness_settings import list_hooks, load_file  # noqa: PLC0415 - only for this
@@ -315,6 +340,8 @@ def _plan_removals(home: Home, name: str) -> Installed:
         f"nobody remembers what {edit.path} was before: an empty list or object in it may have been yours"
         for edit in edits if edit.is_guess
     ]  # fmt: skip
+    if is_in_worktree(home.root) and any(edit.is_change for edit in edits):
+        notes.append(f"this is a linked worktree: what is taken out is in the main checkout, '{home.root}'")
     if name == "codex" and any(edit.is_change for edit in edits):
         notes.append("what Codex was told to trust stays in your own settings, and trusts nothing else")
     return Installed(name, tuple(edits), notes=tuple(notes), undone=tuple(undone))

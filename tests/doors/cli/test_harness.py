@@ -169,6 +169,47 @@ def test_a_file_that_git_would_take_along_is_told(place: Inside) -> None:
     assert "git does not ignore it" not in place("init", "--harness", "claude").text
 
 
+@pytest.fixture
+def worktree(place: Inside) -> Path:
+    """A linked worktree beside the workspace."""
+    git(place.folder, "init", "-q")
+    git(place.folder, "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-q", "--allow-empty", "-m", "x")
+    other = place.folder.parent / f"{place.folder.name}-other"
+    git(place.folder, "worktree", "add", "-q", str(other))
+    return other
+
+
+def test_in_a_worktree_it_is_told_where_the_hooks_are(
+    place: Inside, worktree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(worktree)
+    told = place("init", "--harness", "claude").text
+    assert f"this is a linked worktree, and the hooks are in '{place.folder}': start claude there" in told
+    assert (place.folder / LOCAL).exists()
+    assert not (worktree / LOCAL).exists()
+    checked = place("init", "--harness", "claude", "--check")
+    assert (checked.code, "start claude there" in checked.text) == (1, True)
+    removed = place("uninstall")
+    assert f"what is taken out is in the main checkout, '{place.folder}'" in removed.text
+    assert not (place.folder / LOCAL).exists()
+    assert "main checkout" not in place("uninstall").text
+
+
+def test_below_the_root_it_is_told_where_claude_is_to_be_started(
+    place: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(place.folder, "init", "-q")
+    assert "start claude in" not in place("init", "--harness", "claude").text
+    (place.folder / "src").mkdir()
+    monkeypatch.chdir(place.folder / "src")
+    told = place("init", *ALL).text
+    assert told.count(f"start claude in '{place.folder}'") == 1
+    assert "worktree" not in told
+    assert f"start claude in '{place.folder}'" in place("init", "--harness", "claude", "--check").text
+    monkeypatch.setenv("REMIT_ROOT", str(place.folder))
+    assert "start claude in" not in place("init", "--harness", "claude").text
+
+
 def test_a_line_of_ones_own_that_calls_the_hook_is_told_and_stays(place: Inside) -> None:
     put(place, LOCAL, MINE.replace("lint", "remit hook | tee log"))
     ended = place("init", "--harness", "claude")
