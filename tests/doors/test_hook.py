@@ -64,6 +64,7 @@ def list_own(stage: Stage) -> dict[str, dict[str, Any]]:
         "tool used": stage.event("PostToolUse", **call, tool_response={}),
         "tool failed": stage.event("PostToolUseFailure", **call, error="x"),
         "stop": stage.event("Stop", last_assistant_message="Hi.", stop_hook_active=False),
+        "broken stop": stage.event("StopFailure", error="x", last_assistant_message="API Error"),
         "prompt": stage.event("UserPromptSubmit", prompt="Hi."),
         "begin": stage.event("SessionStart", source="startup"),
         "end": stage.event("SessionEnd", reason="other"),
@@ -507,7 +508,7 @@ def test_elsewhere_it_says_nothing(tmp_path: Path, stage: Stage, child: Child) -
         assert stage.send({**event, "cwd": str(elsewhere)}, {"CLAUDE_PROJECT_DIR": str(elsewhere)}) == {}
 
 
-@pytest.mark.parametrize("kind", ["StopFailure", "Notification", "PreCompact", "", "NewThing"])
+@pytest.mark.parametrize("kind", ["Notification", "PreCompact", "", "NewThing"])
 def test_events_that_it_does_not_know_are_none_of_its_business(child: Child, kind: str) -> None:
     assert child.stage.send(child.event(kind)) == {}
 

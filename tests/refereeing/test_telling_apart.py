@@ -145,6 +145,22 @@ def test_in_the_background_the_stop_settles(stage: Stage) -> None:
     assert (child.row.state, child.row.status) == ("settled", "completed")
 
 
+def test_one_in_the_background_whose_model_fails_is_over(stage: Stage) -> None:
+    """Nothing else tells of its end, and its caller could not say that all is done."""
+    planner = stage.call("planner")
+    planner.start()
+    child = stage.call("writer", by=planner, run_in_background=True)
+    child.respond(None, isAsync=True)
+    child.start()
+    child.write("one.md")
+    failed = {"error": "unknown", "last_assistant_message": "API Error: 400 bad"}
+    assert stage.send(child.event("StopFailure", **failed)) == {}
+    assert (child.row.state, child.row.ending) == ("settled", "orphaned")
+    assert child.row.status != "completed"
+    planner.write("plan.md")
+    assert planner.stop(planner.report("plan.md")) == {}
+
+
 def test_what_goes_to_the_background_by_itself_is_settled_by_the_stop(stage: Stage) -> None:
     """A harness may let the caller go on although it did not ask for that."""
     child = stage.call("writer")
