@@ -323,6 +323,8 @@ def test_a_broken_file_that_may_have_hooks_is_told_and_the_others_are_taken_out(
     assert ended.code == 1
     assert "was cut off: it ends in the middle, so it was not touched" in ended.complaint
     assert list_tree(place.folder) == {CODEX: broken.encode()}
+    again = place("uninstall")
+    assert (again.code, "nothing of Remit's is there" in again.text) == (1, False), "its hooks are in there"
     file.write_text("{")
     (place.folder / ".remit/harness/codex-hooks.json.json").unlink()
     assert place("uninstall").code == 0, "nothing of Remit's can be in it"

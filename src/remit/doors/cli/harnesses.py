@@ -61,7 +61,8 @@ def _carry_out(plan: Installation, *, dry_run: bool, as_json: bool, done: str, i
     if as_json:
         say_json(_shape(plan, written=not dry_run and bool(plan.changes)))
     elif not plan.changes:
-        say(f"{paint('good', '✓')} {escape(idle)}")
+        if not plan.undone:  # what could not be looked into may have something of Remit's
+            say(f"{paint('good', '✓')} {escape(idle)}")
     elif dry_run:
         say("\nNothing was written.")
     else:
