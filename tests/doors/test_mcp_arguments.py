@@ -57,7 +57,8 @@ def test_what_fits_is_what_json_schema_says_fits(data: st.DataObject) -> None:
     ("tool", "given", "sentence"),
     [
         ("delegate", {"agent": "x"}, "prompt is missing; it is a text"),
-        ("delegate", {"agent": "x", "prompt": ""}, "prompt is empty; leave it out, or say what it is"),
+        ("delegate", {"agent": "x", "prompt": ""}, "prompt is empty; say what it is"),
+        ("delegate", {"agent": "x", "prompt": "y", "caller": ""}, "caller is empty; leave it out, or say what it is"),
         ("delegate", {"agent": "x", "prompt": "y", "detach": "yes"}, "detach cannot be 'yes'; give true or false"),
         ("delegate", {"agent": 3, "prompt": "y"}, "agent cannot be 3; give a text"),
         ("delegate", {"agent": "x", "prompt": "y", "command": "rm"},

@@ -81,6 +81,8 @@ def _check_object(value: Mapping[str, Any], schema: Mapping[str, Any], name: str
     if len(value) > schema.get("maxProperties", len(value)):
         raise UsageError(f"{name} has {len(value)} names", hint=f"give at most {schema['maxProperties']}")
     for key, each in value.items():
+        if each == "" and key in schema.get("required", ()) and known[key].get("minLength", 0):
+            raise UsageError(f"{prefix}{key} is empty", hint="say what it is")
         if key in known:
             _check(each, known[key], f"{prefix}{key}")
         elif isinstance(others, dict):
