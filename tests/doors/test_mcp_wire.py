@@ -289,7 +289,7 @@ def test_without_the_package_it_says_what_to_install(tmp_path: Path) -> None:
                            capture_output=True, timeout=60, check=False)  # fmt: skip
     assert ended.returncode == 2
     assert ended.stdout == b""
-    assert b"pip install 'remit[mcp]'" in ended.stderr
+    assert b"pip install '.[mcp]'" in ended.stderr
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-"])

@@ -11,7 +11,7 @@ from remit.doors.cli.output import complain, say
 from remit.doors.render import ACCEPTED, COULD_NOT_RUN
 from remit.errors import RemitError
 
-_INSTALL = "install it with Remit: pip install 'remit[mcp]'"
+_INSTALL = "install it with Remit, from the folder that Remit came in: pip install '.[mcp]'"
 
 
 @click.command(cls=options.Command, short_help="Give a harness Remit's tools, over standard input and output.")
