@@ -8,6 +8,17 @@ import pytest
 from tests.policy.ground import ask_about, make_ground
 
 DENIED = r"""
+while read x; do :; done <<< "$(rm -rf x)"
+echo `echo \`rm -rf x\``
+cd x && rm > out -rf y
+true | rm > out -rf y
+f() { "$@"; }; f rm -rf x
+f() { shift; "$@"; }; f 1 rm -rf x
+options='-exec rm -rf {} +'; find . $options
+f() { sh n; }; echo 'rm -rf x' > n; f
+trap 'sh n' EXIT; echo 'rm -rf x' > n
+for program in ls rm; do $program -rf x; done
+gh repo clone a -- --upload-pack='rm -rf x'
 alias ls='rm -rf'; ls x
 echo 'rm -rf x' > y.sh; sh y.sh
 rm -rf x
@@ -98,6 +109,23 @@ dd if=/dev/zero of=x
 """.strip().splitlines()
 
 ASKED = r"""
+pip --python /bin/rm -rf x
+git -c alias.x='!env' x rm -rf y
+ls⏎\rm -rf x
+command </dev/null r\⏎m -rf x
+\ #; rm -rf x
+echo ${x:-`rm -rf x`}
+time ! ${z:-rm} -rf x
+make --file=<(printf 'x:; rm -rf y')
+x=$(rev <<< mr); ./tools/with "$x" -rf y
+f() { "$@"; }; f $(echo rm) -rf x
+f() { set -- rm -rf x; "$@"; }; f ls
+hyperfine 'r$@m -rf x'
+shuf -o n <<< 'ls'; sh n
+base64 -d <<< eA== > Makefile; make
+printf 'x:; r$@m -rf y' > Makefile; make
+unset x <<-E⏎;${x} `rm -rf x` \$
+git p
 $x -rf y
 "$(which rm)" -rf x
 /bin/r? -rf x
@@ -125,10 +153,16 @@ r\⏎m -rf x
 echo 'a
 RM -rf x
 unknown-runner rm -rf x
-git p
 """.strip().splitlines()
 
 PASSED = r"""
+retry() { "$@" || "$@"; }; retry npm test
+for v in 3.11 3.12; do python$v --version; done
+cat > n.sh <<'EOF'⏎echo hello⏎EOF⏎bash n.sh
+gcc -o hello hello.c && ./hello
+make -j$(nproc)
+rg "curl|sudo" -g '*.sh'
+chmod 644 a && ./gradlew build
 ls -la
 cd src && make -j4 test
 npm test -- --watch=false
