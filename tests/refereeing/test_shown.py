@@ -1,12 +1,14 @@
 """What the command line says of agents that a harness has started: shown, waited for, cancelled, read, asked again."""
 
 import json
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from remit.app.delegating.ending import SETTLE_S
 from remit.workspace.ledger.refereed import GRACE_MS
 from tests.doors.conftest import STEERING, Ended, Inside
 from tests.refereeing.stage import Child, Stage
@@ -20,7 +22,8 @@ def stage(root: Path) -> Stage:
 
 
 @pytest.fixture
-def child(stage: Stage) -> Child:
+def child(stage: Stage, remit: Inside) -> Child:
+    del remit  # it is there first
     child = stage.call("planner")
     child.start()
     return child
@@ -31,6 +34,8 @@ def remit(root: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: p
     monkeypatch.chdir(root)
     for name in (*STEERING, "REMIT_TICKET", "REMIT_SESSION_ID"):
         monkeypatch.delenv(name, raising=False)
+    # Whoever asks sits in another terminal, and is no program of the harness's.
+    monkeypatch.setattr("remit.app.refereeing.admitting.find_harness", lambda: "", raising=False)
     return Inside(root, capsysbinary)
 
 
@@ -86,3 +91,63 @@ def test_one_that_is_late_is_ended_where_it_runs(child: Child, remit: Inside) ->
     told = remit("doctor").text
     assert "is past its time by" in told
     assert "end it in claude, where it runs" in told
+
+
+# --- waited for, cancelled -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_waiting_for_one_ends_when_its_harness_has_it_back(child: Child, remit: Inside) -> None:
+    child.write("plan.md")
+    report = child.report("plan.md")
+    child.stage.quick = False  # a hook minds its time by signals, which threads have not
+
+    def end() -> None:
+        child.stop(report)
+        child.respond(report)
+
+    timer = threading.Timer(0.5, end)
+    begun_s = time.monotonic()
+    timer.start()
+    ended = remit("wait", child.session_id, "--json", "--timeout", "20s")
+    assert time.monotonic() - begun_s >= 0.5
+    timer.join()
+    assert (ended.code, load(ended)["status"]) == (0, "completed")
+
+
+def test_waiting_for_one_takes_no_longer_than_is_said(child: Child, remit: Inside) -> None:
+    ended = remit("wait", child.session_id, "--timeout", "0.2s")
+    assert ended.code == 1
+    assert "is not over" in ended.text
+    assert child.row.state == "running"
+
+
+def test_cancelling_one_says_at_once_that_only_its_harness_can_end_it(child: Child, remit: Inside) -> None:
+    below = child.stage.call("writer", by=child)
+    below.start()
+    begun_s = time.monotonic()
+    ended = remit("cancel", child.session_id)
+    assert time.monotonic() - begun_s < SETTLE_S / 2
+    assert ended.code == 1
+    assert f"{child.session_id} runs in claude, which cannot be ended from here" in ended.text
+    assert "its tools are refused from now on" in ended.text
+    for each in (child, below):
+        assert each.use("Read", file_path="old.md")["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert child.row.state == "running"
+    assert child.stop("Stopped.") == {}
+    assert child.hand_over("Stopped.")["ending"] == "cancelled"
+    assert remit("cancel", child.session_id).code == 0  # it is over
+
+
+def test_a_program_is_told_so_too(child: Child, remit: Inside) -> None:
+    ended = remit("cancel", child.session_id, "--json")
+    assert ended.code == 1
+    told = load(ended)
+    assert (told["session_id"], told["over"], told["harness"]) == (child.session_id, False, "claude")
+    assert "cannot be ended from here" in told["message"]
+
+
+def test_one_that_is_lost_is_cancelled_and_over(child: Child, remit: Inside) -> None:
+    make_late(child.stage)
+    assert remit("cancel", child.session_id).code == 0
+    assert child.row.state == "settled"

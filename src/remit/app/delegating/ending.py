@@ -11,6 +11,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from remit.app.delegating.following import is_in_harness
 from remit.delegate.ticket import CARRIED, find_caller
 from remit.errors import RefusedError, RemitError
 from remit.workspace import sessions
@@ -40,6 +41,8 @@ class Waited(NamedTuple):
     """None where it is not over."""
     trouble: RemitError | None = None
     """Why nobody could wait for it."""
+    harness: str = ""
+    """The harness that it runs in, where it was cancelled and only that can end it."""
 
 
 async def wait_for(ws: Workspace, session_ids: Sequence[str], *, timeout_s: float | None = None) -> list[Waited]:
@@ -84,9 +87,10 @@ def _find_caller(ws: Workspace) -> Caller | None:
 
 
 async def cancel(ws: Workspace, session_id: str, *, reason: str) -> Waited:
-    """End a delegation and all below it. Nothing of them is alive when this ends; what came of it, where it is settled.
+    """End a delegation and all below it; what came of it, where it is settled. One that is over stays as it is.
 
-    One that is over stays as it is.
+    Nothing is alive when this ends that Remit has started for them. An agent that a harness has started can only be
+    ended there: from now on its tools are refused, and nobody waits until it stops.
     """
     caller = _find_caller(ws)
     if caller is not None and not _is_below(ws, session_id, caller.session_id):
@@ -94,11 +98,23 @@ async def cancel(ws: Workspace, session_id: str, *, reason: str) -> Waited:
         raise RefusedError(message, hint="an agent ends only what it has handed on")
     told = await ws.cancel(session_id, reason=reason)
     await _end_living(ws, session_id)
+    rows = {each: load_delegation(ws.home.ledger, each) for each in (*told, session_id)}
+    now_ms = read_clock_ms()
+    apart = {each: row.runner for each, row in rows.items() if row is not None and _is_apart(row, now_ms)}
+    if session_id in apart:  # of a harness that Remit has started, all ends with it
+        if len(rows) > len(apart):
+            await wait_for(ws, [each for each in rows if each not in apart], timeout_s=SETTLE_S)
+        return Waited(session_id, None, harness=apart[session_id])
     waited = await wait_for(ws, [*told, session_id], timeout_s=SETTLE_S)
     own = next(each for each in waited if each.session_id == session_id)
     if own.trouble is not None:
         raise own.trouble
     return own
+
+
+def _is_apart(row: Delegation, now_ms: int) -> bool:
+    """Whether only a harness can end an agent. One that is judged is settled by whoever waits for it."""
+    return row.state == "running" and is_in_harness(row, now_ms)
 
 
 async def _end_living(ws: Workspace, session_id: str) -> None:

@@ -92,11 +92,18 @@ def _get_code(waited: Waited) -> int:
 def _shape(waited: Waited) -> dict[str, object]:
     if waited.envelope is None:
         told = {} if waited.trouble is None else shape_error(waited.trouble)
-        return {"session_id": waited.session_id, "status": None, "over": False, **told}
+        apart = {"harness": waited.harness, "message": _tell_open(waited)} if waited.harness else {}
+        return {"session_id": waited.session_id, "status": None, "over": False, **apart, **told}
     return shape_envelope(waited.envelope)
 
 
 def _tell_open(waited: Waited) -> str:
+    if waited.harness:
+        session, harness = escape(waited.session_id), escape(waited.harness)
+        return (
+            f"{session} runs in {harness}, which cannot be ended from here: its tools are refused from now on, and it "
+            f"is cancelled as soon as it stops; to end it now, stop it in {harness}"
+        )
     return f"{escape(waited.session_id)} is not over; see: remit ps"
 
 
@@ -105,10 +112,11 @@ def _tell_open(waited: Waited) -> str:
 @click.option("--reason", metavar="TEXT", help="Why; it is told with the result.")
 @options.output_format("full", "json")
 def cancel(session: str, *, reason: str | None, output_format: str) -> int:
-    """End a delegation and all that it has handed on; nothing of them is alive when this ends.
+    """End a delegation and all that it has handed on; nothing that Remit has started for them is alive when this ends.
 
-    What was changed on disk is told. ID can be cut short at either end; - is the last one. Exit code 0: it is over,
-    1: its driver has not settled it yet, 2: refused or could not run.
+    An agent that a harness has started itself gets no tools from now on, and is cancelled when it stops. What was
+    changed on disk is told. ID can be cut short at either end; - is the last one. Exit code 0: it is over, 1: it has
+    not stopped yet or its driver has not settled it, 2: refused or could not run.
     """
     import asyncio
 
