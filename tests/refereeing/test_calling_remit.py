@@ -22,7 +22,8 @@ def child(stage: Stage) -> Child:
 @pytest.mark.parametrize(
     "command",
     ["remit run planner 'Do it.'", "cd docs && remit   uninstall", "/usr/bin/env remit trust --yes",
-     "python3 -m remit implement 3", "x=$(remit retry sess_1_abcdef)"],
+     "python3 -m remit implement 3", "x=$(remit retry sess_1_abcdef)", 're""mit run - x', "rem\\it run - x",
+     "remit audit 3", "remit $word", "claude -p 'Do it.'", "codex exec x", "npm test; opencode run x"],
 )  # fmt: skip
 def test_it_does_not_delegate_or_change_settings_by_a_command(child: Child, command: str) -> None:
     answer = child.use("Bash", command=command)
@@ -30,9 +31,24 @@ def test_it_does_not_delegate_or_change_settings_by_a_command(child: Child, comm
     assert "who asks" in answer["hookSpecificOutput"]["permissionDecisionReason"]
 
 
-@pytest.mark.parametrize("command", ["remit check answer.md", "remit task show 3", "grep -rn 'remit run' docs"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "remit check answer.md",
+        "remit task show 3",
+        "grep -rn 'remit run' docs",
+        "claude --version",
+        "remit ps",
+        "remit task move 3 completed",
+    ],
+)
 def test_it_may_look_things_up(child: Child, command: str) -> None:
     assert child.use("Bash", command=command) == {}
+
+
+@pytest.mark.parametrize("key", ["cmd", "script"])
+def test_a_command_under_another_key_is_one_too(child: Child, key: str) -> None:
+    assert say(child.use("exec_command", failed=False, **{key: "remit run planner x"})) == "deny"
 
 
 def test_through_the_server_it_says_who_it_is(child: Child) -> None:

@@ -82,7 +82,7 @@ class Serving:
 
     def _issue(self, home: Home, session_id: str) -> dict[str, str]:
         """A ticket of a session, good for what this process does in its name."""
-        own = find_caller(home, self.environ, now_ms=read_clock_ms())
+        own = find_caller(home, self.environ, now_ms=read_clock_ms(), harness=None)
         if own is not None and own.session_id == session_id:
             return {}
         row = load_delegation(home.ledger, session_id) if home.is_made else None

@@ -64,17 +64,24 @@ def hash_ticket(token: str) -> str:
 
 
 def find_caller(
-    home: Home, environ: Mapping[str, str], *, now_ms: int, heard: Mapping[str, Usage] = NOTHING
+    home: Home,
+    environ: Mapping[str, str],
+    *,
+    now_ms: int,
+    heard: Mapping[str, Usage] = NOTHING,
+    harness: str | None = "",
 ) -> Caller | None:
     """Who asks, by the environment and the place of this process; None where it is a person.
 
+    `harness`: the process whose hook this one is, by its mark; None where those above do not matter.
     Whoever asks in one transaction with the row that is written next cannot be overtaken by a sibling. `heard`: what
     those who run have used by now, by session, where the ledger is not told yet.
     """
     token, named = environ.get(TICKET, ""), environ.get(SESSION, "")
     if not token:
         _check_person(home, named)
-        return None
+        within = None if harness is None else find_within(home, harness)
+        return None if within is None else describe_session(home, within, now_ms=now_ms)
     if not _TOKEN.fullmatch(token):
         raise RefusedError(f"{TICKET} is not a ticket", hint=_HAND_ON)
     tree = load_tree(home, ticket=hash_ticket(token))
@@ -111,6 +118,28 @@ def _check_person(home: Home, named: str) -> None:
     if enclosing is not None:
         raise RefusedError(f"this process belongs to {enclosing} and shows no ticket", hint=_HAND_ON)
     _OUTSIDE.add(here)
+
+
+def find_within(home: Home, harness: str = "") -> str | None:
+    """The agent of a harness that this process was started by, because the harness does nothing but wait for it.
+
+    None where it is a person's. Raises where it is one of several.
+    """
+    if not home.is_made:
+        return None
+    from remit.workspace.ancestry import list_above  # noqa: PLC0415 - only where something is delegated
+    from remit.workspace.ledger.refereed import MAIN, list_below  # noqa: PLC0415
+
+    with home.ledger.reading() as db:
+        found = list_below(db, list_above(harness))
+    if not any(each.waited or each.agent_id == MAIN for each in found):
+        return None
+    busy = {each.parent_id for each in found}
+    left = [each.session_id for each in found if each.session_id not in busy]
+    if len(left) == 1:
+        return left[0]
+    hint = "an agent of a harness delegates with the harness's own tool, or names its session as `caller`"
+    raise RefusedError(f"one of {len(left)} agents of a harness asks here, and nobody can tell which", hint=hint)
 
 
 def _check_open(own: Kin, now_ms: int) -> None:

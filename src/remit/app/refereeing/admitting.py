@@ -23,6 +23,7 @@ from remit.delegate.terms import Terms
 from remit.delegate.ticket import describe_session, find_caller
 from remit.errors import RefusedError, RemitError
 from remit.lazy import lazy
+from remit.workspace.ancestry import find_harness
 from remit.workspace.ledger.delegations import Delegation, add_delegation
 from remit.workspace.ledger.events import add_event, read_clock_ms
 from remit.workspace.ledger.refereed import (
@@ -66,6 +67,8 @@ class _Wish(NamedTuple):
     held: bool
     agent_id: str | None = None
     resume_of: str = ""
+    process: str = ""
+    """Which process the harness is."""
 
 
 def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.Answer:
@@ -201,6 +204,7 @@ def _enter(
     session_id = _make_id()
     task = _find_task(wish, home)
     _adopt_caller(wish, home, environ)
+    wish = wish._replace(process=find_harness())
     with home.ledger.transaction(durable=True) as db:
         if _is_entered(wish, db):
             return None
@@ -262,12 +266,12 @@ def _find_calling(wish: _Wish, home: Home, environ: Mapping[str, str], now_ms: i
         above = None if earlier is None else earlier.parent_id
         return None if above is None else describe_session(home, above, now_ms=now_ms)
     if wish.agent_id == MAIN or event.is_own or (not event.agent_id and is_attended(environ)):
-        return find_caller(home, environ, now_ms=now_ms)
+        return find_caller(home, environ, now_ms=now_ms, harness=wish.process)
     if wish.agent_id:  # adopted: who called it is not known, so it is at least one below whoever began
         main = find_by_agent(home.ledger.db, event.session, MAIN)
         if main is not None:
             return describe_session(home, main.session_id, now_ms=now_ms)
-        return find_caller(home, environ, now_ms=now_ms)
+        return find_caller(home, environ, now_ms=now_ms, harness=wish.process)
     own = find_own(home.ledger.db, event)
     if own is None:
         raise RefusedError(f"Remit does not know which '{event.agent}' asks", hint="do the work yourself, or hand back")
@@ -336,7 +340,7 @@ def _make_refereed(wish: _Wish, admitted: Admitted, caller: Caller | None, home:
         admitted.session_id, event.harness, event.session, wish.agent,
         "" if wish.agent_id else event.tool_use_id, wish.agent_id, admitted.parent_id, int(wish.held),
         int(not wish.agent_id and not event.is_background), 0, admitted.deadline_ms,
-        json.dumps([*own, *_list_layers(home, caller)], separators=(",", ":")),
+        json.dumps([*own, *_list_layers(home, caller)], separators=(",", ":")), wish.process,
     )  # fmt: skip
 
 

@@ -29,9 +29,19 @@ _COMMANDS = (
     "run", "research", "plan", "implement", "revise", "review", "resume", "retry", "cancel", "init", "uninstall",
     "trust",
 )  # fmt: skip
+_HARMLESS = frozenset({
+    "check", "convert", "instructions", "schema", "explain", "lint", "graph", "task", "manifest", "errors", "status",
+    "ps", "tree", "show", "logs", "wait", "doctor", "may", "--version", "--help", "-h",
+})  # fmt: skip
+"""What an agent may ask of Remit itself: nothing of it is done in somebody's name."""
+_HARNESSES = ("claude", "codex", "opencode", "gemini")
+_ASKED_OF_HARNESSES = ("--version", "-v", "-V", "--help", "-h", "help")
+_NAMES = ("remit", *_HARNESSES)
+_QUOTES = str.maketrans("", "", "\"'\\")
 _NOT_BY_AGENTS = Permissions(
     deny={"bash": [f"{program} {word}" for word in _COMMANDS for program in ("remit", "python -m remit")]}
 )
+_UNKNOWN = "Remit would not know who asks; delegate with the harness's own tool, and leave its settings to people"
 _SERVED = ("remit__delegate", "remit__cancel", "remit__check_return", "remit_delegate", "remit_cancel")
 """The tools of Remit's own server that ask in somebody's name."""
 _TICKETED = "SELECT session_id FROM delegations WHERE ticket = ?"
@@ -70,15 +80,36 @@ def guard_tool(
 
 
 def _find_unknown(event: Event, own: Refereed, ground: Ground) -> str:
-    """Why an agent may not call Remit so: it has no ticket, and Remit would take it for a person."""
-    if "remit" not in event.tool and "remit" not in str(event.tool_input.get("command", "")):
-        return ""
+    """Why an agent may not call Remit so, or start another harness: it has no ticket.
+
+    This looks at words, to say it clearly and before anything runs. Who spells it otherwise is known by the process
+    that it descends from.
+    """
     call = make_call(event)
-    if call.command and judge(call, [_NOT_BY_AGENTS], ground).answer == "deny":
-        return "Remit would not know who asks; delegate with the harness's own tool, and leave its settings to people"
+    plain = call.command.translate(_QUOTES)
+    if any(name in plain for name in _NAMES) and _calls_unknown(call, ground):
+        return _UNKNOWN
     if event.tool.endswith(_SERVED) and own.session_id and event.tool_input.get("caller") != own.session_id:
         return f'call it again with "caller": "{own.session_id}", so that Remit knows who asks'
     return ""
+
+
+def _calls_unknown(call: Call, ground: Ground) -> bool:
+    """Whether a command starts a harness, or asks Remit for more than to look something up."""
+    if judge(call, [_NOT_BY_AGENTS], ground).answer == "deny":
+        return True
+    from remit.policy.bash.acts import Run  # noqa: PLC0415 - a syntax tree, only for commands
+    from remit.policy.bash.reading import Reader  # noqa: PLC0415
+
+    reader = Reader(ground)
+    reader.read(call.command)
+    for run in (act for act in reader.acts if isinstance(act, Run)):
+        program, first = run.words[0].text.rpartition("/")[2], next((word.text for word in run.words[1:]), "")
+        if program == "remit" and first and first not in _HARMLESS:
+            return True
+        if program in _HARNESSES and first not in _ASKED_OF_HARNESSES:
+            return True
+    return False
 
 
 def _judge(event: Event, layers: list[Permissions], ground: Ground) -> Decision:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from remit.quick_json import parse_json
 from remit.workspace.beginnings import load_beginning
-from remit.workspace.ledger.refereed import bind, find_by_agent, find_by_call, list_unbound
+from remit.workspace.ledger.refereed import MAIN, bind, find_by_agent, find_by_call, list_unbound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from remit.workspace.ledger.refereed import Refereed
     from remit.workspace.ledger.store import Connection
 
-MAIN = "@main"
-"""What the agent of a whole session is called, which has no id of its own."""
+__all__ = ["MAIN", "find_own", "find_transcript"]
 
 
 def find_own(db: Connection, event: Event) -> Refereed | None:

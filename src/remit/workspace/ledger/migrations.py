@@ -290,4 +290,12 @@ _REFEREED = Migration(
     ),
 )
 
-MIGRATIONS: tuple[Migration, ...] = (_DELEGATIONS, _INTENTS, _MANIFEST, _RUNNING, _ENDINGS, _REFEREED)
+_PROCESSES = Migration(
+    "processes",
+    # Which process the harness is: whoever is started below it while it waits for an agent is that agent's.
+    ("ALTER TABLE refereed ADD COLUMN process TEXT NOT NULL DEFAULT ''",),
+)
+
+MIGRATIONS: tuple[Migration, ...] = (
+    _DELEGATIONS, _INTENTS, _MANIFEST, _RUNNING, _ENDINGS, _REFEREED, _PROCESSES,
+)  # fmt: skip

@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 _MAX_WORDS = 4_000
+MAIN = "@main"
+"""What the agent of a whole session is called, which has no id of its own."""
 OWNER = "referee"
 """Whose the rows are: nobody drives them but the harness."""
 GRACE_MS = 10 * 60 * 1000
 """So long after its deadline an agent of a harness is thought to be lost: the harness itself has no deadlines."""
 _COLUMNS = (
     "session_id, harness, harness_session, agent, tool_use_id, agent_id, parent_id, held, waited, blocks, deadline_ms, "
-    "layers"
+    "layers, process"
 )
 
 
@@ -29,7 +31,7 @@ class Refereed:
 
     __slots__ = (
         "agent", "agent_id", "blocks", "deadline_ms", "harness", "harness_session", "held", "layers", "parent_id",
-        "session_id", "tool_use_id", "waited",
+        "process", "session_id", "tool_use_id", "waited",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0917 - a row, as its columns stand
@@ -46,6 +48,7 @@ class Refereed:
         blocks: int = 0,
         deadline_ms: int = 0,
         layers: str = "[]",
+        process: str = "",
     ) -> None:
         self.session_id = session_id
         self.harness = harness
@@ -62,14 +65,17 @@ class Refereed:
         self.deadline_ms = deadline_ms
         self.layers = layers
         """The permissions of it and of those above it, as JSON."""
+        self.process = process
+        """Which process its harness is."""
 
 
 def add_refereed(db: Connection, row: Refereed) -> None:
     """Write down an agent that the harness is about to start."""
-    marks = ", ".join("?" * 12)
+    marks = ", ".join("?" * 13)
     values = (
         row.session_id, row.harness, row.harness_session, row.agent, row.tool_use_id, row.agent_id, row.parent_id,
         int(row.held), int(row.waited), row.blocks, row.deadline_ms, row.layers,
+        row.process,
     )  # fmt: skip
     db.execute(f"INSERT INTO refereed ({_COLUMNS}) VALUES ({marks})", values)  # noqa: S608 - fixed names
 
@@ -107,6 +113,16 @@ def list_open(db: Connection, harness_session: str) -> list[Refereed]:
           AND session_id IN (SELECT session_id FROM delegations WHERE state <> 'settled')
     """  # noqa: S608 - fixed names
     return [Refereed(*row) for row in db.execute(query, (harness_session,))]
+
+
+def list_below(db: Connection, processes: list[str]) -> list[Refereed]:
+    """The agents that are at work in the nearest of some processes that has any."""
+    query = f"""
+        SELECT {_COLUMNS} FROM refereed WHERE process = ?
+          AND session_id IN (SELECT session_id FROM delegations WHERE state IN ('admitted', 'running'))
+    """  # noqa: S608 - fixed names
+    found = (db.execute(query, (each,)).fetchall() for each in processes)
+    return [Refereed(*row) for row in next(filter(None, found), ())]
 
 
 def list_awaited(db: Connection, harness_session: str, parent_id: str | None) -> list[Refereed]:
@@ -205,7 +221,7 @@ def _name_word(harness_session: str, session_id: str | None) -> str:
 
 # --- for a process that lives for a moment ---------------------------------------------------------------------------
 
-VERSION = 6
+VERSION = 7
 """How many migrations the ledger has that this knows; a test compares it."""
 _PATIENCE_S = 2.0
 _MAX_LOG_BYTES = 1024 * 1024

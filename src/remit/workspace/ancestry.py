@@ -1,0 +1,53 @@
+"""Ancestry: which processes this one was started by.
+
+Owns the marks by which the processes of a machine are known: number and time of start, for numbers are used again.
+Where there is no `/proc`, nothing is known.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BETWEEN = frozenset({
+    "sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "ash", "busybox", "env", "timeout", "nice", "uv", "uvx",
+    "remit",
+})  # fmt: skip
+"""What a harness starts its hooks by."""
+_MOST = 1 << 10
+
+
+def find_harness() -> str:
+    """The mark of the process whose hook this one is: the nearest above that is no shell; empty where nobody knows."""
+    return next((mark for mark, name in _list_above(os.getpid()) if name not in _BETWEEN), "")
+
+
+def list_above(mark: str = "") -> list[str]:
+    """The marks of all processes above one, the nearest first; above this one where none is named."""
+    pid = mark.partition(".")[0]
+    return [each for each, _ in _list_above(int(pid) if pid.isdecimal() else os.getpid())]
+
+
+def _list_above(pid: int) -> Iterator[tuple[str, str]]:
+    found = _read(pid)
+    for _ in range(_MOST):
+        if found is None or found[2] <= 0:
+            return
+        pid = found[2]
+        found = _read(pid)
+        if found is not None:
+            yield f"{pid}.{found[1]}", found[0]
+
+
+def _read(pid: int) -> tuple[str, str, int] | None:
+    """Name, start and parent of a process; None where it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            before, _, after = file.read(1024).rpartition(b")")
+        facts = after.split()
+        return os.fsdecode(before.partition(b"(")[2]), facts[19].decode("ascii"), int(facts[1])
+    except (OSError, ValueError, IndexError):
+        return None
