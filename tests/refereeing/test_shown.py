@@ -151,3 +151,46 @@ def test_one_that_is_lost_is_cancelled_and_over(child: Child, remit: Inside) -> 
     make_late(child.stage)
     assert remit("cancel", child.session_id).code == 0
     assert child.row.state == "settled"
+
+
+# --- read, asked again -----------------------------------------------------------------------------------------------
+
+
+def test_the_log_of_one_has_its_tools_and_answers_in_their_order(child: Child, remit: Inside) -> None:
+    child.write("plan.md")
+    assert child.stop("I wrote it.")["decision"] == "block"
+    child.use("Bash", failed=True, command="false")
+    report = child.report("plan.md")
+    assert child.stop(report) == {}
+    ended = remit("logs", child.session_id)
+    assert ended.err == b""
+    assert "was ended" not in ended.text
+    lines = [json.loads(line) for line in remit("logs", child.session_id, "--json").text.splitlines()]
+    assert [(line["attempt"], line["kind"]) for line in lines] == [
+        (1, "said"), (1, "final"), (1, "trouble"), (2, "said"), (2, "final"),
+    ]  # fmt: skip
+    assert [line["text"] for line in lines if line["kind"] == "said"] == ["Write plan.md", "Bash (failed)"]
+    assert lines[1]["text"] == "I wrote it."
+    assert "RET" in lines[2]["text"]
+    assert lines[4]["text"] == report
+    assert remit("logs", child.session_id, "--raw", "--attempt", "1").out == b"I wrote it.\n"
+    assert remit("logs", child.session_id, "--err").out == b""
+
+
+def test_the_log_of_one_that_is_at_work_has_what_it_did_so_far(child: Child, remit: Inside) -> None:
+    child.write("plan.md")
+    assert remit("logs", child.session_id).text == "· Write plan.md\n"
+
+
+@pytest.mark.parametrize("command", ["resume", "retry"])
+@pytest.mark.parametrize("is_over", [False, True])
+def test_asking_again_is_for_its_harness(child: Child, remit: Inside, command: str, *, is_over: bool) -> None:
+    if is_over:
+        child.stop(child.report(status="partial"))
+        child.respond(child.report(status="partial"))
+        assert child.row.state == "settled"
+    ended = remit(command, child.session_id)
+    assert ended.code == 2
+    assert "claude, and only there can it" in ended.complaint
+    assert "remit run planner PROMPT" in ended.complaint
+    assert not any(word in ended.complaint for word in ("remit retry", "remit resume", "remit wait"))

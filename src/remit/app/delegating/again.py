@@ -12,6 +12,7 @@ from remit.app.delegating.asking import read_request
 from remit.app.delegating.outside import show_outside
 from remit.app.delegating.task_facts import load_task_facts
 from remit.delegate.limits import Budget
+from remit.delegate.terms import read_terms
 from remit.errors import RefusedError, StateError
 from remit.workspace.ledger.delegations import list_delegations, load_delegation
 from remit.workspace.ledger.texts import load_text
@@ -29,6 +30,7 @@ _MOST_ROWS = 100_000
 
 def make_retry(ws: Workspace, session_id: str, changes: Mapping[str, Any]) -> Request:
     """The request of a delegation that is over, to be made once more from the beginning."""
+    _check_asked_here(ws, session_id, "was asked for in {}, and only there can it be asked for again")
     row = _load_over(ws, session_id)
     if row.details.get("command"):  # the task has moved since, so that this is work on it as it stands now
         told = f"{session_id} was work on a task, which is begun where the task stands now"
@@ -39,6 +41,7 @@ def make_retry(ws: Workspace, session_id: str, changes: Mapping[str, Any]) -> Re
 
 def make_resume(ws: Workspace, session_id: str, prompt: str, changes: Mapping[str, Any]) -> Request:
     """A request that goes on with a delegation, in the session of its harness."""
+    _check_asked_here(ws, session_id, "is an agent of {}, and only there can it go on")
     row = _load_over(ws, session_id)
     anew = _tell_anew(row)
     if row.status not in _GOES_ON:
@@ -59,6 +62,14 @@ def make_resume(ws: Workspace, session_id: str, prompt: str, changes: Mapping[st
     return _change(request, changes)._replace(
         prompt=text, runner=row.runner, resume_of=session_id, harness_id=harness_id, retry_of="", batch=""
     )
+
+
+def _check_asked_here(ws: Workspace, session_id: str, sentence: str) -> None:
+    """Raise where a harness has started the agent itself: Remit has neither its session nor a way to ask there."""
+    row = load_delegation(ws.home.ledger, session_id)
+    if row is not None and read_terms(row.details).refereed:
+        hint = f"ask for it there, or have Remit start it as new work: remit run {row.agent} PROMPT"
+        raise RefusedError(f"{session_id} {sentence.format(row.runner)}", hint=hint)
 
 
 def _tell_anew(row: Delegation) -> str:

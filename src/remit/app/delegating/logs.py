@@ -1,7 +1,8 @@
 """Logs: what an agent has printed, read as it comes.
 
 Owns how its output becomes lines for people: of a harness whose stream is understood, what it said and which tools it
-used, and its final message; of any other program, what it printed. Secrets are taken out, unless it is asked for raw.
+used, and its final message; of any other program, what it printed. Of an agent that a harness has started itself there
+is what its hooks have told: its tools and its answers. Secrets are taken out, unless it is asked for raw.
 """
 
 from __future__ import annotations
@@ -10,25 +11,31 @@ import codecs
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.app.delegating.agents import list_own_runners
+from remit.app.delegating.following import is_in_harness, name_use
+from remit.delegate.terms import read_terms
 from remit.errors import RunnerError, UsageError
 from remit.runners import Order
 from remit.runners.registry import get_runner
 from remit.workspace import sessions
 from remit.workspace.brokers import is_present
-from remit.workspace.ledger.delegations import count_attempts, load_delegation
+from remit.workspace.ledger.delegations import count_attempts, list_attempts, load_delegation
+from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.refereed import OWNER, list_later_uses
 from remit.workspace.ledger.texts import list_texts, load_text
 from remit.workspace.secrets import MARK, redact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from remit.config import Settings
     from remit.runners import Heard, Listener, Runner
     from remit.workspace.home import Home
-    from remit.workspace.ledger.delegations import Delegation
+    from remit.workspace.ledger.delegations import Attempt, Delegation
 
 Stream = Literal["out", "err"]
 _PIECE_BYTES = 256 * 1024
+_MAX_CODES = 8
+_GOOD = ("accepted", "repaired")
 _MAX_LINE = 64 * 1024
 """What is longer is no line of text: it is shown in pieces."""
 
@@ -57,6 +64,7 @@ class Log:
         self._number = attempt or 1
         self._reading: _Reading | None = None
         self._key = (load_text(home, session_id, "key") or b"").decode()
+        self._hooks = _Hooks(home, session_id) if read_terms(self._row.details).refereed else None
         last = self._count_kept()
         if attempt is not None and not 1 <= attempt <= last:
             have = f"it has {last}" if last else "nothing of it is kept"
@@ -71,7 +79,7 @@ class Log:
     @property
     def is_over(self) -> bool:
         """Whether nothing more will come. It is asked before the last reading."""
-        if self._only is not None:
+        if self._only is not None and self._hooks is None:
             return not sessions.is_alive(self._find_folder(self._only))
         return self._load_row().ended_ms is not None
 
@@ -79,11 +87,16 @@ class Log:
     def is_abandoned(self) -> bool:
         """Whether nobody drives it, and its agent has ended: nothing comes until somebody does."""
         row = self._load_row()
+        if row.owner == OWNER:
+            return row.ended_ms is None and not is_in_harness(row, read_clock_ms())
         folder = self._find_folder(max(1, self._count_kept()))
         return row.ended_ms is None and not is_present(self.home, row.owner) and not sessions.is_alive(folder)
 
     def read(self) -> Iterator[Line]:
         """The lines that are new."""
+        if self._hooks is not None:
+            yield from self._hooks.read(self._only) if self.stream == "out" else ()
+            return
         if not self._count_kept():
             yield from self._read_answers()
             return
@@ -102,6 +115,9 @@ class Log:
 
     def read_raw(self) -> Iterator[bytes]:
         """What is new, word for word."""
+        if self._hooks is not None:
+            yield from self._hooks.read_raw(self._only) if self.stream == "out" else ()
+            return
         while True:
             folder = self._find_folder(self._number)
             reading = self._reading = self._reading or _Reading(self._number, None)
@@ -116,6 +132,8 @@ class Log:
 
     def _count_kept(self) -> int:
         """The attempts that there is something of: a function has none, and of an old session they are removed."""
+        if self._hooks is not None:
+            return count_attempts(self.home.ledger, self.session_id)
         is_function = bool(self._row.details.get("settings", {}).get("in_process"))
         has_any = not is_function and sessions.has_session(self.home, self.session_id)
         return count_attempts(self.home.ledger, self.session_id) if has_any else 0
@@ -148,6 +166,56 @@ class Log:
             text = (load_text(self.home, self.session_id, kind) or b"").decode("utf-8", "replace")
             shown: Literal["trouble", "final"] = "trouble" if kind == "trace" else "final"
             yield from (Line(1, shown, line) for line in redact(text).rstrip("\n").split("\n"))
+
+
+class _Hooks:
+    """What the hooks of a harness have told of an agent, as far as it was read."""
+
+    def __init__(self, home: Home, session_id: str) -> None:
+        self.home = home
+        self.session_id = session_id
+        self._answered = 0
+        self._used = 0
+
+    def read(self, only: int | None) -> Iterator[Line]:
+        """The tools and answers that are new, in the order of time."""
+        with self.home.ledger.reading() as db:
+            uses = list_later_uses(db, self.session_id, self._used)
+        for attempt in self._list_answered():
+            before = [use for use in uses if use[4] <= (attempt.ended_ms or 0)]
+            uses = uses[len(before) :]
+            for line in (*self._tell_uses(before, attempt.number), *self._tell_answer(attempt)):
+                if only in (None, attempt.number):
+                    yield line
+        yield from (line for line in self._tell_uses(uses, self._answered + 1) if only in (None, line.attempt))
+
+    def read_raw(self, only: int | None) -> Iterator[bytes]:
+        """The answers that are new, word for word."""
+        for attempt in self._list_answered():
+            if only in (None, attempt.number):
+                yield self._load_answer(attempt) + b"\n"
+
+    def _list_answered(self) -> list[Attempt]:
+        found = list_attempts(self.home.ledger, self.session_id)
+        new = [each for each in found if each.number > self._answered and each.ended_ms is not None]
+        self._answered = max((each.number for each in new), default=self._answered)
+        return new
+
+    def _tell_uses(self, uses: Sequence[tuple[int, str, str | None, bool, int]], number: int) -> list[Line]:
+        self._used = max((use[0] for use in uses), default=self._used)
+        return [Line(number, "said", name_use(use[1], use[2]) + (" (failed)" if use[3] else "")) for use in uses]
+
+    def _tell_answer(self, attempt: Attempt) -> Iterator[Line]:
+        """An answer, and what is wrong with it."""
+        text = redact(self._load_answer(attempt).decode("utf-8", "replace")).rstrip("\n")
+        yield from (Line(attempt.number, "final", line) for line in (text.split("\n") if text else ()))
+        if attempt.outcome not in _GOOD:
+            codes = dict.fromkeys(str(each.get("code", "")) for each in attempt.findings if isinstance(each, dict))
+            told = f": {', '.join([*codes][:_MAX_CODES])}" if codes else ""
+            yield Line(attempt.number, "trouble", redact(f"{attempt.outcome or 'no answer'}{told}"))
+
+    def _load_answer(self, attempt: Attempt) -> bytes:
+        return load_text(self.home, self.session_id, f"answer-{attempt.number}") or b""
 
 
 def _find_runner(row: Delegation, settings: Settings) -> Runner:
