@@ -31,15 +31,30 @@ def is_shared(ledger: Ledger, row: Delegation, root: str, *, since: Mapping[str,
 
     `since`: the sessions that it goes on with, and when each began.
     """
+    return bool(_list_others(ledger, row, root, since=since))
+
+
+def list_written_by_others(
+    ledger: Ledger, row: Delegation, root: str, *, since: Mapping[str, int]
+) -> frozenset[str]:  # fmt: skip
+    """The files that the tools of others wrote meanwhile, as far as their harnesses tell."""
+    query = "SELECT path FROM activity WHERE session_id = ? AND operation = 'write' AND at_ms >= ?"
+    began_ms = min((row.started_ms or 0, *since.values()))
+    with ledger.reading() as db:
+        others = _list_others(ledger, row, root, since=since)
+        return frozenset(each[0] for other in others for each in db.execute(query, (other, began_ms)))
+
+
+def _list_others(ledger: Ledger, row: Delegation, root: str, *, since: Mapping[str, int]) -> set[str]:
     began_ms = min((row.started_ms or 0, *since.values()))
     values = {"since": began_ms, "session": row.session_id, "root": root}
     with ledger.reading() as db:
         others = {each[0] for each in db.execute(_OTHERS, values)} - since.keys()
     if not others:
-        return False
+        return set()
     tree = {each.session_id: each for each in list_delegations(ledger, root_id=row.root_id, limit=100_000)}
     others -= set(_list_waiting(tree, row.session_id))
-    return any(row.session_id not in _list_above(tree, other) for other in others)
+    return {other for other in others if row.session_id not in _list_above(tree, other)}
 
 
 def list_below(ledger: Ledger, session_id: str) -> tuple[str, ...]:

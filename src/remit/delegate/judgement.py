@@ -54,6 +54,8 @@ class Scene(NamedTuple):
     """Agents that it handed work to and that are not back yet."""
     is_lost: bool = False
     """Whether the tree before the work was looked at, and is not known any more."""
+    others: frozenset[str] = frozenset()
+    """Files that the tools of other agents wrote meanwhile."""
 
 
 class Judgement(NamedTuple):
@@ -167,6 +169,10 @@ def _find_unproved(grades: Mapping[str, ArtifactGrade], scene: Scene, severity: 
         return []
     unproved = [] if scene.before is None else [path for path in grades if grades[path].grade not in PROVED]
     told = [not_changed(path, grades[path].reason, severity) for path in unproved]
+    taken = [
+        path for path in grades if grades[path].grade == "changed" and not scene.others.isdisjoint(grades[path].places)
+    ]
+    told += [not_changed(path, "another agent wrote it", severity) for path in taken]
     if scene.is_lost:
         told.append(before_lost(severity))
     if scene.tools is not None and not any(map(_may_have_written, scene.tools)):

@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.delegate.company import is_shared, list_below
+from remit.delegate.company import is_shared, list_below, list_written_by_others
 from remit.delegate.endings import Ended, conclude
 from remit.delegate.handed_on import HandedOn, load_handed_on
 from remit.delegate.judgement import Scene, judge_answer, look_around
@@ -208,10 +208,12 @@ def _judge(home: Home, row: Delegation, event: Event, answer: str) -> Judgement 
 def _make_scene(home: Home, row: Delegation, terms: Terms, tools: tuple[ToolUse, ...] | None) -> Scene:
     digest = (load_text(home, row.session_id, "before") or b"").decode()
     before = load_before(home, row.session_id, digest) if terms.evidence else None
-    shared = is_shared(home.ledger, row, terms.root, since=_list_resumed(home, terms))
+    since = _list_resumed(home, terms)
+    shared = is_shared(home.ledger, row, terms.root, since=since)
+    others = list_written_by_others(home.ledger, row, terms.root, since=since) if shared else frozenset()
     return Scene(
         terms.root, before, tools, shared, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
-        list_below(home.ledger, row.session_id), terms.evidence and before is None,
+        list_below(home.ledger, row.session_id), terms.evidence and before is None, others,
     )  # fmt: skip
 
 
