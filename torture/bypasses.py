@@ -66,15 +66,13 @@ def did_start(spelling: Spelling, ran: Ran) -> bool:
 
 
 def try_all(spellings: list[Spelling], box: Box, jobs: int) -> list[Told]:
-    """Run every spelling, some at once, and ask the policy about it."""
-
-    def one(spelling: Spelling) -> Told:
-        ran = box.run(spelling.script)
-        answer = ask(spelling.script, deny=(spelling.denied.pattern,)).answer
-        return Told(spelling, did_start(spelling, ran), answer, ran.said)
-
+    """Run every spelling, some at once, then ask the policy about each: the parser is no matter for several threads."""
     with ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(one, spellings))
+        runs = list(pool.map(lambda each: box.run(each.script), spellings))
+    return [
+        Told(each, did_start(each, ran), ask(each.script, deny=(each.denied.pattern,)).answer, ran.said)
+        for each, ran in zip(spellings, runs, strict=True)
+    ]
 
 
 class Chances(NamedTuple):
