@@ -103,6 +103,20 @@ def write_installation(plan: Installation) -> None:
         write_edits(home, wanted)
 
 
+def list_written(plan: Installation) -> list[Edit]:
+    """The files that are by now what was planned; of one that cannot be read nobody knows."""
+    from contextlib import suppress  # noqa: PLC0415 - only after a failure
+
+    from remit.workspace.harness_settings import load_file  # noqa: PLC0415
+
+    found = []
+    for edit in plan.changes:
+        with suppress(RemitError):
+            if load_file(plan.root, edit.path) == edit.after:
+                found.append(edit)
+    return found
+
+
 def render_command(*, shared: bool) -> list[str]:
     """The words of the hook's command line: by its name, or the quickest way to start it on this machine."""
     return ["remit", "hook"] if shared else [sys.executable, "-I", "-S", f"{_PACKAGE}/doors/hook.py"]

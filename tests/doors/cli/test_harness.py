@@ -1,5 +1,6 @@
 """`remit init --harness` and `remit uninstall`, as their users meet them: real files, real git, and a doctor."""
 
+import errno
 import json
 import os
 import shlex
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from remit.app.harnesses import CODEX, LOCAL, PLUGIN, SHARED
+from remit.workspace import harness_settings
 from tests.doors.cli.test_init import FULL_DISK
 from tests.doors.cli.test_lint import git, put
 from tests.doors.conftest import Ended, Inside, Remit
@@ -59,6 +61,45 @@ def list_tree(folder: Path) -> dict[str, bytes]:
 def doctor(place: Inside) -> list[tuple[str, str, str]]:
     rows = load(place("doctor", "--json"))["checks"]
     return [(row["state"], row["message"], row["hint"]) for row in rows if row["name"] == "hooks"]
+
+
+# What fails halfway
+
+
+@pytest.fixture
+def full(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A disk that is full when Codex's file is written; the files that were tried."""
+    write, tried = harness_settings._write_edit, []  # noqa: SLF001 - the fault is between two files
+
+    def fail(home: Any, edit: Any) -> None:  # noqa: ANN401 - as the function has them
+        tried.append(edit.path)
+        if edit.path == CODEX:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write(home, edit)
+
+    monkeypatch.setattr(harness_settings, "_write_edit", fail)
+    return tried
+
+
+def test_what_could_not_be_written_is_not_called_written(place: Inside, full: list[str]) -> None:
+    ended = place("init", *ALL)
+    assert CODEX in full
+    assert ended.code == 2
+    assert "no space left" in ended.complaint.lower()
+    written, _, left = ended.text.partition("\nNot written\n")
+    assert "\nWritten\n" in written
+    for path in (LOCAL, CODEX, PLUGIN):
+        is_there = (place.folder / path).exists()
+        assert (path in written, path in left) == (is_there, not is_there), path
+    assert CODEX in left
+    assert "✓" not in ended.text
+
+
+def test_a_program_is_told_what_was_written(place: Inside, full: list[str]) -> None:
+    ended = place("init", *ALL, "--json")
+    assert CODEX in full
+    told = ended.error["data"]
+    assert (ended.code, ended.out, LOCAL in told["written"], CODEX in told["not_written"]) == (2, b"", True, True)
 
 
 # Installing

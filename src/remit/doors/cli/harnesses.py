@@ -50,14 +50,12 @@ def remove(names: Sequence[str], *, dry_run: bool, as_json: bool) -> int:
 
 
 def _carry_out(plan: Installation, *, dry_run: bool, as_json: bool, done: str, idle: str) -> int:
-    """Change what was asked for in so many words, and tell it file by file; or only show it."""
-    from remit.app.harnesses import write_installation
-
+    """Change what was asked for in so many words, then tell it file by file; or only show it."""
     paint = get_paint()
+    if not dry_run:
+        _write(plan, as_json=as_json)
     if not as_json:
         _show(plan, at_length=dry_run)
-    if not dry_run:
-        write_installation(plan)
     if as_json:
         say_json(_shape(plan, written=not dry_run and bool(plan.changes)))
     elif not plan.changes:
@@ -70,6 +68,23 @@ def _carry_out(plan: Installation, *, dry_run: bool, as_json: bool, done: str, i
     for error in plan.undone:
         complain(error, as_json=as_json)
     return ACCEPTED if not plan.undone else NOT_ACCEPTED
+
+
+def _write(plan: Installation, *, as_json: bool) -> None:
+    """Write; where that fails, tell what is written by then and what is not."""
+    from remit.app.harnesses import list_written, write_installation
+    from remit.errors import RemitError
+
+    try:
+        write_installation(plan)
+    except RemitError as error:
+        done = list_written(plan)
+        left = [edit for edit in plan.changes if edit not in done]
+        error.data.update(written=[edit.path for edit in done], not_written=[edit.path for edit in left])
+        for title, edits in (("Written", done), ("Not written", left)) if not as_json else ():
+            if edits:
+                _show_files(title, edits)
+        raise
 
 
 def _shape(plan: Installation, *, written: bool) -> dict[str, Any]:
@@ -97,8 +112,13 @@ def _show(plan: Installation, *, at_length: bool) -> None:
         for note in each.notes:
             say(f"  {paint('note', 'note')}  {each.name}: {quote(note)}")
     if plan.changes:
-        say(f"\n{paint('strong', 'To be written' if at_length else 'Written')}")
-    for edit in plan.changes:
+        _show_files("To be written" if at_length else "Written", plan.changes, at_length=at_length)
+
+
+def _show_files(title: str, edits: Sequence[Edit], *, at_length: bool = False) -> None:
+    paint = get_paint()
+    say(f"\n{paint('strong', title)}")
+    for edit in edits:
         say(f"  {_name_action(edit)}  {escape(edit.path)}")
         for sign, line in _list_lines(edit) if at_length else ():
             say(f"    {paint('good' if sign == '+' else 'error', f'{sign} {escape(line)}'.rstrip())}")
