@@ -270,11 +270,12 @@ def test_programs_that_shut_agents_in_are_tried_out(workspace: Inside, programs:
 def test_harnesses_are_found_with_their_versions(workspace: Inside, programs: Path) -> None:
     assert find(workspace, "harness")[0] == "warning"
     add_program(programs, "claude", "echo '2.1.0 (Claude Code)'")
-    add_program(programs, "codex", "echo codex-cli 0.9; exit 0")
+    add_program(programs, "codex", "echo 'WARNING: proceeding without help' >&2; echo codex-cli 0.9")
     add_program(programs, "gemini", "exit 3")
     rows = load(workspace("doctor", "--json"))["harness"]
     assert [row[0] for row in rows] == ["ok", "ok", "warning"]
     assert rows[0][1] == f"claude 2.1.0 (Claude Code) at {programs}/claude"
+    assert rows[1][1] == f"codex 0.9 at {programs}/codex"
     assert "it ends with 3" in rows[2][1]
 
 

@@ -119,7 +119,8 @@ def make_harness_look(name: str) -> Callable[[Patient], Iterable[Check]]:
             return
         answer = ask_program([found.file, "--version"], seconds=_PROGRAM_SECONDS)
         if answer.code == 0:
-            yield Check("harness", "ok", f"{name} {_cut(answer.text.removeprefix(name))} at {found.file}")
+            version = _cut(answer.text).removeprefix(f"{name}-cli").removeprefix(name).strip()
+            yield Check("harness", "ok", f"{name} {version} at {found.file}")
         else:
             why = f"no answer in {_PROGRAM_SECONDS:.0f} s" if answer.code is None else f"it ends with {answer.code}"
             yield Check("harness", "warning", f"{name} at {found.file}: {why}", f"try it by hand: {name} --version")
@@ -128,8 +129,9 @@ def make_harness_look(name: str) -> Callable[[Patient], Iterable[Check]]:
 
 
 def _cut(text: str) -> str:
-    """The first line that says something."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    """The first line that says something, and is no warning: Codex tells its version after one."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    line = next((line for line in lines if not line.startswith("WARNING")), "".join(lines[:1]))
     return line if len(line) <= _MAX_VERSION_CHARS else f"{line[:_MAX_VERSION_CHARS]}…"
 
 
