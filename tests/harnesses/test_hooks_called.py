@@ -105,7 +105,9 @@ def test_hooks_that_the_folder_switches_off_are_seen(root: Path, monkeypatch: py
     (root / ".claude").mkdir()
     (root / ".claude/settings.json").write_text('{"disableAllHooks": true}')
     put("claude", root, monkeypatch)
-    assert {*list_states(probe_harness("claude")).values()} == {"does not"}
+    probed = probe_harness("claude")
+    assert {*list_states(probed).values()} == {"does not"}
+    assert all("take disableAllHooks out of it" in event.why for event in probed.events)
 
 
 def test_codex_passes_over_hooks_until_they_are_trusted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,6 +134,7 @@ def test_opencode_calls_what_its_plugin_tells(root: Path, monkeypatch: pytest.Mo
     put("opencode", root, monkeypatch)
     probed = probe_harness("opencode")
     assert {*list_states(probed).values()} == {"fires"}, probed
+    assert not (root / ".opencode/.gitignore").exists(), "opencode makes one"
     (root / PLUGIN).write_text((root / PLUGIN).read_text().replace("doors/hook.py", "doors/nothing.py"))
     assert "fires" not in list_states(probe_harness("opencode")).values()
 

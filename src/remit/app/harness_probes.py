@@ -166,7 +166,7 @@ class _Played(NamedTuple):
 
 def _run_live(home: Home, name: str, program: str, lines: Sequence[_Line]) -> Probed:
     played = _play(home, name, program, lines)
-    off = find_switched_off() if name == "claude" else ""
+    off = find_switched_off(home.root) if name == "claude" else ""
     events = [_judge(event, played, off) for event in dict.fromkeys(line.event for line in lines)]
     notes = _tell_live(home, name, played.calls)
     if any(event.state != "fires" for event in events):
@@ -180,7 +180,7 @@ def _play(home: Home, name: str, program: str, lines: Sequence[_Line]) -> _Playe
     """Run the harness in the person's folder, with everything else thrown away afterwards."""
     from remit.workspace.home import Home as OtherHome  # noqa: PLC0415 - only for this
     from remit.workspace.ledger.probes import list_calls  # noqa: PLC0415
-    from remit.workspace.probing import make_stage, play_model, run_apart  # noqa: PLC0415
+    from remit.workspace.probing import leave_absent, make_stage, play_model, run_apart  # noqa: PLC0415
 
     word, seconds, here = _make_word(), LIVE_SECONDS[name], find_standing(home.root)
     with make_stage() as stage:
@@ -191,10 +191,11 @@ def _play(home: Home, name: str, program: str, lines: Sequence[_Line]) -> _Playe
             trust = _prepare_codex(home, program, environ) if name == "codex" else {}
             if name == "opencode":
                 _prepare_opencode(environ)
-            runs = [
-                run_apart(_render_run(name, program), folder=here, environ=environ, given=prompt, seconds=seconds)
-                for prompt in (told["prompts"][script] for script in _list_scripts(lines))
-            ]
+            with leave_absent(f"{home.root}/{PLUGIN.partition('/')[0]}/.gitignore"):  # opencode leaves one behind
+                runs = [
+                    run_apart(_render_run(name, program), folder=here, environ=environ, given=prompt, seconds=seconds)
+                    for prompt in (told["prompts"][script] for script in _list_scripts(lines))
+                ]
         calls = list_calls(other, word)
         other.close()
     first = runs[0]
@@ -220,7 +221,7 @@ def _render_run(name: str, program: str) -> list[str]:
 
 def _judge(event: str, played: _Played, off: str) -> ProbedEvent:
     if off:  # which a run with another home has not seen
-        return ProbedEvent(event, "does not", f"'{off}' switches hooks off")
+        return ProbedEvent(event, "does not", off)
     if any(called.event == event for called in played.calls):
         return ProbedEvent(event, "fires")
     why = played.trust.get(event, "") or played.trust.get("", "")
@@ -241,20 +242,22 @@ def _tell_live(home: Home, name: str, calls: Sequence[Called]) -> list[str]:
     return notes
 
 
-def find_switched_off() -> str:
-    """The settings file outside of the workspace that has Claude Code call no hooks; empty where none does."""
+def find_switched_off(root: str) -> str:
+    """Which settings file has Claude Code call no hooks, and what to do; empty where none does."""
     from remit.workspace.harness_settings import load_file  # noqa: PLC0415 - only for this
     from remit.workspace.settings_text import scan  # noqa: PLC0415
 
     own = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")  # noqa: PTH111 - pathlib costs 8 ms
-    for file in (f"{own}/settings.json", _MANAGED):
+    for file in (f"{root}/{LOCAL}", f"{root}/{SHARED}", f"{own}/settings.json", _MANAGED):
         folder, _, path = file.rpartition("/")
         try:
             told = scan((load_file(folder, path) or b"{}").decode("utf-8", "replace")).value
         except (RemitError, OSError):
             continue
-        if told.get("disableAllHooks") is True or told.get("allowManagedHooksOnly") is True:
-            return file
+        if told.get("disableAllHooks") is True:
+            return f"'{file}' switches hooks off: take disableAllHooks out of it"
+        if told.get("allowManagedHooksOnly") is True:
+            return f"'{file}' has allowManagedHooksOnly: whoever looks after this machine has to allow others"
     return ""
 
 

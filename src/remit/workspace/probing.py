@@ -46,6 +46,18 @@ def make_stage() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextmanager
+def leave_absent(file: str) -> Iterator[None]:
+    """Take a file away again that a program makes by the way; one that is there stays."""
+    was_there = os.path.lexists(file)
+    try:
+        yield
+    finally:
+        if not was_there:
+            with suppress(OSError):
+                os.unlink(file)
+
+
 def append_text(file: str, text: str) -> None:
     """Add to a file of the stage."""
     with open(file, "a", encoding="utf-8") as stream:

@@ -165,7 +165,9 @@ def test_hooks_that_the_person_has_switched_off_are_told(noting: Inside) -> None
     (folder / "settings.json").write_text('{"disableAllHooks": true}')
     code, probed = check(noting)
     assert code == 1
-    assert {event["why"] for event in probed["events"]} == {f"'{folder}/settings.json' switches hooks off"}
+    assert {event["why"] for event in probed["events"]} == {
+        f"'{folder}/settings.json' switches hooks off: take disableAllHooks out of it"
+    }
 
 
 def test_a_harness_that_hangs_is_ended_and_told(noting: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
