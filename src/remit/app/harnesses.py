@@ -80,7 +80,8 @@ def plan_installation(names: Sequence[str], *, shared: bool = False, with_server
     home = Home(find_workspace())
     plans = {"claude": _plan_claude, "codex": _plan_codex, "opencode": _plan_opencode}
     found = [plans[name](home, shared=shared, with_server=with_server) for name in dict.fromkeys(names)]
-    told = [each._replace(notes=(*each.notes, *tell_standing(home.root, each.name))) for each in found]
+    more = _tell_package() if with_server else []
+    told = [each._replace(notes=(*each.notes, *more, *tell_standing(home.root, each.name))) for each in found]
     return Installation(home.root, tuple(told))
 
 
@@ -225,6 +226,14 @@ def _find_opencode(home: Home) -> str:
 
 
 # --- what is worth knowing -------------------------------------------------------------------------------------------
+
+
+def _tell_package() -> list[str]:
+    from importlib.util import find_spec  # noqa: PLC0415 - only with a server
+
+    if find_spec("mcp") is not None:
+        return []
+    return ["the server does not start yet: the package mcp is not installed (pip install '.[mcp]', as Remit was)"]
 
 
 def find_standing(root: str) -> str:

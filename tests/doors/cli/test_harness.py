@@ -180,6 +180,14 @@ def test_a_server_is_entered_only_where_it_was_asked_for(place: Inside) -> None:
     assert list_tree(place.folder) == {"opencode.jsonc": b'{\n  // mine\n  "model": "x", // too\n}\n'}
 
 
+def test_a_server_that_lacks_its_package_is_told(place: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    sentence = "the package mcp is not installed (pip install '.[mcp]'"
+    assert sentence not in place("init", "--harness", "claude", "--mcp").text
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    assert sentence in place("init", "--harness", "claude", "--mcp").text
+    assert sentence not in place("init", "--harness", "claude").text
+
+
 def test_a_second_time_nothing_is_written(place: Inside) -> None:
     put(place, LOCAL, MINE)
     place("init", *ALL)
