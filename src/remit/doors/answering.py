@@ -20,11 +20,15 @@ if TYPE_CHECKING:
     from remit.workspace.ledger.refereed import Refereed
 
 MAX_BYTES = 32 * 1024 * 1024
+_LOOKED_BYTES = 1024 * 1024
 _SIGNS = ("remit.toml", ".remit")
 _AGENTS = (".claude/agents", ".opencode/agent", ".opencode/agents", ".codex/agents")
 _SECONDS = {"PreToolUse": 12, "PostToolUse": 45, "SubagentStop": 45, "Stop": 45}
 _SLOW_SECONDS = 45
 """To look at a large tree, or to settle, takes its time."""
+_USUAL_SECONDS = 14
+_LAST_SECONDS = 1
+"""So long before the least that is registered: Codex gives the end of a session three seconds."""
 _LEEWAY_SECONDS = 2
 """For what a signal makes this do, before another thread does it."""
 
@@ -76,12 +80,15 @@ def respond(
     from remit.quick_json import parse_json
 
     payload: Any = None
+    data = b""
     try:
         data = stream.read(MAX_BYTES + 1)
         payload = parse_json(data.decode("utf-8", "replace")) if len(data) <= MAX_BYTES else None
         trouble = "" if isinstance(payload, dict) else f"it is no JSON object of at most {MAX_BYTES:,} bytes"
     except (OSError, ValueError, MemoryError) as error:
         trouble = str(error)
+    if trouble and _is_only_told(data):
+        return 0, "", f"Remit: the event of the hook cannot be read: {trouble}. Nothing hangs on it."
     if trouble:
         return 2, "", f"Remit: the event of the hook cannot be read: {trouble}. Nothing was decided, so it is refused."
     event = Event(payload)
@@ -89,6 +96,16 @@ def respond(
         return _render(_decide_in_time(event, environ, on_late))
     except (Exception, TimeIsUp) as error:  # noqa: BLE001 - the outermost line: whatever it is, there is a decision
         return _render_failure(event, error, environ)
+
+
+def _is_only_told(data: bytes) -> bool:
+    """Whether what cannot be read is surely an event on which nothing hangs: it names one, and no tool."""
+    from remit.delegate.referee.events import GUARDING
+
+    parts = data[:_LOOKED_BYTES].decode("utf-8", "replace").split('"hook_event_name"')
+    named = {part.lstrip(" :").partition(",")[0].partition("}")[0].strip() for part in parts[1:]}
+    told = {f'"{kind}"' for kind in _HANDLERS if kind not in GUARDING}
+    return len(named) == 1 and named <= told and b'"tool_' not in data
 
 
 def _render(answer: dict[str, Any]) -> tuple[int, str, str]:
@@ -121,16 +138,25 @@ def _decide_in_time(
     def stop(*_: object) -> None:
         raise TimeIsUp
 
-    seconds = _SLOW_SECONDS if event.is_delegating else _SECONDS.get(event.kind, _SLOW_SECONDS)
+    seconds, late_seconds = find_seconds(event)
     _signal.signal(_signal.SIGALRM, stop)
     _signal.setitimer(_signal.ITIMER_REAL, seconds)
-    done = None if on_late is None else _watch(event, environ, seconds + _LEEWAY_SECONDS, on_late)
+    done = None if on_late is None else _watch(event, environ, late_seconds, on_late)
     try:
         return decide(event, environ)
     finally:
         _signal.setitimer(_signal.ITIMER_REAL, 0)
         if done is not None:
             done()
+
+
+def find_seconds(event: Event) -> tuple[float, float]:
+    """After how long an event is answered anyhow, by a signal and by another thread: before its harness gives up."""
+    if event.kind == "SessionEnd" and event.harness == "codex":
+        return _LAST_SECONDS, _LAST_SECONDS + min(_LEEWAY_SECONDS, _LAST_SECONDS)
+    is_slow = event.is_delegating and event.kind in ("PreToolUse", "PostToolUse")
+    seconds = _SLOW_SECONDS if is_slow else _SECONDS.get(event.kind, min(_USUAL_SECONDS, _SLOW_SECONDS))
+    return seconds, seconds + _LEEWAY_SECONDS
 
 
 def _watch(
@@ -187,8 +213,9 @@ def find_root(event: Event, environ: Mapping[str, str]) -> str:
         while folder:
             if _has(folder, _SIGNS):
                 return folder
-            if os.path.isfile(f"{folder}/.git"):  # a worktree: what counts is in the main checkout
-                return _find_main(folder)
+            main = _find_main(folder) if os.path.isfile(f"{folder}/.git") else ""
+            if main:  # a worktree: what counts is in the main checkout
+                return main
             is_whole = folder == here or os.path.isdir(f"{folder}/.git")
             if not project and is_whole and folder != environ.get("HOME") and _has(folder, _AGENTS):
                 project = folder
@@ -404,7 +431,11 @@ def fail(event: Event, error: BaseException, environ: Mapping[str, str]) -> dict
     why = _describe(error)
     is_refusal = type(error).__name__ == "RefusedError"  # to import it would take longer than most answers
     told = why if is_refusal else f"this could not be decided: {why}. `remit doctor` looks what is wrong"
-    if event.kind == "PreToolUse" and (event.is_delegating or not _is_person(event, environ)):
+    is_person = _is_person(event, environ)
+    is_asked = event.kind == "PreToolUse" and event.is_delegating
+    if is_asked and is_person and not is_refusal and not _may_be_held(event, error, environ):
+        return answers.warn(f"'{event.target or 'an agent'}' was not looked at: {why}")
+    if is_asked or (event.kind == "PreToolUse" and not is_person):
         return answers.deny(told)
     if is_refusal:
         return answers.warn(f"'{event.agent or 'an agent'}' is not one that may be at work: {why}")
@@ -416,3 +447,14 @@ def fail(event: Event, error: BaseException, environ: Mapping[str, str]) -> dict
         kept = content if isinstance(content, list) else []
         return answers.replace_output({**event.response, "content": [{"type": "text", "text": text}, *kept]})
     return answers.warn(f"{event.kind or 'an event'} was not looked at: {why}")
+
+
+def _may_be_held(event: Event, error: BaseException, environ: Mapping[str, str]) -> bool:
+    """Whether somebody is asked for whose return would be checked, or who can tell."""
+    try:
+        from remit.app.refereeing.unsure import may_be_held
+
+        # Where time is up because the ledger is held, to ask it would take as long again.
+        return may_be_held(find_root(event, environ), event, is_late=isinstance(error, TimeIsUp))
+    except Exception:  # noqa: BLE001 - whatever keeps this from being known
+        return True

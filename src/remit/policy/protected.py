@@ -8,8 +8,9 @@ from __future__ import annotations
 
 PROTECTED = (
     # Remit's own
-    "remit.toml",
-    ".remit/**",
+    "**/remit.toml",
+    "**/.remit",
+    "**/.remit/**",
     # agent files, wherever they are looked for
     "**/agents/**/*.md",
     "**/.claude/agents/**",
@@ -46,6 +47,9 @@ PROTECTED = (
     "~/.claude/skills/**",
     "~/.claude/plugins/**",
     "~/.claude/settings*.json",
+    "~/.claude/shell-snapshots/**",
+    "~/.claude/session-env/**",
+    "~/.claude/projects/**",
     "~/.claude.json",
     "~/.codex/**",
     "~/.config/opencode/**",

@@ -34,6 +34,7 @@ from remit.workspace.ledger.refereed import (
     find_by_call,
     find_by_session,
     is_over,
+    list_open,
     list_unbound,
 )
 from remit.workspace.ledger.slots import Slots, take_slot
@@ -336,6 +337,8 @@ def _place(terms: Terms, root: str) -> Terms:
 def _make_refereed(wish: _Wish, admitted: Admitted, caller: Caller | None, home: Home) -> Refereed:
     event = wish.event
     own: list[Any] = wish.entry.layers
+    if wish.agent_id and wish.agent_id != MAIN and not wish.resume_of:  # whoever started it, it gets no more than they
+        own = [*own, *(layer for each in list_open(home.ledger.db, event.session) for layer in json.loads(each.layers))]
     return Refereed(
         admitted.session_id, event.harness, event.session, wish.agent,
         "" if wish.agent_id else event.tool_use_id, wish.agent_id, admitted.parent_id, int(wish.held),

@@ -9,12 +9,18 @@ from remit.agents.definition import is_strange_tool, name_tool
 from remit.agents.profiles import TOOLS
 from remit.app.refereeing.roster import load_roster
 from remit.app.settings import find_workspace
+from remit.delegate.referee.events import Event
+from remit.delegate.referee.guarding import judge_event, list_protected
 from remit.errors import InputError, did_you_mean, find_meant
-from remit.policy import PROTECTED, Call, Ground, Permissions, judge
+from remit.policy import Call, Ground, Permissions, judge
 from remit.workspace.home import Home
+from remit.workspace.ledger.refereed import Refereed
 
 if TYPE_CHECKING:
     from remit.policy import Decision
+
+_SESSION = "sess_0_000000"
+"""Stands for whichever session the agent has."""
 
 
 class Explained(NamedTuple):
@@ -46,8 +52,14 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
     tool = _name_tool(tool)
     call = Call(tool, () if tool == "bash" or not subject else (subject,), subject if tool == "bash" else "")
     cwd = os.getcwd()  # noqa: PTH109 - paths stay plain text
-    ground = Ground(home.root, cwd, os.path.expanduser("~"), os.path.realpath, PROTECTED)  # noqa: PTH111
-    return Explained(agent, tool, subject, judge(call, layers, ground))
+    protected = list_protected(home.root, os.environ)
+    ground = Ground(home.root, cwd, os.path.expanduser("~"), os.path.realpath, protected)  # noqa: PTH111
+    if not subject:  # the tool as such
+        return Explained(agent, tool, subject, judge(call, layers, ground))
+    own = Refereed(_SESSION, harness, "", agent)
+    given = {"command" if tool == "bash" else "file_path": subject, "caller": _SESSION}
+    event = Event({"hook_event_name": "PreToolUse", "cwd": cwd, "tool_name": tool, "tool_input": given})
+    return Explained(agent, tool, subject, judge_event(event, own, layers, ground))
 
 
 def _name_tool(given: str) -> str:

@@ -44,6 +44,8 @@ _NOT_BY_AGENTS = Permissions(
 _UNKNOWN = "Remit would not know who asks; delegate with the harness's own tool, and leave its settings to people"
 _SERVED = ("remit__delegate", "remit__cancel", "remit__check_return", "remit_delegate", "remit_cancel")
 """The tools of Remit's own server that ask in somebody's name."""
+_ELSEWHERE = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCODE_CONFIG_DIR")
+"""Where the environment says that a harness keeps its settings."""
 _TICKETED = "SELECT session_id FROM delegations WHERE ticket = ?"
 _STATE = """
     SELECT state, EXISTS (SELECT 1 FROM events WHERE events.session_id = delegations.session_id AND kind = 'cancel')
@@ -67,16 +69,19 @@ def guard_tool(
     over = "" if own is None else _find_end(db, own)
     if over:
         return answers.deny(over)
-    trouble = "" if own is None else _find_unknown(event, own, _find_ground(event, root, environ))
-    if trouble:
-        return answers.deny(trouble)
-    decision = _judge(event, _list_layers(db, own, environ), _find_ground(event, root, environ))
+    decision = judge_event(event, own, _list_layers(db, own, environ), _find_ground(event, root, environ))
     if decision.answer == "allow":
         # Codex does not tell of every use when it is over.
         if own is not None and own.session_id and event.harness == "codex":
             note_use(db, own, event.tool, find_written(event, root), operation=get_operation(event.tool), failed=False)
         return {}
     return _tell(decision, event, db)
+
+
+def judge_event(event: Event, own: Refereed | None, layers: list[Permissions], ground: Ground) -> Decision:
+    """What is decided about a tool call; `remit may` asks here, too."""
+    trouble = "" if own is None else _find_unknown(event, own, ground)
+    return Decision("deny", trouble, "") if trouble else _judge(event, layers, ground)
 
 
 def _find_unknown(event: Event, own: Refereed, ground: Ground) -> str:
@@ -89,6 +94,8 @@ def _find_unknown(event: Event, own: Refereed, ground: Ground) -> str:
     plain = call.command.translate(_QUOTES)
     if any(name in plain for name in _NAMES) and _calls_unknown(call, ground):
         return _UNKNOWN
+    if call.tool == "bash" and not call.command.strip():
+        return f"{event.tool} names no command that could be judged; give it as a text"
     if event.tool.endswith(_SERVED) and own.session_id and event.tool_input.get("caller") != own.session_id:
         return f'call it again with "caller": "{own.session_id}", so that Remit knows who asks'
     return ""
@@ -166,14 +173,23 @@ def _read(layer: dict[str, Any]) -> Permissions:
 
 
 def _find_ground(event: Event, root: str, environ: Mapping[str, str]) -> Ground:
+    """Where a call is made: some harnesses let a command run in another folder than the session's."""
     home = environ.get("HOME", "") or os.path.expanduser("~")
-    return Ground(root, event.cwd or root, home, os.path.realpath, list_protected(root))
+    cwd, folder = event.cwd or root, event.tool_input.get("workdir")
+    if isinstance(folder, str) and folder and "\0" not in folder:
+        cwd = os.path.join(cwd, folder)
+    return Ground(root, cwd, home, os.path.realpath, list_protected(root, environ))
 
 
-def list_protected(root: str) -> tuple[str, ...]:
-    """The places that no agent writes to; a project file is one where Remit's settings stand in it."""
-    is_settings = "[tool.remit" in load_beginning(f"{root}/pyproject.toml")
-    return (*PROTECTED, "pyproject.toml") if is_settings else PROTECTED
+def list_protected(root: str, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The places that no agent writes to: those of every workspace, this Remit, and settings that lie elsewhere.
+
+    A project file is one where Remit's settings stand in it.
+    """
+    own = [f"{os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))}/**"]
+    own += [f"{environ[name].rstrip('/')}/**" for name in _ELSEWHERE if environ.get(name, "").startswith("/")]
+    own += ["pyproject.toml"] if "[tool.remit" in load_beginning(f"{root}/pyproject.toml") else []
+    return (*PROTECTED, *own)
 
 
 def _tell(decision: Decision, event: Event, db: Connection) -> answers.Answer:

@@ -37,9 +37,16 @@ def _bind(db: Connection, event: Event) -> Refereed | None:
     found = find_by_call(db, event.session, call) if call else _find_by_prompt(db, event)
     if found is None or (found.agent_id is not None and found.agent_id != event.agent_id):
         return None
+    if event.agent and _fold(found.agent) != _fold(event.agent):
+        return None  # whoever wrote that note, it is not about this agent
     bind(db, found.session_id, event.agent_id)
     found.agent_id = event.agent_id
     return found
+
+
+def _fold(name: str) -> str:
+    """A name without what harnesses do not tell apart: case, spaces and dashes."""
+    return "".join(char for char in name.casefold() if char.isalnum())
 
 
 def find_transcript(event: Event, agent_id: str = "") -> str:
