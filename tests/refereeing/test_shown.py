@@ -194,3 +194,35 @@ def test_asking_again_is_for_its_harness(child: Child, remit: Inside, command: s
     assert "claude, and only there can it" in ended.complaint
     assert "remit run planner PROMPT" in ended.complaint
     assert not any(word in ended.complaint for word in ("remit retry", "remit resume", "remit wait"))
+
+
+# --- may it ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tool", "subject"),
+    [
+        ("bash", "remit run x y"),
+        ("bash", "claude -p hello"),
+        ("bash", "remit ps"),
+        ("bash", "ls"),
+        ("bash", "echo x > remit.toml"),
+        ("write", "plan.md"),
+        ("write", ".git/config"),
+        ("read", "old.md"),
+    ],
+)
+def test_what_it_may_is_what_the_hook_says(child: Child, remit: Inside, tool: str, subject: str) -> None:
+    given = {"command": subject} if tool == "bash" else {"file_path": subject, "content": "x"}
+    name = tool.capitalize()
+    answer = child.stage.send(child.event("PreToolUse", tool_name=name, tool_input=given, tool_use_id="toolu_x"))
+    said = answer.get("hookSpecificOutput", {})
+    told = load(remit("may", "planner", tool, subject, "--json"))
+    assert told["decision"] == said.get("permissionDecision", "allow")
+    assert told["reason"] == said.get("permissionDecisionReason", "").removeprefix("Remit: ")
+
+
+def test_an_agent_may_not_start_others_by_a_command(remit: Inside) -> None:
+    ended = remit("may", "planner", "bash", "remit run x y")
+    assert ended.code == 1
+    assert "Remit would not know who asks" in ended.text
