@@ -19,6 +19,8 @@ from typing import Any
 
 import pytest
 
+from remit.delegate.referee.events import Event
+from remit.doors.answering import find_seconds
 from tests.refereeing.stage import PROGRAM, SOURCE, Child, Ended, Stage, check_shape, make_workspace
 
 
@@ -300,6 +302,40 @@ def test_settings_that_cannot_be_read(child: Child, root: Path) -> None:
     check_left_alone(child.stage, child.stage.send)
 
 
+def call_agent(stage: Stage, name: str) -> dict[str, Any]:
+    given = {"subagent_type": name, "prompt": "Go."}
+    return stage.send(stage.event("PreToolUse", tool_name="Agent", tool_input=given, tool_use_id="toolu_8"))
+
+
+@pytest.mark.parametrize("was_read", [True, False])
+def test_an_agent_without_a_file_is_let_alone_where_settings_cannot_be_read(root: Path, *, was_read: bool) -> None:
+    stage = Stage(root, quick=True)
+    if was_read:
+        assert call_agent(stage, "Explore") == {}
+    break_settings(root)
+    assert "was not looked at" in call_agent(stage, "Explore")["systemMessage"]
+    assert is_refused(call_agent(stage, "planner"))
+    assert is_refused(call_agent(stage, "Plan-ner"))
+
+
+def test_one_that_was_set_to_be_held_is_refused_where_settings_cannot_be_read(root: Path) -> None:
+    stage = Stage(root, quick=True)
+    (root / "remit.toml").write_text('[referee]\nhold = ["Explore"]\n')
+    assert call_agent(stage, "Explore") != {}
+    break_settings(root)
+    assert is_refused(call_agent(stage, "Explore"))
+    assert "systemMessage" in call_agent(stage, "general-purpose")
+
+
+@pytest.mark.slow
+def test_an_agent_without_a_file_is_let_alone_where_the_ledger_is_held(stage: Stage, child: Child, root: Path) -> None:
+    given = {"subagent_type": "Explore", "prompt": "Go."}
+    event = stage.event("PreToolUse", tool_name="Agent", tool_input=given, tool_use_id="toolu_8")
+    assert child.row.state == "running"
+    with locked(root):
+        assert "was not looked at" in send_hurried(stage)(event)["systemMessage"]
+
+
 # --- the program itself ----------------------------------------------------------------------------------------------
 
 
@@ -417,6 +453,34 @@ def test_garbage_is_refused_in_so_many_words(stage: Stage, data: bytes) -> None:
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith("Remit: the event of the hook cannot be read: ")
     assert ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("harness", ["claude", "codex"])
+def test_it_answers_before_its_harness_gives_up(harness: str) -> None:
+    registered = json.loads((SOURCE / "remit" / "harness_files" / harness / "hooks.json").read_text())["hooks"]
+    told = {"turn_id": "t1"} if harness == "codex" else {}
+    for kind, ((group),) in registered.items():
+        for tool in ("Agent", "Bash"):
+            event = Event({"hook_event_name": kind, "tool_name": tool, **told})
+            assert event.harness == harness
+            soon, late = find_seconds(event)
+            assert 0 < soon < late < group["hooks"][0]["timeout"], (kind, tool)
+
+
+@pytest.mark.parametrize("kind", ["Stop", "SessionStart", "SubagentStart"])
+def test_half_an_event_on_which_nothing_hangs_stops_nobody(stage: Stage, kind: str) -> None:
+    ended = stage.run(f'{{"hook_event_name":"{kind}",'.encode())
+    assert (ended.code, ended.out) == (0, "")
+    assert "cannot be read" in ended.err
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b'{"hook_event_name":"SubagentStop",', b'{"hook_event_name":"Stop", "hook_event_name":"PreToolUse",',
+     b'{"tool_input":{"hook_event_name":"Stop",'],
+)  # fmt: skip
+def test_half_an_event_that_may_be_guarded_is_refused(stage: Stage, data: bytes) -> None:
+    assert stage.run(data).code == 2
 
 
 @pytest.mark.slow
