@@ -72,3 +72,13 @@ def test_a_project_file_is_settings_where_they_stand_in_it(child: Child) -> None
     assert child.use("Write", file_path=str(file), content="x") == {}
     file.write_text('[tool.remit.delegate]\nrunner = "claude"\n')
     assert say(child.use("Write", file_path=str(file), content="x")) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("command", "word"),
+    [("git clean -fdx", "deny"), ("git clean -fdX .", "deny"), ("git stash -u -q; sleep 3", "deny"),
+     ("git -C . stash push --include-untracked", "deny"), ("git stash", ""), ("git clean -ndx", ""),
+     ("git clean -fd build", ""), ("git commit -am x", "")],
+)  # fmt: skip
+def test_git_does_not_take_away_what_holds_agents(child: Child, command: str, word: str) -> None:
+    assert say(child.use("Bash", command=command)) == word

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from remit.delegate.referee import answers
-from remit.delegate.referee.tools import WRITING, find_written, get_operation, list_patched, make_call
+from remit.delegate.referee.tools import WRITING, get_operation, list_patched, make_call
 from remit.delegate.referee.who import MAIN
 from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
 from remit.quick_json import parse_json
@@ -71,9 +71,9 @@ def guard_tool(
         return answers.deny(over)
     decision = judge_event(event, own, _list_layers(db, own, environ), _find_ground(event, root, environ))
     if decision.answer == "allow":
-        # Codex does not tell of every use when it is over.
+        # Codex does not tell of every use when it is over. Which files it wrote is known only then.
         if own is not None and own.session_id and event.harness == "codex":
-            note_use(db, own, event.tool, find_written(event, root), operation=get_operation(event.tool), failed=False)
+            note_use(db, own, event.tool, [], operation=get_operation(event.tool), failed=False)
         return {}
     return _tell(decision, event, db)
 
@@ -94,6 +94,8 @@ def _find_unknown(event: Event, own: Refereed, ground: Ground) -> str:
     plain = call.command.translate(_QUOTES)
     if any(name in plain for name in _NAMES) and _calls_unknown(call, ground):
         return _UNKNOWN
+    if "git" in plain and any(map(_takes_away, _list_runs(call, ground))):
+        return "it would take away what Remit keeps and the settings that hold agents; name the files that it is about"
     if call.tool == "bash" and not call.command.strip():
         return f"{event.tool} names no command that could be judged; give it as a text"
     if event.tool.endswith(_SERVED) and own.session_id and event.tool_input.get("caller") != own.session_id:
@@ -105,18 +107,34 @@ def _calls_unknown(call: Call, ground: Ground) -> bool:
     """Whether a command starts a harness, or asks Remit for more than to look something up."""
     if judge(call, [_NOT_BY_AGENTS], ground).answer == "deny":
         return True
-    from remit.policy.bash.acts import Run  # noqa: PLC0415 - a syntax tree, only for commands
-    from remit.policy.bash.reading import Reader  # noqa: PLC0415
-
-    reader = Reader(ground)
-    reader.read(call.command)
-    for run in (act for act in reader.acts if isinstance(act, Run)):
-        program, first = run.words[0].text.rpartition("/")[2], next((word.text for word in run.words[1:]), "")
+    for words in _list_runs(call, ground):
+        program, first = words[0].rpartition("/")[2], next(iter(words[1:]), "")
         if program == "remit" and first and first not in _HARMLESS:
             return True
         if program in _HARNESSES and first not in _ASKED_OF_HARNESSES:
             return True
     return False
+
+
+def _list_runs(call: Call, ground: Ground) -> list[list[str]]:
+    """The words of every program that a command runs, as far as they are written out."""
+    from remit.policy.bash.acts import Run  # noqa: PLC0415 - a syntax tree, only for commands
+    from remit.policy.bash.reading import Reader  # noqa: PLC0415
+
+    reader = Reader(ground)
+    reader.read(call.command)
+    return [[word.text for word in act.words] for act in reader.acts if isinstance(act, Run) and act.words]
+
+
+def _takes_away(words: list[str]) -> bool:
+    """Whether git is to remove or put aside what it does not know: `.remit` and a person's own settings are."""
+    if words[0].rpartition("/")[2] != "git":
+        return False
+    flags = "".join(word[1:] for word in words if word.startswith("-") and not word.startswith("--"))
+    if "clean" in words:
+        return "x" in flags.lower() and "n" not in flags and "--dry-run" not in words
+    long = {"--include-untracked", "--all"}.intersection(words)
+    return "stash" in words and bool(long or set("ua").intersection(flags))
 
 
 def _judge(event: Event, layers: list[Permissions], ground: Ground) -> Decision:

@@ -70,9 +70,16 @@ def make_call(event: Event) -> Call:
     if isinstance(given.get("code"), str) and name == "bash":
         command = f"{command}\nnode -e {_join([given['code']])}"
     files = tuple(list_files(event.tool, given))
-    if not files and name in ("grep", "glob"):
-        files = (event.cwd,)
+    if name in ("grep", "glob"):
+        files = _list_searched(name, given, files or (event.cwd,))
     return Call(name, files, command if name == "bash" else "")
+
+
+def _list_searched(name: str, given: Mapping[str, Any], folders: tuple[str, ...]) -> tuple[str, ...]:
+    """Where a search looks: its folders, and the patterns of files in them, which may name a single file."""
+    keys = ("glob", "include") if name == "grep" else ("pattern",)
+    patterns = [value for key in keys if isinstance(value := given.get(key), str) and value]
+    return (*folders, *(os.path.join(folder, pattern) for folder in folders for pattern in patterns))
 
 
 def _find_command(given: Mapping[str, Any]) -> str:
