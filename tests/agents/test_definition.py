@@ -131,9 +131,21 @@ def test_rules_as_claude_code_has_them(rule: str, tool: str, patterns: tuple[str
     ('{deny: ["Bsh(git push)"]}', "/permissions/deny/0"),
     ("{deny: [rm -rf]}", "/permissions/deny/0"),
     ("{deny: [7]}", "/permissions/deny/0"),
+    ("{deny: [{bash: [rm]}], deny: []}", "/permissions/deny"),
+    ("{deny: [{bash: [rm], bash: []}]}", "/permissions/deny/0/bash"),
+    ("{deny: [{bash: 'rm, git push'}]}", "/permissions/deny/0/bash"),
+    ("{deny: [{bash: [rm]}]}\npermissions: {}", "/permissions"),
 ])  # fmt: skip
 def test_permissions_that_nobody_can_read_are_known_as_such(permissions: str, place: str) -> None:
     assert read_head(f"permissions: {permissions}").unread == place
+
+
+@pytest.mark.parametrize("key", ["Permissions", "permissons", "perms"])
+def test_permissions_under_another_key_are_not_overlooked(key: str) -> None:
+    assert read_head(f"{key}: {{deny: [{{bash: [rm]}}]}}").unread == f"/{key}"
+    text = f"---\nname: a\n{key}: {{deny: []}}\n---\nGo.\n"
+    assert read(text, CLAUDE_PATH).unread == f"/{key}"
+    assert read("---\nname: a\npermissionMode: plan\npermission: {bash: deny}\n---\nGo.\n", CLAUDE_PATH).unread is None
 
 
 @pytest.mark.parametrize("permissions", ["", "{allow: , deny: []}", "{deny: [{bash: []}, {mcp__x: ['*']}, {jira: y}]}"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.agents.profiles import CLAUDE_TOOLS, OPENCODE_TOOLS, TOOLS
+from remit.agents.profiles import CLAUDE_KEYS, CLAUDE_TOOLS, OPENCODE_KEYS, OPENCODE_TOOLS, STANDARD_KEYS, TOOLS
 from remit.errors import find_meant
 from remit.lazy import lazy
 from remit.places import escape_key
@@ -284,8 +284,13 @@ def _place_claude_path(pattern: str, side: str) -> list[str]:
 def find_unread(document: Document) -> str | None:
     """The first place in the permissions that says something nobody can read; None where all of it is clear."""
     table = document.get("permissions")
-    if table is None or not isinstance(table, dict):
-        return None if table is None else "/permissions"
+    misspelt = find_misspelt_permissions(document)
+    if misspelt or (table is not None and not isinstance(table, dict)):
+        return f"/{escape_key(misspelt)}" if misspelt else "/permissions"
+    problems = document.frontmatter.problems if document.frontmatter is not None else ()
+    spoilt = next((each.pointer for each in problems if f"{each.pointer}/".startswith("/permissions/")), None)
+    if spoilt is not None or table is None:
+        return spoilt  # a key that is there twice says only half of what was meant
     for side, rows in table.items():
         at = f"/permissions/{escape_key(side)}"
         if side not in ("allow", "deny"):
@@ -301,6 +306,14 @@ def find_unread(document: Document) -> str | None:
     return None
 
 
+def find_misspelt_permissions(document: Document) -> str:
+    """A key that can only be meant for the permissions, and is not called so; empty where there is none."""
+    if document.profile == "codex":
+        return ""
+    known = {*STANDARD_KEYS, *CLAUDE_KEYS, *OPENCODE_KEYS}
+    return next((key for key in document.values if key.lower().startswith("perm") and key not in known), "")
+
+
 def _find_unread_tool(row: object, at: str, side: str) -> str | None:
     if isinstance(row, str):
         return None if read_claude_rule(row, side)[0] else at
@@ -308,6 +321,8 @@ def _find_unread_tool(row: object, at: str, side: str) -> str | None:
         return at
     for tool, patterns in row.items():
         texts = patterns if isinstance(patterns, list) else [patterns]
+        if isinstance(patterns, str) and ", " in patterns:
+            return f"{at}/{escape_key(tool)}"  # several in one text, which would be one pattern
         if _is_misspelt(tool) or not all(isinstance(text, str) for text in texts):
             return f"{at}/{escape_key(tool)}"
     return None

@@ -103,6 +103,13 @@ def test_what_remit_cannot_read_is_told_wherever_the_file_lies(deny: str, code: 
     assert all(finding.place and finding.hint for finding in found)
 
 
+def test_another_key_that_means_permissions_is_told() -> None:
+    text = "---\nname: planner\ndescription: Plans.\npermissons: {deny: [{bash: [rm]}]}\n---\nPlan.\n"
+    (finding,) = [each for each in lint(text, ".claude/agents/planner.md") if each.code == "AGT054"]
+    assert finding.severity == "error"
+    assert any("permissons" in each.message for each in lint(change("permissions:", "permissons:")))
+
+
 def test_a_misspelt_side_is_told_in_a_harness_file_too() -> None:
     text = "---\nname: planner\ndescription: Plans.\npermissions: {denny: [{bash: [rm]}]}\n---\nPlan.\n"
     (finding,) = [each for each in lint(text, ".claude/agents/planner.md") if each.code == "AGT054"]

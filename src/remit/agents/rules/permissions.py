@@ -6,7 +6,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.agents import edits, patterns
-from remit.agents.definition import find_unread, is_strange_tool, read_claude_rule, read_permissions
+from remit.agents.definition import (
+    find_misspelt_permissions,
+    find_unread,
+    is_strange_tool,
+    read_claude_rule,
+    read_permissions,
+)
 from remit.agents.profiles import CLAUDE_TOOLS, OPENCODE_TOOLS, TOOLS, is_read_by_claude
 from remit.agents.rules.keys import is_lost_in
 from remit.agents.rules.register import Case, Report, rule
@@ -211,6 +217,11 @@ def permissions_form(case: Case) -> Iterator[Report]:
     """
     document = case.document
     table = document.get_section("permissions")
+    misspelt = find_misspelt_permissions(document) if document.profile != "standard" else ""
+    if misspelt:
+        at = f"/{escape_key(misspelt)}"
+        yield Report(f"there is no key {show(misspelt)}; what it says is not held", "Write permissions.",
+                     document.key_span(at), at)  # fmt: skip
     if table is None:
         return
     if not isinstance(table, dict):
