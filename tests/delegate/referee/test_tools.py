@@ -49,6 +49,20 @@ def test_the_files_of_a_call_are_found(tool: str, given: dict[str, Any], files: 
     assert list_files(tool, given) == files
 
 
+@pytest.mark.parametrize(
+    ("tool", "given", "paths"),
+    [
+        ("Grep", {"pattern": "KEY", "glob": ".env"}, ("/w", "/w/.env")),
+        ("Grep", {"pattern": "KEY", "path": "/w/src", "glob": "*.pem"}, ("/w/src", "/w/src/*.pem")),
+        ("grep", {"pattern": "KEY", "include": ".env"}, ("/w", "/w/.env")),
+        ("Glob", {"pattern": "secrets/*"}, ("/w", "/w/secrets/*")), ("Glob", {"pattern": "/etc/*"}, ("/w", "/etc/*")),
+        ("Grep", {"pattern": "KEY"}, ("/w",)), ("Grep", {"pattern": "KEY", "glob": "!*.lock"}, ("/w",)),
+    ],
+)  # fmt: skip
+def test_a_search_names_the_files_that_it_looks_for(tool: str, given: dict[str, Any], paths: tuple[str, ...]) -> None:
+    assert make_call(make_event(tool, **given)).paths == paths
+
+
 def test_a_command_of_words_is_put_as_a_shell_has_it() -> None:
     assert make_call(make_event("shell", command=["bash", "-lc", "rm -r x"])).command == "rm -r x"
     assert make_call(make_event("shell", command=["rm", "it's"])).command == "'rm' 'it'\\''s'"

@@ -79,6 +79,7 @@ def _list_searched(name: str, given: Mapping[str, Any], folders: tuple[str, ...]
     """Where a search looks: its folders, and the patterns of files in them, which may name a single file."""
     keys = ("glob", "include") if name == "grep" else ("pattern",)
     patterns = [value for key in keys if isinstance(value := given.get(key), str) and value]
+    patterns = [each for each in patterns if not each.startswith("!")]  # these leave files out
     return (*folders, *(os.path.join(folder, pattern) for folder in folders for pattern in patterns))
 
 
