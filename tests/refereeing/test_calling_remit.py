@@ -82,3 +82,12 @@ def test_a_project_file_is_settings_where_they_stand_in_it(child: Child) -> None
 )  # fmt: skip
 def test_git_does_not_take_away_what_holds_agents(child: Child, command: str, word: str) -> None:
     assert say(child.use("Bash", command=command)) == word
+
+
+def test_it_gives_work_only_to_whom_it_has_called(stage: Stage, child: Child) -> None:
+    other = stage.call("writer")
+    other.start()
+    assert say(child.use("SendMessage", to=other.agent_id, message="Go on.")) == "deny"
+    below = stage.call("writer", by=child)
+    below.start()
+    assert child.use("SendMessage", to=below.agent_id, message="Go on.") == {}

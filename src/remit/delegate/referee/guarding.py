@@ -16,7 +16,7 @@ from remit.delegate.referee.who import MAIN
 from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
 from remit.quick_json import parse_json
 from remit.workspace.beginnings import load_beginning
-from remit.workspace.ledger.refereed import note_use
+from remit.workspace.ledger.refereed import find_by_agent, note_use
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +44,8 @@ _NOT_BY_AGENTS = Permissions(
 _UNKNOWN = "Remit would not know who asks; delegate with the harness's own tool, and leave its settings to people"
 _SERVED = ("remit__delegate", "remit__cancel", "remit__check_return", "remit_delegate", "remit_cancel")
 """The tools of Remit's own server that ask in somebody's name."""
+_SENDING = ("SendMessage", "send_input", "resume_agent")
+"""Tools that let an agent go on which was started before."""
 _ELSEWHERE = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCODE_CONFIG_DIR")
 """Where the environment says that a harness keeps its settings."""
 _TICKETED = "SELECT session_id FROM delegations WHERE ticket = ?"
@@ -101,6 +103,17 @@ def _find_unknown(event: Event, own: Refereed, ground: Ground) -> str:
     if event.tool.endswith(_SERVED) and own.session_id and event.tool_input.get("caller") != own.session_id:
         return f'call it again with "caller": "{own.session_id}", so that Remit knows who asks'
     return ""
+
+
+def _find_stranger(db: Connection, event: Event, own: Refereed) -> str:
+    """Why an agent may not give another one work that it did not call: nobody has let it."""
+    if event.tool not in _SENDING:
+        return ""
+    named = [event.tool_input[key] for key in ("to", "id", "agent_id") if isinstance(event.tool_input.get(key), str)]
+    target = find_by_agent(db, event.session, named[0]) if named else None
+    if target is None or target.parent_id == own.session_id:
+        return ""
+    return f"'{target.agent}' was not called by you; call an agent of your own, or hand back what you have"
 
 
 def _calls_unknown(call: Call, ground: Ground) -> bool:
