@@ -100,6 +100,8 @@ def test_a_finding_that_breaks_a_rule_is_not_added(root: Path) -> None:
     [
         "../outside.md", "/etc/outside.md", "~/outside.md", ".git/hooks/x.md", ".claude/agents/x.md", "a/.remit/x.md",
         ".opencode/agent/x.md", "remit.toml", "claudedocs/agent-outputs/../../.claude/agents/x.md", "x/../../y.md",
+        "agents/evil.md", "specs/TODO.md", "specs/x.md", "x.md/../agents/x.md", "docs/agents/x.md", "docs/TODO.md",
+        "AGENTS.md", "claudedocs/agent-outputs/CLAUDE.md", "src/x.md",
     ],
 )  # fmt: skip
 def test_a_findings_file_is_made_in_an_ordinary_place_of_the_workspace(root: Path, file: str) -> None:
@@ -110,6 +112,13 @@ def test_a_findings_file_is_made_in_an_ordinary_place_of_the_workspace(root: Pat
         assert error.hint  # noqa: PT017 - either way nothing is written
     after = {path for path in root.parent.rglob("*") if path.is_file()}
     assert [path for path in after - before if path.parent not in (root / ".remit", root / ".remit" / "locks")] == []
+
+
+@pytest.mark.parametrize("file", ["uploads.md", "docs/uploads.md", "claudedocs/agent-outputs/deep/uploads.md"])
+def test_a_findings_file_may_be_named(root: Path, file: str) -> None:
+    told = add(file=file)
+    assert told["added"], told
+    assert (root / told["findings_file"]).is_file()
 
 
 def test_a_findings_file_may_have_another_name(root: Path) -> None:
