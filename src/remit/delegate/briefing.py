@@ -27,6 +27,7 @@ MAX_REASK_BYTES = 1_500
 """Of a text that sends a return back: the agent still has its work in mind, and needs no second briefing."""
 ANYONE = "*"
 _MAX_SHOWN, _MAX_SENTENCE = 240, 200
+ALONE = "Do the work yourself: you may not delegate."
 _MAX_TARGETS = 40
 _MAX_REASONS, _MAX_READ = 5, 100
 _ONE_LINE = 300
@@ -164,13 +165,19 @@ def _tell_blanks(work: Assignment) -> str:
     return f"\nIn your instructions, {told}."
 
 
-def _tell_targets(work: Assignment) -> str:
-    left = work.max_depth - work.depth
+def name_targets(work: Assignment) -> str:
+    """Whom an agent may call, in words; empty where nobody."""
     targets = [show(name) for name in work.may_call if name not in work.path]
-    if not targets or left <= 0:
-        return "Do the work yourself: you may not delegate."
+    if not targets or work.max_depth <= work.depth:
+        return ""
     more = f" and {len(targets) - _MAX_TARGETS} more" if len(targets) > _MAX_TARGETS else ""
-    whom = "any agent but those above you" if ANYONE in targets else ", ".join(targets[:_MAX_TARGETS]) + more
+    return "any agent but those above you" if ANYONE in targets else ", ".join(targets[:_MAX_TARGETS]) + more
+
+
+def _tell_targets(work: Assignment) -> str:
+    left, whom = work.max_depth - work.depth, name_targets(work)
+    if not whom:
+        return ALONE
     levels = "1 level" if left == 1 else f"{left} levels"
     return (
         f'You may delegate to {whom}, {levels} deep from here: run `remit run AGENT "WORK" --json` and wait for it. '

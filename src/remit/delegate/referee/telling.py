@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.delegate.briefing import ANYONE, render_duration, show, tell_contract
+from remit.delegate.briefing import ALONE, name_targets, render_duration, show, tell_contract
 
 if TYPE_CHECKING:
     from remit.delegate.briefing import Assignment
 
-_MAX_TARGETS = 40
 MARK = "<remit-delegation>"
 """By it a prompt is known that has its contract already."""
 
@@ -33,10 +32,7 @@ def render_terms(work: Assignment) -> str:
 
 
 def _tell_targets(work: Assignment) -> str:
-    left = work.max_depth - work.depth
-    targets = [show(name) for name in work.may_call if name not in work.path]
-    if not targets or left <= 0:
-        return "Do the work yourself: you may not delegate."
-    more = f" and {len(targets) - _MAX_TARGETS} more" if len(targets) > _MAX_TARGETS else ""
-    whom = "any agent but those above you" if ANYONE in targets else ", ".join(targets[:_MAX_TARGETS]) + more
+    whom = name_targets(work)
+    if not whom:
+        return ALONE
     return f"You may delegate to {whom}. Read the status of what comes back before you count on anything."
