@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a command stands on one line, as it would be typed
-r"""The second set of ordinary commands, shown to nobody before it was measured: mostly several steps in one call."""
+r"""The second set of ordinary commands, mostly awkward ones: several steps in one call, inline code, loops."""
 
 SECOND = {
     "edit, then run": r"""

@@ -2059,7 +2059,7 @@ echo "@p@ @a1@" @ar@ | sh
 @p@ $'@a1@' "@ar@" 2>/dev/null; @p@ $(printf %s @a1@) @ar@
 """,
 }
-"""What was written before anything was measured."""
+"""The first batch."""
 
 OWN_FIRST = {
     "rm": r"""
@@ -2477,4 +2477,4 @@ wget -i x
 
 WAYS = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH)
 OWN: tuple[dict[str, str], ...] = (OWN_FIRST, OWN_SECOND, {}, {}, OWN_FIFTH)
-"""A batch in each place: what was written after a measurement stands apart, as it was not seen by anybody before."""
+"""A batch in each place: each was measured alone before the policy was changed for it."""

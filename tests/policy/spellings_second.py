@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a spelling stands on one line, as it would be typed
-r"""The second batch of spellings: written before the first was measured, and shown to nobody until it was measured too."""
+r"""The second batch of spellings: expansions, grammar, options of wrappers, scanners, files written and then run."""
 
 SECOND = {
     "expansion": r"""
