@@ -87,7 +87,9 @@ def test_git_does_not_take_away_what_holds_agents(child: Child, command: str, wo
 def test_it_gives_work_only_to_whom_it_has_called(stage: Stage, child: Child) -> None:
     other = stage.call("writer")
     other.start()
+    assert other.use("Bash", command="true") == {}
     assert say(child.use("SendMessage", to=other.agent_id, message="Go on.")) == "deny"
     below = stage.call("writer", by=child)
     below.start()
+    assert below.use("Bash", command="true") == {}
     assert child.use("SendMessage", to=below.agent_id, message="Go on.") == {}
