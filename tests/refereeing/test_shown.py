@@ -226,3 +226,36 @@ def test_an_agent_may_not_start_others_by_a_command(remit: Inside) -> None:
     ended = remit("may", "planner", "bash", "remit run x y")
     assert ended.code == 1
     assert "Remit would not know who asks" in ended.text
+
+
+# --- what was written ------------------------------------------------------------------------------------------------
+
+
+def test_what_one_wrote_that_is_only_looked_on_is_told_to_its_files(stage: Stage, root: Path) -> None:
+    looked_on = stage.call("Explore")
+    looked_on.start()
+    looked_on.write("note.md", "---\ntitle: A\n---\n# A\n")
+    assert "activity" not in (root / "note.md").read_text()  # not while it works
+    looked_on.stop("Done.")
+    looked_on.respond("Done.")
+    assert looked_on.row.state == "settled"
+    assert looked_on.row.session_id in (root / "note.md").read_text()
+    assert stage.ask("SELECT written FROM activity") == [(1,)]
+
+
+PATCH = "*** Begin Patch\n*** Add File: {}\n+x\n*** End Patch\n"
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+def test_a_write_of_codex_counts_once_it_has_happened(root: Path, *, is_written: bool) -> None:
+    stage = Stage(root, "codex", quick=True)
+    child = stage.call("planner")
+    child.start()
+    call = {"tool_name": "apply_patch", "tool_input": {"input": PATCH.format("new.md")}, "tool_use_id": "c1"}
+    assert stage.send(child.event("PreToolUse", **call)) == {}
+    assert stage.ask("SELECT path FROM activity") == []
+    if is_written:
+        (root / "new.md").write_text("x\n")
+    assert stage.send(child.event("PostToolUse", **call, tool_response="")) == {}
+    assert stage.ask("SELECT path FROM activity") == ([("new.md",)] if is_written else [])
+    assert stage.ask("SELECT count(*) FROM tool_uses") == [(1 + is_written,)]

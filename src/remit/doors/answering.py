@@ -275,7 +275,7 @@ def _after_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str
 
         return hand_over(event, _open_home(root))
     own = None
-    if not event.is_own and event.harness != "codex":
+    if not event.is_own:
         own = _observe(event, root)
     return _pass_on(event, root, own)
 
@@ -298,15 +298,19 @@ def _pass_on(event: Event, root: str, own: Refereed | None) -> dict[str, Any]:
 
 def _observe(event: Event, root: str) -> Refereed | None:
     """Write down that an agent used a tool."""
-    from remit.delegate.referee.tools import find_written, get_operation
+    from remit.delegate.referee.tools import find_changed, find_written, get_operation
     from remit.delegate.referee.who import find_own
-    from remit.workspace.ledger.refereed import note_use, open_quickly
+    from remit.workspace.ledger.refereed import load_last_use, note_use, open_quickly
 
     db = open_quickly(f"{root}/.remit/ledger.db") or _open_home(root).ledger.db
     own = find_own(db, event)
     if own is not None:
         failed = event.kind == "PostToolUseFailure"
         paths = find_written(event, root)
+        if event.harness == "codex":  # the use is noted already, and that a patch failed is not told
+            paths = find_changed(root, paths, load_last_use(db, own.session_id))
+            if not paths:
+                return own
         note_use(db, own, event.tool, paths, operation=get_operation(event.tool), failed=failed)
     return own
 

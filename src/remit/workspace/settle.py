@@ -245,7 +245,12 @@ def _settle_errors(home: Home, settlement: Settlement, places: Places) -> Step:
 def _settle_activity(home: Home, settlement: Settlement, places: Places) -> Step:
     """What the agent did, in the frontmatter of the files that have one (R3.11)."""
     del places
-    acts = list_acts(home.ledger, settlement.session_id, only_untold=True)
+    return tell_activity(home, settlement.session_id)
+
+
+def tell_activity(home: Home, session_id: str) -> Step:
+    """Tell the files what a session did to them, where they have not been told yet."""
+    acts = list_acts(home.ledger, session_id, only_untold=True)
     if not acts:
         return Step("activity", "nothing")
     by_path: dict[str, list[Act]] = {}

@@ -26,6 +26,7 @@ from remit.model import Expectation
 from remit.runners.protocol import Heard, ToolUse, Usage
 from remit.workspace.beginnings import load_beginning
 from remit.workspace.evidence.kept import load_before
+from remit.workspace.ledger.activity import list_acts
 from remit.workspace.ledger.delegations import (
     Attempt,
     advance,
@@ -395,6 +396,11 @@ def let_go(home: Home, row: Delegation, ending: str) -> None:
     """An agent that was only looked on is over: nothing is said of what it answered."""
     with home.ledger.transaction() as db:
         advance(db, row.session_id, "settled", ended_ms=read_clock_ms(), ending=ending)
+    if list_acts(home.ledger, row.session_id, only_untold=True):
+        from remit.workspace.settle import tell_activity  # noqa: PLC0415 - only for one that has written
+
+        with suppress(RemitError):  # it stays in the ledger
+            tell_activity(home, row.session_id)
 
 
 def lose(home: Home, row: Delegation, reason: str) -> None:

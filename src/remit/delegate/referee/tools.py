@@ -27,6 +27,8 @@ _NAMES = {
     "WebFetch": "webfetch", "webfetch": "webfetch", "WebSearch": "websearch", "websearch": "websearch",
 }  # fmt: skip
 WRITING = ("write", "edit")
+_CLOCK_MS = 20
+"""So much a file's clock may be behind."""
 _FILES = ("file_path", "filePath", "notebook_path", "path", "filename")
 _COMMANDS = ("command", "cmd", "script")
 _PATCHES = ("input", "patch", "patchText", "command")
@@ -104,6 +106,19 @@ def find_written(event: Event, root: str) -> list[str]:
     real = os.path.realpath(root)
     whole = [os.path.realpath(os.path.join(event.cwd or real, name)) for name in _list_plain(event)]
     return [path[len(real) + 1 :] for path in whole if path.startswith(f"{real}/")]
+
+
+def find_changed(root: str, paths: list[str], used: tuple[str, str | None, int] | None) -> list[str]:
+    """Of the files that a call names, those that changed since it was let happen, as the ledger has noted it."""
+    found = []
+    for path in paths if used is not None else ():
+        try:
+            changed_ms = os.stat(f"{root}/{path}").st_mtime_ns // 1_000_000
+        except OSError:  # it was not made, or is gone
+            continue
+        if used is not None and changed_ms + _CLOCK_MS >= used[2]:
+            found.append(path)
+    return found
 
 
 def _list_plain(event: Event) -> list[str]:
