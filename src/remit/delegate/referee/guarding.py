@@ -68,9 +68,9 @@ def guard_tool(
     event: Event, own: Refereed | None, db: Connection, root: str, environ: Mapping[str, str]
 ) -> answers.Answer:
     """Refuse a tool call of an agent, put it to the person, or say nothing."""
-    over = "" if own is None else _find_end(db, own)
-    if over:
-        return answers.deny(over)
+    refused = "" if own is None else _find_end(db, own) or _find_stranger(db, event, own)
+    if refused:
+        return answers.deny(refused)
     decision = judge_event(event, own, _list_layers(db, own, environ), _find_ground(event, root, environ))
     if decision.answer == "allow":
         # Codex does not tell of every use when it is over. Which files it wrote is known only then.
