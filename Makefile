@@ -14,7 +14,7 @@ COVERED := */remit/model.py,*/remit/errors.py,*/remit/config/*,*/remit/contract/
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 export REMIT_AGENTS := $(abspath $(REMIT_AGENTS))
-.PHONY: help setup agents examples demo test test-fast check lint types cover bench torture kills io-errors writers survivors brokers histories fakes fuzz lock build clean
+.PHONY: help setup agents examples demo test test-fast check lint types cover bench torture kills io-errors writers survivors brokers histories fakes bypasses fuzz lock build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,7 +57,7 @@ bench: setup .venv-bench/.ready ## measure accuracy and speed against other libr
 	@.venv-bench/bin/python bench/hook.py
 
 torture: FUZZ_SECONDS = 600
-torture: kills io-errors writers survivors brokers histories fakes fuzz ## kills, errors, crowds, trees, dead brokers, random histories and fake returns, each with its counts; fuzz for ten minutes
+torture: kills io-errors writers survivors brokers histories fakes bypasses fuzz ## kills, errors, crowds, trees, dead brokers, random histories, fake returns and spellings, each with its counts; fuzz for ten minutes
 
 kills: setup ## kill every command at every syscall and look what is left (needs strace)
 	@$(BIN)/python torture/kill_points.py --jobs $(JOBS)
@@ -79,6 +79,9 @@ histories: setup ## 10,000 random histories of delegations against a model
 
 fakes: setup ## returns that are not so: none is believed
 	@$(BIN)/python torture/fakes.py
+
+bypasses: setup ## spellings of denied commands, each proved by running it in a box, and none allowed (needs bwrap)
+	@$(BIN)/python torture/bypasses.py --jobs $(JOBS)
 
 fuzz: .venv-fuzz/.ready ## fuzz for FUZZ_SECONDS (20)
 	@mkdir -p .fuzz

@@ -1,5 +1,7 @@
 """Shell commands: what is started by whatever is written, judged by the rules of an agent's file."""
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -307,3 +309,25 @@ def test_a_long_script_is_answered_at_once(tmp_path: Path) -> None:
         start = time.process_time()
         assert ask_about(script, make_ground(tmp_path)).answer == "ask"
         assert time.process_time() - start < 0.25
+
+
+@pytest.mark.parametrize("script", ["x=( )unset \\rm q", "x=(a)unset \\rm q"])
+def test_what_stands_directly_behind_a_list_is_not_taken_for_a_command_of_its_own(tmp_path: Path, script: str) -> None:
+    assert ask_about(script, make_ground(tmp_path)).answer != "allow"
+    assert ask_about("x=(a b); echo hi", make_ground(tmp_path)).answer == "allow"
+
+
+def test_many_threads_may_ask_at_once(tmp_path: Path) -> None:
+    """In a process of its own: where they may not, it ends without a word."""
+    script = (
+        "import threading\n"
+        "from remit.policy import Call, Ground, Permissions, judge\n"
+        f"ground = Ground({str(tmp_path)!r}, {str(tmp_path)!r}, '/home', lambda path: path)\n"
+        "def ask():\n"
+        "    for _ in range(60):\n"
+        "        judge(Call('bash', (), 'for f in *.py; do wc -l $f; done'), [Permissions(deny={'bash': ['rm']})], ground)\n"
+        "threads = [threading.Thread(target=ask) for _ in range(8)]\n"
+        "[thread.start() for thread in threads]\n"
+        "[thread.join() for thread in threads]\n"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

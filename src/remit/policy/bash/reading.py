@@ -30,7 +30,7 @@ from remit.policy.paths import MAX_PATH
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node, Parser
 
     from remit.policy.bash.acts import Run
     from remit.policy.terms import Ground
@@ -512,6 +512,10 @@ class Reader:
         name = self.text_of(target).partition("[")[0] if target is not None else ""
         for child in node.children:
             self._visit(child)
+        if value is not None and value.type == "array":
+            behind = self.source[value.end_byte : value.end_byte + 1]
+            if behind.strip(b" \t\n;&|)<>"):  # to bash it is one word with what follows, to the grammar it is not
+                self.doubt("something stands directly behind a list", always=True)
         if value is None or value.type == "array":
             words = [] if value is None else [word for child in value.named_children for word in self.words_of(child)]
             for word in words:
@@ -930,16 +934,16 @@ def parse(source: bytes) -> Node | None:
 
 
 PIECE = 256
-_kept: list[Parser] = []
+_kept: list[Language] = []
 
 
 def load_parser() -> Parser:
-    """The parser, made once."""
-    if not _kept:
-        from tree_sitter import Language, Parser  # noqa: PLC0415 - only commands pay for it
+    """A parser. The grammar is loaded once; a parser that two threads use at once ends the process."""
+    from tree_sitter import Language, Parser  # noqa: PLC0415 - only commands pay for it
 
-        _kept.append(Parser(Language(_load_grammar())))
-    return _kept[0]
+    if not _kept:
+        _kept.append(Language(_load_grammar()))
+    return Parser(_kept[0])
 
 
 def _load_grammar() -> object:
