@@ -14,7 +14,7 @@ COVERED := */remit/model.py,*/remit/errors.py,*/remit/config/*,*/remit/contract/
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 export REMIT_AGENTS := $(abspath $(REMIT_AGENTS))
-.PHONY: help setup agents examples demo test test-fast check lint types cover bench torture kills io-errors writers survivors brokers histories fakes bypasses fuzz lock build clean
+.PHONY: help setup agents examples demo test test-all test-fast check lint types cover bench torture kills io-errors writers survivors brokers histories fakes bypasses fuzz lock build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,8 +29,11 @@ examples: .venv-examples/.ready ## install the frameworks of examples/python_age
 demo: setup ## a task from research to done, with an agent that lies and one that hangs
 	@$(BIN)/python examples/demo.py .demo
 
-test: setup ## run all tests
+test: setup ## run the tests: all but those that only show again what others show
 	@$(BIN)/pytest -n $(JOBS)
+
+test-all: setup ## and those, too: more harnesses, longer waits
+	@REMIT_TEST_ALL=1 $(BIN)/pytest -n $(JOBS)
 
 test-fast: setup ## run the tests that are quick, for the inner loop
 	@$(BIN)/pytest -n $(JOBS) -m "not slow" --hypothesis-profile=quick
