@@ -6,6 +6,7 @@ UV           ?= uv
 JOBS         ?= 2
 REMIT_AGENTS ?= .agents
 FUZZ_SECONDS ?= 20
+FUZZERS      := extractor dialects frontmatter tags manifest bash_policy hook http_api
 
 BIN     := .venv/bin
 # Floors 0 to 2, the part of the house that must stay covered.
@@ -14,7 +15,7 @@ COVERED := */remit/model.py,*/remit/errors.py,*/remit/config/*,*/remit/contract/
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 export REMIT_AGENTS := $(abspath $(REMIT_AGENTS))
-.PHONY: help setup agents examples demo test test-all test-fast check lint types cover bench torture kills io-errors writers survivors brokers histories fakes bypasses fuzz lock build clean
+.PHONY: help setup agents browser examples demo test test-all test-fast check lint types cover docs bench torture kills io-errors writers survivors brokers histories fakes bypasses graphs bombs escapes leaks hostile cluster fuzz count lock build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,6 +25,9 @@ setup: .venv/.ready ## make .venv with the package and everything its checks nee
 agents: ## install the real harnesses that slow tests run, into .agents or REMIT_AGENTS (needs npm)
 	@sh tools/agents.sh "$(REMIT_AGENTS)"
 
+browser: ## install the browser that tests see the dashboard in, where that is allowed (Debian's chromium)
+	@sh tools/browser.sh
+
 examples: .venv-examples/.ready ## install the frameworks of examples/python_agents, for the tests that run them
 
 demo: setup ## a task from research to done, with an agent that lies and one that hangs
@@ -32,7 +36,7 @@ demo: setup ## a task from research to done, with an agent that lies and one tha
 test: setup ## run the tests: all but those that only show again what others show
 	@$(BIN)/pytest -n $(JOBS)
 
-test-all: setup ## and those, too: more harnesses, longer waits
+test-all: setup ## and those, too: more harnesses, longer waits, every kill and not a sample
 	@REMIT_TEST_ALL=1 $(BIN)/pytest -n $(JOBS)
 
 test-fast: setup ## run the tests that are quick, for the inner loop
@@ -51,16 +55,15 @@ cover: setup ## all tests, with at least 90 % of the lines of floors 0 to 2 cove
 	@$(BIN)/pytest -n $(JOBS) --cov --cov-report=
 	@$(BIN)/coverage report --include='$(COVERED)' --fail-under=90
 
-bench: setup .venv-bench/.ready ## measure accuracy and speed against other libraries, linters, engines and bare loops
-	@PYTHONPATH=src .venv-bench/bin/python bench/contract.py
-	@PYTHONPATH=src .venv-bench/bin/python bench/lint.py
-	@.venv-bench/bin/python bench/workspace.py
-	@.venv-bench/bin/python bench/delegate.py
-	@$(BIN)/python bench/mcp.py
-	@.venv-bench/bin/python bench/hook.py
+docs: setup ## write the reference: commands, rules, settings, codes and schemas, from the code
+	@$(BIN)/python -m tools.house
+	@$(BIN)/python -m tools.reference
 
-torture: FUZZ_SECONDS = 600
-torture: kills io-errors writers survivors brokers histories fakes bypasses fuzz ## kills, errors, crowds, trees, dead brokers, random histories, fake returns and spellings, each with its counts; fuzz for ten minutes
+bench: setup .venv-bench/.ready ## measure everything beside peers and floors into docs/benchmarks.md; BENCH=--quick for a quick look
+	@$(BIN)/python bench/all.py $(BENCH)
+
+torture: setup ## every promise of docs/reliability.md at its full figure, for hours; one table at the end (ROWS=--missing goes on)
+	@$(BIN)/python torture/everything.py --jobs $(JOBS) $(ROWS)
 
 kills: setup ## kill every command at every syscall and look what is left (needs strace)
 	@$(BIN)/python torture/kill_points.py --jobs $(JOBS)
@@ -86,11 +89,31 @@ fakes: setup ## returns that are not so: none is believed
 bypasses: setup ## spellings of denied commands, each proved by running it in a box, and none allowed (needs bwrap)
 	@$(BIN)/python torture/bypasses.py --jobs $(JOBS)
 
-fuzz: .venv-fuzz/.ready ## fuzz for FUZZ_SECONDS (20)
-	@mkdir -p .fuzz
-	@PYTHONPATH=src .venv-fuzz/bin/python fuzz/contract.py -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=.fuzz/
-	@PYTHONPATH=src .venv-fuzz/bin/python fuzz/hook.py -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=.fuzz/
-	@PYTHONPATH=src .venv-fuzz/bin/python fuzz/bash_policy.py -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=.fuzz/
+graphs: setup ## every graph of five agents: three in a chain, never four, never a circle
+	@$(BIN)/python torture/graphs.py
+
+bombs: setup ## files that hang, crash or fill a reader: each is met within 2 s and 200 MB
+	@$(BIN)/python torture/bombs.py
+
+escapes: setup ## paths that lead out of the workspace, and 10,000 swaps between check and use
+	@$(BIN)/python torture/escapes.py
+
+leaks: setup ## agents that say every form of secret, and all that is written down or shown
+	@$(BIN)/python torture/leaks.py
+
+hostile: setup ## look at a repository full of traps: nothing of it is run (needs strace)
+	@$(BIN)/python torture/hostile.py
+
+cluster: setup ## machines that die and freeze, databases and networks that go away: nothing is lost, doubled or forged
+	@$(BIN)/python torture/cluster.py
+
+fuzz: $(FUZZERS:%=fuzz-%) ## fuzz for FUZZ_SECONDS (20) each
+
+$(FUZZERS:%=fuzz-%): fuzz-%: .venv-fuzz/.ready
+	@PYTHONPATH=src .venv-fuzz/bin/python fuzz/watch.py $* -max_total_time=$(FUZZ_SECONDS)
+
+count: setup ## a million cases for each target of the fuzzer, at its own speed
+	@$(BIN)/python fuzz/count.py --jobs $(JOBS)
 
 lock: ## compile requirements/*.in into the locked files (needs uv; LOCK_FLAGS=--upgrade for newer versions)
 	@for source in requirements/*.in; do \
@@ -102,7 +125,7 @@ build: setup ## build the wheel and the source archive into dist/
 	@$(BIN)/hatchling build
 
 clean: ## remove environments, caches and builds
-	rm -rf .venv .venv-bench .venv-fuzz .venv-examples .fuzz .hypothesis .mypy_cache .pytest_cache .ruff_cache .coverage .coverage.* build dist
+	rm -rf .venv .venv-bench .venv-fuzz .venv-examples .fuzz .hypothesis .mypy_cache .pytest_cache .ruff_cache .screens .torture .coverage .coverage.* build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.ready: requirements/dev.txt pyproject.toml

@@ -1,5 +1,6 @@
 """What holds for all tests: a machine that is busy makes no property false, and nothing is made that nobody needs."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -7,42 +8,54 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("quick", settings.get_profile("any machine"), max_examples=20)
+from tests.amounts import IS_WHOLE, choose
+from tests.joining import join
+
+settings.register_profile(
+    "any machine",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    max_examples=choose(12, 100),
+    # A change is judged by the same examples on every machine; new ones are looked for by `make test-all`.
+    derandomize=not IS_WHOLE,
+)
+settings.register_profile("quick", settings.get_profile("any machine"), max_examples=10)
 settings.load_profile("any machine")
 
 
-THOROUGH = (
-    # with each harness once more, or for as long as a deadline
-    "test_a_model_that_refuses_is_told", "test_a_model_that_does_not_answer", "hands_back_what_it_has[opencode",
-    "hands_back_what_it_has[codex", "no_further[opencode-codex-claude]", "test_a_broker_that_is_killed_loses_nothing[",
-    "test_an_agent_of_the_harness_itself", "corrected[gemini]", "within_its_turns",
-    "test_referee_opencode.py::test_one_that_goes_on_later", "test_referee_opencode.py::test_two_of_one_kind",
-    "test_a_hook_that_fails_refuses", "test_referee_opencode.py::test_the_harnesss_own",
-    "test_referee_opencode.py::test_one_whose_model", "test_referee_opencode.py::test_a_persons_own",
-    "test_work_goes_on_when_claude_code_ends", "through_the_server[opencode]", "test_opencode_calls_what_its_plugin",
-    "where_the_person_stands[", "however_its_name_is_spelled[", "test_a_person_does_not_feel",
-    # what one of them shows as well
-    "test_who_hides_or_forges_its_ticket_is_refused[cancel",
+TWICE = "tests/refereeing/", "[program"
+"""Flows that are run inside the process and again by the program."""
+PROGRAM = (
+    "test_what_holds_is_accepted", "test_one_that_was_sent_back", "let_through_as_rejected", "test_every_event_twice",
+    "test_a_task_is_moved_and_its_work", "test_two_that_settle_at_once", "test_a_settling_that_was_killed",
+    "test_agents_at_work_at_once",
 )  # fmt: skip
-"""Parts of the names of tests that show again what others have shown; `make test-all` runs them, too."""
-TWICE = "tests/refereeing/", "[program]"
-"""Flows that are run inside the process and again by the program; of the latter `make test` runs a few."""
+"""Of the latter `make test` runs these."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what would make the run of every day too long, unless it is asked for."""
-    if os.environ.get("REMIT_TEST_ALL"):
-        return
-    left_out = [item for item in items if _is_thorough(item.nodeid)]
+    """Leave out what would make the run of every day too long, unless it is asked for; join what is too many."""
+    left_out = [] if IS_WHOLE else [item for item in items if _is_thorough(item) or _is_second(item.nodeid)]
     config.hook.pytest_deselected(items=left_out)
     dropped = set(left_out)
-    items[:] = [item for item in items if item not in dropped]
+    items[:] = join([item for item in items if item not in dropped])
 
 
-def _is_thorough(name: str) -> bool:
-    is_second = all(part in name for part in TWICE) and "test_stopping" not in name and "test_settling" not in name
-    return is_second or any(part in name for part in THOROUGH)
+def pytest_collection_finish() -> None:
+    """Have the collector of garbage look no more at what all tests are made of: it would, hundreds of times."""
+    gc.collect()
+    gc.freeze()
+
+
+def _is_thorough(item: pytest.Item) -> bool:
+    """Whether it is marked as a whole, or with a part of the name of its case: `thorough("opencode", "stale]")`."""
+    case = item.name.partition("[")[2]
+    marks = item.iter_markers("thorough")
+    return any(not mark.args or any(part in case for part in mark.args) for mark in marks)
+
+
+def _is_second(name: str) -> bool:
+    return all(part in name for part in TWICE) and not any(part in name for part in PROGRAM)
 
 
 CACHE = Path(__file__).parents[1] / ".pytest_cache"

@@ -158,6 +158,7 @@ def test_a_path_is_never_an_option(lint: Callable[..., Ran], workspace: Path) ->
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_remit_is_installed_from_the_actions_own_folder(workspace: Path, tmp_path: Path) -> None:
     temp = tmp_path / "runner"
     temp.mkdir()

@@ -22,7 +22,7 @@ from remit.app import (
     migrate_agents,
     take_agent_stamps,
 )
-from remit.app.settings import find_root
+from remit.app.settings import find_root, find_root_of
 from remit.errors import ConfigError, InputError, UsageError
 from remit.model import Verdict
 from tests.agents.graph_samples import WORKSPACES
@@ -639,3 +639,17 @@ def test_every_code_is_explained_once() -> None:
         assert not each.documentation.startswith(" ")
         assert each.severity in ("error", "warning", "note")
         assert "_" not in each.name or each.code.startswith("CNV")
+
+
+def test_paths_in_a_workspace_below_are_judged_by_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("remit.toml", "inner/remit.toml", "inner/agents/a.md", "agents/b.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("REMIT_ROOT", raising=False)
+    inner = str(tmp_path / "inner")
+    assert find_root_of(["inner"]) == find_root_of(["inner/agents/a.md", "inner/agents"]) == inner
+    for paths in ([], ["."], ["agents"], ["agents", "inner"], ["/"], ["nowhere"]):
+        assert find_root_of(paths) == str(tmp_path)
+    monkeypatch.setenv("REMIT_ROOT", str(tmp_path))
+    assert find_root_of(["inner"]) == str(tmp_path)

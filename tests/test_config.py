@@ -1,11 +1,13 @@
 """Configuration: what a workspace may set, and a clear sentence for everything else."""
 
+import time
 from pathlib import Path
 
 import pytest
 
 from remit.app.settings import load_settings
 from remit.config import LintSettings, Settings, parse_settings
+from remit.config.cluster import fill_engine
 from remit.errors import ConfigError
 
 
@@ -32,10 +34,20 @@ def test_other_tools_in_a_shared_file_are_not_looked_at() -> None:
     assert parse_settings(text, table=("tool", "remit")) == Settings()
 
 
+def check_refused(text: str, message: str, hint: str) -> ConfigError:
+    """Settings that nobody can follow are told, with what to do."""
+    with pytest.raises(ConfigError) as caught:
+        parse_settings(text)
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+    return caught.value
+
+
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
         ("status = [", "not TOML", "correct it"),
+        (f"days = {'1' * 5000}", "not TOML", "correct it"),
         ("[contrakt]\n", "'contrakt' is not a table", "did you mean 'contract'"),
         ("[zzz]\n", "'zzz' is not a table", "known are: contract"),
         ("contract = 3\n", "[contract] is not a table", "write it as [contract]"),
@@ -55,11 +67,8 @@ def test_other_tools_in_a_shared_file_are_not_looked_at() -> None:
 )
 def test_what_cannot_be_followed_is_told_with_what_to_do(text: str, message: str, hint: str) -> None:
     """C3: nobody makes `failed` mean completed."""
-    with pytest.raises(ConfigError) as caught:
-        parse_settings(text)
-    assert message in caught.value.message
-    assert hint in caught.value.hint
-    assert str(caught.value) == f"{caught.value.message}; {caught.value.hint}"
+    told = check_refused(text, message, hint)
+    assert str(told) == f"{told.message}; {told.hint}"
 
 
 @pytest.mark.parametrize("text", ["tool = 3\n", "[tool]\nremit = 3\n", 'tool = "x"\n', "[[tool]]\n"])
@@ -131,10 +140,7 @@ def test_what_is_not_set_is_as_it_was(text: str) -> None:
     ],
 )
 def test_a_setting_of_linting_that_cannot_be_followed_is_told(text: str, message: str, hint: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        parse_settings(text)
-    assert message in caught.value.message
-    assert hint in caught.value.hint
+    check_refused(text, message, hint)
 
 
 @pytest.mark.parametrize(
@@ -174,3 +180,85 @@ def test_what_holds_agents_stands_in_a_file_of_its_own(tmp_path: Path) -> None:
         load_settings(tmp_path)
     (tmp_path / "remit.toml").write_text('[referee]\nenforce = "none"\n')
     assert load_settings(tmp_path).delegation.referee.enforce == "none"
+
+
+def test_where_delegations_run_is_read_and_filled_in() -> None:
+    settings = parse_settings('engine = "postgresql://remit:${PW}@db/remit"\n[cluster]\nlease = 5\nremote = "x"\n')
+    assert (settings.cluster.lease, settings.cluster.remote, settings.cluster.poll) == (5, "x", 0.2)
+    assert fill_engine(settings.engine, {"PW": "a"}) == "postgresql://remit:a@db/remit"
+    assert fill_engine(settings.engine, {"PW": "a", "REMIT_ENGINE": "local"}) == ""
+    assert fill_engine(Settings().engine, {}) == ""
+    assert fill_engine(Settings().engine, {"REMIT_ENGINE": "postgres://other"}) == "postgres://other"
+    with pytest.raises(ConfigError, match="the variable PW, which is not set"):
+        fill_engine(settings.engine, {})
+    with pytest.raises(ConfigError, match="REMIT_ENGINE is not a place"):
+        fill_engine(settings.engine, {"REMIT_ENGINE": "mysql://x"})
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('engine = "mysql://x"', "engine is not a place where delegations can run"),
+        ("engine = 3", "engine is not a place where delegations can run"),
+        ("[cluster]\nlease = 0", "cluster.lease is not a number above 0"),
+        ("[cluster]\nparcel_megabytes = 1.5", "cluster.parcel_megabytes is not a whole number from 1"),
+        ("[cluster]\nremote = 3", "cluster.remote is not a text"),
+        ("[cluster]\nkey = 3", "'key' is not a setting of [cluster]"),
+    ],
+)
+def test_a_wrong_setting_of_a_cluster_is_named(text: str, sentence: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_settings(text)
+    assert caught.value.message == sentence
+    assert caught.value.hint
+
+
+def test_where_delegations_run_stands_in_a_file_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.remit]\nengine = "postgresql://x/y"\n')
+    with pytest.raises(ConfigError, match="says where delegations run"):
+        load_settings(tmp_path)
+
+
+DEEP = ".".join(['"!"'] * 200) + " = 1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#" * 1_000_001,
+        ".".join("a" * 500_000) + " = 1",
+        "[" + " . ".join("a" * 200) + "]",
+        DEEP,
+        ".".join(["' '", '"\\""'] * 100) + " = 1",
+        f'# """\n{DEEP}',
+        f'x = {{y = """ " """", {DEEP}}}',
+    ],
+    ids=("long", "bare", "header", "quoted", "quotes in quotes", "below a comment", "behind a long text"),
+)
+def test_what_would_keep_the_parser_busy_is_not_parsed(text: str) -> None:
+    started = time.process_time()
+    with pytest.raises(ConfigError, match="too large or nested too deep"):
+        parse_settings(text)
+    assert time.process_time() - started < 1
+
+
+def test_dots_in_a_text_are_no_depth() -> None:
+    """A sentence ends with a dot, and a text may have a thousand of them."""
+    lines = ("# " + "a." * 200, 'y = """', "a." * 200, '"""', f"x = '{'a.' * 200}'", f'z = "{"a. " * 200}"')
+    with pytest.raises(ConfigError, match="'y' is not a table"):  # so it was parsed
+        parse_settings("\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ("delegate", "timeout"), ("delegate", "reasks"), ("delegate", "envelope_tokens"), ("retention", "days"),
+        ("limits", "running"), ("budget", "max_usd"), ("budget", "max_turns"), ("cluster", "lease"),
+    ],
+)  # fmt: skip
+def test_what_a_hint_says_to_write_can_be_written(table: str, key: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_settings(f"[{table}]\n{key} = -1")
+    told = (caught.value.hint or "").removeprefix("write it as ")
+    assert told.startswith(f"{key} = ")
+    parse_settings(f"[{table}]\n{told}")

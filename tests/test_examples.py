@@ -1,5 +1,6 @@
 """The examples: each sample message gives the verdict it is there for, and the demonstration goes as it says."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -74,3 +75,33 @@ def test_the_demonstration_goes_as_it_says(tmp_path: Path) -> None:
     assert "task 1 was PARTIAL and is COMPLETED" in played.stdout
     assert played.stdout.count("task 1 phase ") == 3
     assert "Traceback" not in played.stderr
+
+
+@pytest.mark.slow
+def test_the_orchestrator_decides_by_what_comes_back(tmp_path: Path) -> None:
+    """R2.14: one that lied is asked again, one that lies to the end costs no other, and a partial goes on."""
+    program = [sys.executable, str(ROOT / "examples" / "orchestrator.py"), "--folder", str(tmp_path)]
+    played = subprocess.run(program, capture_output=True, encoding="utf-8", check=False, timeout=240)
+    assert played.returncode == 0, played.stdout + played.stderr
+    told = played.stdout
+    assert [told.count(f"researcher: {word}") for word in ("completed", "failed")] == [2, 3]
+    assert told.count("FABRICATED") == 3
+    assert "2 of 3 were answered" in told
+    assert told.index("implementer: partial") < told.index("Go on from what is there: checks.md")
+    assert told.index("Go on from") < told.index("implementer: completed")
+    todo = (tmp_path / "wattlog" / "specs" / "TODO.md").read_text("utf-8")
+    assert "- **Status**: [COMPLETED]" in todo[todo.index("### 2. ") :]
+
+
+def test_every_example_is_in_the_readme() -> None:
+    """And every path that the tables name is there."""
+    folder = ROOT / "examples"
+    text = (folder / "README.md").read_text("utf-8")
+    named = set(re.findall(r"^\| (?:`([\w/.-]+)`|\[([\w-]+)\])", text, re.MULTILINE))
+    paths = {first or second for first, second in named}
+    assert [path for path in paths if not (folder / path).exists()] == []
+    there = {each.name for each in folder.iterdir()} - {"README.md", "harnesses.py", "__pycache__"}
+    assert there == {path.partition("/")[0] for path in paths}
+    assert "examples/harnesses.py" in text
+    programs = {f"{name}/{each.name}" for name in ("agents", "python_agents") for each in (folder / name).glob("*.py")}
+    assert programs <= paths

@@ -1,7 +1,7 @@
 """The house rules that no linter knows: where imports point, how modules are named, what an import costs.
 
-The floors are the table below, ground floor first. A module may import from the floors under its own and from
-its own room; it may not look upstairs or at its neighbours.
+The floors are those of `tools/house.py`. A module may import from the floors under its own and from its own room; it
+may not look upstairs or at its neighbours. The page about all this says only what is so.
 """
 
 import ast
@@ -13,26 +13,21 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
-from typing import NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "src" / "remit"
-
-PORCH = "__init__"
-FLOORS: tuple[tuple[str, ...], ...] = (
-    ("model", "errors", "lazy", "quick_json", "quick_hash"),
-    ("places", "prose"),  # what every room counts with: lines and columns, sentences
-    ("contract", "agents", "policy", "config"),
-    ("workspace", "runners"),
-    ("delegate",),
-    ("app",),
-    (PORCH,),  # the public names, taken from app and below when they are first asked for
-    ("doors", "testing"),
-    ("__main__",),  # `python -m remit`: opens the command line door
+from tools.house import (
+    FLOOR_OF,
+    PACKAGE,
+    PAGE,
+    ROOT,
+    Import,
+    find_room,
+    join_rooms,
+    list_modules,
+    load_imports,
+    put_rooms,
 )
-FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 
 VAGUE_NAMES = {"common", "helper", "helpers", "manager", "util", "utils"}
 
@@ -40,65 +35,11 @@ VAGUE_NAMES = {"common", "helper", "helpers", "manager", "util", "utils"}
 # Which way imports point
 
 
-class Import(NamedTuple):
-    """One import statement: who imports, what, and on which line."""
-
-    importer: str
-    line: int
-    imported: str
-
-
-def modules(package: Path) -> Iterator[tuple[str, Path]]:
-    """The dotted name and file of every module in a package."""
-    for file in sorted(package.rglob("*.py")):
-        parts = file.relative_to(package.parent).with_suffix("").parts
-        yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), file
-
-
-def load_imports(package: Path) -> list[Import]:
-    """Every import of the package's own modules, wherever in a file it stands."""
-    found = dict(modules(package))
-    imports = []
-    for name, file in found.items():
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), filename=str(file))):
-            if not isinstance(node, ast.Import | ast.ImportFrom | ast.Call):  # most are none of these
-                continue
-            for target in targets(node, parent=name if file.stem == "__init__" else name.rpartition(".")[0]):
-                # `from package import thing`: the thing may be a module of its own, or a name in the package
-                known = target if target in found else target.rpartition(".")[0]
-                if known in found:
-                    imports.append(Import(name, getattr(node, "lineno", 0), known))
-    return imports
-
-
-def targets(node: ast.AST, *, parent: str) -> Iterator[str]:
-    """The absolute dotted names that one syntax node imports."""
-    match node:
-        case ast.Import(names=names):
-            for alias in names:
-                yield alias.name
-        case ast.ImportFrom(module=module, names=names, level=level):
-            above = parent.split(".")[: len(parent.split(".")) - level + 1] if level else []
-            base = ".".join([*above, *([module] if module else [])])
-            for alias in names:
-                yield f"{base}.{alias.name}"
-        case ast.Call(
-            func=ast.Name(id="import_module" | "__import__") | ast.Attribute(attr="import_module"),
-            args=[ast.Constant(value=str(dotted)), *_],
-        ):
-            yield dotted
-
-
-def room(module: str) -> str:
-    """The room a module is in: the first name below the package."""
-    return module.split(".")[1] if "." in module else PORCH
-
-
 def check_directions(imports: list[Import]) -> list[str]:
     """A sentence for every import that points upstairs or to a neighbour."""
     sentences = []
     for importer, line, imported in imports:
-        here, there = room(importer), room(imported)
+        here, there = find_room(importer), find_room(imported)
         if here == there or FLOOR_OF[there] < FLOOR_OF[here]:
             continue
         way = "sideways" if FLOOR_OF[there] == FLOOR_OF[here] else "upstairs"
@@ -119,13 +60,16 @@ def make_package(root: Path, files: dict[str, str]) -> Path:
 
 
 def test_every_module_has_a_floor() -> None:
-    homeless = sorted({room(name) for name, _ in modules(PACKAGE)} - FLOOR_OF.keys())
+    homeless = sorted({find_room(name) for name, _ in list_modules()} - FLOOR_OF.keys())
     assert not homeless, f"give these rooms a floor in FLOORS: {homeless}"
 
 
-def test_imports_point_downstairs() -> None:
-    wrong = check_directions(load_imports(PACKAGE))
+def test_imports_point_downstairs_and_the_page_shows_them() -> None:
+    imports = load_imports()  # once for both: to parse the whole package takes a second
+    wrong = check_directions(imports)
     assert not wrong, "\n" + "\n".join(wrong)
+    page = PAGE.read_text("utf-8")
+    assert put_rooms(page, join_rooms(imports)) == page, "make docs writes them anew"
 
 
 @pytest.mark.parametrize(
@@ -212,6 +156,48 @@ def test_right_imports_are_left_alone(tmp_path: Path) -> None:
     assert check_directions(imports) == []
 
 
+# The page about the house
+
+NAMED = re.compile(r"`([a-z_0-9]+(?:/[a-z_0-9]+)*\.py)(?::([A-Za-z_]\w*(?:\.\w+)?))?`")
+FOLDER = re.compile(r"`([a-z_]+(?:/[a-z_]+)*)/`")
+
+
+def find_missing(page: str) -> list[str]:
+    """The folders, files, functions and classes that a page names and nobody finds."""
+    missing = [name for name in FOLDER.findall(page) if not (PACKAGE / name).is_dir()]
+    for name, inner in sorted(set(NAMED.findall(page))):
+        file = PACKAGE / name
+        if not file.is_file():
+            missing.append(name)
+        elif inner and not has_name(file.read_text("utf-8"), *inner.split(".")):
+            missing.append(f"{name}:{inner}")
+    return missing
+
+
+def has_name(text: str, name: str, inner: str = "") -> bool:
+    """Whether a module defines a name, and what has that name another one."""
+    start = r"^{}(?:class |def |async def )?{}\b"
+    found = re.search(start.format("", name), text, re.MULTILINE)
+    if found is None or not inner:
+        return found is not None
+    below = text[found.end() :].partition("\n")[2]
+    body = re.split(r"^\S", below, maxsplit=1, flags=re.MULTILINE)[0]
+    return re.search(start.format("    ", inner), body, re.MULTILINE) is not None
+
+
+def test_the_page_names_only_what_is_there() -> None:
+    page = PAGE.read_text("utf-8")
+    assert len(NAMED.findall(page)) > 100
+    assert not find_missing(page)
+
+
+def test_a_page_that_is_out_of_date_is_caught() -> None:
+    page = PAGE.read_text("utf-8")
+    assert put_rooms(page, {name: set() for name in FLOOR_OF}) != page
+    text = "`model.py:Finding.code` `model.py:Fnding` `model.py:Finding.coda` `modell.py` `agents/` `agent/` `model.py`"
+    assert find_missing(text) == ["agent", "model.py:Finding.coda", "model.py:Fnding", "modell.py"]
+
+
 # Who writes
 
 # The shim is a process of its own, which imports nothing of Remit and writes into its session's folder alone; the
@@ -264,7 +250,7 @@ def may_write(text: str) -> bool:
 def test_only_the_workspace_touches_files_databases_and_programs() -> None:
     found = [
         where
-        for name, file in modules(PACKAGE)
+        for name, file in list_modules()
         if not any(name == room or name.startswith(f"{room}.") for room in WRITERS)
         if may_write(text := file.read_text("utf-8"))
         for where in find_writes(name, ast.parse(text))
@@ -283,12 +269,12 @@ def test_a_write_elsewhere_is_caught() -> None:
 
 
 def test_every_module_says_what_it_owns() -> None:
-    mute = [name for name, file in modules(PACKAGE) if not re.match(r'r?"""[^"\s]', file.read_text("utf-8"))]
+    mute = [name for name, file in list_modules() if not re.match(r'r?"""[^"\s]', file.read_text("utf-8"))]
     assert not mute, f"these modules have no docstring: {mute}"
 
 
 def test_no_module_has_a_vague_name() -> None:
-    vague = [name for name, _ in modules(PACKAGE) if VAGUE_NAMES & set(name.split("."))]
+    vague = [name for name, _ in list_modules() if VAGUE_NAMES & set(name.split("."))]
     assert not vague, f"name these after what they own: {vague}"
 
 

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from remit.app import check, convert, explain, instructions, schema
     from remit.app.delegating.asking import Request
     from remit.app.delegating.workspace import Workspace
-    from remit.delegate.envelope import Envelope
-    from remit.delegate.limits import Budget
+    from remit.delegate.admission.limits import Budget
+    from remit.delegate.reporting.envelope import Envelope
     from remit.errors import RefusedError, RemitError, RunnerError
     from remit.model import Artifact, Fault, Finding, Repair, Return, Verdict
 
@@ -21,8 +21,8 @@ _HOMES = {
     "remit.app": ("check", "convert", "explain", "instructions", "schema"),
     "remit.app.delegating.asking": ("Request",),
     "remit.app.delegating.workspace": ("Workspace",),
-    "remit.delegate.envelope": ("Envelope",),
-    "remit.delegate.limits": ("Budget",),
+    "remit.delegate.reporting.envelope": ("Envelope",),
+    "remit.delegate.admission.limits": ("Budget",),
     "remit.errors": ("RefusedError", "RemitError", "RunnerError"),
     "remit.model": ("Artifact", "Fault", "Finding", "Repair", "Return", "Verdict"),
 }

@@ -8,7 +8,8 @@
     ├── BusyError       another process holds what is needed, for too long
     ├── StateError      the tasks or the manifest are not as they would have to be
     ├── RefusedError    a delegation is not admitted: depth, cycle, allow-list, budget, ticket
-    └── RunnerError     an agent cannot be started: no such program, no such runner
+    ├── RunnerError     an agent cannot be started: no such program, no such runner
+    └── ClusterError    the database that machines share does not answer, or may not be used as it is
 
 Wrong content is never raised: it is a `Finding`. A bug propagates as what it is.
 """
@@ -87,6 +88,18 @@ class RunnerError(RemitError):
     """An agent cannot be started: its program is not there, or nobody knows its runner."""
 
     code = "TOOL_UNAVAILABLE"
+
+
+class ClusterError(RemitError):
+    """The database that machines share does not answer, or may not be used as it is."""
+
+    code = "CLUSTER_UNAVAILABLE"
+    recoverable = True
+
+
+def how_to_install(extra: str) -> str:
+    """How to get what an extra brings, as the tail of a sentence: from Remit's folder, or from a wheel."""
+    return f"install Remit again with its extra: pip install '.[{extra}]', or from a wheel 'remit-….whl[{extra}]'"
 
 
 def find_meant(word: str, known: Iterable[str]) -> str | None:

@@ -1,10 +1,11 @@
-"""Places: offsets in a text as lines and columns, and the parts of a JSON Pointer.
+"""Places: offsets in a text as lines and columns, the parts of a JSON Pointer, and where TOML goes too deep.
 
 Owns the counting, for every room that points into a text. Lines are counted once for a text and asked for often.
 """
 
 from __future__ import annotations
 
+from remit.lazy import lazy
 from remit.model import Place
 
 
@@ -37,3 +38,21 @@ class Lines:
         stretch = at // self._STRETCH
         line = self.before[stretch] + self.text.count("\n", stretch * self._STRETCH, at) + 1
         return line, at - self.text.rfind("\n", 0, at)
+
+
+_TOML_LONG = r"""\#[^\n]*+ | \"{3}(?:[^"\\]++|\\.|"(?!""))*+"{0,5}+ | '{3}(?:[^']++|'(?!''))*+'{0,5}+"""
+_TOML_PART = r"""(?:[\w-]++ | "(?:[^"\\\n]++|\\[^\n])*+"?+ | '[^'\n]*+'?+)"""
+_TOML_PIECES = lazy(rf"(?sx) {_TOML_LONG} | ({_TOML_PART}(?:[ \t]*+\.[ \t]*+{_TOML_PART})*+)")
+"""Comments, long texts and names: a name may have quotes, with anything between them, and a text may look like one."""
+_TOML_PARTS = lazy(f"(?x) {_TOML_PART}")
+
+
+def find_deep_name(text: str, most: int) -> int | None:
+    """Where TOML has a name with more dots than `most`, each of which is a table: its parser takes them squared."""
+    if text.count(".") <= most:
+        return None
+    for piece in _TOML_PIECES.finditer(text):
+        name = piece[1] or ""
+        if name.count(".") > most and sum(1 for _ in _TOML_PARTS.finditer(name)) > most + 1:
+            return piece.start()
+    return None

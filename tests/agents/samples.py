@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.agents.document import parse_document
+from remit.agents.fixes import MAX_ROUNDS, Fixed, apply_fixes
 from remit.agents.rules.register import Case, run_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from remit.model import Finding
 
@@ -298,3 +299,17 @@ def lint(
     import remit.agents.rules.all  # noqa: F401, PLC0415 - loads every rule
 
     return run_rules(Case(parse_document(path, text), SIZES if sizes is None else sizes))
+
+
+def fix_until_stable(text: str, check: Callable[[str], Iterable[Finding]], *, unsafe: bool) -> Fixed:
+    """Fix, look again, and go on until nothing is left to fix; a text that comes back is left as it was then."""
+    applied: list[Finding] = []
+    seen = {text}
+    for _ in range(MAX_ROUNDS):
+        fixed = apply_fixes(check(text), text, unsafe=unsafe)
+        if not fixed.applied or fixed.text in seen:
+            break
+        seen.add(fixed.text)
+        text = fixed.text
+        applied.extend(fixed.applied)
+    return Fixed(text, tuple(applied))

@@ -17,6 +17,7 @@ from tests.agents.samples import (
     STANDARD,
     STANDARD_PATH,
 )
+from tests.amounts import choose
 
 
 def read(text: str, path: str = STANDARD_PATH) -> Definition:
@@ -183,7 +184,7 @@ KEYS = ("name", "description", "agent_type", "mode", "timeout", "tools", "permis
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=choose(60, 300), deadline=None)
 @given(
     key=st.sampled_from(KEYS),
     value=ODD,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.agents.fixes import MAX_ROUNDS, apply_fixes, fix_until_stable
+from remit.agents.fixes import apply_fixes
 from remit.model import Edit, Finding, Fix
 
 TEXT = "0123456789"
@@ -120,29 +120,3 @@ def test_ten_thousand_fixes_of_a_long_text_take_no_time() -> None:
     fixed = apply_fixes(reversed(findings), text, unsafe=True)
     assert time.process_time() - before < 1
     assert fixed.text.count("WORD") == 10_000
-
-
-# Rounds
-
-
-def test_what_a_fix_brings_to_light_is_fixed_in_the_next_round() -> None:
-    def check(text: str) -> list[Finding]:
-        return [make((0, 1, "b"))] if text == "a" else [make((0, 1, "c"))] if text == "b" else []
-
-    assert fix_until_stable("a", check, unsafe=False).text == "c"
-    assert len(fix_until_stable("a", check, unsafe=False).applied) == 2
-
-
-def test_a_text_that_comes_back_ends_it() -> None:
-    def swing(text: str) -> list[Finding]:
-        return [make((0, 1, "b" if text == "a" else "a"))]
-
-    fixed = fix_until_stable("a", swing, unsafe=False)
-    assert (fixed.text, len(fixed.applied)) == ("b", 1)
-
-
-def test_a_text_that_never_rests_is_left_after_some_rounds() -> None:
-    def grow(text: str) -> list[Finding]:
-        return [make((len(text), len(text), "x"))]
-
-    assert fix_until_stable("", grow, unsafe=False).text == "x" * MAX_ROUNDS

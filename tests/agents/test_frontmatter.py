@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from remit.agents.frontmatter import MAX_CHARS, MAX_VALUES, Frontmatter, find_frontmatter, parse_frontmatter
+from tests.amounts import choose
 
 
 def read(head: str, *, mark: str = "") -> tuple[str, Frontmatter]:
@@ -234,6 +235,8 @@ HOSTILE = {
     "indentation": "\n".join(" " * level + "k:" for level in range(450)),
     "questions": "? " * 60_000 + "x",
     "dashes": "a:\n" + "- " * 60_000 + "x",
+    "dashes to the end": "a:\n  " + "- " * 30_000 + "\nb: 1",
+    **{f"dashes after {ord(end):x}": f"a: 1{end}b:{end}  " + "- " * 30_000 + "x" for end in "\r\x85\u2028\u2029"},
     "deep below the cap": "\n".join(" " * level + "k:" for level in range(395)),
     "a table merged into itself": "a: &a\n  <<: *a",
     "many merges": "\n".join(
@@ -257,7 +260,7 @@ def test_a_hostile_file_meets_a_cap(name: str) -> None:
 
 @pytest.mark.parametrize("head", ["a: " + "b: " * 30_000, "a: b: c\n" * 15_000, "&a " * 30_000, "- : " * 20_000,
                                   "a: '" + "x' '" * 20_000, "*a " * 30_000, "# " * 60_000, "\t" * 120_000,
-                                  "!a " * 40_000,
+                                  "!a " * 40_000, "a: 1\n" * 15_000 + "b: 'x", " " * 120_000, " \n" * 60_000,
                                   "a:" * 60_000, "'" * 120_000, "%" * 120_000, "|\n" * 60_000])  # fmt: skip
 def test_nothing_takes_long(head: str) -> None:
     started = time.process_time()
@@ -275,7 +278,7 @@ SCRAPS = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=choose(80, 400), deadline=None)
 @given(SCRAPS)
 def test_reading_never_fails(head: str) -> None:
     text = f"---\n{head}\n---\n"
@@ -305,7 +308,7 @@ TREES = st.dictionaries(
 
 
 @pytest.mark.slow
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=choose(50, 250), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(TREES, st.sampled_from([True, False, None]), st.booleans(), st.sampled_from([None, '"', "'", "|"]))
 def test_the_place_of_a_value_holds_that_value(
     tree: dict[str, Any],

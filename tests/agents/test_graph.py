@@ -20,6 +20,7 @@ from tests.agents.graph_samples import (
     write_claude,
     write_opencode,
 )
+from tests.amounts import choose
 
 
 def find(files: Files, code: str) -> list[tuple[str, Finding]]:
@@ -435,7 +436,7 @@ def find_reach(table: dict[str, tuple[str, ...]], start: str) -> set[str]:
     return reached
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=choose(30, 150), deadline=None)
 @given(table=edges())
 def test_cycles_are_found_exactly_where_there_are_any(table: dict[str, tuple[str, ...]]) -> None:
     graph = build_graph(build(table))
@@ -452,7 +453,7 @@ def test_cycles_are_found_exactly_where_there_are_any(table: dict[str, tuple[str
     }  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=choose(30, 150), deadline=None)
 @given(table=edges())
 def test_without_cycles_depths_are_the_longest_chains(table: dict[str, tuple[str, ...]]) -> None:
     forward = {name: tuple(target for target in targets if target > name) for name, targets in table.items()}
@@ -471,7 +472,7 @@ def test_without_cycles_depths_are_the_longest_chains(table: dict[str, tuple[str
         assert all(target in forward[caller] for caller, target in pairwise(chain))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=choose(20, 100), deadline=None)
 @given(table=edges())
 def test_whatever_the_graph_reach_is_reach_and_checking_ends(table: dict[str, tuple[str, ...]]) -> None:
     entry = min(table)

@@ -16,6 +16,7 @@ from remit.agents.scaffold import scaffold
 from remit.errors import InputError, UsageError
 from remit.model import Edit, Finding, Fix
 from tests.agents.samples import CLAUDE, CLAUDE_PATH, CODEX, CODEX_PATH, OPENCODE, OPENCODE_PATH, STANDARD, change
+from tests.amounts import choose
 
 PATH = "agents/api-researcher.md"
 PROSE = dedent("""\
@@ -414,7 +415,7 @@ PIECES = st.sampled_from([
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=60)  # a migration looks at its file many times
+@settings(deadline=None, max_examples=choose(20, 60))  # a migration looks at its file many times
 @given(st.lists(PIECES, max_size=25), st.sampled_from(["\n", "\r\n"]))
 def test_nothing_is_lost_whatever_the_body(pieces: list[str], newline: str) -> None:
     text = newline.join(["---", "name: x", "description: Reads.", "---", *pieces, ""])

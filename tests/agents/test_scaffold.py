@@ -13,6 +13,7 @@ from remit.agents.profiles import KINDS, SERVICES, TIMEOUTS_S, TOOLS, Profile
 from remit.agents.scaffold import PROFILES, ContextFacts, NewFile, check_name, choose_place, scaffold
 from remit.errors import UsageError
 from remit.model import Finding
+from tests.amounts import choose
 
 FINAL = {"planning": "[PLANNED]", "implementation": "[COMPLETED]", "research": "[RESEARCHED]"}
 SECTIONS = [
@@ -124,7 +125,7 @@ def test_timeouts_and_targets(kind: str) -> None:
     assert set(definition.tools or ()) <= set(TOOLS)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=choose(20, 50))
 @given(name=NAMES, kind=KIND_NAMES, profile=PROFILE_NAMES)
 def test_the_name_stands_where_it_belongs(name: str, kind: str, profile: Profile) -> None:
     document = make(kind, name, profile=profile)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remit.agents.tags import MAX_DEPTH, MAX_TAGS, Body, Tag, scan_body
+from tests.amounts import choose
 
 
 def scan(text: str) -> Body:
@@ -232,7 +233,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, derandomize=True, max_examples=choose(60, 300))
 @given(st.lists(PIECES | st.text(max_size=5), max_size=60).map("".join), st.integers(0, 20))
 def test_scanning_never_raises_and_every_span_is_in_the_text(text: str, start: int) -> None:
     start = min(start, len(text))

@@ -11,6 +11,7 @@ from remit.agents.document import parse_document
 from remit.agents.frontmatter import Frontmatter
 from remit.agents.toml import parse_toml
 from tests.agents.samples import CODEX, CODEX_PATH, lint
+from tests.amounts import choose
 
 FILE = '''\
 # who it is
@@ -110,7 +111,7 @@ SCRAPS = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=choose(60, 300), deadline=None)
 @given(SCRAPS)
 def test_reading_never_fails(text: str) -> None:
     found = parse_toml(text)
@@ -123,7 +124,7 @@ def test_reading_never_fails(text: str) -> None:
     lint(CODEX + text, CODEX_PATH)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=choose(30, 150), deadline=None)
 @given(st.dictionaries(st.sampled_from(["name", "a-b", "model", "x_1"]), st.text(max_size=30), min_size=1))
 def test_the_place_of_a_text_is_that_text(values: dict[str, str]) -> None:
     import json  # noqa: PLC0415 - only here

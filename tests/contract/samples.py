@@ -19,6 +19,10 @@ ISSUED: Final = "sess_1763200000_k3x9qz"
 OTHER: Final = "sess_1735460684_a1b2c3"
 DROP: Final = object()
 """As a change: leave the key out."""
+FORM_RULES = frozenset({
+    "RET020", "RET021", "RET022", "RET023", "RET024", "RET026", "RET030", "RET050", "RET060", "RET061", "RET074",
+})  # fmt: skip
+"""What a schema says as well."""
 
 _STANDARD: Final[Payload] = {
     "status": "completed",

@@ -5,8 +5,9 @@ import random
 import pytest
 
 from fuzz.laws import Trial, check_laws, draw_trial, load_seeds
+from tests.amounts import choose
 
-TRIALS = 20_000
+TRIALS = choose(8_000, 20_000)
 PARTS = 4
 
 

@@ -21,7 +21,8 @@ from remit.contract.quick import is_clean
 from remit.contract.repair import UnreadableError, parse_object
 from remit.contract.rules import Case, run_rules
 from remit.model import Expectation, Status
-from tests.contract.samples import ISSUED, Payload, fenced, hyper, line, pretty, standard, stopped
+from tests.amounts import choose
+from tests.contract.samples import FORM_RULES, ISSUED, Payload, fenced, hyper, line, pretty, standard, stopped
 from tests.contract.strategies import (
     damaged,
     entries,
@@ -40,7 +41,7 @@ LAW = settings(
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
-"""Every run draws the same examples, `make test-fast` fewer of them; `make fuzz` looks for new ones."""
+"""Every run draws the same examples, `make test-all` more of them; `make fuzz` looks for new ones."""
 
 RIGHT: dict[str, st.SearchStrategy[Payload]] = {"standard": standards(), "hyper": hypers(), "manifest": entries()}
 MESSAGES = {name: RIGHT[name] for name in ("standard", "hyper")}
@@ -229,19 +230,6 @@ def test_whatever_is_known_of_the_lineage_both_ways_say_the_same(
 # The schema
 
 
-FORM_RULES = {
-    "RET020",
-    "RET021",
-    "RET022",
-    "RET023",
-    "RET024",
-    "RET026",
-    "RET030",
-    "RET050",
-    "RET060",
-    "RET061",
-    "RET074",
-}
 VALIDATORS = {name: Draft202012Validator(render_schema(dialect)) for name, dialect in DIALECTS.items()}
 
 
@@ -281,7 +269,7 @@ def test_no_prefix_is_accepted_unless_all_that_decides_was_said(payload: Payload
 
 
 @pytest.mark.slow
-@settings(LAW, max_examples=25)
+@settings(LAW, max_examples=choose(10, 25))
 @BY_MESSAGE
 @given(data=st.data())
 def test_no_prefix_of_any_return_is_accepted_for_less(name: str, data: st.DataObject) -> None:
@@ -330,7 +318,7 @@ def test_no_bytes_raise(message: bytes) -> None:
     _ask_everything(message)
 
 
-@settings(LAW, max_examples=200)
+@settings(LAW, max_examples=choose(40, 200))
 @given(text=fragments)
 def test_no_heap_of_fragments_raises(text: str) -> None:
     """C16: nor does anything made of what returns are made of."""
@@ -347,7 +335,7 @@ def test_no_damaged_return_raises(name: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.slow
-@settings(LAW, max_examples=3_000)
+@settings(LAW, max_examples=choose(800, 3_000))
 @given(text=fragments)
 def test_no_heap_of_fragments_raises_for_long(text: str) -> None:
     """C16: the same, for longer."""

@@ -1,5 +1,6 @@
 """Shapes: the compiled check, the reasons and the JSON Schema say the same of every value."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from jsonschema import Draft202012Validator
 from remit.contract.dialects import DIALECTS, HYPER, STANDARD, render_schema
 from remit.contract.rules import Case, run_rules
 from remit.contract.schemas import (
+    SPACES,
     Anything,
     Flag,
     ListOf,
@@ -23,7 +25,7 @@ from remit.contract.schemas import (
     name_field,
     name_type,
 )
-from tests.contract.samples import DROP, ISSUED, Changes, entry, hyper, standard, stopped
+from tests.contract.samples import DROP, FORM_RULES, ISSUED, Changes, entry, hyper, standard, stopped
 
 ANY_TYPE: list[Any] = [None, True, 3, 0.5, "text", [], {}]
 SHAPES: dict[str, tuple[Shape, list[Any], list[Any]]] = {
@@ -146,21 +148,6 @@ def test_a_clean_return_fits_its_schema() -> None:
         Draft202012Validator(render_schema(DIALECTS[name])).validate(payload)
 
 
-FORM_RULES = {
-    "RET020",
-    "RET021",
-    "RET022",
-    "RET023",
-    "RET024",
-    "RET026",
-    "RET030",
-    "RET050",
-    "RET060",
-    "RET061",
-    "RET074",
-}
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -203,6 +190,10 @@ def test_the_standard_schema_agrees_with_the_rules(changes: Changes) -> None:
 def test_the_hyper_schema_agrees_with_the_rules(changes: Changes) -> None:
     """R3.5: an error where the status says so; a partial may have one."""
     _compare("hyper", hyper(changes))
+
+
+def test_the_spaces_are_those_of_unicode() -> None:
+    assert "".join(char for char in map(chr, range(sys.maxunicode + 1)) if char.isspace()) == SPACES
 
 
 def _compare(name: str, payload: dict[str, Any]) -> None:

@@ -15,16 +15,16 @@ import pytest
 
 from remit.app.delegating.ending import cancel
 from remit.app.delegating.workspace import Workspace
-from remit.delegate.limits import Budget
+from remit.delegate.admission.limits import Budget
 from remit.runners.command import CommandListener
-from remit.workspace import sessions
 from remit.workspace.ledger.delegations import begin_attempt, count_attempts, list_attempts, load_delegation
+from remit.workspace.sessions.folders import list_living, make_attempt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
     from remit.runners import Heard
 
 OWN = '".remit/sessions/$REMIT_SESSION_ID'
@@ -185,7 +185,7 @@ def test_a_question_that_was_about_to_be_asked_again_is_asked(root: Path) -> Non
     session_id = leave_at_work(root, f"{script}; until [ -e go ]; do sleep 0.01; done")
     ws = Workspace(str(root), environ={})
     begin_attempt(ws.home.ledger, session_id, 2)
-    sessions.make_attempt(ws.home, session_id, 2)
+    make_attempt(ws.home, session_id, 2)
     ws.home.close()
     (root / "go").touch()
     take_over(root, session_id)
@@ -215,7 +215,7 @@ def test_an_agent_cannot_hide_from_its_end(root: Path, hide: str, *, is_left: bo
                 await until((root / "began").exists)
             session_id = began or ws.list()[0].session_id
             waited = await asyncio.wait_for(cancel(ws, session_id, reason="no longer wanted"), 15)
-            assert not sessions.list_living(ws.home)
+            assert not list_living(ws.home)
             assert waited.envelope is not None
             assert waited.envelope.ending == "cancelled"
             assert waited.envelope.errors[0].message == "it was cancelled: no longer wanted"

@@ -11,12 +11,12 @@ import pytest
 
 from remit.app.delegating.asking import Request
 from remit.app.delegating.workspace import Workspace
-from remit.delegate.limits import Budget
+from remit.delegate.admission.limits import Budget
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
     from remit.workspace.ledger.delegations import Delegation
 
 AGENT = """---

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
 
 
 class Workshop:
@@ -77,7 +77,7 @@ def fan_out(folder: Path, requests: list[Request], **options: Any) -> list[Envel
 
 
 def test_results_come_in_order_and_no_more_run_than_was_said(tmp_path: Path) -> None:
-    shop = Workshop(seconds=0.05)
+    shop = Workshop(seconds=0.3)
     ended: list[int] = []
     envelopes = fan_out(
         tmp_path, [ask(f"part {n}", shop) for n in range(9)], concurrency=3, on_done=lambda at, _: ended.append(at)
@@ -90,7 +90,7 @@ def test_results_come_in_order_and_no_more_run_than_was_said(tmp_path: Path) -> 
 
 def test_without_a_number_the_limits_of_the_workspace_hold(tmp_path: Path) -> None:
     (tmp_path / "remit.toml").write_text("[limits]\nrunning = 5\nper_agent = 2\n")
-    shop = Workshop(seconds=0.02)
+    shop = Workshop(seconds=0.2)
     fan_out(tmp_path, [ask(f"part {n}", shop) for n in range(6)])
     assert shop.most == 2
 

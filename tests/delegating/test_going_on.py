@@ -15,30 +15,16 @@ from remit.app.delegating.asking import Request
 from remit.app.delegating.ending import wait_for
 from remit.app.delegating.workspace import Workspace
 from remit.errors import StorageError
-from remit.testing.agent import ScriptedAgent
-from remit.workspace import sessions
 from remit.workspace.ledger.delegations import Delegation, add_delegation, load_delegation
+from remit.workspace.sessions.enclosing import load_pids
+from remit.workspace.sessions.folders import find_folder, is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from remit.delegate.envelope import Envelope
-
-
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A workspace, and whoever runs the tests is nobody's agent."""
-    for name in ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT"):
-        monkeypatch.delenv(name, raising=False)
-    (tmp_path / ".git").mkdir()
-    return tmp_path
-
-
-@pytest.fixture
-def agent(tmp_path_factory: pytest.TempPathFactory) -> ScriptedAgent:
-    """A program whose log is outside the workspace."""
-    return ScriptedAgent(tmp_path_factory.mktemp("agents"))
+    from remit.delegate.reporting.envelope import Envelope
+    from remit.testing.agent import ScriptedAgent
 
 
 def make_request(agent: ScriptedAgent) -> Request:
@@ -111,7 +97,7 @@ def test_a_ledger_that_is_busy_for_long_is_waited_for(
     root: Path, agent: ScriptedAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("remit.workspace.ledger.store.BUSY_SECONDS", 0.1)
-    monkeypatch.setattr("remit.delegate.broker._BUSY_PAUSE_S", 0.1)
+    monkeypatch.setattr("remit.delegate.driving.broker._BUSY_PAUSE_S", 0.1)
     drives = 0
 
     async def delegate() -> Envelope:
@@ -222,15 +208,15 @@ def test_an_agent_of_a_runner_that_is_gone_is_ended(root: Path) -> None:
         async with Workspace.open(root) as ws:
             request = Request("-", "Hang.", command="sleep 100", settles=False)
             prepared = await ws.start(request)
-            folder = sessions.find_folder(ws.home, prepared.row.session_id, 1)
+            folder = find_folder(ws.home, prepared.row.session_id, 1)
             await wait_until(lambda: os.path.exists(f"{folder}/started"))  # noqa: PTH110 - a string
         async with Workspace.open(root) as ws:
             with ws.home.ledger.transaction() as db:
                 db.execute("UPDATE delegations SET runner = 'ghost', owner = '1-gone'")
             began = time.monotonic()
-            assert sessions.is_alive(folder)
+            assert is_alive(folder)
             assert (await ws.wait(prepared.row.session_id)).ending == "orphaned"
-            assert not sessions.is_alive(folder)
+            assert not is_alive(folder)
             assert time.monotonic() - began < 10
 
     asyncio.run(wait())
@@ -253,9 +239,9 @@ def test_an_agent_whose_keeper_was_killed_is_told_so(root: Path) -> None:
     async def work() -> None:
         async with Workspace.open(root) as ws:
             prepared = await ws.start(Request("-", "Hang.", command="sleep 100", settles=False))
-            folder = sessions.find_folder(ws.home, prepared.row.session_id, 1)
+            folder = find_folder(ws.home, prepared.row.session_id, 1)
             await wait_until(lambda: os.path.exists(f"{folder}/pids.json"))  # noqa: PTH110 - a string
-            keeper = sessions._load_pids(folder)  # noqa: SLF001 - nobody else needs to know
+            keeper = load_pids(folder)
             assert keeper is not None
             os.kill(keeper.keeper, signal.SIGKILL)
             told = await ws.wait(prepared.row.session_id)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.app.delegating.workspace import Workspace
-from remit.delegate.handed_on import HandedOn, load_handed_on
+from remit.delegate.judging.handed_on import HandedOn, load_handed_on
 from remit.testing import ScriptedAgent
 from remit.workspace.evidence.comparison import Change
 from remit.workspace.ledger.activity import add_act
@@ -17,7 +17,7 @@ from remit.workspace.ledger.activity import add_act
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
 
 
 @pytest.fixture

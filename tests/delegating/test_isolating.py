@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating import preparing
 from remit.app.delegating.asking import Request
 from remit.app.delegating.workspace import Workspace
 from remit.errors import RefusedError
+from remit.workspace.git import worktrees
 from remit.workspace.git.worktrees import add_worktree, list_worktrees
 from tests.doors.cli.test_lint import git
 
@@ -50,7 +50,7 @@ def test_git_holds_up_neither_the_ledger_nor_anybody_else(
     root: Path, monkeypatch: pytest.MonkeyPatch, batch: str
 ) -> None:
     watched = Git()
-    monkeypatch.setattr(preparing, "add_worktree", watched.add)
+    monkeypatch.setattr(worktrees, "add_worktree", watched.add)
     requests = [Request("-", f"Do {name}.", command="pwd", isolate=True, settles=False, reasks=0) for name in "ab"]
 
     async def run() -> None:

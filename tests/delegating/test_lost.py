@@ -8,33 +8,16 @@ import os
 import signal
 from typing import TYPE_CHECKING
 
-import pytest
-
 from remit.app.delegating.asking import Request
 from remit.app.delegating.workspace import Workspace
-from remit.testing.agent import ScriptedAgent
-from remit.workspace import sessions
 from remit.workspace.ledger.delegations import list_attempts
+from remit.workspace.sessions.folders import find_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.delegate.envelope import Envelope
-
-
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A workspace, and whoever runs the tests is nobody's agent."""
-    for name in ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT"):
-        monkeypatch.delenv(name, raising=False)
-    (tmp_path / ".git").mkdir()
-    return tmp_path
-
-
-@pytest.fixture
-def agent(tmp_path_factory: pytest.TempPathFactory) -> ScriptedAgent:
-    """A program whose log is outside the workspace; it ends when a file is there."""
-    return ScriptedAgent(tmp_path_factory.mktemp("agents"))
+    from remit.delegate.reporting.envelope import Envelope
+    from remit.testing.agent import ScriptedAgent
 
 
 def lose(root: Path, agent: ScriptedAgent, *, losses: int, reasks: int = 2) -> tuple[Envelope, list[str | None]]:
@@ -46,7 +29,7 @@ def lose(root: Path, agent: ScriptedAgent, *, losses: int, reasks: int = 2) -> t
             request = Request("-", "Write a report.", command=command, settles=False, timeout_s=30, reasks=reasks)
             session_id = (await ws.start(request)).row.session_id
             for number in range(1, losses + 1):
-                folder = sessions.find_folder(ws.home, session_id, number)
+                folder = find_folder(ws.home, session_id, number)
                 while len(agent.did("began")) < number:  # noqa: ASYNC110 - what happens in another process
                     await asyncio.sleep(0.01)
                 with open(f"{folder}/pids.json", encoding="utf-8") as file:  # noqa: PTH123, ASYNC230 - a line

@@ -14,7 +14,7 @@ from remit.testing.agent import ScriptedAgent
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ import pytest
 
 from remit.app.delegating.asking import Options, Request
 from remit.app.delegating.workspace import Workspace
-from remit.delegate.envelope import Envelope
-from remit.delegate.limits import Budget
+from remit.delegate.admission.limits import Budget
+from remit.delegate.reporting.envelope import Envelope
 from remit.errors import UsageError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from remit.app.delegating.asking import Request
 from remit.app.delegating.workspace import Workspace
 from remit.app.tasks import Tasks
 from remit.delegate.briefing import TaskFacts
-from remit.delegate.envelope import Envelope
+from remit.delegate.reporting.envelope import Envelope
 from remit.testing import ScriptedAgent
 
 

@@ -5,26 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-import pytest
-
 from remit.app.delegating.asking import Request
 from remit.app.delegating.workspace import Workspace
-from remit.delegate.ticket import CARRIED, SESSION
+from remit.delegate.admission.ticket import CARRIED, SESSION
 from remit.errors import RefusedError, UsageError
 from remit.workspace.brokers import is_present
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A workspace, and whoever runs the tests is nobody's agent."""
-    for name in ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT"):
-        monkeypatch.delenv(name, raising=False)
-    (tmp_path / ".git").mkdir()
-    return tmp_path
 
 
 def make_request(function: Callable[[str], object], prompt: str = "Do it.") -> Request:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from remit.app.delegating.workspace import Workspace
-from remit.workspace import sessions
 from remit.workspace.ledger.delegations import Delegation, count_attempts
+from remit.workspace.sessions.folders import list_living
 
 REMIT = f"{sys.executable} -m remit"
 
@@ -56,7 +56,7 @@ def test_a_tree_that_is_cancelled_is_cancelled_at_every_depth(root: Path) -> Non
             assert (await work).ending == "cancelled"
             rows = ws.list(only_open=False)
             assert [(row.state, row.ending) for row in rows] == [("settled", "cancelled")] * 3
-            assert not sessions.list_living(ws.home)
+            assert not list_living(ws.home)
 
     asyncio.run(play())
 

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from remit.doors.cli import run
+from remit.testing.agent import ScriptedAgent
 
 SOURCE = Path(__file__).parents[2] / "src"
-TIMEOUT_SECONDS = 30
+TIMEOUT_SECONDS = 120
 STEERING = ("CI", "COLUMNS", "FORCE_COLOR", "NO_COLOR", "PYTHONIOENCODING", "REMIT_DEBUG", "REMIT_ROOT", "TERM")
 """What steers the output: no test inherits it from whoever runs the tests."""
 
@@ -113,3 +114,17 @@ def inside(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypat
     for name in STEERING:
         monkeypatch.delenv(name, raising=False)
     return Inside(tmp_path, capsysbinary)
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A workspace, and no session of somebody else's around it."""
+    for name in ("REMIT_TICKET", "REMIT_SESSION_ID"):
+        monkeypatch.delenv(name, raising=False)
+    subprocess.run(["git", "init", "-q", "-b", "main"], cwd=tmp_path, check=True)
+
+
+@pytest.fixture
+def agent(tmp_path_factory: pytest.TempPathFactory) -> ScriptedAgent:
+    """A program whose log is outside the workspace."""
+    return ScriptedAgent(tmp_path_factory.mktemp("agents"))

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ import pytest
 
 from remit.delegate.referee.events import Event
 from remit.doors.answering import find_seconds
+from remit.doors.unread import find_doubt
+from tests.amounts import choose
 from tests.refereeing.stage import PROGRAM, SOURCE, Child, Ended, Stage, check_shape, make_workspace
 
 
@@ -97,7 +100,7 @@ def check_refused(child: Child, send: Callable[[dict[str, Any]], dict[str, Any]]
 
 def check_left_alone(stage: Stage, send: Callable[..., dict[str, Any]]) -> None:
     """A person is told at most, and nothing that they do is refused."""
-    for name, event in list_own(stage).items():
+    for name, event in [*list_own(stage).items()][:: choose(5, 1)]:
         answer = send(event, {"CLAUDE_CODE_ENTRYPOINT": "cli"})
         check_shape(answer, event["hook_event_name"])
         assert "decision" not in answer, (name, answer)
@@ -195,6 +198,7 @@ def test_a_ledger_that_another_writes_to_for_longer_than_the_harness_waits(child
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_person_does_not_feel_that_the_ledger_is_held(stage: Stage, child: Child, root: Path) -> None:
     assert child.row.state == "running"
     with locked(root):
@@ -225,6 +229,7 @@ def break_settings(root: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough("damage")
 @pytest.mark.parametrize("break_it", [damage, tear, age])
 def test_a_ledger_that_cannot_be_used(child: Child, root: Path, break_it: Callable[[Path], None]) -> None:
     break_it(root)
@@ -340,6 +345,7 @@ def test_an_agent_without_a_file_is_let_alone_where_the_ledger_is_held(stage: St
 
 
 @pytest.mark.slow
+@pytest.mark.thorough("home", "who")
 @pytest.mark.parametrize("module", ["remit.policy", "remit.workspace.home", "remit.delegate.referee.who", "_sqlite3"])
 def test_a_module_that_is_missing(child: Child, module: str) -> None:
     hide = f"sys.modules[{module!r}] = None"
@@ -380,6 +386,7 @@ answering.{name} = blow
 
 
 @pytest.mark.slow
+@pytest.mark.thorough("KeyError", "RecursionError", "AssertionError")
 @pytest.mark.parametrize("kind", ["RuntimeError", "KeyError", "MemoryError", "RecursionError", "AssertionError"])
 def test_a_bug_anywhere(child: Child, kind: str) -> None:
     for name, event in list_events(child).items():
@@ -404,6 +411,7 @@ def test_a_bug_where_bugs_are_met(child: Child, name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough("time.sleep")
 @pytest.mark.parametrize(
     "hang", ["time.sleep(60)", "exec('while True: pass')", "import subprocess; subprocess.run(['sleep','60'])"]
 )
@@ -488,6 +496,47 @@ def test_more_than_anybody_sends_is_refused(stage: Stage) -> None:
     ended = stage.run(b'{"a": "' + b"x" * (33 * 1024 * 1024) + b'"}')
     assert ended.code == 2
     assert "at most" in ended.err
+
+
+HUGE = {"tool_name": "Write", "tool_input": {"file_path": "/x", "content": 'so "agent_id" is \\"agent_id\\" ' * 300}}
+
+
+@pytest.fixture
+def small(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """A session whose events are too large from some thousand bytes on; they are answered in this process."""
+    monkeypatch.setattr("remit.doors.answering.MAX_BYTES", 4096)
+    return Stage(stage.root, quick=True)
+
+
+def give(stage: Stage, kind: str, env: dict[str, str] | None = None, **more: Any) -> Ended:  # noqa: ANN401 - any JSON value
+    return stage.run(json.dumps(stage.event(kind, **{**HUGE, **more})).encode(), env)
+
+
+@pytest.mark.parametrize("kind", ["PreToolUse", "PostToolUse", "PostToolUseFailure"])
+def test_a_persons_own_tool_is_not_held_up_by_its_size(small: Stage, kind: str) -> None:
+    ended = give(small, kind)
+    assert (ended.code, ended.out) == (0, "")
+    assert "a person's own session" in ended.err
+    assert give(small, kind, {"CLAUDE_CODE_ENTRYPOINT": "cli"}, agent_type="writer").code == 0
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"agent_id": "a1", "agent_type": "writer"}, {"agent_type": "writer"}, {"tool_name": "Agent"}, {"tool_name": None},
+     {"tool_name": "Bash", "tool_input": {"a": "x" * 8000, "agent_id": "x"}}, {"env": {"REMIT_TICKET": "x"}}],
+)  # fmt: skip
+def test_an_agents_is_and_so_is_what_may_be_one(small: Stage, more: dict[str, Any]) -> None:
+    ended = give(small, "PreToolUse", **more)
+    assert ended.code == 2
+    assert any(why in ended.err for why in ("it may be an agent's", "it may start an agent", "is an agent's"))
+
+
+def test_a_name_that_lies_across_two_pieces_is_seen(small: Stage) -> None:
+
+    start = json.dumps(small.event("PreToolUse", **HUGE)).encode()[:-1]
+    for length in range(5000, 5016):
+        rest = b" " * length + b', "agent_id": "a1"}'
+        assert find_doubt(start + rest[:5008], BytesIO(rest[5008:]), {}) == "it may be an agent's"
 
 
 def test_nothing_on_standard_input_at_all(stage: Stage) -> None:

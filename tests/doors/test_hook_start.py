@@ -7,6 +7,7 @@ measured in `bench/hook.py`.
 import json
 import re
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ SLOW = {
     "dataclasses",
     "inspect",
     "pathlib",
+    "sqlite3",
     "subprocess",
     "threading",
     "tomllib",
@@ -101,3 +103,20 @@ def test_a_return_is_checked_without_what_settles_it(child: Child, is_accepted: 
     # What is read carefully, and what is told the agent, are for a return that is not as it should be.
     assert ("remit.contract.choose" in loaded) is not is_accepted
     assert ("remit.delegate.briefing" in loaded) is not is_accepted
+
+
+def test_an_envelope_is_handed_over_without_what_judges_it(child: Child) -> None:
+    said = child.report("plan.md")
+    child.stop(said)
+    assert child.row.state == "settling"
+    child.stage.change("INSERT INTO notes (name, value) VALUES ('last gc', ?)", f"{time.time_ns() // 1_000_000}")
+    response = {"status": "completed", "agentId": child.agent_id, "content": [{"type": "text", "text": said}]}
+    loaded, answer = send(child.stage, child.make_call("PostToolUse", tool_response=response))
+    assert answer["hookSpecificOutput"]["updatedToolOutput"], "the caller gets the envelope"
+    assert child.row.state == "settled"
+    assert "remit.workspace.settle" in loaded
+    # Settings are read, and for the rest there is nothing to do: no task, no error, nothing to commit, no YAML.
+    assert loaded & (SLOW | {"jiter", "splintr", "shutil"}) <= {"tomllib"}
+    assert not pick(loaded, "remit.contract", "remit.agents", "remit.runners")
+    kept = {"manifest", "tasks.store", "error_log.log", "git.process"}
+    assert not loaded & {f"remit.workspace.{name}" for name in kept}

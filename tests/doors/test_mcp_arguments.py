@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from remit.doors.mcp.arguments import check_arguments
 from remit.doors.mcp.catalogue import BY_NAME, TOOLS
 from remit.errors import UsageError
+from tests.amounts import choose
 
 VALUES = (
     st.none() | st.booleans() | st.integers(-5, 5000) | st.floats(allow_nan=False, allow_infinity=False)
@@ -29,7 +30,7 @@ def test_the_schemas_are_schemas(tool: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=choose(60, 300))
 @given(data=st.data())
 def test_what_fits_is_what_json_schema_says_fits(data: st.DataObject) -> None:
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - as above

@@ -38,6 +38,7 @@ def talk(root: Path, mode: str, play: Callable[[Client], Awaitable[None]]) -> No
     asyncio.run(asyncio.wait_for(run(), 90))
 
 
+@pytest.mark.thorough("legacy", "2026")
 @pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])
 def test_a_client_lists_calls_and_reads(mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = ScriptedAgent(tmp_path / "agents", "obeys").sleeps(1.5).obeys()
@@ -72,6 +73,7 @@ def test_a_client_lists_calls_and_reads(mode: str, tmp_path: Path, monkeypatch: 
     assert "obeys" in str(told[0])
 
 
+@pytest.mark.thorough("legacy")
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_a_client_that_gives_up_ends_the_work(mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = ScriptedAgent(tmp_path / "agents", "hangs").hangs()

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from remit.testing.agent import ScriptedAgent
-from remit.workspace import sessions
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import Delegation, add_delegation
 from remit.workspace.ledger.events import load_events, read_clock_ms
+from remit.workspace.ledger.refereed import OWNER
+from remit.workspace.sessions.folders import list_living
+from tests.amounts import choose
 from tests.doors.mcp_peer import Peer, make_workspace
 from tests.doors.work import list_rows, wait_until
 
@@ -92,6 +94,9 @@ def test_work_is_handed_on_and_its_envelope_comes_back(place: Place) -> None:
     assert (row.depth, row.path, row.session_id) == (1, ("orchestrator", "obeys"), told["session_id"])
     assert place.peer.call("result", session_id=told["session_id"])["envelope"]["status"] == "completed"
     assert place.peer.hang_up() == 0
+    home = Home(str(place.root))
+    assert not list_living(home)
+    home.close()
 
 
 def test_a_liar_is_not_completed(place: Place) -> None:
@@ -110,23 +115,25 @@ PROMPTS = [
 ]
 
 
-@pytest.mark.parametrize("prompt", PROMPTS)
-def test_a_prompt_is_a_text_whatever_it_says(place: Place, prompt: str) -> None:
-    told = place.peer.call("delegate", agent="-", prompt=prompt, runner="obeys")
-    assert told["envelope"]["status"] == "completed"
-    (began,) = place.agents["obeys"].did("began")
-    assert prompt.strip() in began.details["prompt"]
+def test_a_prompt_is_a_text_whatever_it_says(place: Place) -> None:
+    for prompt in PROMPTS:
+        told = place.peer.call("delegate", agent="-", prompt=prompt, runner="obeys")
+        assert told["envelope"]["status"] == "completed"
+        assert prompt.strip() in place.agents["obeys"].did("began")[-1].details["prompt"]
+        (place.root / "report.md").unlink()  # else the next would find its work done
     assert "pwned" not in {path.name for path in place.root.iterdir()}
-    assert [row.depth for row in place.rows()] == [1]
+    assert [row.depth for row in place.rows()] == [1] * len(PROMPTS)
 
 
+@pytest.mark.thorough
 def test_progress_is_told_at_most_once_a_second_and_only_to_who_asked(place: Place) -> None:
+    began = time.monotonic()
     asked = place.peer.begin("delegate", progress="p-1", agent="-", prompt="Go.", runner="slow", timeout_seconds=60)
     silent = place.peer.begin("delegate", agent="-", prompt="Go.", runner="slow")
     for each in (asked, silent):
         assert place.peer.end_call("delegate", each)["structuredContent"]["envelope"]["status"] == "completed"
     told = place.peer.progress
-    assert 1 <= len(told) <= 4
+    assert 1 <= len(told) <= time.monotonic() - began + 1
     assert {each["progressToken"] for each in told} == {"p-1"}
     assert all("slow" in each["message"] for each in told)
     times = [each["progress"] for each in told]
@@ -135,6 +142,7 @@ def test_progress_is_told_at_most_once_a_second_and_only_to_who_asked(place: Pla
     assert 55 < told[0]["total"] <= 61
 
 
+@pytest.mark.thorough
 def test_two_at_once_go_on_beside_each_other_and_beside_other_tools(place: Place) -> None:
     began = time.monotonic()
     asked = [place.peer.begin("delegate", agent="-", prompt="Go.", runner="slow") for _ in range(2)]
@@ -159,6 +167,7 @@ def test_who_takes_a_question_back_ends_the_work(place: Place) -> None:
     assert asked not in place.peer._answers  # noqa: SLF001 - who took it back is told nothing more
 
 
+@pytest.mark.thorough
 def test_a_question_that_is_taken_back_before_the_library_is_there_begins_nothing_for_long(place: Place) -> None:
     with Peer(place.root) as peer:
         asked = peer.begin("delegate", agent="-", prompt="Go.", runner="hangs")
@@ -169,6 +178,7 @@ def test_a_question_that_is_taken_back_before_the_library_is_there_begins_nothin
         assert peer.hang_up() == 0
 
 
+@pytest.mark.thorough("15", "2")
 @pytest.mark.parametrize("number", [None, signal.SIGTERM, signal.SIGINT])
 def test_work_goes_on_when_the_server_ends(place: Place, number: signal.Signals | None) -> None:
     begin(place, "waits")
@@ -190,6 +200,7 @@ def test_work_goes_on_when_the_server_ends(place: Place, number: signal.Signals 
     assert len(place.agents["waits"].did("began")) == 1
 
 
+@pytest.mark.thorough
 def test_work_that_a_script_asks_for_begins_although_its_input_ends_at_once(place: Place) -> None:
     """`printf … | remit mcp`: what was asked for is begun, and goes on."""
     with Peer(place.root) as peer:
@@ -199,6 +210,7 @@ def test_work_that_a_script_asks_for_begins_although_its_input_ends_at_once(plac
     assert place.rows()[0].status == "completed"
 
 
+@pytest.mark.thorough
 def test_work_of_a_server_that_is_killed_is_taken_up_by_the_next(place: Place) -> None:
     begin(place, "waits")
     place.peer.process.kill()
@@ -225,6 +237,7 @@ def test_who_does_not_wait_longer_lets_it_go_on(place: Place) -> None:
     assert (told["over"], told["envelope"]["status"]) == (True, "completed")
 
 
+@pytest.mark.thorough
 def test_who_stops_waiting_for_a_result_ends_nothing(place: Place) -> None:
     asked = begin(place, "waits", detach=True)
     session_id = place.peer.end_call("delegate", asked)["structuredContent"]["session_id"]
@@ -235,6 +248,7 @@ def test_who_stops_waiting_for_a_result_ends_nothing(place: Place) -> None:
     assert place.peer.call("result", session_id=session_id, wait_seconds=60)["envelope"]["status"] == "completed"
 
 
+@pytest.mark.thorough
 def test_detached_work_outlives_the_server(place: Place) -> None:
     asked = begin(place, "waits", detach=True)
     told = place.peer.end_call("delegate", asked)["structuredContent"]
@@ -301,6 +315,7 @@ def nest(order: dict[str, Any], depth: int) -> dict[str, Any]:
     return order
 
 
+@pytest.mark.thorough
 def test_depth_4_is_refused_to_who_delegates_through_the_server(place: Place) -> None:
     last = {"tool": "delegate", "arguments": {"agent": "-", "prompt": "Go.", "runner": "obeys"}}
     place.do(nest(last, 2))
@@ -312,31 +327,32 @@ def test_depth_4_is_refused_to_who_delegates_through_the_server(place: Place) ->
     assert not place.agents["obeys"].did("began")
 
 
-@pytest.mark.parametrize(
-    ("environ", "sentence"),
-    [
-        ({"REMIT_TICKET": "remit1_" + "A" * 43}, "does not know this ticket"),
-        ({"REMIT_TICKET": "forged"}, "REMIT_TICKET is not a ticket"),
-        ({"REMIT_TICKET": ""}, "REMIT_SESSION_ID is set, and REMIT_TICKET is not"),
-        ({"REMIT_TICKET": "", "REMIT_SESSION_ID": ""}, "and shows no ticket"),
-        ({"REMIT_SESSION_ID": "sess_1_aaaaaa"}, "and the ticket is that of"),
-    ],
-)
+FORGED = [
+    ({"REMIT_TICKET": "remit1_" + "A" * 43}, "does not know this ticket"),
+    ({"REMIT_TICKET": "forged"}, "REMIT_TICKET is not a ticket"),
+    ({"REMIT_TICKET": ""}, "REMIT_SESSION_ID is set, and REMIT_TICKET is not"),
+    ({"REMIT_TICKET": "", "REMIT_SESSION_ID": ""}, "and shows no ticket"),
+    ({"REMIT_SESSION_ID": "sess_1_aaaaaa"}, "and the ticket is that of"),
+]
+
+
+@pytest.mark.thorough("cancel")
 @pytest.mark.parametrize("tool", ["delegate", "cancel"])
-def test_who_hides_or_forges_its_ticket_is_refused(
-    place: Place, tool: str, environ: dict[str, str], sentence: str
-) -> None:
+def test_who_hides_or_forges_its_ticket_is_refused(place: Place, tool: str) -> None:
     arguments: dict[str, Any] = {"agent": "-", "prompt": "Go.", "runner": "obeys"}
     if tool == "cancel":
-        arguments = {"session_id": "sess_"}
-    place.do({"tool": tool, "arguments": arguments, "environ": environ})
-    (told,) = place.load_log()
-    error = told["result"]["structuredContent"]["error"]
-    assert error["code"] == "REFUSED", error
-    assert sentence in error["message"]
-    assert [row.depth for row in place.rows()] == [1]
+        arguments = {"session_id": "-"}
+    tried = FORGED[-choose(2, len(FORGED)) :]
+    for environ, sentence in tried:
+        place.do({"tool": tool, "arguments": arguments, "environ": environ})
+        error = place.load_log()[-1]["result"]["structuredContent"]["error"]
+        assert error["code"] == "REFUSED", error
+        assert sentence in error["message"]
+    assert len(place.load_log()) == len(tried)
+    assert [row.depth for row in place.rows()] == [1] * len(tried)
 
 
+@pytest.mark.thorough
 def test_an_agent_ends_only_what_it_has_handed_on(place: Place) -> None:
     asked = begin(place, "hangs")
     (other,) = place.rows()
@@ -349,6 +365,7 @@ def test_an_agent_ends_only_what_it_has_handed_on(place: Place) -> None:
     place.peer.end_call("delegate", asked)
 
 
+@pytest.mark.thorough
 def test_what_an_agent_has_handed_on_ends_with_its_server(place: Place) -> None:
     """A person's work goes on; an agent's does not: nobody would wait for it."""
     mark = place.root.parent / "leave"
@@ -365,6 +382,7 @@ def test_what_an_agent_has_handed_on_ends_with_its_server(place: Place) -> None:
     assert not place.agents["hangs"].list_living()
 
 
+@pytest.mark.thorough
 def test_a_budget_holds_through_the_server(place: Place) -> None:
     order = {"tool": "delegate", "arguments": {"agent": "-", "prompt": "Go.", "runner": "obeys"}}
     place.do(order, budget={"max_delegations": 0})
@@ -403,15 +421,31 @@ def test_an_agent_names_nobody_else(place: Place) -> None:
     place.peer.end_call("delegate", asked)
 
 
-def test_what_a_subagent_of_a_harness_hands_on_is_below_it(place: Place) -> None:
+def add_refereed(root: Path) -> str:
+    """A subagent that a harness has started itself; its session."""
     now_ms = read_clock_ms()
     session_id = "sess_1794800000_refer1"
     row = Delegation(session_id, "scribe", 1, ("orchestrator", "scribe"), state="running", started_ms=now_ms,
-                     runner="claude", deadline_ms=now_ms + 60_000, owner="harness",
+                     runner="claude", deadline_ms=now_ms + 60_000, owner=OWNER,
                      details={"refereed": True, "may_call": ["*"]})  # fmt: skip
-    home = Home(str(place.root))
+    home = Home(str(root))
     add_delegation(home.ledger, row)
     home.close()
+    return session_id
+
+
+@pytest.mark.thorough
+def test_one_that_a_harness_has_started_is_ended_there_and_that_is_told(place: Place) -> None:
+    session_id = add_refereed(place.root)
+    told = place.peer.call("cancel", session_id=session_id)
+    assert (told["over"], told["harness"], told["standing"]["state"]) == (False, "claude", "running")
+    assert f"{session_id} runs in claude, which cannot be ended from here" in told["message"]
+    assert len(find_reasons(place.root, session_id)) == 1
+
+
+@pytest.mark.thorough
+def test_what_a_subagent_of_a_harness_hands_on_is_below_it(place: Place) -> None:
+    session_id = add_refereed(place.root)
     asked = [place.peer.begin("delegate", agent="-", prompt="Go.", runner="obeys", caller=session_id) for _ in range(2)]
     for each in asked:
         assert place.peer.end_call("delegate", each)["structuredContent"]["over"]
@@ -419,10 +453,3 @@ def test_what_a_subagent_of_a_harness_hands_on_is_below_it(place: Place) -> None
     assert [(row.parent_id, row.root_id, row.depth, row.path) for row in children] == [
         (session_id, session_id, 2, ("orchestrator", "scribe", "obeys"))
     ] * 2
-
-
-def test_no_agent_is_left_when_all_is_done(place: Place) -> None:
-    place.peer.call("delegate", agent="-", prompt="Go.", runner="obeys")
-    home = Home(str(place.root))
-    assert not sessions.list_living(home)
-    home.close()

@@ -40,11 +40,12 @@ FINDINGS = ["The cache is never cleared.", "Two writers share one lock.", "The l
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    root = tmp_path / "root"
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
     for name in ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT", "CI"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    monkeypatch.chdir(root)
+    return root
 
 
 def use(tool: str, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value

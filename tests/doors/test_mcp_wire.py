@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-START_S = 5.0
+START_S = 15.0
 """A busy machine takes so long; `bench/mcp.py` measures a quiet one."""
 
 
@@ -261,6 +261,7 @@ def test_an_input_that_is_empty_ends_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough("1]")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_it(tmp_path: Path, number: signal.Signals) -> None:
     with Peer(tmp_path) as peer:

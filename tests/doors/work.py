@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from remit.workspace.ledger.delegations import Delegation
     from tests.doors.conftest import Ended, Remit
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 PARENT = """---
 name: parent

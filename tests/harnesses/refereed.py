@@ -7,27 +7,64 @@ import os
 import shlex
 import signal
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import remit
-from remit.delegate.report import load_report
-from remit.testing import find_cli
+from remit.delegate.reporting.report import load_report
+from remit.testing import ScriptedModel, call, find_cli
 from remit.workspace.home import Home
 from remit.workspace.ledger import delegations as ledger
-from tests.harnesses.stage import WAIT_S
+from tests.harnesses.stage import WAIT_S, Stage, give, make_stage
 
 if TYPE_CHECKING:
-    from remit.delegate.envelope import Envelope
+    from collections.abc import Iterator
+
+    import pytest
+
+    from remit.delegate.reporting.envelope import Envelope
+    from remit.testing import Turn
     from remit.testing.clis import CliName
     from remit.workspace.ledger.delegations import Delegation
-    from tests.harnesses.stage import Stage
 
 PACKAGE = Path(remit.__file__).parent
 TRUSTING = "--dangerously-bypass-hook-trust"
 """Codex passes hooks over in silence that nobody has agreed to."""
 _FETCHED = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
 """What makes opencode believe that it has fetched already what it would wait for, and without a network wait long."""
+STANDARD = """\
+---
+name: {name}
+version: 1.0.0
+description: "Does its part"
+mode: subagent
+agent_type: implementation
+temperature: 0.2
+tools:
+  read: true
+  write: true
+  bash: true
+  task: true
+permissions:
+  deny:
+    - bash: ["touch", "rm -rf"]
+    - write: ["private/**"]
+delegation:
+  max_depth: 3
+  can_delegate_to: [{target}]
+---
+
+# {name}
+
+These are the instructions of {name}.
+"""
+"""An agent of the standard, which may not touch."""
+_NATIVE = {
+    "claude": "---\nname: {name}\ndescription: Does its part\n{more}---\nThese are the instructions of {name}.\n",
+    "codex": 'name = "{name}"\ndescription = "Does its part"\ndeveloper_instructions = "This is {name}."\n{more}',
+}
+_PLACES = {"claude": ".claude/agents/{name}.md", "codex": ".codex/agents/{name}.toml"}
 
 
 class Session(NamedTuple):
@@ -36,6 +73,36 @@ class Session(NamedTuple):
     exit_code: int
     output: str
     errors: str
+
+
+@contextmanager
+def set_up(cli: CliName, scripts: dict[str, list[Turn]], folder: Path, patch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    """A stage with an agent named scribe and Remit in the harness; nothing that was started there outlives it."""
+    with ScriptedModel(scripts) as model:
+        stage = make_stage(cli, folder, model, patch)
+        if cli in _NATIVE:
+            write_native(stage, "scribe")
+        else:
+            compile_agents(stage, scribe="nobody")
+        install(stage)
+        yield stage
+        assert stage.list_living() == []
+
+
+def write_native(stage: Stage, name: str, more: str = "") -> None:
+    """An agent as the harness itself has it, with no rules of Remit's."""
+    stage.write_agent(_PLACES[stage.cli].format(name=name), _NATIVE[stage.cli].format(name=name, more=more))
+
+
+def ask(script: str, agent: str = "scribe", **more: object) -> Turn:
+    """A call of a subagent that plays a script, in Claude Code and opencode."""
+    return call("task", agent=agent, prompt=f"[[play {script} root=${{root}}]] Write the report.", **more)
+
+
+def hand(path: str = "report.md", kind: str = "report") -> Turn:
+    """A turn that sends a return with the id of its session and its agent's name; without a path, without artifacts."""
+    artifacts = [{"type": kind, "path": path, "summary": "What was asked for"}] if path else []
+    return give(artifacts=artifacts).grab(agent=r"You are ([\w-]+), session")
 
 
 def install(stage: Stage) -> None:
@@ -84,11 +151,11 @@ def _pretend_fetched(stage: Stage) -> None:
         (folder / "package-lock.json").write_text(json.dumps(_FETCHED))
 
 
-def compile_agents(stage: Stage, text: str, **targets: str) -> None:
+def compile_agents(stage: Stage, text: str = STANDARD, **targets: str) -> None:
     """Agents of the standard, each with whom it may call, as the harness wants them."""
     for name, target in targets.items():
-        for native in (f".claude/agents/{name}.md", f".codex/agents/{name}.toml"):
-            (stage.root / native).unlink(missing_ok=True)  # what it has not made, Remit does not write over
+        for place in _PLACES.values():
+            (stage.root / place.format(name=name)).unlink(missing_ok=True)  # what it has not made, it does not replace
         stage.write_agent(f"agents/{name}.md", text.format(name=name, target=target))
     run_remit(stage, "compile", "--to", stage.cli)
 

@@ -20,7 +20,7 @@ from remit.app.trusting import Trust, get_executing, give_trust
 from remit.testing import SESSION_ID, ScriptedModel, find_cli, say
 
 if TYPE_CHECKING:
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
     from remit.testing import Turn
     from remit.testing.clis import CliName
 

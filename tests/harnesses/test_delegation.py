@@ -16,8 +16,8 @@ import pytest
 
 from remit.app.delegating.again import make_resume
 from remit.app.delegating.workspace import Workspace
-from remit.delegate import drive
-from remit.delegate.limits import Budget
+from remit.delegate.admission.limits import Budget
+from remit.delegate.driving import watching
 from remit.testing import ScriptedModel, call, fail, say
 from tests.harnesses.stage import HARNESSES, Stage, give, make_stage
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
     from remit.testing import Turn
     from remit.testing.clis import CliName
 
@@ -110,6 +110,7 @@ def list_codes(envelope: Envelope) -> list[str]:
     return [error.code for error in envelope.errors]
 
 
+@pytest.mark.thorough("opencode", "gemini")
 @WITH_GEMINI
 def test_a_bad_return_is_sent_back_and_corrected(stage: Stage) -> None:
     envelope = stage.delegate("work")
@@ -126,6 +127,7 @@ def test_a_bad_return_is_sent_back_and_corrected(stage: Stage) -> None:
     assert 0.5 * sent < (envelope.usage.tokens or 0) < 1.5 * sent
 
 
+@pytest.mark.thorough
 def test_an_agent_of_the_harness_itself_is_used_as_it_is(stage: Stage) -> None:
     text = "---\nname: native\ndescription: writes\nmode: subagent\n---\nThis is native.\n"
     if stage.cli == "codex":
@@ -144,6 +146,7 @@ def test_an_agent_of_the_harness_itself_is_used_as_it_is(stage: Stage) -> None:
 CLAIMS = [*((cli, "lie") for cli in HARNESSES), ("claude", "stale"), ("codex", "stale")]
 
 
+@pytest.mark.thorough("opencode", "claude-stale")
 @pytest.mark.parametrize(("stage", "script"), CLAIMS, indirect=["stage"])
 def test_a_false_claim_is_caught(stage: Stage, script: str) -> None:
     envelope = stage.delegate(script, reasks=0)
@@ -178,6 +181,7 @@ def test_a_session_is_resumed_in_the_folder_that_it_began_in(stage: Stage) -> No
     assert "It is all done." in last  # it is the same session, which was taken up twice
 
 
+@pytest.mark.thorough("opencode", "codex")
 def test_one_that_hangs_is_ended_at_its_deadline_with_all_that_it_started(stage: Stage) -> None:
     begun = time.monotonic()
     envelope = stage.delegate("hang", timeout_s=BEGIN_S[stage.cli])
@@ -190,10 +194,11 @@ def test_one_that_hangs_is_ended_at_its_deadline_with_all_that_it_started(stage:
     assert BEGIN_S[stage.cli] <= taken_s < BEGIN_S[stage.cli] + 10
 
 
+@pytest.mark.thorough("opencode", "codex")
 def test_one_whose_time_is_nearly_over_hands_back_what_it_has(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """The window is wider than usual, so that no machine is too slow for what has to be done in it."""
-    monkeypatch.setattr(drive, "HANDBACK_SHARE", 0.8)
-    monkeypatch.setattr(drive, "HANDBACK_MAX_S", 200.0)
+    monkeypatch.setattr(watching, "HANDBACK_SHARE", 0.8)
+    monkeypatch.setattr(watching, "HANDBACK_MAX_S", 200.0)
     envelope = stage.delegate("late", timeout_s=BEGIN_S[stage.cli] * 0.7 / 0.2)
     assert tell(envelope) == ("partial", "timeout", "accepted", 2)
     assert list_codes(envelope)[:2] == ["TIMEOUT", "TIMEOUT"]  # ours, and the one that it gave itself
@@ -202,16 +207,17 @@ def test_one_whose_time_is_nearly_over_hands_back_what_it_has(stage: Stage, monk
     assert "Your time is nearly over" in asked[-1]
 
 
-BUDGETS = [
-    ("claude", Budget(max_turns=3)),
-    ("claude", Budget(max_usd=0.001)),
-    ("claude", Budget(max_tokens=5_000)),
-    ("codex", Budget(max_turns=3)),
-    ("opencode", Budget(max_tokens=5_000)),
-]
+BUDGETS = {
+    "claude turns": ("claude", Budget(max_turns=3)),
+    "claude usd": ("claude", Budget(max_usd=0.001)),
+    "claude tokens": ("claude", Budget(max_tokens=5_000)),
+    "codex turns": ("codex", Budget(max_turns=3)),
+    "opencode tokens": ("opencode", Budget(max_tokens=5_000)),
+}
 
 
-@pytest.mark.parametrize(("stage", "budget"), BUDGETS, indirect=["stage"])
+@pytest.mark.thorough("claude turns", "claude usd", "opencode")
+@pytest.mark.parametrize(("stage", "budget"), BUDGETS.values(), ids=BUDGETS, indirect=["stage"])
 def test_a_budget_that_is_used_up_ends_it(stage: Stage, budget: Budget) -> None:
     envelope = stage.delegate("loop", budget=budget)
     assert tell(envelope)[:2] == ("partial", "budget")
@@ -220,12 +226,14 @@ def test_a_budget_that_is_used_up_ends_it(stage: Stage, budget: Budget) -> None:
     assert len(stage.model.requests) < 10
 
 
+@pytest.mark.thorough
 def test_one_that_is_done_within_its_turns_is_done(stage: Stage) -> None:
     envelope = stage.delegate("native", budget=Budget(max_turns=2))
     assert tell(envelope) == ("completed", "exited", "accepted", 1)
     assert envelope.usage.turns == 2
 
 
+@pytest.mark.thorough
 def test_a_model_that_refuses_is_told_and_not_asked_for_long(stage: Stage) -> None:
     """As it is without any setting: by itself Claude Code goes on for minutes."""
     begun = time.monotonic()
@@ -237,6 +245,7 @@ def test_a_model_that_refuses_is_told_and_not_asked_for_long(stage: Stage) -> No
     assert "wrong key" in error.message or "401" in error.message
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stage", ["opencode"], indirect=True)
 @pytest.mark.parametrize("is_there", [True, False], ids=["broken", "absent"])
 def test_a_model_that_does_not_answer_until_the_deadline_is_told(stage: Stage, *, is_there: bool) -> None:
@@ -251,6 +260,7 @@ def test_a_model_that_does_not_answer_until_the_deadline_is_told(stage: Stage, *
     assert bool(stage.model.requests) == is_there
 
 
+@pytest.mark.thorough
 def test_a_broker_that_is_killed_loses_nothing(stage: Stage) -> None:
     """The agent goes on; whoever opens the workspace next takes it up, and it has run once."""
     begin = (
@@ -283,7 +293,11 @@ def wait_for(file: Path) -> None:
 # Those that hand work on
 
 NAMES = ("first", "second", "third", "fourth")
-CHAINS: tuple[tuple[CliName, ...], ...] = (("opencode", "codex", "claude"), ("claude", "codex", "opencode"))
+CHAINS: tuple[tuple[CliName, ...], ...] = (
+    ("claude", "codex", "claude"),
+    ("opencode", "codex", "claude"),
+    ("claude", "codex", "opencode"),
+)
 
 
 def make_chain(clis: tuple[CliName, ...]) -> dict[str, list[Turn]]:
@@ -315,6 +329,7 @@ def load_told(file: Path) -> tuple[dict[str, Any], int]:
     return told, int(code)
 
 
+@pytest.mark.thorough("opencode")
 @pytest.mark.parametrize("clis", CHAINS, ids="-".join)
 def test_work_is_handed_on_to_depth_three_and_no_further(
     clis: tuple[CliName, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

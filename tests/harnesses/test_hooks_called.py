@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.harness_probes import Probed, probe_harness
+from remit.app.harness_probes import Probed, _judge, _Played, probe_harness
 from remit.app.harnesses import (
     CODEX,
     LOCAL,
@@ -25,6 +25,7 @@ from remit.app.harnesses import (
 )
 from remit.testing import find_cli
 from remit.workspace.home import Home
+from remit.workspace.ledger.probes import Called
 from remit.workspace.probing import converse
 
 if TYPE_CHECKING:
@@ -101,6 +102,14 @@ def test_claude_code_calls_every_hook_and_a_persons_own(root: Path, monkeypatch:
     assert (root / LOCAL).read_text() == MINE
 
 
+def test_a_change_of_settings_that_nobody_noticed_proves_nothing() -> None:
+    played = _Played([Called("Stop", "claude")], "", {})
+    states = [_judge(event, played, "").state for event in ("Stop", "ConfigChange", "PreToolUse")]
+    assert states == ["fires", "not proved", "does not"]
+    assert _judge("ConfigChange", played, "hooks are switched off").state == "does not"
+
+
+@pytest.mark.thorough
 def test_hooks_that_the_folder_switches_off_are_seen(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (root / ".claude").mkdir()
     (root / ".claude/settings.json").write_text('{"disableAllHooks": true}')
@@ -110,6 +119,7 @@ def test_hooks_that_the_folder_switches_off_are_seen(root: Path, monkeypatch: py
     assert all("take disableAllHooks out of it" in event.why for event in probed.events)
 
 
+@pytest.mark.thorough
 def test_codex_passes_over_hooks_until_they_are_trusted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = put("codex", root, monkeypatch)
     probed = probe_harness("codex")
@@ -126,6 +136,7 @@ def test_codex_passes_over_hooks_until_they_are_trusted(root: Path, monkeypatch:
     assert told["SubagentStop"][0] == "fires"
 
 
+@pytest.mark.thorough
 def test_opencode_calls_what_its_plugin_tells(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # What opencode would fetch for plugins is there: to wait for it in vain takes it more than a minute.
     (root / ".opencode/node_modules").mkdir(parents=True)
@@ -139,6 +150,7 @@ def test_opencode_calls_what_its_plugin_tells(root: Path, monkeypatch: pytest.Mo
     assert "fires" not in list_states(probe_harness("opencode")).values()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_worktree", [False, True], ids=["below", "worktree"])
 def test_claude_code_is_tried_where_the_person_stands(
     root: Path, monkeypatch: pytest.MonkeyPatch, *, is_worktree: bool
@@ -159,5 +171,7 @@ def test_claude_code_is_tried_where_the_person_stands(
     monkeypatch.chdir(here)
     probed = probe_harness("claude")
     assert probed.is_live
-    assert {*list_states(probed).values()} == {"does not"}
+    states = list_states(probed)
+    assert states.pop("ConfigChange") == "not proved"  # without settings there, none can be changed
+    assert {*states.values()} == {"does not"}
     assert any(f"'{root}'" in note and "start claude" in note for note in probed.notes)

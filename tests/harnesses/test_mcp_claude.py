@@ -11,7 +11,7 @@ import pytest
 
 from remit.testing import ScriptedModel, call, find_cli, say
 from tests.doors.work import wait_until
-from tests.harnesses.refereed import Session, converse, list_delegations, list_results
+from tests.harnesses.refereed import Session, converse, list_delegations, list_results, write_native
 from tests.harnesses.stage import WAIT_S, Stage, give, make_stage
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-AGENT = "---\nname: {name}\ndescription: Does its part\n---\nThese are the instructions of {name}.\n"
 WAITING = {"MCP_CONNECTION_NONBLOCKING": "0", "MCP_CONNECT_TIMEOUT_MS": "60000"}
 """A model that plays a script answers sooner than any server starts on a busy machine; a real one does not."""
 NOTES = call("write", path="${root}/notes.md", content="# Notes\n")
@@ -35,9 +34,17 @@ def delegate(script: str, agent: str, **more: Any) -> Turn:  # noqa: ANN401 - of
 
 
 SCRIPTS = {
-    "main": [call("bash", command="sleep 3"), delegate("work", "scribe"), say("All is done.")],
-    "work": [NOTES, give(path="notes.md")],
-    "lying": [delegate("lie", "scribe"), say("All is done.")],
+    "main": [
+        call("bash", command="sleep 3"),
+        delegate("work", "scribe"),
+        delegate("lie", "scribe"),
+        say("All is done."),
+    ],
+    "work": [
+        call("mcp__remit__check_return", message="It is all done, and everything works."),
+        NOTES,
+        give(path="notes.md"),
+    ],
     "lie": [call("bash", command="true"), give(path="never.md")],
     "deep": [delegate("one", "first"), say("All is done.")],
     "one": [delegate("two", "second"), give(path="")],
@@ -46,12 +53,6 @@ SCRIPTS = {
     "four": [say("This was never to be said.")],
     "long": [delegate("slow", "scribe"), say("All is done.")],
     "slow": [call("bash", command="touch ${root}/begun; sleep 5"), NOTES, give(path="notes.md")],
-    "checked": [delegate("checks", "scribe"), say("All is done.")],
-    "checks": [
-        call("mcp__remit__check_return", message="It is all done, and everything works."),
-        NOTES,
-        give(path="notes.md"),
-    ],
 }
 
 
@@ -60,7 +61,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     with ScriptedModel(SCRIPTS) as model:
         stage = make_stage("claude", tmp_path, model, monkeypatch)
         for name in ("scribe", "first", "second", "third", "fourth"):
-            stage.write_agent(f".claude/agents/{name}.md", AGENT.format(name=name))
+            write_native(stage, name)
         server = {"command": str(stage.programs / "remit"), "args": ["mcp"]}
         stage.write_agent(".mcp.json", json.dumps({"mcpServers": {"remit": server}}))
         stage.write_agent(".claude/settings.json", json.dumps({"enableAllProjectMcpServers": True}))
@@ -86,17 +87,17 @@ def test_work_is_delegated_through_the_server(stage: Stage) -> None:
     told = load_result(stage, "main", 2)
     assert (told["over"], told["envelope"]["status"], told["envelope"]["outcome"]) == (True, "completed", "accepted")
     assert [each["path"] for each in told["envelope"]["artifacts"]] == ["notes.md"]
-    (row,) = list_delegations(stage)
-    assert (row.agent, row.depth, row.status) == ("scribe", 1, "completed")
+    work, lie = list_delegations(stage)
+    assert (work.agent, work.depth, work.status) == ("scribe", 1, "completed")
     assert session.exit_code == 0
-
-
-def test_a_liar_is_not_completed(stage: Stage) -> None:
-    play(stage, "lying")
-    envelope = load_result(stage, "lying")["envelope"]
+    checked = load_result(stage, "work")  # R2.15: an agent checks its own return
+    assert (checked["accepted"], checked["outcome"], checked["session_id"]) == (False, "missing", work.session_id)
+    envelope = load_result(stage, "main", 3)["envelope"]
     assert (envelope["status"], envelope["outcome"]) == ("failed", "fabricated")
+    assert lie.status == "failed"
 
 
+@pytest.mark.thorough
 def test_depth_4_and_a_circle_are_refused(stage: Stage) -> None:
     play(stage, "deep")
     assert [(row.agent, row.depth) for row in list_delegations(stage)] == [("first", 1), ("second", 2), ("third", 3)]
@@ -106,15 +107,7 @@ def test_depth_4_and_a_circle_are_refused(stage: Stage) -> None:
     assert not stage.asked("four", 0)
 
 
-def test_an_agent_checks_its_own_return(stage: Stage) -> None:
-    """R2.15."""
-    play(stage, "checked")
-    told = load_result(stage, "checks")
-    (row,) = list_delegations(stage)
-    assert (told["accepted"], told["outcome"], told["session_id"]) == (False, "missing", row.session_id)
-    assert row.status == "completed"
-
-
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_work_goes_on_when_claude_code_ends(stage: Stage, number: signal.Signals) -> None:
     program = find_cli("claude")

@@ -80,6 +80,7 @@ def load_result(stage: Stage, script: str) -> dict[str, Any]:
     return told
 
 
+@pytest.mark.thorough
 def test_work_is_delegated_through_the_server(stage: Stage) -> None:
     play(stage, "main")
     envelope = load_result(stage, "main")["envelope"]
@@ -90,6 +91,7 @@ def test_work_is_delegated_through_the_server(stage: Stage) -> None:
     assert (checked["accepted"], checked["session_id"]) == (False, row.session_id)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stage", ["codex"], indirect=True)  # a start of opencode takes ten times as long
 def test_depth_4_is_refused(stage: Stage) -> None:
     play(stage, "deep")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -16,6 +17,7 @@ from remit.testing import ScriptedModel, call, find_cli, say
 ROOT = Path(__file__).parents[2]
 FILES = ROOT / "src" / "remit" / "harness_files"
 GUARDING = {"PreToolUse", "SubagentStop"}
+"""In all harnesses; Claude Code has one more."""
 ON_TOOLS = {"PreToolUse", "PostToolUse", "PostToolUseFailure"}
 LIFECYCLE = ("research", "plan", "implement", "revise", "review")
 
@@ -44,15 +46,61 @@ def test_events_that_guard_block_when_their_hook_is_killed(harness: str) -> None
     for event, groups in content["hooks"].items():
         ((group,),) = (groups,)
         (hook,) = group["hooks"]
-        assert hook["command"] == ("remit hook || exit 2" if event in GUARDING else "remit hook"), event
+        assert hook["command"].partition(" || ")[0] == "remit hook"
+        assert hook["command"].endswith(" || exit 2") == (event in {*GUARDING, "ConfigChange"}), event
         assert hook["timeout"] >= (3 if (harness, event) == ("codex", "SessionEnd") else 20)  # Codex gives it no more
         assert group.get("matcher") == ("*" if event in ON_TOOLS else None), event
     assert GUARDING | {"PostToolUse", "SubagentStart", "Stop", "SessionStart"} <= content["hooks"].keys()
 
 
+PERSONS = '{"session_id":"x","hook_event_name":"PreToolUse","tool_input":{"content":"{\\"agent_id\\":1}"}}'
+AGENTS = '{"session_id":"x","agent_id":"a1","agent_type":"scribe","hook_event_name":"PreToolUse"}'
+WHOLE = '{"session_id":"x", "agent_type": "scribe", "hook_event_name": "PreToolUse"}'
+STOP = '{"agent_id":"a1","hook_event_name":"SubagentStop","stop_hook_active":%s}'
+
+
+def run_line(shell: str, harness: str, event: str, given: str, folder: Path, *, program: str = "", **more: str) -> int:
+    """The exit code of a registered command line, where `remit` is such a program, or none; it says why on stderr."""
+    (hook,) = load(f"src/remit/harness_files/{harness}/hooks.json")["hooks"][event][0]["hooks"]
+    path = folder / "bin"
+    path.mkdir(exist_ok=True)
+    if program:
+        (path / "remit").write_text(f"#!/bin/sh\n{program}\n")
+        (path / "remit").chmod(0o755)
+    environ = {"PATH": f"{path}:/usr/bin:/bin", **more}
+    assert program or shutil.which("remit", path=environ["PATH"]) is None
+    done = subprocess.run([shell, "-c", hook["command"]], input=given, text=True, capture_output=True, check=False,
+                          env=environ)  # fmt: skip
+    assert done.stderr.strip() or done.returncode == 0
+    return done.returncode
+
+
+@pytest.mark.parametrize("harness", ["claude", "codex"])
+@pytest.mark.parametrize("shell", ["/bin/sh", "/bin/bash"])
+def test_without_the_program_agents_are_refused_and_persons_are_not(tmp_path: Path, harness: str, shell: str) -> None:
+    assert run_line(shell, harness, "PreToolUse", PERSONS, tmp_path) == 1  # which both show, and go on
+    assert run_line(shell, harness, "PreToolUse", AGENTS, tmp_path) == 2
+    assert run_line(shell, harness, "PreToolUse", WHOLE, tmp_path) == 2
+    assert run_line(shell, harness, "PreToolUse", PERSONS, tmp_path, REMIT_TICKET="x") == 2
+    assert run_line(shell, harness, "SubagentStop", STOP % "false", tmp_path) == 2
+    assert run_line(shell, harness, "SubagentStop", STOP % "true", tmp_path) == 1  # Codex would ask for ever
+
+
+def test_without_the_program_settings_stay_as_they_are(tmp_path: Path) -> None:
+    assert run_line("/bin/sh", "claude", "ConfigChange", "{}", tmp_path) == 2
+
+
+@pytest.mark.parametrize("harness", ["claude", "codex"])
+@pytest.mark.parametrize("event", sorted(GUARDING))
+def test_a_program_that_is_there_and_fails_refuses_everybody(tmp_path: Path, harness: str, event: str) -> None:
+    for program in ("kill -9 $$", "exit 1", "exit 2", "kill -11 $$"):
+        assert run_line("/bin/sh", harness, event, PERSONS, tmp_path, program=f"echo x >&2; {program}") == 2, program
+    assert run_line("/bin/sh", harness, event, AGENTS, tmp_path, program="cat") == 0
+
+
 def test_what_only_one_harness_has_is_registered_there_alone() -> None:
     claude, codex = (load(f"src/remit/harness_files/{name}/hooks.json")["hooks"].keys() for name in ("claude", "codex"))
-    assert claude - codex == {"PostToolUseFailure", "StopFailure"}
+    assert claude - codex == {"PostToolUseFailure", "StopFailure", "ConfigChange"}
     assert codex - claude == {"UserPromptSubmit"}  # it tells a subagent's id together with its prompt
 
 

@@ -24,7 +24,7 @@ PYTHON = PROJECT / ".venv-examples" / "bin" / "python"
 DELEGATE = """\
 import asyncio, importlib, json, sys
 from remit.app.delegating.workspace import Workspace
-from remit.delegate.envelope import render_envelope_json
+from remit.delegate.reporting.envelope import render_envelope_json
 
 async def main(root, prompt, module):
     async with Workspace.open(root) as ws:
@@ -56,6 +56,7 @@ def test_what_an_example_needs_is_no_dependency_of_ours() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough("function", "pydantic_ai", "openai_agents")
 @pytest.mark.parametrize(("example", "way"), WAYS, ids=lambda word: getattr(word, "stem", word))
 def test_an_example_does_its_work(example: Path, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not PYTHON.exists():

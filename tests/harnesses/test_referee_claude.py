@@ -9,79 +9,46 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.testing import ScriptedModel, call, fail, say
+from remit.testing import call, fail, say
 from tests.harnesses.refereed import (
+    STANDARD,
+    ask,
     compile_agents,
     converse,
     find_envelopes,
     get_report,
-    install,
+    hand,
     list_delegations,
     list_results,
     register,
     run_remit,
+    set_up,
+    write_native,
 )
-from tests.harnesses.stage import Stage, give, make_stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.testing import Turn
+    from remit.workspace.ledger.delegations import Delegation
+    from tests.harnesses.stage import Stage
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-AGENT = "---\nname: {name}\ndescription: Does its part\n{more}---\nThese are the instructions of {name}.\n"
-STANDARD = """\
----
-name: {name}
-version: 1.0.0
-description: "Does its part"
-mode: subagent
-agent_type: implementation
-temperature: 0.2
-tools:
-  read: true
-  write: true
-  bash: true
-  task: true
-permissions:
-  deny:
-    - bash: ["touch", "rm -rf"]
-    - write: ["private/**"]
-delegation:
-  max_depth: 3
-  can_delegate_to: [{target}]
----
-
-# {name}
-
-These are the instructions of {name}.
-"""
-REPORT = call("write", path="notes.md", content="# Notes\n")
+NOTES = call("write", path="notes.md", content="# Notes\n")
 """Claude Code lets no subagent write a file whose name begins with `report`."""
-
-
 PLAN = "specs/001_a_button/plans/implementation-001.md"
-
-
-def ask(script: str, agent: str = "scribe", **more: object) -> Turn:
-    """A call of a subagent that plays a script."""
-    return call("task", agent=agent, prompt=f"[[play {script}]] Write the report.", **more)
-
-
-def hand(path: str = "notes.md", kind: str = "report") -> Turn:
-    """A turn that sends a return with the id of its session and its agent's name."""
-    artifacts = [{"type": kind, "path": path, "summary": "What was asked for"}] if path else []
-    return give(artifacts=artifacts).grab(agent=r"You are ([\w-]+), session")
-
-
 SCRIPTS = {
-    "main": [ask("work"), say("All is done.")],
-    "work": [REPORT, say("It is all done."), hand()],
-    "lying": [ask("lie"), say("All is done.")],
-    "lie": [call("bash", command="true"), hand(path="never.md")],
-    "forbidden": [ask("reach"), say("All is done.")],
+    "main": [
+        call("bash", command="touch mine"),
+        ask("work"),
+        ask("lie"),
+        ask("reach", "keeper"),
+        ask("chat", "general-purpose"),
+        say("No return is owed."),
+    ],
+    "work": [NOTES, say("It is all done."), hand("notes.md")],
+    "lie": [call("bash", command="true"), hand("never.md")],
     "reach": [
         call("bash", command="touch reached"),
         call("bash", command="/usr/bin/env 'to'uch reached"),
@@ -90,19 +57,20 @@ SCRIPTS = {
         call("write", path=".claude/agents/other.md", content="x"),
         call("bash", command="echo x >> remit.toml"),
         call("bash", command="echo fine > allowed"),
-        REPORT,
-        hand(),
+        hand("allowed"),
     ],
+    "chat": [say("Just an answer.")],
+    "alone": [ask("work"), say("All is done.")],
     "deep": [ask("one", "first"), say("All is done.")],
-    "one": [ask("two", "second"), hand()],
-    "two": [ask("three", "third"), hand()],
-    "three": [ask("four", "fourth"), ask("five", "first"), ask("six", "stranger"), hand(path="")],
+    "one": [ask("two", "second"), hand("")],
+    "two": [ask("three", "third"), hand("")],
+    "three": [ask("four", "fourth"), ask("five", "first"), ask("six", "stranger"), hand("")],
     "four": [say("This was never to be said.")],
     "five": [say("This was never to be said.")],
     "six": [say("This was never to be said.")],
     "both": [ask("left").also("task", agent="scribe", prompt="[[play right]] Write the other."), say("All is done.")],
-    "left": [call("bash", command="sleep 1; echo '# Left' > left.md"), hand(path="left.md")],
-    "right": [call("bash", command="echo '# Right' > right.md"), hand(path="right.md")],
+    "left": [call("bash", command="sleep 1; echo '# Left' > left.md"), hand("left.md")],
+    "right": [call("bash", command="echo '# Right' > right.md"), hand("right.md")],
     "again": [
         ask("more"),
         call("SendMessage", to="${child}", summary="the other", message="Write the other, too.").grab(
@@ -118,12 +86,10 @@ SCRIPTS = {
         hand("right.md"),
     ],
     "own": [call("bash", command="touch mine"), say("No return is owed.")],
-    "usual": [ask("chat", "general-purpose"), say("All is done.")],
-    "chat": [say("Just an answer.")],
-    "broken": [ask("dies"), say("All is done.")],
-    "dies": [REPORT, fail(400, "no such thing", kind="invalid_request_error")],
-    "endless": [ask("turns", "short"), say("All is done.")],
-    "turns": [REPORT, call("bash", command="true")],
+    "all": [ask("chat", "general-purpose"), ask("work", "nobody"), say("All is done.")],
+    "cut": [ask("dies"), ask("turns", "short"), say("All is done.")],
+    "dies": [NOTES, fail(400, "no such thing", kind="invalid_request_error")],
+    "turns": [call("write", path="more.md", content="# More\n"), call("bash", command="true")],
     "behind": [ask("work", run_in_background=True), call("bash", command="sleep 6"), say("All is done.")],
     "task": [
         call("task", agent="planner", prompt="[[play plan]] Plan it.\n\n- task_number: 1\n"),
@@ -133,23 +99,34 @@ SCRIPTS = {
         call("write", path=PLAN, content="# Plan\n\n## Implementation Phases\n\n### Phase 1: All [NOT STARTED]\n"),
         hand(PLAN, "plan"),
     ],
-    "nobody": [ask("work", "nobody"), say("All is done.")],
 }
 
 
 @pytest.fixture(name="stage")
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
-    with ScriptedModel(SCRIPTS) as model:
-        stage = make_stage("claude", tmp_path, model, monkeypatch)
-        stage.write_agent(".claude/agents/scribe.md", AGENT.format(name="scribe", more=""))
-        install(stage)
+    with set_up("claude", SCRIPTS, tmp_path, monkeypatch) as stage:
         yield stage
-        assert stage.list_living() == []
 
 
-def test_a_bad_return_is_blocked_and_corrected(stage: Stage) -> None:
-    assert converse(stage, "main").exit_code == 0
-    (row,) = list_delegations(stage)
+def test_each_of_a_session_is_held_to_its_own(stage: Stage) -> None:
+    """One session, since each takes its time: the person's own call, and four subagents."""
+    compile_agents(stage, keeper="nobody")
+    settings = (stage.root / "remit.toml").read_text()
+    session = converse(stage, "main", "--permission-mode=bypassPermissions")
+    assert session.exit_code == 0
+    work, lie, reach, chat = list_delegations(stage)
+    check_corrected(stage, work)
+    check_rejected(stage, lie)
+    assert (stage.root / "remit.toml").read_text() == settings
+    check_denied(stage, reach)
+    check_looked_on(stage, chat)
+    assert (stage.root / "mine").exists()  # what the agents are denied, a person is not
+    assert stage.asked("main", 6) == []
+    assert '"result":"No return is owed."' in session.output
+
+
+def check_corrected(stage: Stage, row: Delegation) -> None:
+    """A bad return is blocked, and corrected."""
     assert (row.agent, row.depth, row.path) == ("scribe", 1, ("orchestrator", "scribe"))
     assert (row.state, row.status, row.outcome, row.runner) == ("settled", "completed", "accepted", "claude")
     (first,) = stage.asked("work", 0)
@@ -157,45 +134,45 @@ def test_a_bad_return_is_blocked_and_corrected(stage: Stage) -> None:
     assert "These are the instructions of scribe." in first
     (third,) = stage.asked("work", 2)
     assert "Stop hook feedback" in third
-    (envelope,) = find_envelopes(stage, "main", 1)
+    (envelope,) = find_envelopes(stage, "main", 2)
     assert (envelope["status"], envelope["session_id"], envelope["attempts"]) == ("completed", row.session_id, 2)
-    (told,) = stage.asked("main", 1)
+    (told,) = stage.asked("main", 2)
     assert "What to send back" not in told  # the contract is in the subagent's context alone
     assert [(each.path, each.grade) for each in get_report(stage, row).artifacts] == [("notes.md", "attributed")]
 
 
-def test_a_liar_is_rejected(stage: Stage) -> None:
-    converse(stage, "lying")
-    (row,) = list_delegations(stage)
+def check_rejected(stage: Stage, row: Delegation) -> None:
+    """A liar is sent back twice, and then rejected."""
     assert (row.status, row.outcome) == ("failed", "fabricated")
-    assert [len(stage.asked("lie", step)) for step in (1, 2, 3)] == [1, 1, 1]  # twice it was sent back
-    assert stage.asked("lie", 4) == []
-    (envelope,) = find_envelopes(stage, "lying", 1)
+    assert [len(stage.asked("lie", step)) for step in (1, 2, 3, 4)] == [1, 1, 1, 0]
+    (envelope,) = find_envelopes(stage, "main", 3)
     assert envelope["status"] == "failed"
     assert [error["code"] for error in envelope["errors"]] == ["FABRICATED"]
-    assert "completed" not in json.dumps(list_results(stage, "lying", 1))
+    assert "completed" not in json.dumps(list_results(stage, "main", 3))
 
 
-def test_what_is_denied_does_not_run_though_everything_is_permitted(stage: Stage) -> None:
-    compile_agents(stage, STANDARD, scribe="nobody")
-    settings = (stage.root / "remit.toml").read_text()
-    converse(stage, "forbidden", "--permission-mode=bypassPermissions")
+def check_denied(stage: Stage, row: Delegation) -> None:
+    """What is denied does not run, though the harness permits everything."""
     assert not (stage.root / "reached").exists()
     assert not (stage.root / "private").exists()
-    assert (stage.root / "remit.toml").read_text() == settings
     assert not (stage.root / ".claude" / "agents" / "other.md").exists()
     assert (stage.root / "allowed").read_text() == "fine\n"  # the fault is not that nothing runs
     for step in range(1, 7):
         (told,) = list_results(stage, "reach", step)
         assert "Remit" in told, step
-    (row,) = list_delegations(stage)
-    assert row.status == "completed"
+    assert (row.agent, row.status) == ("keeper", "completed")
+
+
+def check_looked_on(stage: Stage, row: Delegation) -> None:
+    """The harness's own agents are held to nothing."""
+    assert list_results(stage, "main", 5)[0] == "Just an answer."
+    (first,) = stage.asked("chat", 0)
+    assert "What to send back" not in first
+    assert (row.agent, row.outcome) == ("general-purpose", None)
 
 
 def test_a_fourth_level_an_ancestor_and_a_stranger_are_refused(stage: Stage) -> None:
-    compile_agents(
-        stage, STANDARD, first="second", second="third", third="fourth, first", fourth="fifth", stranger="fifth"
-    )
+    compile_agents(stage, first="second", second="third", third="fourth, first", fourth="fifth", stranger="fifth")
     converse(stage, "deep")
     rows = [(row.agent, row.depth) for row in list_delegations(stage)]
     assert rows == [("first", 1), ("second", 2), ("third", 3)]
@@ -206,6 +183,7 @@ def test_a_fourth_level_an_ancestor_and_a_stranger_are_refused(stage: Stage) -> 
     assert "stranger" in told[2]
 
 
+@pytest.mark.thorough
 def test_two_of_one_kind_at_once_are_told_apart(stage: Stage) -> None:
     converse(stage, "both")
     rows = list_delegations(stage)
@@ -217,6 +195,7 @@ def test_two_of_one_kind_at_once_are_told_apart(stage: Stage) -> None:
     assert {envelope["session_id"] for envelope in find_envelopes(stage, "both", 1)} == {row.session_id for row in rows}
 
 
+@pytest.mark.thorough
 def test_one_that_goes_on_later_is_another_delegation(stage: Stage) -> None:
     converse(stage, "again")
     rows = list_delegations(stage)
@@ -235,41 +214,35 @@ def test_a_session_that_is_an_agents_as_a_whole_is_held_to_its_return(stage: Sta
     assert row.session_id in session.output
 
 
-def test_a_persons_own_session_is_in_nobodys_way(stage: Stage) -> None:
-    session = converse(stage, "own")
-    assert (stage.root / "mine").exists()
-    assert stage.asked("own", 2) == []
-    assert '"result":"No return is owed."' in session.output
-    assert list_delegations(stage) == []
-
-
-def test_the_harnesss_own_agents_are_only_looked_on(stage: Stage) -> None:
-    converse(stage, "usual")
-    assert list_results(stage, "usual", 1)[0] == "Just an answer."
-    (first,) = stage.asked("chat", 0)
-    assert "What to send back" not in first
-    (row,) = list_delegations(stage)
-    assert (row.agent, row.outcome) == ("general-purpose", None)
-
-
-def test_they_are_held_where_the_workspace_wants_it(stage: Stage) -> None:
+@pytest.mark.thorough
+def test_all_are_held_where_the_workspace_wants_it_and_a_call_that_starts_nobody_leaves_nothing_open(
+    stage: Stage,
+) -> None:
     stage.configure('[referee]\nenforce = "all"\n')
-    converse(stage, "usual")
-    (envelope,) = find_envelopes(stage, "usual", 1)
+    converse(stage, "all")
+    (envelope,) = find_envelopes(stage, "all", 1)
     assert envelope["status"] == "failed"
-    (row,) = list_delegations(stage)
-    assert (row.status, row.outcome) == ("failed", "missing")
+    row = list_delegations(stage)[0]
+    assert (row.agent, row.status, row.outcome) == ("general-purpose", "failed", "missing")
+    assert len(stage.asked("all", 2)) == 1
+    assert stage.asked("work", 0) == []
+    assert [row.state for row in list_delegations(stage) if row.state != "settled"] == []
 
 
-@pytest.mark.parametrize(("script", "agent"), [("broken", "scribe"), ("endless", "short")])
-def test_an_end_without_a_stop_is_judged_when_the_answer_comes(stage: Stage, script: str, agent: str) -> None:
-    stage.write_agent(".claude/agents/short.md", AGENT.format(name="short", more="maxTurns: 2\n"))
-    converse(stage, script)
-    (row,) = list_delegations(stage)
-    assert (row.agent, row.state, row.status) == (agent, "settled", "failed")
-    (envelope,) = find_envelopes(stage, script, 1)
-    assert envelope["status"] == "failed"
-    assert "notes.md" in json.dumps(envelope)  # what it left is told
+@pytest.mark.thorough
+def test_an_end_without_a_stop_is_judged_when_the_answer_comes(stage: Stage) -> None:
+    """One whose model fails, and one that is out of turns."""
+    write_native(stage, "short", "maxTurns: 2\n")
+    converse(stage, "cut")
+    rows = list_delegations(stage)
+    assert [(row.agent, row.state, row.status) for row in rows] == [
+        ("scribe", "settled", "failed"),
+        ("short", "settled", "failed"),
+    ]
+    for step, left in ((1, "notes.md"), (2, "more.md")):
+        (envelope,) = find_envelopes(stage, "cut", step)
+        assert envelope["status"] == "failed"
+        assert left in json.dumps(envelope)  # what it left is told
 
 
 def test_one_in_the_background_is_judged_when_it_stops(stage: Stage) -> None:
@@ -278,12 +251,7 @@ def test_one_in_the_background_is_judged_when_it_stops(stage: Stage) -> None:
     assert (row.status, row.outcome) == ("completed", "accepted")
 
 
-def test_a_call_that_starts_nobody_leaves_nothing_open(stage: Stage) -> None:
-    stage.configure('[referee]\nenforce = "all"\n')
-    converse(stage, "nobody")
-    assert [row.state for row in list_delegations(stage) if row.state != "settled"] == []
-
-
+@pytest.mark.thorough
 def test_what_follows_from_a_return_is_done_as_after_remit_run(stage: Stage) -> None:
     run_remit(stage, "task", "new", "A button")
     compile_agents(stage, STANDARD.replace("implementation", "planning"), planner="nobody")
@@ -299,13 +267,14 @@ def test_what_follows_from_a_return_is_done_as_after_remit_run(stage: Stage) -> 
     assert PLAN in log.stdout.decode()
 
 
+@pytest.mark.thorough
 def test_the_plugin_does_the_same(stage: Stage) -> None:
     run_remit(stage, "uninstall", "--harness", "claude")
     assert not (stage.root / ".claude" / "settings.local.json").exists()
-    converse(stage, "main", "--plugin-dir", str(ROOT))
+    converse(stage, "alone", "--plugin-dir", str(ROOT))
     (row,) = list_delegations(stage)
     assert (row.status, row.outcome) == ("completed", "accepted")
-    (envelope,) = find_envelopes(stage, "main", 1)
+    (envelope,) = find_envelopes(stage, "alone", 1)
     assert (envelope["status"], envelope["attempts"]) == ("completed", 2)
 
 

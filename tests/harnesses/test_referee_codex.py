@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.testing import ScriptedModel, call, find_cli, say
+from remit.testing import call, find_cli, say
 from tests.harnesses.refereed import (
     TRUSTING,
     compile_agents,
     converse,
     get_report,
-    install,
+    hand,
     list_delegations,
     list_results,
     register,
+    set_up,
 )
-from tests.harnesses.stage import WAIT_S, Stage, give, make_stage
+from tests.harnesses.stage import WAIT_S, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,32 +32,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-AGENT = 'name = "{name}"\ndescription = "Does its part"\ndeveloper_instructions = "This is {name}."\n'
-STANDARD = """\
----
-name: {name}
-version: 1.0.0
-description: "Does its part"
-mode: subagent
-agent_type: implementation
-temperature: 0.2
-tools:
-  read: true
-  write: true
-  bash: true
-  task: true
-permissions:
-  deny:
-    - bash: ["touch", "rm -rf"]
-delegation:
-  max_depth: 3
-  can_delegate_to: [{target}]
----
-
-# {name}
-
-This is {name}.
-"""
 REPORT = call("bash", command="echo '# Report' > report.md")
 PATCH = "apply_patch <<'END'\n*** Begin Patch\n*** Add File: remit.toml\n+[referee]\n*** End Patch\nEND"
 
@@ -64,11 +39,6 @@ PATCH = "apply_patch <<'END'\n*** Begin Patch\n*** Add File: remit.toml\n+[refer
 def ask(script: str, agent: str = "scribe") -> Turn:
     """A call of a subagent that plays a script."""
     return call("spawn_agent", agent_type=agent, message=f"[[play {script}]] Write the report.")
-
-
-def hand(path: str = "report.md") -> Turn:
-    """A turn that sends a return with the id of its session and its agent's name."""
-    return give(path=path).grab(agent=r"You are ([\w-]+), session")
 
 
 CHILD = r'"agent_id":\s*"([^"]+)"'
@@ -106,12 +76,8 @@ SCRIPTS = {
 
 @pytest.fixture(name="stage")
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
-    with ScriptedModel(SCRIPTS) as model:
-        stage = make_stage("codex", tmp_path, model, monkeypatch)
-        stage.write_agent(".codex/agents/scribe.toml", AGENT.format(name="scribe"))
-        install(stage)
+    with set_up("codex", SCRIPTS, tmp_path, monkeypatch) as stage:
         yield stage
-        assert stage.list_living() == []
 
 
 def test_the_contract_goes_in_and_a_bad_return_is_blocked_and_corrected(stage: Stage) -> None:
@@ -137,7 +103,7 @@ def test_a_liar_is_rejected(stage: Stage) -> None:
 
 
 def test_what_is_denied_or_in_doubt_does_not_run(stage: Stage) -> None:
-    compile_agents(stage, STANDARD, scribe="nobody")
+    compile_agents(stage, scribe="nobody")
     settings = (stage.root / "remit.toml").read_text()
     converse(stage, "forbidden", TRUSTING)
     assert not (stage.root / "reached").exists()
@@ -155,6 +121,7 @@ def test_one_that_goes_on_later_is_another_delegation(stage: Stage) -> None:
     assert [get_report(stage, row).artifacts[0].path for row in rows] == ["left.md", "right.md"]
 
 
+@pytest.mark.thorough
 def test_a_persons_own_session_is_in_nobodys_way(stage: Stage) -> None:
     converse(stage, "own", TRUSTING)
     assert (stage.root / "mine").exists()
@@ -218,6 +185,7 @@ def test_without_trust_hooks_are_passed_over_in_silence_and_codex_tells_it_when_
     assert row.status == "completed"
 
 
+@pytest.mark.thorough
 def test_a_call_that_starts_nobody_is_closed_with_the_session(stage: Stage) -> None:
     stage.configure('[referee]\nenforce = "all"\n')
     converse(stage, "strange", TRUSTING)

@@ -7,80 +7,43 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.testing import ScriptedModel, call, fail, say
+from remit.testing import call, fail, say
 from tests.harnesses.refereed import (
-    compile_agents,
+    ask,
     converse,
     find_envelopes,
     get_report,
-    install,
+    hand,
     list_delegations,
     list_results,
     register,
+    set_up,
 )
-from tests.harnesses.stage import Stage, give, make_stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from remit.testing import Turn
+    from remit.workspace.ledger.delegations import Delegation
+    from tests.harnesses.stage import Stage
 
 pytestmark = pytest.mark.slow
 
-STANDARD = """\
----
-name: {name}
-version: 1.0.0
-description: "Does its part"
-mode: subagent
-agent_type: implementation
-temperature: 0.2
-tools:
-  read: true
-  write: true
-  bash: true
-permissions:
-  deny:
-    - bash: ["touch", "rm -rf"]
-    - write: ["private/**"]
-delegation:
-  max_depth: 3
-  can_delegate_to: [{target}]
----
-
-# {name}
-
-These are the instructions of {name}.
-"""
 REPORT = call("write", path="${root}/report.md", content="# Report\n")
 KILLED = ("sh", "-c", "cat > /dev/null; kill -9 $$")
 
 
-def ask(script: str, agent: str = "scribe") -> Turn:
-    """A call of a subagent that plays a script."""
-    return call("task", agent=agent, prompt=f"[[play {script} root=${{root}}]] Write the report.")
-
-
-def hand(path: str = "report.md") -> Turn:
-    """A turn that sends a return with the id of its session and its agent's name."""
-    return give(path=path).grab(agent=r"You are ([\w-]+), session")
-
-
 SCRIPTS = {
-    "main": [ask("work"), say("All is done.")],
+    "main": [ask("work"), ask("lie"), ask("reach"), say("All is done.")],
     "work": [REPORT, say("It is all done."), hand()],
-    "lying": [ask("lie"), say("All is done.")],
     "lie": [call("bash", command="true"), hand("never.md")],
-    "forbidden": [ask("reach"), say("All is done.")],
     "reach": [
         call("bash", command="touch reached"),
         call("bash", command="x=touch; $x reached"),
         call("write", path="${root}/private/key", content="x"),
         call("write", path="${root}/remit.toml", content="x"),
         call("bash", command="echo fine > allowed"),
-        REPORT,
-        hand(),
+        hand("allowed"),
     ],
     "both": [
         ask("left").also("task", agent="scribe", prompt="[[play right root=${root}]] Write the other."),
@@ -111,17 +74,23 @@ SCRIPTS = {
 
 @pytest.fixture(name="stage")
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
-    with ScriptedModel(SCRIPTS) as model:
-        stage = make_stage("opencode", tmp_path, model, monkeypatch)
-        compile_agents(stage, STANDARD, scribe="nobody")
-        install(stage)
+    with set_up("opencode", SCRIPTS, tmp_path, monkeypatch) as stage:
         yield stage
-        assert stage.list_living() == []
 
 
-def test_the_contract_goes_in_a_bad_return_goes_back_and_the_envelope_comes_out(stage: Stage) -> None:
+def test_each_of_a_session_is_held_to_its_own(stage: Stage) -> None:
+    """One session with three subagents, since each session takes its time."""
+    settings = (stage.root / "remit.toml").read_text()
     assert converse(stage, "main").exit_code == 0
-    (row,) = list_delegations(stage)
+    work, lie, reach = list_delegations(stage)
+    check_corrected(stage, work)
+    check_rejected(stage, lie)
+    assert (stage.root / "remit.toml").read_text() == settings
+    check_denied(stage, reach)
+
+
+def check_corrected(stage: Stage, row: Delegation) -> None:
+    """The contract goes in, a bad return goes back and is corrected, and the envelope comes out."""
     assert (row.agent, row.depth, row.path, row.runner) == ("scribe", 1, ("orchestrator", "scribe"), "opencode")
     (first,) = stage.asked("work", 0)
     assert row.session_id in first
@@ -138,28 +107,25 @@ def test_the_contract_goes_in_a_bad_return_goes_back_and_the_envelope_comes_out(
     assert [(each.path, each.grade) for each in get_report(stage, row).artifacts] == [("report.md", "attributed")]
 
 
-def test_a_liar_is_rejected(stage: Stage) -> None:
-    converse(stage, "lying")
-    (row,) = list_delegations(stage)
+def check_rejected(stage: Stage, row: Delegation) -> None:
+    """A liar is sent back twice, and then rejected."""
     assert (row.status, row.outcome) == ("failed", "fabricated")
     assert [len(stage.asked("lie", step)) for step in (1, 2, 3, 4)] == [1, 1, 1, 0]
-    (envelope,) = find_envelopes(stage, "lying", 1)
+    (envelope,) = find_envelopes(stage, "main", 2)
     assert envelope["status"] == "failed"
     assert [error["code"] for error in envelope["errors"]] == ["FABRICATED"]
 
 
-def test_what_is_denied_does_not_run(stage: Stage) -> None:
-    settings = (stage.root / "remit.toml").read_text()
-    converse(stage, "forbidden")
+def check_denied(stage: Stage, row: Delegation) -> None:
+    """What is denied does not run."""
     assert not (stage.root / "reached").exists()
     assert not (stage.root / "private").exists()
-    assert (stage.root / "remit.toml").read_text() == settings
     assert (stage.root / "allowed").read_text() == "fine\n"  # the fault is not that nothing runs
     assert ["Remit" in list_results(stage, "reach", step)[0] for step in range(1, 6)] == [True] * 4 + [False]
-    (row,) = list_delegations(stage)
     assert row.status == "completed"
 
 
+@pytest.mark.thorough
 def test_two_of_one_kind_at_once_are_told_apart(stage: Stage) -> None:
     converse(stage, "both")
     rows = list_delegations(stage)
@@ -170,6 +136,7 @@ def test_two_of_one_kind_at_once_are_told_apart(stage: Stage) -> None:
         assert row.session_id in first
 
 
+@pytest.mark.thorough
 def test_one_that_goes_on_later_is_another_delegation(stage: Stage) -> None:
     converse(stage, "again")
     rows = list_delegations(stage)
@@ -181,6 +148,7 @@ def test_one_that_goes_on_later_is_another_delegation(stage: Stage) -> None:
     assert "# Left" in third  # it is the same session that goes on
 
 
+@pytest.mark.thorough
 def test_a_persons_own_session_is_in_nobodys_way(stage: Stage) -> None:
     session = converse(stage, "own")
     assert (stage.root / "mine").exists()
@@ -189,6 +157,7 @@ def test_a_persons_own_session_is_in_nobodys_way(stage: Stage) -> None:
     assert list_delegations(stage) == []
 
 
+@pytest.mark.thorough
 def test_the_harnesss_own_agents_are_only_looked_on(stage: Stage) -> None:
     converse(stage, "usual")
     assert "Just an answer." in list_results(stage, "usual", 1)[0]
@@ -196,6 +165,7 @@ def test_the_harnesss_own_agents_are_only_looked_on(stage: Stage) -> None:
     assert "What to send back" not in first
 
 
+@pytest.mark.thorough
 def test_one_whose_model_fails_is_not_left_open(stage: Stage) -> None:
     converse(stage, "broken")
     (row,) = list_delegations(stage)
@@ -204,6 +174,7 @@ def test_one_whose_model_fails_is_not_left_open(stage: Stage) -> None:
     assert "no such thing" in json.dumps(list_results(stage, "broken", 1))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", [KILLED, ("sh", "-c", "cat > /dev/null; echo nonsense"), ("/nowhere/remit",)])
 def test_a_hook_that_fails_refuses_a_subagent_and_lets_a_person_work(stage: Stage, words: tuple[str, ...]) -> None:
     register(stage, words)

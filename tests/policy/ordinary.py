@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tests.policy.ordinary_second import SECOND
+from tests.policy.ordinary_steps import STEPS
 from tests.policy.spellings import DENIED, SIGNS, read_ways
 
 
@@ -25,7 +25,7 @@ class Ordinary(NamedTuple):
 def list_ordinary() -> list[Ordinary]:
     """Every command with the deny list of the spellings, less what it uses itself."""
     found: dict[str, Ordinary] = {}
-    for kind, text in (*ORDINARY.items(), *SECOND.items()):
+    for kind, text in (*ORDINARY.items(), *STEPS.items()):
         for line in read_ways(text):
             command = line
             for sign, char in SIGNS.items():

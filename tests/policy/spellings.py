@@ -16,13 +16,13 @@ import json
 import re
 from typing import NamedTuple
 
-from tests.policy.spellings_eighth import EIGHTH
-from tests.policy.spellings_fifth import FIFTH, OWN_FIFTH
-from tests.policy.spellings_fourth import FOURTH, PATTERNS
-from tests.policy.spellings_second import OWN_SECOND, SECOND
-from tests.policy.spellings_seventh import SEVENTH
-from tests.policy.spellings_sixth import SIXTH
-from tests.policy.spellings_third import THIRD
+from tests.policy.spellings_by_chance import BY_CHANCE
+from tests.policy.spellings_expansions import EXPANSIONS, OWN_EXPANSIONS
+from tests.policy.spellings_fresh_eyes import FRESH_EYES
+from tests.policy.spellings_functions import FUNCTIONS
+from tests.policy.spellings_names import OTHER_NAMES, PATTERNS
+from tests.policy.spellings_parsers import PARSERS
+from tests.policy.spellings_rare_programs import OWN_RARE_PROGRAMS, RARE_PROGRAMS
 
 SIGNS = {"␤": "\n", "␉": "\t", "␍": "\r"}
 OPTIONS = "options"
@@ -2475,6 +2475,6 @@ wget -i x
 """,
 }
 
-WAYS = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH)
-OWN: tuple[dict[str, str], ...] = (OWN_FIRST, OWN_SECOND, {}, {}, OWN_FIFTH)
+WAYS = (FIRST, EXPANSIONS, PARSERS, OTHER_NAMES, RARE_PROGRAMS, FUNCTIONS, BY_CHANCE, FRESH_EYES)
+OWN: tuple[dict[str, str], ...] = (OWN_FIRST, OWN_EXPANSIONS, {}, {}, OWN_RARE_PROGRAMS)
 """A batch in each place: each was measured alone before the policy was changed for it."""

@@ -311,6 +311,23 @@ def test_a_long_script_is_answered_at_once(tmp_path: Path) -> None:
         assert time.process_time() - start < 0.25
 
 
+def test_a_script_that_goes_down_and_down_is_not_followed_for_ever(tmp_path: Path) -> None:
+    """Each step is a folder more for every path, a file more that is written, and one more that is run: 7 s before."""
+    script = "echo x > n; " + "cp n src/; cd src; sh n > n; " * 400
+    start = time.process_time()
+    assert ask_about(script, make_ground(tmp_path)).answer == "deny"
+    assert ask_about(script, make_ground(tmp_path), deny=()).answer == "deny"
+    assert time.process_time() - start < 2
+
+
+def test_what_is_denied_stays_so_by_however_many_folders_it_is_called(tmp_path: Path) -> None:
+    ground = make_ground(tmp_path)
+    (tmp_path / "here").symlink_to(".")
+    for path in ("./" * 100 + "remit.toml", "src/../" * 100 + "remit.toml", "here/" * 100 + "remit.toml"):
+        assert ask_about(f"echo x > {path}", ground, deny=()).answer == "deny", path
+    assert ask_about(f"echo x > {'./' * 100}notes.txt", ground, deny=()).answer == "allow"
+
+
 @pytest.mark.parametrize("script", ["x=( )unset \\rm q", "x=(a)unset \\rm q"])
 def test_what_stands_directly_behind_a_list_is_not_taken_for_a_command_of_its_own(tmp_path: Path, script: str) -> None:
     assert ask_about(script, make_ground(tmp_path)).answer != "allow"

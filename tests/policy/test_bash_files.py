@@ -84,7 +84,7 @@ def test_a_list_of_places_to_write_holds_for_commands(tmp_path: Path) -> None:
         ("cd .claude && echo x > settings.json", "deny"),
         ("cp x .git/hooks/pre-commit", "deny"),
         ("vim .claude/settings.json", "ask"),
-        ("perl -pi -e s/a/b/ remit.toml", "ask"),
+        ("perl -pi -e s/a/b/ remit.toml", "deny"),
         ("some-tool --settings=.claude/settings.json", "ask"),
         ('node -e \'fs.writeFileSync(".claude/settings.json", "")\'', "ask"),
         ("cat .claude/settings.json", "allow"),

@@ -207,3 +207,27 @@ def test_every_protected_pattern_covers_something(tmp_path: Path) -> None:
     for pattern in PROTECTED:
         path = pattern.replace("**/", "x/").replace("/**", "/x").replace("*", "y")
         assert ask("write", path, ground).answer == "deny", pattern
+
+
+@pytest.mark.parametrize(
+    ("call", "answer"),
+    [
+        (Call("read", (".remit/server.json",)), "deny"),
+        (Call("read", ("{root}/x/../.remit/server.json",)), "deny"),
+        (Call("grep", (".remit/server.json",)), "deny"),
+        (Call("bash", command="cat .remit/server.json"), "deny"),
+        (Call("bash", command="cd .remit && jq -r .token server.json"), "deny"),
+        (Call("bash", command="T=$(cat .remit/server.json)"), "deny"),
+        (Call("bash", command="cat web/server.json"), "allow"),
+        (Call("read", ("web/server.json",)), "allow"),
+        (Call("read", (".remit/logs/a.txt",)), "allow"),
+    ],
+)
+def test_the_token_of_the_server_is_read_by_no_agent(tmp_path: Path, call: Call, answer: str) -> None:
+    (tmp_path / ".remit").mkdir()
+    (tmp_path / ".remit" / "server.json").write_text("{}")
+    made = call._replace(paths=tuple(path.replace("{root}", str(tmp_path)) for path in call.paths))
+    decision = judge(made, [], make_ground(tmp_path))
+    assert decision.answer == answer, decision
+    if answer == "deny":
+        assert "no agent reads it" in decision.reason

@@ -45,6 +45,9 @@ Do the work.
 """
 STANDARD = ".opencode/agent/subagents"
 
+TEMPORARY = tempfile.gettempdir()
+"""Not that of a test, which looks at what is in its own."""
+
 
 class Refused(Exception):  # noqa: N818 - it is what happened, and no fault of the test's
     """An agent was not let in; why."""
@@ -73,7 +76,7 @@ def make_workspace(root: Path, settings: str = "") -> Path:
 @cache
 def _make_template() -> Path:
     """The repository that others are copies of: to copy is ten times as quick as to commit."""
-    folder = Path(tempfile.mkdtemp(prefix="remit-template-"))
+    folder = Path(tempfile.mkdtemp(prefix="remit-template-", dir=TEMPORARY))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     root = folder / "project"
     root.mkdir()
@@ -111,7 +114,7 @@ def check_shape(answer: dict[str, Any], event: str) -> None:
     assert inside.keys() <= _KNOWN_INSIDE, inside
     assert not inside or inside["hookEventName"] == event
     if answer.get("decision"):
-        assert event in ("SubagentStop", "Stop", "PostToolUse")
+        assert event in ("SubagentStop", "Stop", "PostToolUse", "ConfigChange")
         assert answer["decision"] == "block"
         assert answer["reason"]
 

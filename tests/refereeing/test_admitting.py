@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from remit.delegate.ticket import hash_ticket, mint
+from remit.delegate.admission.ticket import hash_ticket, mint
 from remit.workspace.ledger.events import read_clock_ms
 from tests.refereeing.stage import Refused, Stage, add_agent
 
@@ -116,6 +116,19 @@ def test_one_whose_work_could_not_be_seen_is_refused(stage: Stage, given: dict[s
         stage.call("planner", "Go.", **given)
     assert stage.call("Explore", "Go.", **given).answer == {}  # who is only looked on may work where it wants
     assert stage.call("planner", cwd=str(stage.root), isolation=None).answer != {}
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_nor_one_whose_file_has_it_work_elsewhere(stage: Stage, root: Path, *, is_compiled: bool) -> None:
+    name = "planner" if is_compiled else "lister"
+    file = root / ".claude" / "agents" / f"{name}.md"
+    file.parent.mkdir(parents=True)
+    text = f"---\nname: {name}\ndescription: Does its part\n{{}}---\nDo it.\n"
+    file.write_text(text.format("isolation: worktree\n"))
+    with pytest.raises(Refused, match="take `isolation: worktree` out of its file"):
+        stage.call(name)
+    file.write_text(text.format(""))
+    assert "Delegation" in stage.call(name).told
 
 
 def chain(stage: Stage, *agents: str) -> Any:  # noqa: ANN401 - a Child, or None

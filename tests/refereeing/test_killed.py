@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from remit.app.tasks import Tasks
+from tests.amounts import choose
 from tests.refereeing.stage import PROGRAM, Refused, Stage, add_agent, git
 from tests.refereeing.test_settling import begin, get_marker, list_commits
 
 pytestmark = pytest.mark.slow
 
-DELAYS = [0.03, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.4, 0.6]
+DELAYS = [0.03, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.4, 0.6][: choose(5, 9)]
 
 
 def kill(stage: Stage, event: dict[str, Any], delay_s: float) -> bool:

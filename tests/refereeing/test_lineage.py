@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from remit.delegate.ticket import find_caller, find_within
+from remit.delegate.admission.ticket import find_caller, find_within
 from remit.errors import RefusedError
 from remit.workspace.ancestry import find_harness, list_above
 from remit.workspace.home import Home
@@ -18,7 +18,7 @@ from tests.refereeing.stage import PROGRAM, Stage
 
 ASK = """
 import sys
-from remit.delegate.ticket import find_caller
+from remit.delegate.admission.ticket import find_caller
 from remit.errors import RefusedError
 from remit.workspace.home import Home
 try:

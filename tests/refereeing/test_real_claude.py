@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from remit.testing import ScriptedModel, say
-from tests.harnesses.refereed import converse, find_envelopes, install, list_delegations, register
+from tests.harnesses.refereed import ask, converse, find_envelopes, install, list_delegations, register, write_native
 from tests.harnesses.stage import make_stage
-from tests.harnesses.test_referee_claude import AGENT, SCRIPTS, ask
+from tests.harnesses.test_referee_claude import SCRIPTS
 
 pytestmark = pytest.mark.slow
 
@@ -20,13 +20,14 @@ with open({log!r}, "a") as log:
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["Scribe", "scr_ibe", "SCR IBE"])
 def test_an_agent_is_held_however_its_name_is_spelled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     with ScriptedModel(SCRIPTS | {"spelled": [ask("work", name), say("All is done.")]}) as model:
         stage = make_stage("claude", tmp_path, model, monkeypatch)
-        stage.write_agent(".claude/agents/scribe.md", AGENT.format(name="scribe", more=""))
+        write_native(stage, "scribe")
         install(stage)
         assert converse(stage, "spelled").exit_code == 0
         (row,) = list_delegations(stage)

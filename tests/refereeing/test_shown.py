@@ -247,7 +247,7 @@ PATCH = "*** Begin Patch\n*** Add File: {}\n+x\n*** End Patch\n"
 
 
 @pytest.mark.parametrize("is_written", [False, True])
-def test_a_write_of_codex_counts_once_it_has_happened(root: Path, *, is_written: bool) -> None:
+def test_a_write_of_codex_counts_once_it_has_happened(root: Path, remit: Inside, *, is_written: bool) -> None:
     stage = Stage(root, "codex", quick=True)
     child = stage.call("planner")
     child.start()
@@ -258,4 +258,19 @@ def test_a_write_of_codex_counts_once_it_has_happened(root: Path, *, is_written:
         (root / "new.md").write_text("x\n")
     assert stage.send(child.event("PostToolUse", **call, tool_response="")) == {}
     assert stage.ask("SELECT path FROM activity") == ([("new.md",)] if is_written else [])
-    assert stage.ask("SELECT count(*) FROM tool_uses") == [(1 + is_written,)]
+    shown = "apply_patch new.md" if is_written else "apply_patch"
+    assert remit("logs", child.row.session_id).text == f"· {shown}\n"  # once
+
+
+def test_a_patch_of_codex_that_writes_several_files_has_a_line_for_each(root: Path) -> None:
+    stage = Stage(root, "codex", quick=True)
+    child = stage.call("planner")
+    child.start()
+    patch = PATCH.format("a.md") + PATCH.format("b.md")
+    call = {"tool_name": "apply_patch", "tool_input": {"input": patch}, "tool_use_id": "c1"}
+    for _ in range(2):
+        assert stage.send(child.event("PreToolUse", **call)) == {}
+        (root / "a.md").write_text("x\n")
+        (root / "b.md").write_text("x\n")
+        assert stage.send(child.event("PostToolUse", **call, tool_response="")) == {}
+    assert stage.ask("SELECT path FROM tool_uses ORDER BY number") == [("a.md",), ("b.md",)] * 2

@@ -73,6 +73,7 @@ def test_a_session_goes_on_after_it_was_killed(place: Place) -> None:
     assert place.resume(killed.heard.harness_id, place.model.mark("work")).heard.text == "All done."
 
 
+@pytest.mark.thorough
 def test_a_session_is_known_in_its_own_folder_only(place: Place, tmp_path: Path) -> None:
     """So an attempt is resumed where it began, and nowhere else."""
     first = place.start(place.model.mark("work"))
@@ -84,6 +85,7 @@ def test_a_session_is_known_in_its_own_folder_only(place: Place, tmp_path: Path)
     assert place.resume(first.heard.harness_id, "not yet").heard.text == "Corrected."
 
 
+@pytest.mark.thorough("2")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_one_that_is_told_to_end_has_not_answered_whatever_its_exit_code(place: Place, number: int) -> None:
     """It may exit with 0, as if all were well: who ended it has to remember that."""
@@ -91,6 +93,7 @@ def test_one_that_is_told_to_end_has_not_answered_whatever_its_exit_code(place: 
     assert (ran.heard.text, ran.heard.cause) == (None, "crash" if ran.exit_code else "no_answer")
 
 
+@pytest.mark.thorough
 def test_a_tool_runs_in_a_session_of_its_own(place: Place) -> None:
     """Whoever kills the process group of the program leaves it running."""
     ran = place.start(place.model.mark("session"), tools=("bash",))
@@ -98,6 +101,7 @@ def test_a_tool_runs_in_a_session_of_its_own(place: Place) -> None:
     assert int((place.root / "session").read_text()) != ran.pid
 
 
+@pytest.mark.thorough
 def test_a_schema_is_not_enforced(place: Place) -> None:
     """An answer that is only text ends with 0: whether it is a return is ours to judge."""
     schema = '--json-schema={"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}'
@@ -106,6 +110,7 @@ def test_a_schema_is_not_enforced(place: Place) -> None:
     assert (ran.exit_code, ran.heard.text) == (0, "Only words.")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root is refused")
 def test_root_may_not_skip_permissions_and_is_told_so(place: Place) -> None:
     skip = {"args": ["--permission-mode=bypassPermissions"]}
@@ -147,6 +152,7 @@ def test_tools_are_those_that_the_agent_may_use(place: Place) -> None:
     assert place.model.requests[-1].tools == ()
 
 
+@pytest.mark.thorough("None")
 @pytest.mark.parametrize("tools", [None, ("write",)])
 def test_a_denied_tool_is_told_and_changed_nothing(place: Place, tools: tuple[str, ...] | None) -> None:
     ran = place.start(place.model.mark("outside"), tools=tools)
@@ -164,6 +170,7 @@ def test_what_a_subagent_did_and_used_counts(place: Place) -> None:
     assert (ran.heard.usage.input_tokens or 0) > 0.7 * sent
 
 
+@pytest.mark.thorough("busy", "drop", "budget")
 @pytest.mark.parametrize(
     ("script", "fields", "cause", "trouble"),
     [

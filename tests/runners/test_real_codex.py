@@ -106,6 +106,7 @@ def test_hooks_that_nobody_trusts_are_passed_over_in_silence(place: Place) -> No
     assert [mark.exists() for mark in marks] == [False, True]
 
 
+@pytest.mark.thorough("2000]")
 @pytest.mark.parametrize("length", [2_000, 200_000])
 def test_a_prompt_and_instructions_of_any_length_arrive(place: Place, length: int) -> None:
     prompt = f"{'p' * 300_000} {place.model.mark('work')}"
@@ -152,6 +153,7 @@ def test_a_command_that_fails_and_an_agent_that_is_called_are_told(place: Place)
     assert [use.operation for use in ran.heard.tools or ()] == ["delegate"]
 
 
+@pytest.mark.thorough("busy", "drop")
 @pytest.mark.parametrize(
     ("script", "cause", "trouble"),
     [

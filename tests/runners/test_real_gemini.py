@@ -50,6 +50,7 @@ def test_a_session_is_begun_resumed_and_told(place: Place) -> None:
     assert (second.heard.usage.input_tokens or 0) < (heard.usage.input_tokens or 0)
 
 
+@pytest.mark.thorough
 def test_a_shell_is_there_where_the_agent_has_one_and_nothing_is_written_outside(place: Place) -> None:
     ran = place.start(place.model.mark("shell"), tools=("bash", "write"))
     assert ran.heard.text == "Done."
@@ -57,6 +58,7 @@ def test_a_shell_is_there_where_the_agent_has_one_and_nothing_is_written_outside
     assert [(use.operation, use.failed) for use in ran.heard.tools or ()] == [("run", False), ("write", True)]
 
 
+@pytest.mark.thorough
 def test_what_goes_wrong_is_told_by_its_cause(place: Place) -> None:
     ran = place.start(place.model.mark("api"))
     assert (ran.heard.text, ran.heard.cause) == (None, "api")

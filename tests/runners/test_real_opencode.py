@@ -21,10 +21,14 @@ pytestmark = pytest.mark.slow
 SCRIPTS = {
     "work": [call("write", path="${root}/out/plan.md", content="# Plan"), say("All done."), say("Corrected.")],
     "late": [call("write", path="${root}/half.md", content="half"), say("never").after(60)],
-    "wrong": [call("bash", command="exit 3"), call("webfetch", url="x"), say("It failed.")],
+    "wrong": [
+        call("bash", command=TELL_SESSION),
+        call("bash", command="exit 3"),
+        call("webfetch", url="x"),
+        say("It failed."),
+    ],
     "api": [fail(400, "no such thing", kind="invalid_request_error")],
     "silent": [say("")],
-    "session": [call("bash", command=TELL_SESSION), say("Told.")],
 }
 
 
@@ -65,6 +69,7 @@ def test_a_session_is_begun_resumed_and_told(place: Place) -> None:
     assert instructions in place.model.requests[-1].body["messages"][0]["content"]
 
 
+@pytest.mark.thorough
 def test_a_session_goes_on_after_it_was_killed(place: Place) -> None:
     def wait() -> None:
         place.model.wait("late", 1, timeout_s=90)
@@ -77,13 +82,7 @@ def test_a_session_goes_on_after_it_was_killed(place: Place) -> None:
     assert again.heard.text == "All done."
 
 
-def test_a_tool_runs_in_a_session_of_its_own(place: Place) -> None:
-    """Whoever kills the process group of the program leaves it running."""
-    ran = place.start(place.model.mark("session"))
-    assert ran.heard.text == "Told."
-    assert int((place.root / "session").read_text()) != ran.pid
-
-
+@pytest.mark.thorough
 @pytest.mark.parametrize("mode", ["subagent", None])
 def test_another_agent_than_the_one_that_was_named_is_a_refusal(place: Place, mode: str | None) -> None:
     """An agent that is not there, and one that may not be begun with: opencode goes on with its default agent."""
@@ -98,6 +97,7 @@ def test_another_agent_than_the_one_that_was_named_is_a_refusal(place: Place, mo
     assert 'agent "planner"' in ran.heard.trouble
 
 
+@pytest.mark.thorough
 def test_an_agent_of_its_own_is_begun_with_whatever_its_mode(place: Place) -> None:
     agents = place.root / ".opencode" / "agent"
     agents.mkdir(parents=True)
@@ -109,6 +109,7 @@ def test_an_agent_of_its_own_is_begun_with_whatever_its_mode(place: Place) -> No
     assert "bash" not in asked.tools  # what its file says of permissions still holds
 
 
+@pytest.mark.thorough
 def test_what_it_would_have_to_ask_for_is_told(place: Place) -> None:
     config = json.loads(place.model.environ("opencode", place.home)["OPENCODE_CONFIG_CONTENT"])
     content = json.dumps(config | {"permission": {"edit": "ask"}})
@@ -119,13 +120,17 @@ def test_what_it_would_have_to_ask_for_is_told(place: Place) -> None:
     assert [use.failed for use in ran.heard.tools or ()] == [True]
 
 
-def test_failed_and_forbidden_tools_are_told(place: Place) -> None:
+@pytest.mark.thorough
+def test_failed_and_forbidden_tools_are_told_and_one_runs_in_a_session_of_its_own(place: Place) -> None:
+    """Whoever kills the process group of the program leaves a tool running."""
     ran = place.start(place.model.mark("wrong"), agent="a", instructions="x", tools=("bash",))
     assert ran.heard.text == "It failed."
     told = [(use.name, use.operation, use.failed) for use in ran.heard.tools or ()]
-    assert told == [("bash", "run", True), ("webfetch", "read", True)]
+    assert told == [("bash", "run", False), ("bash", "run", True), ("webfetch", "read", True)]
+    assert int((place.root / "session").read_text()) != ran.pid
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("script", "cause", "trouble"),
     [("api", "api", "got no answer from its model: no such thing"), ("silent", "no_answer", "without a final message")],
@@ -136,6 +141,7 @@ def test_what_goes_wrong_is_told_by_its_cause(place: Place, script: str, cause: 
     assert trouble in ran.heard.trouble
 
 
+@pytest.mark.thorough
 def test_a_session_that_is_not_there_is_refused(place: Place) -> None:
     ran = place.resume("ses_e1d53f917ffe0ih3h4xVMpkWbo", "go on")
     assert (ran.heard.text, ran.heard.cause) == (None, "refused")

@@ -16,6 +16,7 @@ from remit.runners.gemini import Gemini
 from remit.runners.opencode import Opencode
 from remit.runners.protocol import Order
 from remit.runners.streams import MAX_LINE_BYTES, MAX_TOOLS, Lines, find_program, read_errors, show
+from tests.cases import for_each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,9 +94,7 @@ def test_a_line_of_very_many_values_costs_little() -> None:
     )
 
 
-@pytest.mark.parametrize("runner", RUNNERS, ids=lambda runner: runner.name)
-@pytest.mark.parametrize("exit_code", [0, 1, None])
-@pytest.mark.parametrize("garbage", [*GARBAGE, b"".join(GARBAGE)], ids=range(len(GARBAGE) + 1))
+@for_each(RUNNERS, [0, 1, None], [*GARBAGE, b"".join(GARBAGE)])
 def test_garbage_is_no_answer_and_no_error_of_ours(runner: Runner, exit_code: int | None, garbage: bytes) -> None:
     listener = runner.listen(ORDER)
     for at in range(0, len(garbage), 4096):

@@ -17,14 +17,15 @@ import pytest
 from remit.app.delegating.workspace import Workspace
 from remit.testing import ScriptedAgent
 from remit.testing.agent import HOWS
+from remit.testing.engines import AGENT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
 
 ROOT = Path(__file__).resolve().parents[2]
-SHORT_S = 1.5
+SHORT_S = 4.0
 """Long enough for an interpreter to start on a busy machine."""
 
 
@@ -183,6 +184,7 @@ FAULTS = {
 
 
 @pytest.mark.slow
+@pytest.mark.thorough("floods its errors")
 @pytest.mark.parametrize("name", FAULTS)
 def test_no_fault_is_taken_for_completed_work(root: Path, agent: ScriptedAgent, name: str) -> None:
     fault = FAULTS[name]
@@ -215,7 +217,7 @@ def test_nothing_that_it_left_behind_survives(root: Path, agent: ScriptedAgent, 
 def test_nothing_of_one_that_hangs_survives_whatever_it_forked(root: Path, agent: ScriptedAgent) -> None:
     for how in HOWS:
         agent.forks(how, holds=True)
-    envelope = delegate(root, agent.hangs(), timeout_s=3)
+    envelope = delegate(root, agent.hangs(), timeout_s=6)
     assert (envelope.status, envelope.ending) == ("partial", "timeout")
     assert len(agent.did("forked")) == len(HOWS)
     assert agent.did("ignored")
@@ -245,19 +247,6 @@ def test_a_flood_before_the_return_drowns_nothing(root: Path, agent: ScriptedAge
     assert (envelope.status, envelope.outcome) == ("completed", "accepted")
 
 
-FILE = """\
----
-name: {name}
-version: "1.0.0"
-agent_type: utility
-delegation:
-  can_delegate_to: ["*"]
----
-
-# {name}
-"""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "ticket", "code"),
@@ -270,7 +259,7 @@ def test_one_that_calls_whom_it_may_not_is_refused(
     """It is told so, and can go on; nothing is started."""
     for name in ("first", "second"):
         (root / "agents").mkdir(exist_ok=True)
-        (root / "agents" / f"{name}.md").write_text(FILE.format(name=name))
+        (root / "agents" / f"{name}.md").write_text(AGENT_FILE.format(name=name))
     other = ScriptedAgent(Path(agent.program).parent, "other").obeys({"other.md": "x"})
     agent.recurses(target, command=other.command, ticket=ticket).obeys()
 

@@ -250,8 +250,8 @@ def test_a_hanging_answer_does_not_end_and_does_not_hold_up_the_end(*, stream: b
         time.sleep(0.2)
         assert not gone
         left = time.monotonic()
-    waiting.join(5)
-    assert gone[0] - left < 1
+    waiting.join(30)
+    assert gone[0] - left < 10
 
 
 def test_a_dropped_answer_ends_in_the_middle(model: ScriptedModel) -> None:

@@ -4,6 +4,7 @@ import errno
 import os
 import resource
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -220,8 +221,9 @@ for number in range(60):
     assert process.returncode == 0
 
 
-def test_a_folder_of_remit_s_own_tells_git_to_leave_it_alone(tmp_path: Path) -> None:
+def test_a_folder_of_remit_s_own_tells_git_to_leave_it_alone_and_is_for_nobody_else(tmp_path: Path) -> None:
     make_private_folder(f"{tmp_path}/.remit/cache")
+    assert {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in (".remit", ".remit/cache")} == {0o700}
     marker = tmp_path / ".remit/.gitignore"
     assert marker.read_text() == "*\n"
     marker.write_text("mine\n")

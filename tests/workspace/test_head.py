@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.workspace.head import find_branch
+from remit.workspace.head import find_branch, find_commit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,3 +56,25 @@ def test_a_file_that_says_anything_else_says_nothing(root: Path, content: bytes 
     else:
         (root / ".git/HEAD").write_bytes(content)
     assert find_branch(str(root)) is None
+    assert find_commit(str(root)) == ""
+
+
+def test_the_commit_is_the_one_that_git_names(root: Path) -> None:
+    assert find_commit(str(root)) == ""
+    git(root, "commit", "-q", "--allow-empty", "-m", "one")
+    assert find_commit(str(root)) == git(root, "rev-parse", "HEAD")
+    git(root, "pack-refs", "--all")
+    assert not (root / ".git/refs/heads/feature/one").exists()
+    assert find_commit(str(root)) == git(root, "rev-parse", "HEAD")
+    git(root, "worktree", "add", "-q", "-b", "two", "tree")
+    git(root / "tree", "commit", "-q", "--allow-empty", "-m", "two")
+    assert find_commit(str(root / "tree")) == git(root / "tree", "rev-parse", "HEAD") != git(root, "rev-parse", "HEAD")
+    git(root, "checkout", "-q", "--detach")
+    assert find_commit(str(root)) == git(root, "rev-parse", "HEAD")
+
+
+def test_a_head_that_leads_elsewhere_names_no_commit(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").write_text("0" * 40)
+    for told in ("ref: refs/../../outside", "ref: outside", "ref: /etc/passwd"):
+        (root / ".git/HEAD").write_text(told)
+        assert find_commit(str(root)) == ""

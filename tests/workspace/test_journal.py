@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from remit.errors import StorageError
 from remit.workspace.home import Home
 from remit.workspace.journal import Change, finish_interrupted, has_unfinished, write_together
 from remit.workspace.ledger.events import load_events
+from tests.amounts import choose
 from tests.workspace.dying import run_and_die
 
 if TYPE_CHECKING:
@@ -44,15 +46,20 @@ def list_waiting(folder: Path) -> list[str]:
     return sorted(file.name for file in (folder / ".remit" / "pending").iterdir())
 
 
+FIRST: dict[str, int] = {}
+"""The step that leaves it so: whoever needs it once more begins there."""
+
+
 def interrupt_after_intent(folder: Path) -> None:
     """Leave a change that is written down, and not begun."""
-    for step in range(1, 100):
+    for step in range(FIRST.get("step", 1), 100):
         home = make_home(folder)
         home.close()
         assert run_and_die(partial(change, folder), at=step)
         home = Home(str(folder))
         if has_unfinished(home):
             assert read_both(folder) == OLD
+            FIRST["step"] = step
             return
         home.close()
     raise AssertionError("no step left an unfinished change")
@@ -98,10 +105,12 @@ def test_wherever_it_is_killed_the_files_agree_again(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_to_be_killed_while_finishing_is_no_harm(tmp_path: Path) -> None:
     fired = 0
-    for step in range(1, 200):
+    (tmp_path / "as it was").mkdir()
+    interrupt_after_intent(tmp_path / "as it was")
+    for step in range(1, 200, choose(2, 1)):
         folder = tmp_path / str(step)
-        folder.mkdir()
-        interrupt_after_intent(folder)
+        shutil.copytree(tmp_path / "as it was", folder)
+        assert has_unfinished(Home(str(folder)))
         killed = run_and_die(partial(finish, folder), at=step)
         home = Home(str(folder))
         finish_interrupted(home)
@@ -109,7 +118,7 @@ def test_to_be_killed_while_finishing_is_no_harm(tmp_path: Path) -> None:
         fired += killed
         if not killed:
             break
-    assert fired > 3
+    assert fired > 2
 
 
 def test_a_file_that_somebody_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:

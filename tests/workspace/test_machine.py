@@ -126,8 +126,8 @@ def test_a_program_that_does_not_end_is_ended_with_all_it_started(tmp_path: Path
     reader = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
     program = make_program(tmp_path / "tool", f"exec 3>{tmp_path}/alive; echo begun >&3; {script}")
     began = time.monotonic()
-    assert ask_program([str(program)], seconds=0.3).code is None
-    assert 0.3 <= time.monotonic() - began < 5
+    assert ask_program([str(program)], seconds=1).code is None
+    assert 1 <= time.monotonic() - began < 20
     assert os.read(reader, 100) == b"begun\n"
     ready, _, _ = select.select([reader], [], [], 5)
     assert ready, "one of them still has the pipe open"

@@ -4,6 +4,7 @@ No key stands here: each is put together from how it begins and letters that a c
 for keys in this repository finds one.
 """
 
+import json
 import string
 import time
 
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.workspace.secrets import redact
+from tests.cases import for_each
 
 ALNUM = string.ascii_letters + string.digits
 WORD = f"{ALNUM}-_"
@@ -98,10 +100,7 @@ STARTS = {
 """Secrets that are known by how they look: how each begins, and the rest of it."""
 
 
-@pytest.mark.parametrize("name", STARTS)
-@pytest.mark.parametrize(
-    "around", ["{}", "the key {} was refused", "curl -H 'X: {}' failed", "id={};", '{{"k": "{}"}}']
-)
+@for_each(STARTS, ["{}", "the key {} was refused", "curl -H 'X: {}' failed", "id={};", '{{"k": "{}"}}'])
 def test_a_secret_is_known_by_how_it_looks(name: str, around: str) -> None:
     begin, rest = STARTS[name]
     told = redact(around.format(begin + rest))
@@ -128,6 +127,9 @@ NAMED = {
     "env-aws": (f"AWS_SECRET_ACCESS_KEY={make(40)}", make(40)),
     "json": (f'{{"client_secret": "{make(20)}"}}', make(20)),
     "json-in-text": (f'{{\\"password\\": \\"{PASSWORD}\\"}}', PASSWORD),
+    "json-in-json": (f'{{"prompt": "{{\\\\\\"password\\\\\\": \\\\\\"{PASSWORD}\\\\\\"}}"}}', PASSWORD),
+    "header-in-json": (f'{{\\\\\\"X-Api-Key\\\\\\": \\\\\\"{make(16)}\\\\\\"}}', make(16)),
+    "scheme-in-json": (f'{{\\\\\\"Authorization\\\\\\": \\\\\\"Bearer {make(20)}\\\\\\"}}', make(20)),
     "yaml": (f"password: {PASSWORD}", PASSWORD),
     "yaml-token": (f"access_token: {make(20)}", make(20)),
     "query": (f"GET /x?api_key={make(20)}&page=2", make(20)),
@@ -148,6 +150,18 @@ def test_a_secret_is_known_by_the_word_before_it(name: str) -> None:
     told = redact(f"it failed: {text}\nand went on")
     assert secret not in told
     assert told.startswith("it failed: ")
+
+
+@pytest.mark.parametrize("times", range(7))
+def test_json_inside_of_json_hides_no_secret(times: int) -> None:
+    """What an agent prints is a line of JSON, with the answer of a tool in it, in which another agent's stands."""
+    secrets = {"password": PASSWORD, "X-Api-Key": make(16), "Authorization": f"Bearer {make(20)}"}
+    text = json.dumps(secrets)
+    for _ in range(times):
+        text = json.dumps({"said": text})
+    assert all(each.removeprefix("Bearer ") in text for each in secrets.values())
+    told = redact(text)
+    assert not [each for each in secrets.values() if each.removeprefix("Bearer ") in told]
 
 
 def test_enough_formats_are_tried() -> None:
@@ -191,7 +205,8 @@ def test_to_redact_twice_changes_nothing(parts: list[str]) -> None:
 @pytest.mark.parametrize(
     "piece",
     ["eyJaaaaaaaa-", "-----BEGIN PRIVATE KEY", "://a:", "password", "--a-", "x-", "M" + "a" * 22, "token = ",
-     "9" * 8 + ":A", "authorization: ", "a.", "sk-", "SG." + "a" * 16, "-us", "Q~", " \t", '="', "https://u:p"],
+     "9" * 8 + ":A", "authorization: ", "a.", "sk-", "SG." + "a" * 16, "-us", "Q~", " \t", '="', "https://u:p",
+     "\\", "token" + "\\" * 63],
 )  # fmt: skip
 def test_a_long_text_takes_time_that_grows_with_its_length(piece: str) -> None:
     """No repetition of anything makes it look at the same place again and again."""

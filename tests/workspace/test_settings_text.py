@@ -131,10 +131,10 @@ BOMBS = {
 
 @pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS)
 def test_a_bomb_is_told_at_once(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(BrokenSettingsError):
         scan(text, comments=True)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 2
 
 
 # Putting in and cutting out

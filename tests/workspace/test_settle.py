@@ -17,6 +17,7 @@ from remit.workspace.ledger.activity import add_act, list_acts
 from remit.workspace.ledger.events import load_events
 from remit.workspace.settle import Places, Settlement, settle
 from remit.workspace.tasks.store import TaskStore
+from tests.amounts import STRIDE, choose
 from tests.workspace.dying import run_and_die
 
 if TYPE_CHECKING:
@@ -232,7 +233,7 @@ def test_the_task_goes_where_the_return_takes_it(
 def test_wherever_it_is_killed_the_next_one_does_the_rest(tmp_path: Path) -> None:
     fired = 0
     make(tmp_path / "as it was").close()
-    for step in range(1, 400):
+    for step in range(1, 400, choose(8, 1)):
         folder = tmp_path / str(step)
         shutil.copytree(tmp_path / "as it was", folder)
         killed = run_and_die(partial(settle_here, folder), at=step)
@@ -242,7 +243,7 @@ def test_wherever_it_is_killed_the_next_one_does_the_rest(tmp_path: Path) -> Non
         shutil.rmtree(folder)
         if not killed:
             break
-    assert fired > 20
+    assert fired > 20 // choose(8, 1)
 
 
 def commit_as_agent(folder: Path, *, owes: bool) -> None:
@@ -257,13 +258,14 @@ def commit_as_agent(folder: Path, *, owes: bool) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough("all done")
 @pytest.mark.parametrize("owes", [False, True], ids=["all done", "owes"])
 def test_wherever_it_is_killed_an_agent_that_commits_gets_no_commit_too_many(tmp_path: Path, *, owes: bool) -> None:
     """C19: what Remit wrote down before it was killed is not taken for work that the agent has not committed."""
     fired, committed = 0, ["task 1: By the agent."]
     make(tmp_path / "as it was").close()
     commit_as_agent(tmp_path / "as it was", owes=owes)
-    for step in range(1, 400, 3):
+    for step in range(1, 400, 3 * STRIDE):
         folder = tmp_path / str(step)
         shutil.copytree(tmp_path / "as it was", folder)
         killed = run_and_die(partial(settle_here, folder, owner="agent"), at=step)
@@ -277,7 +279,7 @@ def test_wherever_it_is_killed_an_agent_that_commits_gets_no_commit_too_many(tmp
         shutil.rmtree(folder)
         if not killed:
             break
-    assert fired > 20
+    assert fired > 20 // STRIDE
 
 
 def test_a_blocked_task_always_has_a_reason(tmp_path: Path) -> None:

@@ -7,12 +7,13 @@ can be kept and compared.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from remit.agents.profiles import CLAUDE_KEYS, CLAUDE_TOOLS, OPENCODE_KEYS, OPENCODE_TOOLS, STANDARD_KEYS, TOOLS
 from remit.errors import find_meant
 from remit.lazy import lazy
 from remit.places import escape_key
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -1,6 +1,6 @@
 """Fixes: what findings propose, applied to a text.
 
-Owns the order: no two edits touch the same place in one round, and what a fix brought to light is fixed in the next.
+Owns the order: no two edits touch the same place in one round. What a fix brings to light is for the next round.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from remit.model import Edit, Finding
 
 MAX_ROUNDS = 12
+"""So often is a text looked at again: fixes that bring each other to light would go on for ever."""
 
 
 class Fixed(NamedTuple):
@@ -71,17 +72,3 @@ def _touches(edit: Edit, taken: Sequence[Edit]) -> bool:
     if low < high and edit.start != edit.end:
         return True
     return (low > 0 and taken[low - 1].end >= edit.start) or (high < len(taken) and taken[high].start <= edit.end)
-
-
-def fix_until_stable(text: str, check: Callable[[str], Iterable[Finding]], *, unsafe: bool) -> Fixed:
-    """Fix, look again, and go on until nothing is left to fix; a text that comes back is left as it was then."""
-    applied: list[Finding] = []
-    seen = {text}
-    for _ in range(MAX_ROUNDS):
-        fixed = apply_fixes(check(text), text, unsafe=unsafe)
-        if not fixed.applied or fixed.text in seen:
-            break
-        seen.add(fixed.text)
-        text = fixed.text
-        applied.extend(fixed.applied)
-    return Fixed(text, tuple(applied))

@@ -65,6 +65,8 @@ class Frontmatter:
     """Whether it could be read as one piece of YAML."""
     left: int = MAX_VALUES
     """How many more values are read."""
+    refused: bool = False
+    """Whether a cap was met: that is said once."""
 
 
 _FENCE = lazy(r"\ufeff?---[ \t]*(\r?\n|\Z)")
@@ -115,11 +117,12 @@ def _find_excess(source: str, start: int) -> Problem | None:
     if source.count("[") + source.count("{") > MAX_OPENINGS:
         return Problem("limit", "the frontmatter has too many brackets", start, start + 1)
     if deep := _DEEP_LINE.search(source):
-        return Problem("limit", "the frontmatter is nested too deep", start + deep.start(), start + deep.start() + 1)
+        return Problem("limit", "the frontmatter is nested too deep", start + deep.end(), start + deep.end() + 1)
     return None
 
 
-_DEEP_LINE = lazy(rf"^(?=[ ?:-]{{{MAX_INDENT}}}[ ?:-]*+\S)", re.MULTILINE)
+_DEEP_LINE = lazy(rf"(?:\A|[\n\r\x85\u2028\u2029])(?=[ ?:-]{{{MAX_INDENT}}})(?! *+(?:[\n\r\x85\u2028\u2029]|\Z))")
+"""A line that opens too many lists and tables, to its end or before something else; YAML has five ways to end one."""
 
 
 def _compose(found: Frontmatter, source: str, offset: int) -> Problem | None:
@@ -162,7 +165,6 @@ class _Reader:
         self.source = source
         self.offset = offset
         self.seen: set[int] = set()
-        self.refused = any(problem.kind == "limit" for problem in found.problems)
 
     def read_mapping(self, node: MappingNode, pointer: str, depth: int) -> dict[str, Any]:
         found, values = self.found, {}
@@ -261,8 +263,8 @@ class _Reader:
 
     def refuse(self, span: Span, pointer: str) -> None:
         """Say once that a cap was met."""
-        if not self.refused:
-            self.refused = True
+        if not self.found.refused:
+            self.found.refused = True
             what = "refers to itself too often" if self.found.shared else "holds too many values, or too deep ones"
             self.found.problems.append(Problem("limit", f"the frontmatter {what}", span[0], span[0] + 1, pointer))
 
@@ -348,15 +350,12 @@ def _read_by_key(found: Frontmatter, text: str) -> None:
     for collection in (found.spans, found.keys, found.plain, found.flow, found.shared):
         collection.clear()
     for key, (start, key_start), value_start, end in _split_keys(text, found.start, found.end):
-        before = len(found.problems)
         pointer = f"/{escape_key(key)}"
         if key in found.values:
             span = (key_start, key_start + len(key))
             found.problems.append(Problem("duplicate", f"the key {key} is given twice", *span, pointer))
-            before += 1
         if _compose(found, text[start:end].encode("utf-8", "replace").decode(), start) is None:
             continue
-        del found.problems[before:]
         lines = text[value_start:end]
         value = lines.strip()
         at = value_start + len(lines) - len(lines.lstrip())

@@ -16,7 +16,7 @@ from remit.agents.blueprints import BLUEPRINTS
 from remit.agents.blueprints.writer import Writer
 from remit.agents.definition import ANYONE, define, split_claude_tools
 from remit.agents.document import Document, parse_document
-from remit.agents.fixes import apply_fixes
+from remit.agents.fixes import MAX_ROUNDS, apply_fixes
 from remit.agents.frontmatter import parse_frontmatter
 from remit.agents.headings import find_paragraph, find_parts, find_passages, is_whole, trim
 from remit.agents.outline import SECTIONS
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from remit.agents.tags import Tag
     from remit.model import Finding, Place
 
-MAX_ROUNDS = 12
 MAX_TURNS = 200
 
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from remit.stars import cross_folders, fits_signs, read_signs
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -84,15 +86,7 @@ def _split(pattern: str) -> list[str]:
 
 def _absorbs(wide: Sequence[str], narrow: Sequence[str]) -> bool:
     """Match one pattern against the text of the other, whose own stars only a star can stand for."""
-    reached = {0}
-    for part in wide:
-        if part == "**":
-            reached = set(range(min(reached), len(narrow) + 1))
-        else:
-            reached = {at + 1 for at in reached if at < len(narrow) and _absorbs_part(part, narrow[at])}
-        if not reached:
-            return False
-    return len(narrow) in reached
+    return len(narrow) in cross_folders(wide, narrow, _absorbs_part)
 
 
 def _absorbs_part(wide: str, narrow: str) -> bool:
@@ -101,37 +95,11 @@ def _absorbs_part(wide: str, narrow: str) -> bool:
         return True
     if not is_magic(wide) or "{" in wide or "**" in narrow:
         return False
-    return wide == "*" or _absorbs_signs(_read_signs(wide), _read_signs(narrow))
+    return wide == "*" or fits_signs(read_signs(wide), read_signs(narrow), _absorbs_sign)
 
 
-def _read_signs(part: str) -> list[str]:
-    """Characters, stars, and classes (`[a-z]`) as one sign each."""
-    signs, at = [], 0
-    while at < len(part):
-        closing = part.find("]", at + 2) if part[at] == "[" else -1
-        end = closing + 1 if closing >= 0 else at + 1
-        signs.append(part[at:end])
-        at = end
-    return signs
-
-
-def _absorbs_signs(wide: list[str], narrow: list[str]) -> bool:
-    """The usual walk with one step back to the last star: never more than the product of both lengths."""
-    here = there = 0
-    star, resume = -1, 0
-    while there < len(narrow):
-        sign = wide[here] if here < len(wide) else ""
-        if sign == "*":
-            star, resume = here, there
-            here += 1
-        elif sign and (sign == narrow[there] or (sign == "?" and narrow[there] != "*")):
-            here, there = here + 1, there + 1
-        elif star >= 0:
-            resume += 1
-            here, there = star + 1, resume
-        else:
-            return False
-    return all(sign == "*" for sign in wide[here:])
+def _absorbs_sign(wide: str, narrow: str) -> bool:
+    return wide == narrow or (wide == "?" and narrow != "*")
 
 
 # --- bash ------------------------------------------------------------------------------------------------------------
@@ -290,7 +258,7 @@ def matches_whole(pattern: str, command: str) -> bool:
     if len(pattern) > MAX_CHARS or len(command) > 2 * MAX_CHARS:
         return pattern in (command, "*")
     ends = (pattern, pattern[:-2]) if pattern.endswith(" *") else (pattern,)
-    return any(_absorbs_signs(list(each), list(command)) for each in ends)
+    return any(fits_signs(each, command, _absorbs_sign) for each in ends)
 
 
 def find_way_past(command: str, programs: Iterable[str], may_run: Callable[[str], bool]) -> str | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from remit.agents.frontmatter import MAX_DEPTH, MAX_OPENINGS, MAX_VALUES, Frontmatter, Problem
 from remit.lazy import lazy
-from remit.places import escape_key
+from remit.places import escape_key, find_deep_name
 
 if TYPE_CHECKING:
     from remit.agents.frontmatter import Span
@@ -45,13 +45,8 @@ def parse_toml(text: str) -> Frontmatter:
 def _find_excess(found: Frontmatter, text: str) -> Problem | None:
     if text.count("[") + text.count("{") > MAX_OPENINGS * 5:  # instructions may have brackets of their own
         return Problem("limit", "the file has too many brackets", found.start, found.start + 1)
-    for run in _DOTTED.finditer(text):
-        if run[0].count(".") > MAX_DEPTH:
-            return Problem("limit", "the file is nested too deep", run.start(), run.start() + 1)
-    return None
-
-
-_DOTTED = lazy(r"""(?<![\w"'-])[\w"'-]++(?:[ \t]*+\.[ \t]*+[\w"'-]++)++""")
+    deep = find_deep_name(text, MAX_DEPTH)
+    return None if deep is None else Problem("limit", "the file is nested too deep", deep, deep + 1)
 
 
 def _list_top_keys(found: Frontmatter) -> list[str]:

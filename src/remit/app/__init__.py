@@ -1,7 +1,8 @@
 """The use cases: one function for each thing that a user can ask for.
 
 Owns the joining of rooms: it reads from disk what the pure rooms want as values, and hands it to them. Doors call
-this and nothing below it. A module per matter; its names are resolved when they are first used.
+this; only the hook, which pays for every module, and what shows the ledger's rows ask the rooms below themselves.
+A module per matter; its names are resolved when they are first used.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.agents.lint import SEVERITIES, Choice, make_sieve
 from remit.agents.lint import lint as lint_files
-from remit.app.settings import find_root, is_inside, load_settings
-from remit.errors import ConfigError, InputError, UsageError, did_you_mean
+from remit.app.settings import find_root_of, is_inside, load_settings
+from remit.errors import ConfigError, InputError, UsageError, find_meant
 from remit.workspace.agent_files import Source, check_file, check_files, count_jobs, find_agent_files, load_agent_file
 from remit.workspace.files import load_bytes, write_text
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _CACHE = ".remit/cache/lint.json"
 _FAMILIES = ("AGT", "GRF", "IGN")
-MAX_ROUNDS = 12
 
 
 class Asked(NamedTuple):
@@ -77,12 +76,17 @@ def lint(asked: Asked = EVERYTHING) -> Linted:
     return job.weigh(job.lint(), job.load_lines)
 
 
+def survey(asked: Asked = EVERYTHING) -> Linted:
+    """Everything there is to say, also what a baseline has; nothing but the cache is written."""
+    return _Job(asked).lint()
+
+
 def fix(asked: Asked = EVERYTHING, *, unsafe: bool = False, write: bool = True) -> tuple[list[Change], Linted]:
     """Put right what can be; what a fix brings to light is fixed too, until nothing is left.
 
     Without `write` nothing is changed on disk: the changes say what would be.
     """
-    from remit.agents.fixes import apply_fixes  # noqa: PLC0415 - only for this
+    from remit.agents.fixes import MAX_ROUNDS, apply_fixes  # noqa: PLC0415 - only for this
 
     job = _Job(asked)
     linted = job.lint()
@@ -124,7 +128,7 @@ def load_agent_text(file: str) -> bytes:
 
 def take_agent_stamps(paths: Sequence[str]) -> dict[str, tuple[int, int]]:
     """The time and size of every agent file, and of what the workspace has set, to see when one changes."""
-    root = find_root()
+    root = find_root_of(paths)
     sources = find_agent_files(paths, root=root, exclude=load_settings(root).lint.exclude)
     stamps = {}
     for file in (*(source.file for source in sources), f"{root}/remit.toml", f"{root}/pyproject.toml"):
@@ -152,7 +156,7 @@ class _Job:
     """One linting: which files, by which rules, and what is known of each so far."""
 
     def __init__(self, asked: Asked) -> None:
-        self.root = find_root()
+        self.root = find_root_of(asked.paths)
         self.settings = load_settings(self.root).lint
         self.asked = asked
         self.choice = _choose(self.settings, asked)
@@ -267,4 +271,6 @@ def _check_codes(codes: Iterable[str]) -> None:
     known = [each.code for each in explain_all() if each.code.startswith(_FAMILIES)]
     for code in unsure:
         if not code or not any(each.startswith(code.upper()) for each in known):
-            raise UsageError(f"there is no rule '{code}'", hint=did_you_mean(code.upper(), tuple(known)))
+            meant = find_meant(code.upper(), known)
+            hint = "remit explain lists them all" if meant is None else f"did you mean '{meant}'?"
+            raise UsageError(f"there is no rule '{code}'", hint=hint)

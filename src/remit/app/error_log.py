@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.app.settings import find_workspace, load_settings
 from remit.errors import UsageError
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from remit.model import Finding

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.errors import UsageError, did_you_mean
+from remit.errors import UsageError, find_meant
+from remit.model import ERROR_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -31,7 +32,12 @@ def explain(code: str) -> Explanation:
     """The documentation of a code."""
     known = {each.code: each for each in explain_all()}
     if code.upper() not in known:
-        raise UsageError(f"there is no code '{code}'", hint=did_you_mean(code.upper(), tuple(known)))
+        if code.upper() in ERROR_CODES.values():
+            hint = "remit show ID --full has the findings behind it, docs/codes.md all codes of errors"
+            raise UsageError(f"'{code}' is the code of an error, not of a finding", hint=hint)
+        meant = find_meant(code.upper(), known)
+        hint = "remit explain lists them all" if meant is None else f"did you mean '{meant}'?"
+        raise UsageError(f"there is no code '{code}'", hint=hint)
     return known[code.upper()]
 
 
@@ -83,7 +89,8 @@ def _explain_workspace() -> Iterator[Explanation]:
 
 def _explain_delegations() -> Iterator[Explanation]:
     from remit.app.delegating import agents, settling  # noqa: PLC0415 - only for this
-    from remit.delegate import inputs, judgement, limits  # noqa: PLC0415
+    from remit.delegate.admission import inputs, limits  # noqa: PLC0415
+    from remit.delegate.judging import judgement  # noqa: PLC0415
 
     for room in (agents, inputs, judgement, limits, settling):
         yield from _explain_told(room.TOLD)

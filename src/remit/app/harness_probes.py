@@ -38,7 +38,7 @@ LIVE_SECONDS = {"claude": 60.0, "codex": 60.0, "opencode": 180.0}
 """opencode may try to fetch what it wants for plugins, and gives up after more than a minute."""
 _LINE_SECONDS = 60.0
 _TRUST_SECONDS = 20.0
-_VERSION_SECONDS = 6.0
+_VERSION_SECONDS = 15.0
 _MANAGED = "/etc/claude-code/managed-settings.json"
 _MAX_WHY = 200
 
@@ -85,7 +85,8 @@ def probe_harness(name: str) -> Probed:
             "is not on the path" if program is None else f"lies in the workspace ({program.file}) and is not started"
         )
         return _try_lines(home, name, lines, f"{name} {where}, so nobody has seen it call them")
-    answer = ask_program([program.file, "--version"], seconds=_VERSION_SECONDS).text.split("\n")
+    asked = ask_program([program.file, "--version"], seconds=_VERSION_SECONDS)
+    answer = asked.text.split("\n") if asked.code == 0 else []
     version = next((line.strip()[:60] for line in answer if line.strip() and "WARNING" not in line), "")
     return _run_live(home, name, program.file, lines)._replace(version=version)
 
@@ -227,6 +228,8 @@ def _judge(event: str, played: _Played, off: str) -> ProbedEvent:
     why = played.trust.get(event, "") or played.trust.get("", "")
     if played.trouble and not why:
         return ProbedEvent(event, "not proved", played.trouble)
+    if event == "ConfigChange" and not why:  # it sees that by the system, which tells not everywhere and not at once
+        return ProbedEvent(event, "not proved", "a change of its settings was not noticed in time")
     return ProbedEvent(event, "does not", why or "the run ended well, and its hook was not called")
 
 

@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.app.settings import find_root, find_workspace
-from remit.delegate.ticket import TICKET
+from remit.delegate.admission.ticket import TICKET
 from remit.errors import InputError, RefusedError, RemitError
 
 if TYPE_CHECKING:

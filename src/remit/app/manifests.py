@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from stat import S_ISREG
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from remit.app.messages import MANIFEST_PLACES
 from remit.app.settings import find_root, find_workspace, is_inside, load_settings
 from remit.errors import InputError, RemitError, UsageError, find_meant
 from remit.model import ArtifactFacts
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from remit.workspace.manifest.search import Page, Query
 
 NAME = "MANIFEST.jsonl"
+PLACES = (f"claudedocs/agent-outputs/{NAME}", NAME)
 CLEO_FOLDER = ".cleo"
 _CLEO_OUTPUTS = f"{CLEO_FOLDER}/agent-outputs"
 _MAX_FINDINGS_BYTES = 1024 * 1024
@@ -51,7 +52,7 @@ def _list_places(root: str, path: str | None, output_dir: str | None) -> list[st
     if path is not None:
         return [f"{root}/{path}"]
     own = [f"{output_dir}/{NAME}"] if output_dir is not None else []
-    return [f"{root}/{place}" for place in (*own, *MANIFEST_PLACES, f"{_CLEO_OUTPUTS}/{NAME}")]
+    return [f"{root}/{place}" for place in (*own, *PLACES, f"{_CLEO_OUTPUTS}/{NAME}")]
 
 
 def place_manifest(root: str, settings: Settings) -> str:
@@ -71,7 +72,7 @@ def find_place(root: str, path: str | None, output_dir: str | None) -> str:
         return known
     if output_dir is not None:
         return f"{output_dir}/{NAME}"
-    return f"{_CLEO_OUTPUTS}/{NAME}" if os.path.isdir(f"{root}/{CLEO_FOLDER}") else MANIFEST_PLACES[0]  # noqa: PTH112
+    return f"{_CLEO_OUTPUTS}/{NAME}" if os.path.isdir(f"{root}/{CLEO_FOLDER}") else PLACES[0]  # noqa: PTH112
 
 
 def validate_manifest(file: str) -> Iterator[Told]:
@@ -156,19 +157,19 @@ class Manifest:
         from remit.workspace.home import Home  # noqa: PLC0415 - only with a manifest
         from remit.workspace.manifest.index import Index  # noqa: PLC0415
 
-        found = file or find_manifest()
+        found, begun = file or find_manifest(), ""
         if found is None and may_begin:
-            root = find_workspace()
-            found = f"{root}/{place_manifest(root, load_settings(root))}"
+            begun = find_workspace()
+            found = f"{begun}/{place_manifest(begun, load_settings(begun))}"
         if found is None:
             raise InputError("this workspace has no manifest", hint="remit manifest add makes it with the first entry")
         self.file = os.path.abspath(found)  # noqa: PTH100
         self.folder = os.path.dirname(self.file)  # noqa: PTH120
-        self.root = find_root(self.folder)
+        self.root = begun or find_root(self.folder)  # the folder of the first entry need not be there yet
         if file is None and not is_inside(self.file, self.root):
             raise InputError(f"'{self.file}' leads out of the workspace", hint="name it with --manifest if it is meant")
         self.settings = load_settings(self.root)
-        self.home: Home = Home(find_workspace(self.folder))
+        self.home: Home = Home(begun or find_workspace(self.folder))
         self.index: Index = Index(self.home, self.file)
 
     # Adding

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 AGENT_FILE = "agent-file"
 SCHEMAS = (*DIALECTS, AGENT_FILE)
-MANIFEST_PLACES = ("claudedocs/agent-outputs/MANIFEST.jsonl", "MANIFEST.jsonl")
 
 
 def check(
@@ -154,7 +153,9 @@ def schema(name: str) -> dict[str, Any]:
 def _find_manifest(root: Path | None, manifest: Path | None) -> Path | None:
     if manifest is not None or root is None:
         return manifest
-    return next((root / place for place in MANIFEST_PLACES if (root / place).is_file()), None)
+    from remit.app.manifests import PLACES  # noqa: PLC0415 - only where no folder is named
+
+    return next((root / place for place in PLACES if (root / place).is_file()), None)
 
 
 def _load_tail(manifest: Path | None) -> str | None:

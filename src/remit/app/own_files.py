@@ -5,9 +5,8 @@ Loaded when a hook judges a return, so it takes what is set as plain values and 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from remit.app.manifests import find_place
+from remit.quick_tuple import NamedTuple
 from remit.workspace.error_log import FILE as ERROR_LOG
 from remit.workspace.tasks.places import ARCHIVE, ARCHIVED_TEXTS, DEFAULT_FOLDER, STATE, TODO, find_folder
 

@@ -18,8 +18,8 @@ from remit.app.delegating.ending import cancel as end_delegation
 from remit.app.delegating.following import Following
 from remit.app.delegating.workspace import Workspace
 from remit.app.settings import find_workspace
-from remit.delegate.terms import read_terms
-from remit.delegate.ticket import RANDOM_BYTES, SESSION, TICKET, find_caller, mint
+from remit.delegate.admission.terms import read_terms
+from remit.delegate.admission.ticket import RANDOM_BYTES, SESSION, TICKET, find_caller, mint
 from remit.errors import RefusedError, RemitError
 from remit.workspace.brokers import Presence
 from remit.workspace.drivers import start_driver
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from remit.app.delegating.asking import Request
     from remit.app.delegating.following import Seen
     from remit.app.delegating.preparing import Prepared
-    from remit.delegate.envelope import Envelope
-    from remit.delegate.guard import Caller
-    from remit.delegate.ticket import Ticket
+    from remit.delegate.admission.guard import Caller
+    from remit.delegate.admission.ticket import Ticket
+    from remit.delegate.reporting.envelope import Envelope
     from remit.workspace.ledger.delegations import Delegation
 
     Tell = Callable[[list[Seen]], Awaitable[None]]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from remit.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from remit.config import Settings
@@ -33,6 +34,22 @@ def find_root(start: str | None = None) -> str:
         if above == folder:
             return here
         folder = above
+
+
+def find_root_of(paths: Sequence[str]) -> str:
+    """The root by which some paths are judged: a workspace of its own below this one, where all of them lie in it."""
+    here = find_root()
+    inner = {_find_inner(path, here) for path in paths} if not os.environ.get("REMIT_ROOT") else set()
+    return inner.pop() if len(inner) == 1 else here
+
+
+def _find_inner(path: str, root: str) -> str:
+    folder = os.path.abspath(path)  # noqa: PTH100
+    if not folder.startswith(f"{root.rstrip('/')}/"):
+        return root
+    while len(folder) > len(root) and not os.path.isfile(f"{folder}/remit.toml"):  # noqa: PTH113
+        folder = os.path.dirname(folder)  # noqa: PTH120
+    return folder
 
 
 def find_workspace(start: str | None = None) -> str:
@@ -69,6 +86,12 @@ def load_settings(root: str | Path) -> Settings:
             if name != "remit.toml" and settings.delegation.referee != Settings().delegation.referee:
                 hint = "put it into remit.toml, which no agent writes to"
                 raise ConfigError(f"{file} has [tool.remit.referee], which decides what agents may do", hint=hint)
+            if name != "remit.toml" and (settings.engine, settings.cluster) != (Settings().engine, Settings().cluster):
+                hint = "put it into remit.toml, which no agent writes to"
+                raise ConfigError(f"{file} says where delegations run", hint=hint)
             if name == "remit.toml" or settings != Settings():
                 return settings
+        elif name == "remit.toml" and os.path.lexists(file):
+            # A pipe, a folder, a link to nowhere: limits that somebody has set must not be left out in silence.
+            raise ConfigError(f"{file} is not a file", hint="move it away, or put the settings there")
     return Settings()

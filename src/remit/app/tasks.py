@@ -176,7 +176,8 @@ class Tasks:
         self._check_begun()
         plan = self.store.load_plan(number)
         if plan is None:
-            raise InputError(f"task {number} has no plan that is there", hint="name it as plan_path in state.json")
+            hint = f"remit plan {number} has one made; one that is there already is named as plan_path in state.json"
+            raise InputError(f"task {number} has no plan that is there", hint=hint)
         return plan
 
     def _check_own(self) -> None:

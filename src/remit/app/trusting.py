@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.app.settings import find_workspace, load_settings
+from remit.config.cluster import LOCAL
 from remit.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ def get_executing(settings: Settings, *, root: str) -> Executing:
     told = [(f"tasks.{name}", command) for name, command in commands.items()]
     for runner, table in settings.delegation.runners.items():
         told += [(f"runners.{runner}.{name}", command) for name, command in table.executes.items()]
+    if settings.engine != LOCAL:  # whoever has that database gets the tree, and says what came of it
+        told += [("engine", settings.engine), ("cluster.remote", settings.cluster.remote)]
     return Executing(tuple(told))
 
 

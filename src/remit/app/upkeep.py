@@ -177,7 +177,7 @@ def _is_over(home: Home, name: str, days: int) -> bool:
     from remit.workspace.git.worktrees import has_branch  # noqa: PLC0415 - only with worktrees
     from remit.workspace.ledger.delegations import list_delegations, load_delegation  # noqa: PLC0415
     from remit.workspace.ledger.events import read_clock_ms  # noqa: PLC0415
-    from remit.workspace.sessions import list_living  # noqa: PLC0415
+    from remit.workspace.sessions.folders import list_living  # noqa: PLC0415
 
     horizon = read_clock_ms() - days * _DAY_MS
     used = {str(row.details.get("worktree")) for row in list_delegations(home.ledger, only_open=True, limit=_MOST_ROWS)}

@@ -5,13 +5,15 @@ Owns what a workspace may set and what it may not. Pure: finding and reading the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from remit.config.cluster import LOCAL, ClusterSettings, read_cluster, read_engine
 from remit.config.delegation import TABLES as DELEGATION_TABLES
 from remit.config.delegation import DelegationSettings, read_delegation
 from remit.config.reading import check_keys, check_name, read_texts
 from remit.errors import ConfigError
 from remit.model import NOTHING, STATUSES
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +26,10 @@ _TABLES = {
     "tasks": ("folder", "show", "focus", "complete", "link"),
     "manifest": ("path", "output_dir"),
     "retention": ("days", "megabytes"),
+    "cluster": ClusterSettings._fields,
 }
+MAX_CHARS, MAX_DOTS = 1_000_000, 100
+"""Of a whole file, and in one name of it: the parser's time grows with the square of the latter."""
 _RESERVED = frozenset({*STATUSES, "complete", "error"})
 """Words that mean something in a dialect already: nobody makes `failed` mean completed."""
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
@@ -34,13 +39,19 @@ class LintSettings(NamedTuple):
     """What a workspace has set for its agent files: `[lint]`."""
 
     select: tuple[str, ...] = ("ALL",)
+    """The rules to apply, by code or by the beginning of one."""
     ignore: tuple[str, ...] = ()
+    """Rules not to apply; of two that fit a code, the longer one decides."""
     extend_select: tuple[str, ...] = ()
+    """More rules to apply, besides `select`."""
     per_file_ignores: Mapping[str, tuple[str, ...]] = NOTHING
+    """Rules not to apply to files that match a pattern."""
     severity: Mapping[str, Severity] = NOTHING
     """Severities for single codes."""
     exclude: tuple[str, ...] = ()
+    """Files and folders that are not looked at, as patterns."""
     baseline: str | None = None
+    """The file of findings that were there before; they are left out. Made once, it only shrinks."""
     fail_on: Severity = "warning"
     """What is at least as grave makes linting fail."""
 
@@ -51,9 +62,13 @@ class TaskSettings(NamedTuple):
     folder: str | None = None
     """The folder of state.json and TODO.md, below the root."""
     show: str | None = None
+    """The outside command that prints a task; `{id}` stands for its number. It runs once it is trusted."""
     focus: str | None = None
+    """The outside command that takes a task up."""
     complete: str | None = None
+    """The outside command that completes a task."""
     link: str | None = None
+    """The outside command that links a task to an entry of the manifest."""
 
     @property
     def commands(self) -> dict[str, str]:
@@ -66,14 +81,18 @@ class ManifestSettings(NamedTuple):
     """Where a workspace keeps its findings: `[manifest]`."""
 
     path: str | None = None
+    """The manifest's file, below the root."""
     output_dir: str | None = None
+    """The folder of findings files, and of a manifest without a `path`, below the root."""
 
 
 class RetentionSettings(NamedTuple):
     """How long the record of past delegations is kept, and how large it may grow: `[retention]`."""
 
     days: int = 90
+    """Delegations that ended longer ago are removed, by `remit gc` and now and then by others."""
     megabytes: int = 1024
+    """Where the record is larger, the oldest go first."""
 
 
 class Settings(NamedTuple):
@@ -86,15 +105,22 @@ class Settings(NamedTuple):
     manifest: ManifestSettings = ManifestSettings()
     retention: RetentionSettings = RetentionSettings()
     delegation: DelegationSettings = DelegationSettings()
+    engine: str = LOCAL
+    """Where delegations run, as it is written: on this machine, or through a PostgreSQL."""
+    cluster: ClusterSettings = ClusterSettings()
 
 
 def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
     """Read the settings from TOML text; `table` leads to them where they share a file."""
     import tomllib  # noqa: PLC0415 - 7 ms, and most workspaces have no configuration
 
+    from remit.places import find_deep_name  # noqa: PLC0415 - as above
+
+    if len(text) > MAX_CHARS or find_deep_name(text, MAX_DOTS) is not None:
+        raise ConfigError("the configuration is too large or nested too deep to be one", hint="make it shorter")
     try:
         values: Any = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of more digits than Python reads is a ValueError, too
         raise ConfigError(f"the configuration is not TOML: {error}", hint="correct it, or remove it") from error
     for name in table:
         values = values.get(name, {}) if isinstance(values, dict) else values
@@ -107,13 +133,15 @@ def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
         ManifestSettings(**_read_paths(_read_table(values, "manifest"), "manifest")),
         RetentionSettings(**_read_retention(_read_table(values, "retention"))),
         read_delegation(values),
+        read_engine(values.get("engine", LOCAL)),
+        read_cluster(_read_table(values, "cluster")),
     )
 
 
 def _read_table(values: dict[str, Any], name: str) -> dict[str, Any]:
     """One table, its keys known and spelled with underscores; also says whether the others are tables at all."""
     for other in values:
-        check_name(other, (*_TABLES, *DELEGATION_TABLES), "a table")
+        check_name(other, (*_TABLES, *DELEGATION_TABLES, "engine"), "a table")
     inner = values.get(name, {})
     if not isinstance(inner, dict):
         raise ConfigError(f"[{name}] is not a table", hint=f"write it as [{name}]")

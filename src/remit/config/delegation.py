@@ -7,11 +7,12 @@ here can mean "without end".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from remit.config.reading import check_keys, read_number, read_pairs, read_text, read_texts, read_word
 from remit.errors import ConfigError
 from remit.model import NOTHING
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,31 +30,41 @@ class DelegateSettings(NamedTuple):
     runner: str | None = None
     """Who runs agents whose file does not say it."""
     timeout: float | None = None
+    """How long agents may take whose file does not say it, in seconds; else what their kind is given."""
     reasks: int = 2
     """How often a bad return is sent back."""
     envelope_tokens: int = 400
+    """How many tokens of a result reach the caller, at most."""
     evidence: bool = True
     """Whether the tree is looked at before and after."""
     commit: bool | None = None
-    """Whether settling commits what the agent made; None: where it worked on a task."""
+    """Whether settling commits what the agent made; where this is left out, only work on a task."""
 
 
 class LimitSettings(NamedTuple):
     """How many agents run at once, in all processes of the workspace together: `[limits]`."""
 
     running: int = 32
+    """Agents in all."""
     per_agent: int | None = None
+    """Agents of one name."""
     per_tree: int | None = None
+    """Agents that one delegation of a person has led to."""
 
 
 class BudgetSettings(NamedTuple):
     """What a person's own delegation may use with all that it hands on: `[budget]`."""
 
     max_seconds: float | None = None
+    """How long all of it may take."""
     max_turns: int | None = None
+    """How many turns of a model."""
     max_tokens: int | None = None
+    """How many tokens."""
     max_usd: float | None = None
+    """How many dollars."""
     max_delegations: int | None = None
+    """How many delegations below it, at any depth."""
 
 
 class RunnerSettings(NamedTuple):
@@ -64,13 +75,17 @@ class RunnerSettings(NamedTuple):
     args: tuple[str, ...] = ()
     """Given to it in addition."""
     env: Mapping[str, str] = NOTHING
+    """Variables that the program is started with, in addition."""
     command: str | None = None
     """For a runner of one's own: any program. It is started without a shell."""
     prompt: str = "stdin"
+    """How `command` gets the prompt: `stdin`, or as the last `argument`."""
     entry: str | None = None
     """For a runner in Python: `package.module:function`."""
     model: str | None = None
+    """The model, whatever the files of its agents name."""
     retry: str | None = None
+    """Whether a lost run may be started again from the beginning: `safe`, or `never`."""
 
     @property
     def executes(self) -> dict[str, str]:
@@ -84,8 +99,11 @@ class AgentSettings(NamedTuple):
     """What the workspace says of one agent beside its file: `[agents.NAME]`."""
 
     runner: str | None = None
+    """Who runs it."""
     timeout: float | None = None
+    """How long it may take, in seconds."""
     dialect: str | None = None
+    """The dialect of its return: `standard`, `hyper` or `manifest`."""
     owner: str | None = None
     """Who moves the task, writes the manifest and commits: agent or remit (C19)."""
     retry: str | None = None
@@ -96,12 +114,15 @@ class LifecycleSettings(NamedTuple):
     """A command that works on a task: `[lifecycle.COMMAND]`. What is not set is as for the command it is `like`."""
 
     like: str | None = None
+    """The command that it is like: `research`, `plan`, `revise`, `implement` or `review`."""
     kind: str | None = None
+    """The kind of agent that does it: `research`, `planning`, `implementation`, `review` or `utility`."""
     working: str | None = None
     """The marker while it works."""
     artifact: str | None = None
     """The path of what it makes, below the task's folder."""
     help: str | None = None
+    """What `remit --help` says of it."""
 
 
 class RefereeSettings(NamedTuple):
@@ -180,7 +201,8 @@ def _read_delegate(values: dict[str, Any]) -> dict[str, Any]:
         elif key == "timeout":
             read[key] = read_number(value, name, 3600)
         else:
-            read[key] = int(read_number(value, name, 2, least=0 if key == "reasks" else _LEAST_TOKENS, whole=True))
+            example, least = (2, 0) if key == "reasks" else (400, _LEAST_TOKENS)
+            read[key] = int(read_number(value, name, example, least=least, whole=True))
     return read
 
 

@@ -8,9 +8,10 @@ together would take longer than starting Python.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from remit.lazy import lazy
+from remit.quick_tuple import NamedTuple
 
 Aside = Literal["thinking", "quoted", "draft", "example", "earlier", "supposed", "withdrawn", "doubted", "unclear"]
 """Why a block is not the answer.

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from remit.lazy import lazy
+from remit.quick_tuple import NamedTuple
 
 MAX_DEPTH = 205
 """No less than what the strict parser takes, so that the careful way can read whatever the quick path accepts."""

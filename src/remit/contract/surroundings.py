@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.contract.phrases import Aside, word_set
 from remit.contract.signs import TAIL_CHARS, WINDOW_CHARS, introduces_own, read_aftermath, read_comment, read_label
 from remit.lazy import lazy
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

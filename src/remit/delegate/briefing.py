@@ -8,13 +8,14 @@ name or a sentence of somebody else's that stands outside of such marks is short
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.contract.dialects import HYPER, MANIFEST, get_dialect
 from remit.contract.dialects.hyper import END_MARKER, START_MARKER
 from remit.contract.dialects.manifest import SENTENCES
 from remit.contract.instructions import write_instructions
 from remit.model import NOTHING
+from remit.quick_tuple import NamedTuple
 from remit.workspace.context_files import Context
 from remit.workspace.manifest.tokens import OPTIONAL, Resolved, resolve_tokens
 

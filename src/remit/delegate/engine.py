@@ -9,10 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
 
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
     from remit.workspace.ledger.delegations import Delegation
+
+    Admit = Callable[[str], Awaitable[None]]
+    """Told the session that was admitted, before anybody else may be."""
 
 
 class Engine(Protocol):
@@ -21,6 +25,10 @@ class Engine(Protocol):
     @property
     def id(self) -> str:
         """Whoever drives: what stands as `owner` in the rows that are this engine's."""
+        ...
+
+    def admitting(self, environ: Mapping[str, str]) -> AbstractAsyncContextManager[Admit]:
+        """Hold the tree that the caller in an environment belongs to, so that no sibling is admitted in between."""
         ...
 
     async def submit(self, session_id: str) -> None:

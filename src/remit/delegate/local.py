@@ -7,21 +7,22 @@ ledger; where that process is gone, this one drives.
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from remit.delegate.report import load_report
+from remit.delegate.reporting.report import load_report
 from remit.errors import RemitError, UsageError
-from remit.workspace import sessions
 from remit.workspace.ledger.delegations import list_delegations, load_delegation
 from remit.workspace.ledger.slots import claim
+from remit.workspace.sessions.folders import list_living
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
-    from remit.delegate.broker import Broker
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.driving.broker import Broker
+    from remit.delegate.engine import Admit
+    from remit.delegate.reporting.envelope import Envelope
     from remit.workspace.ledger.delegations import Delegation
 
 _LOOK_S = 0.1
@@ -40,6 +41,11 @@ class Local:
     def id(self) -> str:
         """The broker of this process."""
         return self.broker.id
+
+    @asynccontextmanager
+    async def admitting(self, environ: Mapping[str, str]) -> AsyncIterator[Admit]:  # noqa: ARG002 - the ledger knows who
+        """Whoever admits does it in one transaction of the ledger: nothing more is needed."""
+        yield _note_nothing
 
     async def submit(self, session_id: str) -> None:
         """Begin to drive a delegation that is this broker's."""
@@ -60,6 +66,7 @@ class Local:
             row = self._load(session_id)
             if row.state == "settled":
                 return load_report(self.home, session_id)[0]
+            self.broker.check_reach(row)
             if self.broker.has_stopped(row):
                 await self.submit(session_id)
                 continue
@@ -84,7 +91,7 @@ class Local:
         """End a delegation and all below it, whoever drives them; returns when nothing of them is alive."""
         self._load(session_id)
         told = self.broker.cancel(session_id, reason=reason)
-        while living := {each.session_id for each in sessions.list_living(self.home)} & set(told):
+        while living := {each.session_id for each in list_living(self.home)} & set(told):
             await asyncio.sleep(_ENDING_S)
             for each in living:  # its shim may have begun to listen only now
                 self.broker.tell_end(each)
@@ -116,3 +123,7 @@ class Local:
         if row is None:
             raise UsageError(f"there is no delegation {session_id}", hint="remit ps --all shows what there is")
         return row
+
+
+async def _note_nothing(session_id: str) -> None:
+    """The ledger has it."""

@@ -1,6 +1,6 @@
 """The shim: the process that runs one agent, keeps what it prints, ends it in time and says once how it ended.
 
-Owns an agent's life. It is started by `workspace/sessions.py`, which says what is in a session's folder, with the
+Owns an agent's life. It is started by `workspace/sessions/`, which says what is in a session's folder, with the
 folder, the handle of its lock and that of its pipe as arguments, and it outlives whoever started it. Nothing here
 imports Remit, and little of the standard library: every agent pays for it. So `_ctypes` and `_signal` are used without
 the modules around them, which cost 9 ms and 6 ms more.

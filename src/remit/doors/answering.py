@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from remit.workspace.ledger.refereed import Refereed
 
 MAX_BYTES = 32 * 1024 * 1024
-_LOOKED_BYTES = 1024 * 1024
 _SIGNS = ("remit.toml", ".remit")
 _AGENTS = (".claude/agents", ".opencode/agent", ".opencode/agents", ".codex/agents")
 _SECONDS = {"PreToolUse": 12, "PostToolUse": 45, "SubagentStop": 45, "Stop": 45}
@@ -29,6 +28,10 @@ _SLOW_SECONDS = 45
 _USUAL_SECONDS = 14
 _LAST_SECONDS = 1
 """So long before the least that is registered: Codex gives the end of a session three seconds."""
+_CHANGED = "settings have changed"
+_KEPT = "the session goes on with the old ones. If it was you, save them again when no agent is at work"
+_SETTLING_SECONDS = 10
+"""So much later than a change of its settings Claude Code may tell of it."""
 _LEEWAY_SECONDS = 2
 """For what a signal makes this do, before another thread does it."""
 
@@ -87,10 +90,8 @@ def respond(
         trouble = "" if isinstance(payload, dict) else f"it is no JSON object of at most {MAX_BYTES:,} bytes"
     except (OSError, ValueError, MemoryError) as error:
         trouble = str(error)
-    if trouble and _is_only_told(data):
-        return 0, "", f"Remit: the event of the hook cannot be read: {trouble}. Nothing hangs on it."
     if trouble:
-        return 2, "", f"Remit: the event of the hook cannot be read: {trouble}. Nothing was decided, so it is refused."
+        return _answer_unread(data, stream, trouble, environ)
     event = Event(payload)
     try:
         return _render(_decide_in_time(event, environ, on_late))
@@ -98,14 +99,23 @@ def respond(
         return _render_failure(event, error, environ)
 
 
-def _is_only_told(data: bytes) -> bool:
-    """Whether what cannot be read is surely an event on which nothing hangs: it names one, and no tool."""
+def _answer_unread(
+    data: bytes,
+    stream: Any,  # noqa: ANN401 - a stream of bytes
+    trouble: str,
+    environ: Mapping[str, str],
+) -> tuple[int, str, str]:
+    """The answer to an event that cannot be read: no, unless nothing hangs on it, or it is a person's own."""
     from remit.delegate.referee.events import GUARDING
+    from remit.doors.unread import find_doubt, is_only_told
 
-    parts = data[:_LOOKED_BYTES].decode("utf-8", "replace").split('"hook_event_name"')
-    named = {part.lstrip(" :").partition(",")[0].partition("}")[0].strip() for part in parts[1:]}
-    told = {f'"{kind}"' for kind in _HANDLERS if kind not in GUARDING}
-    return len(named) == 1 and named <= told and b'"tool_' not in data
+    told = f"Remit: the event of the hook cannot be read: {trouble}"
+    if is_only_told(data, [kind for kind in _HANDLERS if kind not in GUARDING]):
+        return 0, "", f"{told}. Nothing hangs on it."
+    doubt = find_doubt(data, stream, environ) if len(data) > MAX_BYTES else ""
+    if len(data) > MAX_BYTES and not doubt:
+        return 0, "", f"{told}. It is of a person's own session, which goes on."
+    return 2, "", f"{told}{doubt and f', and {doubt}'}. Nothing was decided, so it is refused."
 
 
 def _render(answer: dict[str, Any]) -> tuple[int, str, str]:
@@ -271,7 +281,7 @@ def _before_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[st
 
 def _after_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     if event.is_delegating:
-        from remit.app.refereeing.returning import hand_over
+        from remit.app.refereeing.handing_over import hand_over
 
         return hand_over(event, _open_home(root))
     own = None
@@ -307,11 +317,13 @@ def _observe(event: Event, root: str) -> Refereed | None:
     if own is not None:
         failed = event.kind == "PostToolUseFailure"
         paths = find_written(event, root)
-        if event.harness == "codex":  # the use is noted already, and that a patch failed is not told
+        is_known = event.harness == "codex"
+        if is_known:  # the use is noted already, and that a patch failed is not told
             paths = find_changed(root, paths, load_last_use(db, own.session_id))
             if not paths:
                 return own
-        note_use(db, own, event.tool, paths, operation=get_operation(event.tool), failed=failed)
+        operation = get_operation(event.tool)
+        note_use(db, own, event.tool, paths, operation=operation, failed=failed, is_known=is_known)
     return own
 
 
@@ -405,6 +417,33 @@ def _at_session_end(event: Event, root: str, environ: Mapping[str, str]) -> dict
     return {}
 
 
+def _at_changed_settings(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Claude Code is about to take over settings that were changed on disk: not where an agent may have done it."""
+    import time
+
+    from remit.workspace.ledger.refereed import find_at_work, open_quickly
+
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    agent = "" if _is_person(event, environ) else event.agent or "an agent"
+    if db is not None and not agent:
+        recently_ms = (time.time_ns() - _SETTLING_SECONDS * 1_000_000_000) // 1_000_000
+        agent = find_at_work(db, event.session, recently_ms, _find_changed_ms(event.payload.get("file_path")))
+    if not agent:
+        return {}
+    from remit.delegate.referee import answers
+
+    told = f"{_CHANGED} while '{agent}' was at work; {_KEPT}"
+    return {**answers.block(told), **answers.warn(told)}
+
+
+def _find_changed_ms(file: object) -> int:
+    """When a file changed, which nobody can set; 0 where it is gone."""
+    try:
+        return os.lstat(file).st_ctime_ns // 1_000_000 if isinstance(file, str) else 0
+    except (OSError, ValueError):
+        return 0
+
+
 def _open_home(root: str) -> Any:  # noqa: ANN401 - the type would have to be imported
     from remit.workspace.home import Home
 
@@ -421,6 +460,7 @@ _HANDLERS = {
     "StopFailure": _at_broken_stop,
     "UserPromptSubmit": _at_prompt,
     "SessionStart": _at_session,
+    "ConfigChange": _at_changed_settings,
     "SessionEnd": _at_session_end,
 }
 
@@ -443,14 +483,24 @@ def fail(event: Event, error: BaseException, environ: Mapping[str, str]) -> dict
         return answers.deny(told)
     if is_refusal:
         return answers.warn(f"'{event.agent or 'an agent'}' is not one that may be at work: {why}")
-    if event.kind in ("SubagentStop", "Stop") and not event.stop_active and not _is_attended(event, environ):
-        return answers.block(f"Your return could not be checked: {why}. Send it once more, unchanged.")
+    kept_back = _keep_back(event, why, environ)
+    if kept_back:
+        return answers.block(kept_back)
     if event.kind == "PostToolUse" and event.is_delegating and isinstance(event.response, dict):
         text = f"[Remit could not check this answer: {why}. Do not count it as completed.]"
         content = event.response.get("content")
         kept = content if isinstance(content, list) else []
         return answers.replace_output({**event.response, "content": [{"type": "text", "text": text}, *kept]})
     return answers.warn(f"{event.kind or 'an event'} was not looked at: {why}")
+
+
+def _keep_back(event: Event, why: str, environ: Mapping[str, str]) -> str:
+    """What is said where something must not go on unseen."""
+    if event.kind == "ConfigChange":
+        return f"{_CHANGED}, and whether an agent was at work is not known: {why}; {_KEPT}"
+    if event.kind in ("SubagentStop", "Stop") and not event.stop_active and not _is_attended(event, environ):
+        return f"Your return could not be checked: {why}. Send it once more, unchanged."
+    return ""
 
 
 def _may_be_held(event: Event, error: BaseException, environ: Mapping[str, str]) -> bool:

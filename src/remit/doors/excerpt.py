@@ -7,10 +7,11 @@ looked at, and what is shown of it is escaped before it is measured.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.doors.render import render_title
 from remit.doors.terminal import TAB, count_columns, escape, escape_char, measure, quote
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

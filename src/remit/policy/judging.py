@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.policy import paths
+from remit.policy.protected import SECRET
 from remit.policy.terms import ALLOWED, HAND_BACK, STAY, Decision, pick_stricter, shorten
 
 if TYPE_CHECKING:
@@ -19,7 +20,14 @@ if TYPE_CHECKING:
 SWITCHED = frozenset({"read", "write", "edit", "bash", "grep", "glob"})
 """The tools that an agent's file switches on and off."""
 WRITING = ("write", "edit")
-_RULES_OF = {"write": WRITING, "edit": ("edit", "write"), "grep": ("grep", "read"), "glob": ("glob", "read")}
+_LOOKING = ("read", "grep")
+_RULES_OF = {
+    "write": WRITING,
+    "edit": ("edit", "write"),
+    "grep": ("grep", "read"),
+    "glob": ("glob", "read"),
+    "link": ("write", "edit", "read"),
+}
 """Whose rules hold for a tool besides its own: who may not write a file may not edit it either."""
 
 
@@ -71,27 +79,44 @@ def judge_path(
     """Whether a tool may touch a path; `below` where whatever is in a folder is touched with it."""
     if len(path) > paths.MAX_PATH or any(char < " " or char == "\x7f" for char in path):
         return Decision("ask", f"the path '{shorten(path)}' is too long or has odd characters in it", "paths")
-    names = paths.name_all(path, ground, cwd=cwd)
+    if paths.is_deep(path, cwd or ground.cwd):
+        # Not asked about: through a link to its own folder what is denied can be called so, too.
+        return Decision("deny", f"the path '{shorten(path)}' leads through too many folders; {HAND_BACK}", "paths")
+    own = paths.name_all(path, ground, cwd=cwd)
+    twins = () if ground.twins is None else (twin for name in own for twin in ground.twins(name))
+    names = tuple(dict.fromkeys([*own, *twins]))
+    # What is in a folder is not touched through another name of it; a link to a whole workspace is followed when used.
+    inner = own if below and not (tool == "link" and any(paths.is_below(ground.root, name) for name in own)) else ()
     decision = ALLOWED
-    if tool in WRITING:
-        decision = _check_denied(ground.protected, names, ground, tool=tool, path=path, rule="protected", below=below)
+    if tool in (*WRITING, "link"):
+        decision = _check_denied(ground.protected, names, ground, tool=tool, path=path, rule="protected", inner=inner)
+    elif tool in _LOOKING:
+        decision = _check_denied(SECRET, names, ground, tool=tool, path=path, rule="secret", inner=())
     for layer in layers:
         for key in _RULES_OF.get(tool, (tool,)):
             patterns = layer.deny.get(key, ())
             rule = f"deny {key}"
-            found = _check_denied(patterns, names, ground, tool=tool, path=path, rule=rule, below=below)
+            found = _check_denied(patterns, names, ground, tool=tool, path=path, rule=rule, inner=inner)
             decision = pick_stricter(decision, found)
-        decision = pick_stricter(decision, _check_allowed(layer, names, ground, tool=tool, path=path))
+        if tool != "link":
+            decision = pick_stricter(decision, _check_allowed(layer, names, ground, tool=tool, path=path))
     return decision
 
 
 def _check_denied(
-    patterns: Sequence[str], names: Sequence[str], ground: Ground, *, tool: str, path: str, rule: str, below: bool
+    patterns: Sequence[str],
+    names: Sequence[str],
+    ground: Ground,
+    *,
+    tool: str,
+    path: str,
+    rule: str,
+    inner: Sequence[str],
 ) -> Decision:
     decision = ALLOWED
     for pattern in patterns:
         found = paths.covers(pattern, names, ground)
-        if found == paths.YES or (below and paths.reaches_below(pattern, names, ground)):
+        if found == paths.YES or paths.reaches_below(pattern, inner, ground):
             return Decision("deny", _say_denied(tool, path, rule, pattern), f'{rule} "{pattern}"')
         if found == paths.FOLDED:
             reason = f"'{shorten(path)}' differs from {rule} \"{pattern}\" in capital letters only; name it as it is"
@@ -103,6 +128,8 @@ def _say_denied(tool: str, path: str, rule: str, pattern: str) -> str:
     what = f"to {tool} '{shorten(path)}'"
     if rule == "protected":
         return f'{what} is refused: "{pattern}" decides what agents may do, and no agent writes there; {HAND_BACK}'
+    if rule == "secret":
+        return f'{what} is refused: "{pattern}" is for people and their programs, and no agent reads it; {HAND_BACK}'
     return f'{what} is denied to this agent by its rule {rule} "{pattern}"; {HAND_BACK}'
 
 

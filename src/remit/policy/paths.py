@@ -12,6 +12,8 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from remit.stars import cross_folders, fits_signs, read_signs
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -20,9 +22,20 @@ if TYPE_CHECKING:
 EVERYTHING = frozenset({"*", "**", "**/*", "**/**", "./**", "./**/*", "/**", "/**/*"})
 MAX_PATTERN = 300
 MAX_PATH = 4096
+MAX_FOLDERS = 64
+"""A script can go down a folder with every word; each pattern is held against each of them."""
 MAX_CHOICES = 40
+SHORTEST = 1
+"""So many characters of a name must stand there beside a star to mean it."""
 YES, FOLDED, NO = 2, 1, 0
 """Covered; covered where the file system does not tell small letters from capital ones; not covered."""
+
+
+def is_deep(path: str, cwd: str) -> bool:
+    """Whether a path has more folders than anybody works in, its dots aside."""
+    if path.count("/") + cwd.count("/") <= MAX_FOLDERS:
+        return False
+    return posixpath.normpath(posixpath.join(cwd, path)).count("/") > MAX_FOLDERS
 
 
 def name_all(path: str, ground: Ground, *, cwd: str | None = None) -> tuple[str, ...]:
@@ -59,6 +72,13 @@ def is_below(path: str, root: str) -> bool:
     return path == root or path.startswith(f"{root.rstrip('/')}/")
 
 
+@lru_cache(maxsize=64)
+def _take_apart(name: str) -> tuple[list[str], list[str]]:
+    """The folders of a path, and the same in small letters: every pattern asks for them."""
+    plain = name.strip("/")
+    return plain.split("/"), plain.lower().split("/")
+
+
 def covers(pattern: str, names: Iterable[str], ground: Ground) -> int:
     """Whether a pattern that denies covers one of a path's names."""
     if pattern.strip() in EVERYTHING:
@@ -66,10 +86,10 @@ def covers(pattern: str, names: Iterable[str], ground: Ground) -> int:
     found = NO
     for choice in _place(pattern, ground.root, ground.home, ground.resolve):
         for name in names:
-            parts = name.strip("/").split("/")
+            parts, small = _take_apart(name)
             if _matches(choice, parts, wide=True):
                 return YES
-            if not found and _matches([part.lower() for part in choice], [part.lower() for part in parts], wide=True):
+            if not found and _matches([part.lower() for part in choice], small, wide=True):
                 found = FOLDED
     return found
 
@@ -93,6 +113,48 @@ def reaches_below(pattern: str, names: Iterable[str], ground: Ground) -> bool:
             if len(parts) < plain + (plain < len(choice)) and choice[: len(parts)] == parts:
                 return True
     return False
+
+
+def meets(pattern: str, name: str, ground: Ground) -> bool:
+    """Whether a full path with stars in it may mean something that a pattern covers, by what is written out of both."""
+    parts = name.strip("/").split("/")
+    for choice in _place(pattern, ground.root, ground.home, ground.resolve):
+        whole = choice[-1:] == ["**"]
+        reached = cross_folders(choice[:-1] if whole else choice, parts, _overlaps)
+        if reached if whole else len(parts) in reached:
+            return True
+    return False
+
+
+def may_hold(folder: str, name: str, pattern: str, ground: Ground) -> bool:
+    """Whether files anywhere below a folder, called as a name with stars says, may be what a pattern covers.
+
+    Of a pattern that begins in any folder only the root is looked at, and what is above it.
+    """
+    parts = [part for part in folder.strip("/").split("/") if part]
+    for choice in _place(pattern, ground.root, ground.home, ground.resolve):
+        plain = next((at for at, part in enumerate(choice) if is_magic(part)), len(choice))
+        last = choice[-1] if choice else "**"
+        if len(parts) <= plain and choice[: len(parts)] == parts:
+            called = _overlaps(last, name) if "*" in name else last[:1] != "*" and matches_name(last, name)
+            if not name or (last != "**" and called):
+                return True
+    return covers(pattern, (folder,), ground) == YES
+
+
+def _overlaps(pattern: str, part: str) -> bool:
+    """The same within one folder's name; a star alone tells nothing, and none stands for a dot at the beginning."""
+    if "*" not in part:
+        return matches_name(pattern, part)
+    if len(part.replace("*", "")) < SHORTEST or (part[0] == "*" and pattern[:1] == "."):
+        return False
+    starts = (part.partition("*")[0], pattern.partition("*")[0])
+    ends = (part.rpartition("*")[2], pattern.rpartition("*")[2])
+    if not starts[0] and not ends[1]:
+        return ends[0] in pattern
+    return (starts[0].startswith(starts[1]) or starts[1].startswith(starts[0])) and (
+        ends[0].endswith(ends[1]) or ends[1].endswith(ends[0])
+    )
 
 
 @lru_cache(maxsize=512)
@@ -135,58 +197,25 @@ def _expand(pattern: str) -> list[str]:
 
 def is_magic(text: str) -> bool:
     """Whether a text has any sign in it that stands for others."""
-    return any(char in text for char in "*?[")
+    return "*" in text or "?" in text or "[" in text  # asked a million times of a script that walks deep
 
 
 def _matches(pattern: list[str], parts: list[str], *, wide: bool = False) -> bool:
-    """Match folder by folder: a set of places that can have been reached, so nothing is tried twice."""
-    reached = {0}
-    for at, part in enumerate(pattern):
-        if part == "**" and at == len(pattern) - 1:
-            return True
-        if part == "**":
-            reached = set(range(min(reached), len(parts) + 1))
-        else:
-            reached = {here + 1 for here in reached if here < len(parts) and matches_name(part, parts[here])}
-        if not reached:
-            return False
+    """Whether a pattern's folders are those of a path."""
+    if any(part not in parts for part in pattern if part != "**" and not is_magic(part)):
+        return False  # nearly always, and known without a walk along all folders of the path
+    if pattern[-1:] == ["**"]:
+        return bool(cross_folders(pattern[:-1], parts, matches_name))
+    reached = cross_folders(pattern, parts, matches_name)
     # What is denied is denied with all that is in it.
-    return len(parts) in reached or (wide and bool(pattern) and not is_magic(pattern[-1]))
+    return len(parts) in reached or (wide and bool(reached and pattern) and not is_magic(pattern[-1]))
 
 
 def matches_name(pattern: str, name: str) -> bool:
-    """The same within one name, with one step back to the last star: never more than the product of both lengths."""
+    """The same within one name."""
     if not is_magic(pattern):
         return pattern == name
-    if len(name) > MAX_PATH:
-        return False
-    signs = _read_signs(pattern)
-    here = there = 0
-    star, resume = -1, 0
-    while there < len(name):
-        sign = signs[here] if here < len(signs) else ""
-        if sign == "*":
-            star, resume = here, there
-            here += 1
-        elif sign and _stands_for(sign, name[there]):
-            here, there = here + 1, there + 1
-        elif star >= 0:
-            resume += 1
-            here, there = star + 1, resume
-        else:
-            return False
-    return all(sign == "*" for sign in signs[here:])
-
-
-@lru_cache(maxsize=512)
-def _read_signs(pattern: str) -> tuple[str, ...]:
-    signs, at = [], 0
-    while at < len(pattern):
-        closing = pattern.find("]", at + 2) if pattern[at] == "[" else -1
-        end = closing + 1 if closing >= 0 else at + 1
-        signs.append("*" if pattern[at:end] == "**" else pattern[at:end])
-        at = end
-    return tuple(signs)
+    return len(name) <= MAX_PATH and fits_signs(read_signs(pattern), name, _stands_for)
 
 
 def _stands_for(sign: str, char: str) -> bool:

@@ -1,7 +1,7 @@
-"""Protected: the places that decide what agents may do, and that agents therefore do not write to.
+"""Protected: the places that decide what agents may do, and that agents therefore do not write to or even read.
 
-Owns the list. It holds whatever an agent's own file allows; the caller puts it into the ground that calls are judged
-on, and may add to it.
+Owns the lists. They hold whatever an agent's own file allows; the caller puts the first into the ground that calls are
+judged on, and may add to it.
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ PROTECTED = (
     ".opencode/plugins/**",
     ".opencode/tool/**",
     ".opencode/tools/**",
-    ".opencode/opencode.json*",
-    "opencode.json*",
+    ".opencode/opencode.json",
+    ".opencode/opencode.jsonc",
+    "opencode.json",
+    "opencode.jsonc",
     # Codex's
     ".codex/**",
     # what git runs and is told by
@@ -56,3 +58,6 @@ PROTECTED = (
     "~/.config/remit/**",
 )
 """Patterns of paths, relative to the root or to the home folder."""
+
+SECRET = ("**/.remit/server.json",)
+"""What no agent reads either: it has the token of the server in it, by which people hand work on."""

@@ -6,7 +6,9 @@ as it was written.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -44,6 +46,8 @@ class Ground(NamedTuple):
     """Gives the path that a full path leads to, as `os.path.realpath` does."""
     protected: Sequence[str] = ()
     """Patterns of places that no agent writes to, whatever its file says."""
+    twins: Callable[[str], Sequence[str]] | None = None
+    """Gives the other names of a file that has several, as hard links are; None where nobody looks for them."""
 
 
 class Decision(NamedTuple):

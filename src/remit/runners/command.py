@@ -21,6 +21,12 @@ MAX_BYTES = 8 * 1024 * 1024
 _SHOWN = 300
 
 
+def command_missing() -> RunnerError:
+    """What to say where nobody has said which program to run."""
+    hint = 'give it with --command "prog args", or as command = "prog args" under [runners.NAME] in remit.toml'
+    return RunnerError("the runner 'command' has no command", hint=hint)
+
+
 class Command:
     """Any program."""
 
@@ -35,8 +41,7 @@ class Command:
         """Split the command line as a shell would, and run nothing else of it."""
         line = order.settings.get("command")
         if not line:
-            hint = 'give it with --command "prog args", or as command = "prog args" under [runners.NAME]'
-            raise RunnerError("the runner 'command' has no command", hint=hint)
+            raise command_missing()
         try:
             words = shlex.split(line)
         except ValueError as error:

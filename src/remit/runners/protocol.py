@@ -6,9 +6,10 @@ Remit knows one from another.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from remit.model import NOTHING
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

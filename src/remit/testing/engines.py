@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.app.delegating.workspace import Workspace
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
 
-_AGENT = """\
+AGENT_FILE = """\
 ---
 name: {name}
 version: "1.0.0"
@@ -45,6 +45,7 @@ delegation:
 
 # {name}
 """
+"""An agent that may hand work to any other, by its name."""
 NAMES = ("first", "second", "third", "fourth")
 _PATIENCE_S = 60.0
 
@@ -294,7 +295,7 @@ class EngineSuite:
         files.write_text(f"{root}/.git/HEAD", "ref: refs/heads/main\n", make_folders=True)
         files.write_text(f"{root}/remit.toml", f"[limits]\nrunning = {slots}\n[delegate]\ncommit = false\n")
         for name in NAMES:
-            files.write_text(f"{root}/agents/{name}.md", _AGENT.format(name=name), make_folders=True)
+            files.write_text(f"{root}/agents/{name}.md", AGENT_FILE.format(name=name), make_folders=True)
 
         async def run() -> Any:  # noqa: ANN401
             async with self.open(root) as ws:

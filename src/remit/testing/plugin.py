@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.app.delegating.asking import Options
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
     from remit.testing.script import Turn
 
 

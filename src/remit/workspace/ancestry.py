@@ -31,6 +31,12 @@ def list_above(mark: str = "") -> list[str]:
     return [each for each, _ in _list_above(int(pid) if pid.isdecimal() else os.getpid())]
 
 
+def find_mark(pid: int) -> str:
+    """The mark of a process; empty where it is gone."""
+    found = _read(pid)
+    return "" if found is None else f"{pid}.{found[1]}"
+
+
 def _list_above(pid: int) -> Iterator[tuple[str, str]]:
     found = _read(pid)
     for _ in range(_MOST):

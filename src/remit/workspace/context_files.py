@@ -7,12 +7,14 @@ is data of the repository, and nothing in it is followed here.
 
 from __future__ import annotations
 
+import json
 import os
 import stat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.errors import InputError
 from remit.model import Finding
+from remit.quick_tuple import NamedTuple
 from remit.workspace.inside import find_inside, hold_spot, read_spot
 
 if TYPE_CHECKING:
@@ -108,6 +110,13 @@ def load_context(root: str, plan: ContextPlan, *, forbidden: Collection[str] = (
         if plan.strategy != "minimal" or wanted.part == "required":
             loading.take(wanted)
     return Context(tuple(loading.loaded), tuple(loading.named), tuple(loading.findings))
+
+
+def render_context(context: Context) -> str:
+    """Which files an agent begins with and which it was only told of, as JSON for whoever looks later."""
+    loaded = [{"name": each.path, "part": each.part, "chars": len(each.text)} for each in context.loaded]
+    named = [{"name": each.path, "part": each.part, "chars": None, "reason": each.reason} for each in context.named]
+    return json.dumps([*loaded, *named], ensure_ascii=False)
 
 
 class _Loading:

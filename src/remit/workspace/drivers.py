@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from remit.errors import RunnerError
 from remit.workspace.files import tell_failure
-from remit.workspace.sessions import SESSIONS, find_folder
+from remit.workspace.sessions.folders import SESSIONS, find_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

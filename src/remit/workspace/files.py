@@ -11,9 +11,10 @@ import os
 import stat
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.errors import InputError, StorageError
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -312,9 +313,11 @@ def tell_failure(path: str, error: OSError) -> StorageError:
 
 
 def make_private_folder(folder: str) -> None:
-    """Make a folder of Remit's own below `.remit`, which tells git to leave it alone."""
-    os.makedirs(folder, exist_ok=True)
+    """Make a folder of Remit's own below `.remit`, which tells git to leave it alone and nobody else may look into."""
     head, found, _ = folder.rpartition("/.remit")
-    marker = os.path.join(f"{head}{found}" if found else folder, ".gitignore")
+    own = f"{head}{found}" if found else folder
+    for place in dict.fromkeys((own, folder)):  # what agents were told and said is kept there word for word
+        os.makedirs(place, mode=0o700, exist_ok=True)
+    marker = os.path.join(own, ".gitignore")
     if not os.path.lexists(marker):
         write_bytes(marker, b"*\n", durable=False)

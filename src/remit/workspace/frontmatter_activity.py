@@ -11,10 +11,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from remit.model import Finding
 from remit.places import Lines
+from remit.quick_tuple import NamedTuple
 from remit.workspace.inside import find_inside, hold_spot, replace_inside
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from remit.workspace.inside import Spot
 
 KEY = "activity"
+_FENCE = "---"
 MAX_BYTES = 64 * 1024 * 1024
 MAX_RECORDS = 500
 MAX_ADDED_CHARS = 64 * 1024
@@ -116,6 +118,8 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
 
 def add_activity(text: str, records: Iterable[Record]) -> Edited:
     """Put records into the list `activity` of a file's frontmatter; those that are there already are not put twice."""
+    if not text.removeprefix("\ufeff").startswith(_FENCE):
+        return Edited(text)
     from remit.agents.frontmatter import find_frontmatter, parse_frontmatter  # noqa: PLC0415 - YAML costs 20 ms
 
     place = find_frontmatter(text)
@@ -269,7 +273,7 @@ def _load(spot: Spot) -> tuple[bytes, Stamp]:
         if not stat.S_ISREG(found.st_mode):
             raise OSError(errno.EINVAL, "it is not a file")
         data = stream.read(8)
-        if data.removeprefix(b"\xef\xbb\xbf").startswith(b"---"):
+        if data.removeprefix(b"\xef\xbb\xbf").startswith(_FENCE.encode()):
             if found.st_size > MAX_BYTES:
                 raise OSError(errno.EFBIG, f"it is larger than {MAX_BYTES // 1024 // 1024} MiB")
             data += stream.read(MAX_BYTES)

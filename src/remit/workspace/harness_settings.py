@@ -51,6 +51,11 @@ if TYPE_CHECKING:
 MAX_BYTES = 1024 * 1024
 _GUARD = lazy(r" \|\| (?:exit 2|\{ echo '[^']{0,200}' >&2; exit 2; \})\Z")
 """How a guarding hook's command line ends: a hook that is killed blocks, too. Codex wants a word on standard error."""
+_GONE = lazy(
+    r""" \|\| \{ \[ \$\? -eq 127 \] && echo '[^']{0,200}' >&2 && (?:grep -qE '"stop_hook_active": \?true'"""
+    r"""|\[ -z "\$REMIT_TICKET" \] && \{ grep -qE '"agent_\(id\|type\)"'; \[ \$\? -eq 1 \]; \}) && exit 1; \}\Z"""
+)
+"""What stands before that: without the program, a person's own session goes on."""
 PROGRAM = "/remit/doors/hook.py"
 COMMAND = "remit hook"
 SERVERS = ("mcpServers", "mcp")
@@ -124,7 +129,7 @@ def split_command(command: object) -> list[str] | None:
     """The words of a command line of Remit's; None for anybody else's."""
     if not isinstance(command, str) or "remit" not in command:
         return None
-    plain = _GUARD.sub("", command)
+    plain = _GONE.sub("", _GUARD.sub("", command))
     if plain == COMMAND:
         return plain.split()
     try:

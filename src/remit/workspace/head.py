@@ -1,6 +1,6 @@
-"""Head: which branch is checked out, read from git's own file.
+"""Head: which branch and commit are checked out, read from git's own files.
 
-Owns that one look, without a git process: it is asked wherever a workspace is shown.
+Owns that one look, without a git process: it is asked wherever a workspace is shown or work begins.
 """
 
 from __future__ import annotations
@@ -11,17 +11,56 @@ from remit.errors import InputError
 from remit.workspace.files import load_bytes
 
 _MAX_BYTES = 4096
+_MAX_PACKED_BYTES = 4 * 1024 * 1024
 _MAX_STEPS = 64
+_DIGITS = frozenset("0123456789abcdef")
 _SHORT = 8
 
 
 def find_branch(root: str) -> str | None:
     """The branch, or the beginning of the commit where there is none; None outside of a repository."""
+    own = _find_state(root)
+    return None if own is None else _read_head(_load(f"{own}/HEAD"))
+
+
+def find_commit(root: str) -> str:
+    """The commit that is checked out; empty where there is none, or it cannot be told at a glance."""
+    own = _find_state(root)
+    if own is None:
+        return ""
+    told = _load(f"{own}/HEAD")
+    if not told.startswith("ref:"):
+        return told if _is_commit(told) else ""
+    name = told.removeprefix("ref:").strip()
+    if not name.startswith("refs/") or ".." in name:
+        return ""
+    shared = os.path.join(own, _load(f"{own}/commondir"))  # of a worktree, where the repository has its branches
+    loose = _load(f"{shared}/{name}")
+    return loose if _is_commit(loose) else _find_packed(shared, name)
+
+
+def _is_commit(told: str) -> bool:
+    return len(told) in (40, 64) and set(told) <= _DIGITS
+
+
+def _find_packed(shared: str, name: str) -> str:
+    """The commit of a branch that stands in the file of all branches."""
+    try:
+        lines = load_bytes(f"{shared}/packed-refs", max_bytes=_MAX_PACKED_BYTES).split(b"\n")
+    except InputError:
+        return ""
+    wanted = b" " + os.fsencode(name)
+    found = next((os.fsdecode(line[: -len(wanted)]) for line in lines if line.endswith(wanted)), "")
+    return found if _is_commit(found) else ""
+
+
+def _find_state(root: str) -> str | None:
+    """The folder in which the checkout that a folder lies in keeps its state; None outside of a repository."""
     folder = os.path.realpath(root)
     for _ in range(_MAX_STEPS):
         own = _find_own(folder)
         if own is not None:
-            return _read_head(_load(f"{own}/HEAD"))
+            return own
         above = os.path.dirname(folder)
         if above == folder:
             break
@@ -42,7 +81,7 @@ def _read_head(told: str) -> str | None:
     name = told.removeprefix("ref:").strip()
     if told.startswith("ref:"):
         return name.removeprefix("refs/heads/") or None
-    return name[:_SHORT] if name and set(name) <= set("0123456789abcdef") else None
+    return name[:_SHORT] if name and set(name) <= _DIGITS else None
 
 
 def _load(file: str) -> str:

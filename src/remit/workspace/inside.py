@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.errors import InputError
+from remit.quick_tuple import NamedTuple
 from remit.workspace.files import name_half_written, write_all
 
 if TYPE_CHECKING:

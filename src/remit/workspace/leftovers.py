@@ -20,7 +20,7 @@ from remit.workspace.evidence.kept import TREE
 from remit.workspace.git.repository import SCRATCH
 from remit.workspace.ledger.condition import examine
 from remit.workspace.machine import is_alive
-from remit.workspace.sessions import SESSIONS, list_living, measure_sessions, remove_session
+from remit.workspace.sessions.folders import SESSIONS, list_living, measure_sessions, remove_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -84,12 +84,16 @@ def _stamp_rules() -> str:
     """Which rules these are: the sizes and times of their files, so that a changed rule finds no old answers."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     facts = []
-    for folder in (package, f"{package}/agents", f"{package}/agents/rules"):
-        for entry in sorted(os.scandir(folder), key=lambda each: each.name):
+    waiting = [package]
+    while waiting:
+        folder = waiting.pop()
+        for entry in os.scandir(folder):
             if entry.name.endswith(".py"):
                 found = entry.stat()
-                facts.append(f"{entry.name}:{found.st_size}:{found.st_mtime_ns}")
-    return hash_content("|".join(facts).encode())
+                facts.append(f"{entry.path}:{found.st_size}:{found.st_mtime_ns}")
+            elif entry.name == "agents" or (folder != package and "." not in entry.name and entry.is_dir()):
+                waiting.append(entry.path)  # rules lie in rooms of their own
+    return hash_content("|".join(sorted(facts)).encode())
 
 
 def _load(file: str, stamp: str) -> dict[str, Any]:

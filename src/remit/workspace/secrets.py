@@ -103,26 +103,31 @@ _SHAPES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
       for name, begins, rest in _TOKENS),
 )  # fmt: skip
 """Whose a secret is, what occurs in every such one, and how it looks."""
-_HINTS = tuple(dict.fromkeys(hint for _, hints, _ in _SHAPES for hint in hints))
+_HINTS: dict[str, list[int]] = {}
+"""What occurs in secrets, and the numbers of the shapes that it occurs in."""
+for _number, _shape in enumerate(_SHAPES):
+    for _hint in _shape[1]:
+        _HINTS.setdefault(_hint, []).append(_number)
 
 _IN_URL = lazy(r"""(://[^\s/:@"'<>]{0,100}+:)(?![0-9]{1,5}(?:[/?#\s"']|\Z))[^\s"'<>]{1,300}(@)""")
 _SIGNED = lazy(r"(?i)([?&](?:sig|signature|x-amz-signature|x-amz-security-token|x-goog-signature)=)[\w%+/=.-]{8,}+")
+# A quote may have been escaped, and escaped again: JSON inside of JSON has 1, 3, 7 … backslashes before it.
 _HEADER = lazy(
-    r"(?i)((?<![\w-])(?:set-cookie|cookie|x-[\w-]{0,30}(?:key|token|secret))[\"']?\s{0,3}+:\s{0,3}+[\"']?+)"
-    r"(?!\[redacted)[^\n\"']{4,}+"
+    r"(?i)((?<![\w-])(?:set-cookie|cookie|x-[\w-]{0,30}(?:key|token|secret))(?:\\{0,63}+[\"'])?+\s{0,3}+:\s{0,3}+"
+    r"(?:\\{0,63}+[\"'])?+)(?!\[redacted)[^\n\"']{4,}+"
 )
 _SCHEME = lazy(
-    r"(?i)(\b(?:authorization[\"']?\s{0,3}+[:=]\s{0,3}+[\"']?(?:[a-z]{3,12}+[ \t]{1,3})?"
+    r"(?i)(\b(?:authorization(?:\\{0,63}+[\"'])?+\s{0,3}+[:=]\s{0,3}+(?:\\{0,63}+[\"'])?+(?:[a-z]{3,12}+[ \t]{1,3})?"
     r"|(?:bearer|basic|apikey)\s{1,3}+))([\w.~+/=-]{8,}+)"
 )
 _FLAG = lazy(
     r"(?i)((?<![\w-])--[a-z-]{0,30}(?:password|passwd|passphrase|token|api-?key|secret|access-key|private-key)"
-    r"(?:\s{1,3}+|=)[\"']?+)(?!\[redacted|-)[^\s\"']{3,500}+"
+    r"(?:\s{1,3}+|=)(?:\\{0,63}+[\"'])?+)(?!\[redacted|-)[^\s\"']{3,500}+"
 )
 _ASSIGNED = lazy(
     r"(?i)((password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key"
-    r"|encryption[_-]?key|signing[_-]?key|credentials?)([\w-]{0,30}+)(?:\\?[\"'])?+\s{0,3}+(=>|:=|[:=])\s{0,3}+)"
-    r"(?:\\?+([\"'`])(?!\[redacted)([^\"'`\n]{1,500}+)|(?!\[redacted)([^\s\"'`,;&<>()\[\]{}|]{1,500}+))"
+    r"|encryption[_-]?key|signing[_-]?key|credentials?)([\w-]{0,30}+)(?:\\{0,63}+[\"'])?+\s{0,3}+(=>|:=|[:=])\s{0,3}+)"
+    r"(?:\\{0,63}+([\"'`])(?!\[redacted)([^\"'`\n]{1,500}+)|(?!\[redacted)([^\s\"'`,;&<>()\[\]{}|]{1,500}+))"
 )
 
 _HARMLESS = frozenset({
@@ -135,10 +140,10 @@ _MIN_PASSWORD, _MIN_GIVEN, _MIN_TOLD = 3, 6, 8
 
 def redact(text: str) -> str:
     """A text without the secrets in it: each is replaced by a mark that says whose it was, where that can be told."""
-    there = {hint for hint in _HINTS if hint in text}  # at once: most texts have none of them
-    for name, hints, pattern in _SHAPES if there else ():
-        if not there.isdisjoint(hints):
-            text = pattern.sub(f"{MARK} {name}]", text)
+    there = [hint for hint in _HINTS if hint in text]  # at once: most texts have hardly one of them
+    for number in sorted({number for hint in there for number in _HINTS[hint]}):
+        name, _, pattern = _SHAPES[number]
+        text = pattern.sub(f"{MARK} {name}]", text)
     if "://" in text:
         text = _IN_URL.sub(rf"\1{MARK}]\2", text)
     if "=" in text:

@@ -3,6 +3,7 @@
 Owns the order: manifest, task, errors, activity, git. Each step looks at what is there first, because the agent itself
 may have done it, or a settlement before this one that was cut short: so there are never two lines and never two
 commits. A step that fails is told and keeps none of the others from being done; it makes nobody's work a failure.
+Each step loads what it needs where it has something to do: a hook that settles is waited for, and most have little.
 """
 
 from __future__ import annotations
@@ -11,30 +12,21 @@ import json
 import os
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from remit.errors import RemitError
-from remit.workspace.error_log.log import record_errors
-from remit.workspace.error_log.records import make_records
-from remit.workspace.frontmatter_activity import Record as Told
-from remit.workspace.frontmatter_activity import write_activity
-from remit.workspace.git.commits import commit_paths, find_uncommitted, render_message
+from remit.quick_tuple import NamedTuple
 from remit.workspace.home import SETTLING
 from remit.workspace.inside import name_below
 from remit.workspace.ledger.activity import list_acts, mark_told
 from remit.workspace.ledger.events import add_event, read_clock_ms
-from remit.workspace.ledger.retention import forget_if_due
-from remit.workspace.manifest.append import Appender
-from remit.workspace.manifest.entries import shape_entry
-from remit.workspace.manifest.index import Index
-from remit.workspace.manifest.search import find_own_entry
-from remit.workspace.tasks.moves import follow_status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from sqlite3 import Connection
 
     from remit.model import Artifact, ArtifactFacts, DialectName, Fault, Finding, Status
+    from remit.workspace.frontmatter_activity import Record
     from remit.workspace.home import Home
     from remit.workspace.ledger.activity import Act
     from remit.workspace.manifest.entries import Entry
@@ -133,6 +125,8 @@ def _attempt(name: str, act: Callable[[], Step]) -> Step:
 
 def _record(home: Home, settlement: Settlement, places: Places, steps: list[Step]) -> Step:
     """Write down what was done, and forget what is old."""
+    from remit.workspace.ledger.retention import forget_if_due  # noqa: PLC0415 - as above
+
     with home.ledger.transaction() as db:
         _write_steps(db, settlement, steps)
         add_event(db, "settlement", {step.name: step.state for step in steps}, session_id=settlement.session_id)
@@ -151,6 +145,11 @@ def _settle_manifest(home: Home, settlement: Settlement, places: Places) -> Step
     """One line for this work. One that has its id, or its id with a number, and its file, is this work's."""
     if settlement.entry is None:
         return Step("manifest", "nothing")
+    from remit.workspace.manifest.append import Appender  # noqa: PLC0415 - as above
+    from remit.workspace.manifest.entries import shape_entry  # noqa: PLC0415
+    from remit.workspace.manifest.index import Index  # noqa: PLC0415
+    from remit.workspace.manifest.search import find_own_entry  # noqa: PLC0415
+
     entry = shape_entry(settlement.entry)
     if not entry.get("id"):
         return Step("manifest", "failed", "the entry has no id, by which it would be found again")
@@ -204,6 +203,8 @@ def _follow(settlement: Settlement, marker: str) -> str | None:
     """The marker that a task gets; None where it keeps the one that it has."""
     if settlement.stays:
         return None
+    from remit.workspace.tasks.moves import follow_status  # noqa: PLC0415 - as above
+
     return follow_status(marker, settlement.status, settlement.dialect, kind=settlement.kind)
 
 
@@ -217,6 +218,10 @@ def _link_entry(home: Home, settlement: Settlement, places: Places) -> bool:
 
 def _find_own(home: Home, entry: Mapping[str, Any], places: Places) -> Entry | None:
     """The line of the manifest that this work made."""
+    from remit.workspace.manifest.entries import shape_entry  # noqa: PLC0415 - as above
+    from remit.workspace.manifest.index import Index  # noqa: PLC0415
+    from remit.workspace.manifest.search import find_own_entry  # noqa: PLC0415
+
     index = Index(home, places.manifest)
     try:
         return find_own_entry(index, shape_entry(entry))
@@ -228,6 +233,9 @@ def _settle_errors(home: Home, settlement: Settlement, places: Places) -> Step:
     """The faults of the return; one that is there already is not written twice (R2.17)."""
     if not settlement.faults:
         return Step("errors", "nothing")
+    from remit.workspace.error_log.log import record_errors  # noqa: PLC0415 - as above
+    from remit.workspace.error_log.records import make_records  # noqa: PLC0415
+
     records = make_records(
         settlement.faults,
         session_id=settlement.session_id,
@@ -253,6 +261,8 @@ def tell_activity(home: Home, session_id: str) -> Step:
     acts = list_acts(home.ledger, session_id, only_untold=True)
     if not acts:
         return Step("activity", "nothing")
+    from remit.workspace.frontmatter_activity import write_activity  # noqa: PLC0415 - as above
+
     by_path: dict[str, list[Act]] = {}
     for act in acts:
         by_path.setdefault(act.path, []).append(act)
@@ -265,9 +275,11 @@ def tell_activity(home: Home, session_id: str) -> Step:
     return Step("activity", "failed" if failed else "done" if changed else "there", "", findings, changed)
 
 
-def _tell(act: Act) -> Told:
+def _tell(act: Act) -> Record:
+    from remit.workspace.frontmatter_activity import Record  # noqa: PLC0415 - as above
+
     when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(act.at_ms / 1000))
-    return Told(act.session_id, act.parent_id, act.operation, when)
+    return Record(act.session_id, act.parent_id, act.operation, when)
 
 
 def _settle_git(home: Home, settlement: Settlement, files: tuple[str, ...]) -> Step:
@@ -275,6 +287,8 @@ def _settle_git(home: Home, settlement: Settlement, files: tuple[str, ...]) -> S
     paths = tuple(dict.fromkeys((*(artifact.path for artifact in settlement.artifacts), *settlement.files, *files)))
     if not settlement.commits or not paths:
         return Step("git", "nothing")
+    from remit.workspace.git.commits import commit_paths, render_message  # noqa: PLC0415 - as above
+
     text = settlement.summary or settlement.status
     number = settlement.task_number
     message = text[:200] if number is None else render_message(number, text, phase=settlement.phase)
@@ -321,6 +335,8 @@ def _is_owing(home: Home, settlement: Settlement, places: Places) -> bool:
 
 def _is_committed(home: Home, settlement: Settlement, places: Places) -> bool:
     """Whether the agent has committed all that was there when it ended."""
+    from remit.workspace.git.commits import find_uncommitted  # noqa: PLC0415 - as above
+
     files = [f"{places.tasks.folder}/{name}" for name in ("state.json", "TODO.md")] if places.tasks is not None else []
     if settlement.entry is not None:
         files += _below(home, places.manifest, *_find_findings_file(home, places, settlement.entry))
@@ -330,6 +346,8 @@ def _is_committed(home: Home, settlement: Settlement, places: Places) -> bool:
 
 def _leave_commit(home: Home, files: tuple[str, ...]) -> list[Step]:
     """Make no second commit (C19): what only Remit writes down goes with the next one of the task."""
+    from remit.workspace.git.commits import find_uncommitted  # noqa: PLC0415 - as above
+
     left = find_uncommitted(home.root, files).paths
     told = f"the agent has committed the rest, and {', '.join(left)} goes with the next commit"
     return [Step("git", "there"), *([Step("pending", "done", told)] if left else [])]

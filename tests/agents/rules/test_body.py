@@ -7,12 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from remit.agents.fixes import apply_fixes, fix_until_stable
+from remit.agents.fixes import apply_fixes
 from remit.agents.outline import SECTIONS
 from remit.model import Finding
 from tests.agents.rules import samples_sections, samples_steps
 from tests.agents.rules.samples_sections import only, without
-from tests.agents.samples import STANDARD, change, lint
+from tests.agents.samples import STANDARD, change, fix_until_stable, lint
+from tests.amounts import choose
 
 OWN = {**samples_sections.SAMPLES, **samples_steps.SAMPLES}
 BODY = STANDARD.index("# Planner")
@@ -300,7 +301,7 @@ PIECES = st.sampled_from(
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=choose(30, 150), deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.integers(0, 9000), st.integers(0, 60), PIECES), max_size=8))
 def test_no_body_stops_a_rule(changes: list[tuple[int, int, str]]) -> None:
     text = STANDARD

@@ -2,13 +2,23 @@
 
 import pytest
 
-from remit.agents.fixes import apply_fixes, fix_until_stable
+from remit.agents.fixes import apply_fixes
 from remit.model import Finding
 from tests.agents.rules.samples_delegation import LAST, TARGETS
 from tests.agents.rules.samples_permissions import DENIED_BASH
 from tests.agents.rules.samples_steps import SAMPLES as STEPS
 from tests.agents.rules.samples_work import HANDED_ON
-from tests.agents.samples import CLAUDE, CLAUDE_PATH, OPENCODE, OPENCODE_PATH, SIZES, STANDARD, change, lint
+from tests.agents.samples import (
+    CLAUDE,
+    CLAUDE_PATH,
+    OPENCODE,
+    OPENCODE_PATH,
+    SIZES,
+    STANDARD,
+    change,
+    fix_until_stable,
+    lint,
+)
 
 HOME = "team/planner.md"
 """A place of no harness: nobody else's keys are in the way."""

@@ -5,9 +5,10 @@ from time import process_time
 import pytest
 
 from remit.agents.document import parse_document
-from remit.agents.fixes import fix_until_stable
 from remit.model import Finding
-from tests.agents.samples import CLAUDE, CLAUDE_PATH, STANDARD, change, lint
+from tests.agents.samples import CLAUDE, CLAUDE_PATH, STANDARD, change, fix_until_stable, lint
+from tests.amounts import choose
+from tests.cases import for_each
 
 HOME = "prompts/planner.md"
 FIELDS = {
@@ -44,8 +45,7 @@ def test_a_good_file_has_none() -> None:
     assert tell(STANDARD, "agents/planner.md") == []
 
 
-@pytest.mark.parametrize("value", ODD)
-@pytest.mark.parametrize("key", FIELDS)
+@for_each(FIELDS, ODD[:: choose(2, 1)])
 def test_no_value_breaks_a_rule_or_a_fix(key: str, value: str) -> None:
     fixed = fix(put(key, value), unsafe=True)
     read = parse_document(HOME, fixed).frontmatter
@@ -55,18 +55,14 @@ def test_no_value_breaks_a_rule_or_a_fix(key: str, value: str) -> None:
     assert fix(fixed, unsafe=True) == fixed
 
 
-@pytest.mark.parametrize("value", ODD)
-@pytest.mark.parametrize(
-    "key", ["tools", "permissions", "context_loading", "delegation", "lifecycle", "description", "color"]
-)
+@for_each(["tools", "permissions", "context_loading", "delegation", "lifecycle", "description", "color"], ODD)
 def test_no_value_of_a_table_breaks_a_rule(key: str, value: str) -> None:
     text = f"---\nname: planner\nversion: 1.0.0\nagent_type: planning\n{key}: {value}\n---\n"
     for path in (HOME, CLAUDE_PATH, ".opencode/agent/planner.md", ".claude/commands/planner.md"):
         assert isinstance(fix(text, path, unsafe=True), str)
 
 
-@pytest.mark.parametrize("value", ODD)
-@pytest.mark.parametrize("key", ["stage", "command", "return_format", "stages"])
+@for_each(["stage", "command", "return_format", "stages"], ODD[:: choose(2, 1)])
 def test_no_value_of_the_lifecycle_breaks_a_rule(key: str, value: str) -> None:
     text = change("lifecycle:\n", f"lifecycle:\n  {key}: {value}\n".replace("\n  a\n  b", "\n    a\n    b"))
     assert isinstance(fix(text, unsafe=True), str)

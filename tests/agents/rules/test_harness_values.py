@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from remit.agents.document import parse_document
-from remit.agents.fixes import fix_until_stable
 from remit.model import Finding
 from tests.agents.rules.samples_command import COMMAND_PATH
-from tests.agents.samples import CLAUDE_PATH, CODEX_PATH, OPENCODE_PATH, lint
+from tests.agents.samples import CLAUDE_PATH, CODEX_PATH, OPENCODE_PATH, fix_until_stable, lint
+from tests.amounts import choose
 
 NAMES = [
     "name", "nmae", "description", "descripton", "tools", "tool", "allowed-tools", "allowedTools", "disallowedTools",
@@ -54,7 +54,7 @@ PATHS = st.sampled_from([CLAUDE_PATH, OPENCODE_PATH, COMMAND_PATH, "agents/x.md"
 
 
 @pytest.mark.slow
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=choose(50, 250), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(HEADS, PATHS, st.booleans(), st.booleans())
 def test_any_value_can_be_judged_and_fixed(
     head: dict[str, object],
@@ -86,7 +86,7 @@ def check_fixes(text: str, path: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=choose(30, 150), deadline=None)
 @given(
     st.dictionaries(st.sampled_from(NAMES), st.sampled_from([5, True, [], ["a", 1], {}, {"a": 1}, "", "x"]), max_size=8)
 )

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from remit.agents.document import parse_document
 from remit.agents.fixes import apply_fixes
 from tests.agents.samples import STANDARD, STANDARD_PATH, lint
+from tests.amounts import choose
 
 TABLES = ("tools", "permissions", "context_loading", "delegation")
 HEAD = STANDARD[: STANDARD.index("tools:")]
@@ -38,7 +39,7 @@ def write(tables: dict[str, object], *, block: bool = False) -> str:
 
 
 @pytest.mark.slow
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=choose(24, 120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.fixed_dictionaries(dict.fromkeys(TABLES, VALUES)), st.booleans())
 def test_any_value_can_be_judged_and_fixed(tables: dict[str, object], block: bool) -> None:  # noqa: FBT001 - hypothesis
     text = write(tables, block=block)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from remit.agents.fixes import apply_fixes, fix_until_stable
+from remit.agents.fixes import apply_fixes
 from remit.model import Finding
 from tests.agents.rules.samples_permissions import (
     ALLOWED_BASH,
@@ -13,7 +13,7 @@ from tests.agents.rules.samples_permissions import (
     TOOLS,
     allow_bash,
 )
-from tests.agents.samples import STANDARD, change, lint
+from tests.agents.samples import STANDARD, change, fix_until_stable, lint
 
 
 def find(text: str, *codes: str) -> list[Finding]:

@@ -3,13 +3,13 @@
 from importlib import import_module
 from pathlib import Path
 
-import pytest
-
-from remit.agents.fixes import apply_fixes, fix_until_stable
+from remit.agents import rules
+from remit.agents.fixes import apply_fixes
 from remit.agents.rules import MODULES
 from remit.agents.rules.all import RULES
 from remit.model import Finding
-from tests.agents.samples import Sample, lint
+from tests.agents.samples import Sample, fix_until_stable, lint
+from tests.cases import for_each
 
 HERE = Path(__file__).parent
 SAMPLES: dict[str, Sample] = {}
@@ -26,15 +26,22 @@ def test_every_rule_is_loaded_for_the_profiles_that_it_is_for() -> None:
     needed: dict[str, set[str]] = {}
     for each in RULES.values():
         for profile in each.profiles:
-            needed.setdefault(profile, set()).add(each.check.__module__.rpartition(".")[2])
+            needed.setdefault(profile, set()).add(each.check.__module__.removeprefix(f"{rules.__name__}."))
     assert {profile: set(names) for profile, names in MODULES.items()} == needed
+
+
+def test_every_module_with_rules_is_loaded() -> None:
+    folder = Path(rules.__path__[0])
+    named = {".".join(file.relative_to(folder).with_suffix("").parts): file for file in folder.rglob("*.py")}
+    owners = {name for name, file in named.items() if "\n@rule(" in file.read_text("utf-8")}
+    assert owners == {name for names in MODULES.values() for name in names}
 
 
 def test_every_rule_has_a_sample() -> None:
     assert sorted(SAMPLES) == sorted(RULES)
 
 
-@pytest.mark.parametrize("code", sorted(SAMPLES))
+@for_each(sorted(SAMPLES))
 def test_the_bad_file_is_reported(code: str) -> None:
     sample = SAMPLES[code]
     findings = find(sample.bad, code, sample)
@@ -49,13 +56,13 @@ def test_the_bad_file_is_reported(code: str) -> None:
         assert finding.hint.endswith((".", "?", ")"))
 
 
-@pytest.mark.parametrize("code", sorted(SAMPLES))
+@for_each(sorted(SAMPLES))
 def test_the_good_file_is_not(code: str) -> None:
     sample = SAMPLES[code]
     assert not find(sample.good, code, sample)
 
 
-@pytest.mark.parametrize("code", FIXED)
+@for_each(FIXED)
 def test_a_fix_puts_it_right(code: str) -> None:
     sample = SAMPLES[code]
     findings = find(sample.bad, code, sample)
@@ -66,7 +73,7 @@ def test_a_fix_puts_it_right(code: str) -> None:
         assert once.text == sample.fixed
 
 
-@pytest.mark.parametrize("code", FIXED)
+@for_each(FIXED)
 def test_fixing_twice_changes_nothing_more(code: str) -> None:
     sample = SAMPLES[code]
 
@@ -78,7 +85,7 @@ def test_fixing_twice_changes_nothing_more(code: str) -> None:
     assert not apply_fixes(check(fixed.text), fixed.text, unsafe=True).applied
 
 
-@pytest.mark.parametrize("code", sorted(RULES))
+@for_each(sorted(RULES))
 def test_a_rule_is_documented(code: str) -> None:
     each = RULES[code]
     paragraphs = [part.strip() for part in each.documentation.split("\n\n")]

@@ -9,6 +9,7 @@ import pytest
 
 from remit.delegate.referee.events import Event
 from remit.doors.answering import respond
+from tests.cases import for_each
 from tests.refereeing.stage import check_shape, make_workspace
 
 PAYLOADS = Path(__file__).parent / "payloads"
@@ -89,10 +90,10 @@ def test_what_starts_nobody_is_known(tool: str) -> None:
     assert not Event({"hook_event_name": "PreToolUse", "tool_name": tool}).is_delegating
 
 
-@pytest.mark.parametrize("value", [None, 7, [], {}, True, "x" * 10_000])
-@pytest.mark.parametrize(
-    "key", ["session_id", "agent_id", "agent_type", "tool_name", "tool_input", "tool_use_id", "cwd", "transcript_path",
-            "hook_event_name", "harness", "stop_hook_active", "error"],
+@for_each(
+    ["session_id", "agent_id", "agent_type", "tool_name", "tool_input", "tool_use_id", "cwd", "transcript_path",
+     "hook_event_name", "harness", "stop_hook_active", "error"],
+    [None, 7, [], {}, True, "x" * 10_000],
 )  # fmt: skip
 def test_whatever_stands_there_is_read(key: str, value: object) -> None:
     event = Event({"hook_event_name": "PreToolUse", key: value})

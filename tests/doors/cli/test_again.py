@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from remit.app.delegating import logs
+from remit.config import Settings
 from remit.testing.agent import ScriptedAgent
+from remit.workspace.home import Home
+from remit.workspace.ledger.delegations import Delegation, add_delegation
 from tests.doors.cli.test_lint import git, put
 from tests.doors.work import detach, list_rows, load, wait_until
 
 if TYPE_CHECKING:
     from tests.doors.conftest import Inside, Remit
+
+pytestmark = pytest.mark.usefixtures("repository")
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
 
@@ -60,20 +66,6 @@ tell(type="result", subtype="success", is_error=False, num_turns=1, result=json.
 """
 
 
-@pytest.fixture(autouse=True)
-def _repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A workspace, and no session of somebody else's around it."""
-    for name in ("REMIT_TICKET", "REMIT_SESSION_ID"):
-        monkeypatch.delenv(name, raising=False)
-    git(tmp_path, "init", "-q", "-b", "main")
-
-
-@pytest.fixture
-def agent(tmp_path_factory: pytest.TempPathFactory) -> ScriptedAgent:
-    """A program whose log is outside the workspace."""
-    return ScriptedAgent(tmp_path_factory.mktemp("agents"))
-
-
 class Harness:
     """A program that speaks as Claude Code does: at first it hangs, and resumed it only reads and returns."""
 
@@ -97,7 +89,7 @@ def harness(tmp_path_factory: pytest.TempPathFactory, remit: Remit) -> Harness:
 
 
 def run_short(remit: Remit, *options: str) -> dict[str, Any]:
-    ended = remit("run", "-", "Write a report.", "--runner", "claude", "--timeout", "1s", "--json", *options)
+    ended = remit("run", "-", "Write a report.", "--runner", "claude", "--timeout", "4s", "--json", *options)
     assert ended.code == 1, ended
     told: dict[str, Any] = load(ended)
     assert (told["status"], told["ending"]) == ("partial", "timeout")
@@ -177,10 +169,13 @@ def test_what_is_open_is_neither_resumed_nor_retried(inside: Inside, agent: Scri
 @pytest.mark.slow
 def test_retry_asks_for_the_same_with_other_limits(remit: Remit, agent: ScriptedAgent) -> None:
     assert remit("task", "new", "Measure the uploads").code == 0
-    command = agent.sleeps(1).obeys().command
-    options = ("--input", "topic=uploads", "--max-turns", "7", "--no-commit", "--task", "1", "--timeout", "0.3s")
-    first = load(remit("run", "-", "Write a report.", "--command", command, *options, "--json"))
-    assert (first["status"], first["ending"]) == ("partial", "timeout")
+    agent.waits_for(str(Path(agent.log).with_name("go"))).obeys()
+    options = ("--input", "topic=uploads", "--max-turns", "7", "--no-commit", "--task", "1", "--timeout", "20s")
+    session = detach(remit, agent, *options, until="waited")
+    assert remit("cancel", session).code == 0
+    first = load(remit("wait", session, "--json"))
+    assert first["ending"] == "cancelled"
+    Path(agent.log).with_name("go").touch()
     ended = remit("retry", "-", "--timeout", "30s", "--max-usd", "2", "--json")
     assert ended.code == 0, ended
     again, before = list_rows(remit.folder)
@@ -229,6 +224,13 @@ def test_logs_of_a_program_are_what_it_printed_without_secrets(inside: Inside, a
     assert inside("logs", "--attempt", "1").out == ended.out
 
 
+def test_that_nothing_was_printed_is_said(inside: Inside) -> None:
+    inside("run", "-", "x", "--command", "true")
+    assert inside("logs") == (0, b"", b"nothing was printed\n")
+    assert inside("logs", "--err") == (0, b"", b"nothing was printed on standard error\n")
+    assert inside("logs", "--json") == inside("logs", "--raw") == (0, b"", b"")
+
+
 @pytest.mark.slow
 def test_logs_of_a_harness_are_what_it_said_and_did(remit: Remit, harness: Harness) -> None:
     run_short(remit)
@@ -265,6 +267,26 @@ def test_every_attempt_is_shown_also_to_who_follows(remit: Remit, harness: Harne
     assert remit("logs", session).out == followed.out
     assert remit("logs", "--attempt", "1").text.splitlines() == lines[:3]
     assert "attempts\n  1  exited, missing: RET001\n  2  exited, accepted" in remit("show", session).text
+
+
+def test_what_is_handed_over_while_somebody_looks_is_not_abandoned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one who admitted it is gone when its driver has it: between the two looks it may be both."""
+    home = Home(str(tmp_path))
+    row = Delegation("sess_1", "planner", 1, ("orchestrator", "planner"), state="running", owner="1-a")
+    add_delegation(home.ledger, row)
+    log = logs.Log(home, Settings(), "sess_1")
+    assert log.is_abandoned
+
+    def hand_over(_home: Home, broker: str | None) -> bool:
+        with home.ledger.transaction() as db:
+            db.execute("UPDATE delegations SET owner = '2-b'")
+        return broker == "2-b"
+
+    monkeypatch.setattr(logs, "is_present", hand_over)
+    assert not log.is_abandoned
+    home.close()
 
 
 @pytest.mark.slow

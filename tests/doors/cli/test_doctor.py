@@ -166,11 +166,11 @@ def test_a_look_that_fails_or_hangs_is_a_row_and_the_others_go_on(monkeypatch: p
     looks = (("first", fail), ("second", hang), ("third", meet_a_bad_disk), *machine.LOOKS)
     monkeypatch.setattr(machine, "LOOKS", looks)
     began = time.monotonic()
-    rows = {check.name: check for check in check_health(seconds=1.5).checks}
+    rows = {check.name: check for check in check_health(seconds=4).checks}
     ended.set()
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 18
     assert rows["first"].message == "cannot be looked at: ZeroDivisionError: by design"
-    assert rows["second"].message == "gave no answer within 2 s"
+    assert rows["second"].message == "gave no answer within 4 s"
     assert rows["third"].message == "cannot be looked at: input/output error"
     assert {rows[name].state for name in ("first", "second", "third")} == {"problem"}
     assert rows["agents"].state == "ok"
@@ -287,11 +287,11 @@ def test_a_harness_that_hangs_does_not_hold_up_the_others(
 
     monkeypatch.setattr(machine, "_PROGRAM_SECONDS", 0.5)
     for name in ("claude", "opencode", "codex", "gemini"):
-        add_program(programs, name, "while :; do :; done")
+        add_program(programs, name, "while :; do :; done" if name == "claude" else "/bin/sleep 60")
     began = time.monotonic()
     rows = load(workspace("doctor", "--json"))["harness"]
     assert [("no answer" in row[1]) for row in rows] == [True] * 4
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < 30
 
 
 def test_nothing_of_the_workspace_is_run(workspace: Inside, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from remit.delegate.envelope import MIN_TOKENS, Envelope, EnvelopeArtifact, Spending, Unsettled, fit_envelope
+from remit.delegate.reporting.envelope import MIN_TOKENS, Envelope, EnvelopeArtifact, Spending, Unsettled
+from remit.delegate.reporting.fitting import fit_envelope
 from remit.doors.cli.envelopes import (
     get_envelope_code,
     render_duration,

@@ -17,7 +17,7 @@ from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import Delegation, add_delegation, advance, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.spills import write_spill
-from remit.workspace.sessions import make_attempt
+from remit.workspace.sessions.folders import make_attempt
 from tests.doors.cli.test_init import MANIFEST
 from tests.doors.cli.test_lint import git, put
 from tests.doors.cli.test_make import list_files

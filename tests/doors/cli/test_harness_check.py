@@ -88,6 +88,7 @@ def test_where_nothing_is_installed_it_says_how(place: Inside) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough("claude", "opencode")
 @pytest.mark.parametrize("name", ["claude", "codex", "opencode"])
 def test_without_the_harness_only_the_half_is_proved(noting: Inside, name: str) -> None:
     code, probed = check(noting, name)
@@ -139,16 +140,18 @@ def test_a_harness_that_calls_them_all_is_proved(noting: Inside, monkeypatch: py
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_an_event_that_is_not_heard_is_named(noting: Inside) -> None:
     put_harness(skipped=("SubagentStop",))
     code, probed = check(noting)
     told = {event["name"]: event["state"] for event in probed["events"]}
     assert (code, told.pop("SubagentStop")) == (1, "does not")
     assert {*told.values()} == {"fires"}
-    assert "✗ 1 event of 9 not heard" in noting("init", "--harness", "claude", "--check").text
+    assert "✗ 1 event of 10 not heard" in noting("init", "--harness", "claude", "--check").text
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_hooks_that_are_called_twice_are_told(noting: Inside) -> None:
     put_harness(times=2)
     _, probed = check(noting)

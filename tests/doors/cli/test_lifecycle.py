@@ -12,7 +12,7 @@ import pytest
 
 from remit.app.delegating.settling import make_settle
 from remit.app.settings import load_settings
-from remit.delegate.report import load_report
+from remit.delegate.reporting.report import load_report
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import list_delegations
 from remit.workspace.tasks.store import TaskStore
@@ -250,7 +250,7 @@ def test_who_hangs_leaves_the_task_where_it_can_be_taken_up(
     inside: Inside, worker: Worker, tmp_path: Path, command: str, marker: str
 ) -> None:
     """R2.7, S3."""
-    ended = inside(command, "1", *worker("hang"), "--timeout", "1.5s")
+    ended = inside(command, "1", *worker("hang"), "--timeout", "4s")
     assert ended.code == 1
     assert worker.runs[0]["mode"] == "hang"
     assert "partial · timeout" in ended.text
@@ -291,7 +291,7 @@ def test_work_goes_on_at_the_first_open_phase_and_stops_where_one_is_not_done(
     """S4."""
     plan = PLAN.replace("[COMPLETED]", "[NOT STARTED]")
     give_plan(inside, plan)
-    ended = inside("implement", "1", *worker("hang-2"), "--timeout", "3s")
+    ended = inside("implement", "1", *worker("hang-2"), "--timeout", "8s")
     assert ended.code == 1
     assert "phases: 1 completed, 2 partial; 2 left" in ended.text
     assert get_marker(tmp_path) == "PARTIAL"
@@ -410,7 +410,7 @@ def test_a_review_makes_tasks_once(inside: Inside, worker: Worker, tmp_path: Pat
 @pytest.mark.slow
 def test_a_review_that_is_cut_short_makes_no_tasks(inside: Inside, worker: Worker, tmp_path: Path) -> None:
     """What it is told to do next is how to go on with the review itself."""
-    told = load(inside("review", "1", *worker("hang"), "--timeout", "1.5s", "--json"))
+    told = load(inside("review", "1", *worker("hang"), "--timeout", "4s", "--json"))
     assert worker.runs[0]["mode"] == "hang"
     assert (told["status"], told["ending"]) == ("partial", "timeout")
     assert told["next_steps"]
@@ -587,6 +587,7 @@ print("Research " + words[mode])
 
 
 @pytest.mark.slow
+@pytest.mark.thorough("partial")
 @pytest.mark.parametrize(
     ("mode", "code", "after"),
     [("complete", 0, ["complete", "link"]), ("partial", 1, ["complete", "link"]), ("blocked", 1, [])],

@@ -94,7 +94,7 @@ def test_an_empty_workspace_is_0_and_says_where_agents_are_looked_for(remit: Rem
     ("args", "sentence"),
     [
         ("missing.md", "'missing.md' cannot be read: no such file or directory; check the path"),
-        ("--select ZZZ", "there is no rule 'ZZZ'; known are: "),
+        ("--select ZZZ", "there is no rule 'ZZZ'; remit explain lists them all"),
         ("--select AGT04X", "there is no rule 'AGT04X'; did you mean 'AGT04"),
         ("--select AGT004,,GRF", "'AGT004,,GRF' has an empty code in it; write it like AGT122,GRF"),
         ("--ignore RET011", "there is no rule 'RET011'; "),

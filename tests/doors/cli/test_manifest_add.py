@@ -59,6 +59,12 @@ def test_the_first_entry_makes_the_manifest_and_its_file(workspace: Inside) -> N
     assert workspace("manifest", "validate", "--no-files").text == "✓ 1 manifest: nothing to say\n"
 
 
+def test_the_first_entry_needs_no_repository_and_no_workspace(inside: Inside) -> None:
+    assert add(inside).code == 0
+    assert [each["title"] for each in load(inside)] == ["Upload limits"]
+    assert "1 entry" in inside("manifest", "list").text
+
+
 def test_a_page_of_remits_own_has_nothing_wrong_with_it_without_a_task(workspace: Inside) -> None:
     ended = add(
         workspace, "--summary", "Two have a cap. One has none.", "--recommendation", "Go.", "--source", "Their pages."

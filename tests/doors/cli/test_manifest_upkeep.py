@@ -46,7 +46,7 @@ def test_a_last_line_that_is_cut_off_is_told(workspace: Inside) -> None:
     assert workspace("manifest", "stats").text.startswith("entries      2 on 2 lines\n")
     workspace.write("MANIFEST.jsonl", make_line() + make_line(id="x")[:-9])
     ended = workspace("manifest", "stats")
-    assert ended.text.startswith("entries      1 on 1 lines\n")
+    assert ended.text.startswith("entries      1 on 1 line\n")
     assert ended.text.endswith("last line    cut off; remit manifest validate tells where\n")
     assert b"line 2 is no entry" in workspace("manifest", "export").err
 

@@ -14,36 +14,24 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.testing.agent import ScriptedAgent
-from remit.workspace import sessions
 from remit.workspace.brokers import Presence
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import Delegation, add_delegation, advance
 from remit.workspace.ledger.events import add_event, read_clock_ms
-from tests.doors.cli.test_lint import git, put
+from remit.workspace.sessions.folders import remove_session
+from tests.doors.cli.test_lint import put
 from tests.doors.work import PARENT, detach, list_rows, load, wait_until
 
 if TYPE_CHECKING:
     from tests.doors.conftest import Ended, Inside, Remit
+
+pytestmark = pytest.mark.usefixtures("repository")
 
 
 @pytest.fixture
 def remit(inside: Inside) -> Inside:
     """Nothing here is about how a process begins or ends."""
     return inside
-
-
-@pytest.fixture(autouse=True)
-def _repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A workspace, and no session of somebody else's around it."""
-    for name in ("REMIT_TICKET", "REMIT_SESSION_ID"):
-        monkeypatch.delenv(name, raising=False)
-    git(tmp_path, "init", "-q", "-b", "main")
-
-
-@pytest.fixture
-def agent(tmp_path_factory: pytest.TempPathFactory) -> ScriptedAgent:
-    """A program whose log is outside the workspace."""
-    return ScriptedAgent(tmp_path_factory.mktemp("agents"))
 
 
 def kill_driver(remit: Remit, session_id: str) -> None:
@@ -200,9 +188,7 @@ def test_who_waits_gets_the_envelope(remit: Remit, agent: ScriptedAgent) -> None
 @pytest.mark.slow
 def test_waiting_ends_and_the_agent_does_not(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.hangs(), until="hung")
-    begun = time.monotonic()
     ended = remit("wait", session, "--timeout", "0.3s")
-    assert time.monotonic() - begun < 10
     assert (ended.code, ended.text) == (1, f"· {session} is not over; see: remit ps\n")
     assert load(remit("wait", session, "--timeout", "0.1", "--json"))["over"] is False
     assert agent.list_living()
@@ -241,6 +227,7 @@ def test_what_nobody_drives_can_be_cancelled(remit: Remit, agent: ScriptedAgent)
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_an_agent_ends_only_what_it_has_handed_on(remit: Remit, agent: ScriptedAgent) -> None:
     victim = detach(remit, agent.hangs(), until="hung")
     program = Path(agent.program).parent / "attack.py"
@@ -292,7 +279,7 @@ def test_an_agent_that_waits_gives_its_slot_to_who_it_waits_for(remit: Remit, ag
     child = ScriptedAgent(Path(agent.program).parent, "child").obeys({"child.md": "# Child"})
     program = Path(agent.program).parent / "patient.py"
     program.write_text(PATIENT.replace("CHILD", child.command), encoding="utf-8")
-    remit("run", "parent", "Hand it on.", "--command", f"{sys.executable} {program}", "--timeout", "25s")
+    remit("run", "parent", "Hand it on.", "--command", f"{sys.executable} {program}", "--timeout", "90s")
     told = json.loads((remit.folder / "told.json").read_text())
     assert told["state"] == "queued"
     assert told["code"] == 0, told
@@ -329,6 +316,14 @@ def test_show_tells_what_was_claimed_and_what_was_done(remit: Remit, agent: Scri
     assert told["attempts"][0]["outcome"] == "fabricated"
     assert {step["name"] for step in told["steps"]} >= {"errors", "git"}
     assert "texts" not in told
+    assert [(each["path"], each["grade"]) for each in told["attempts"][0]["claims"]] == [("report.md", "present")]
+    with sqlite3.connect(remit.folder / ".remit" / "ledger.db") as db:
+        db.execute("""UPDATE attempts SET repairs = '[{"kind": "json", "message": "a comma was taken out"}]'""")
+    assert "claims report.md" not in ended.text
+    full = remit("show", "--full").text
+    assert "     claims report.md: file, present (it did not change since the delegation began)" in full
+    assert "     repaired: a comma was taken out" in full
+    assert load(remit("show", "--json"))["attempts"][0]["repairs"][0]["kind"] == "json"
 
 
 def test_full_has_every_word_but_no_secret_and_no_escape(remit: Remit, agent: ScriptedAgent) -> None:
@@ -372,7 +367,7 @@ def test_a_record_without_files_is_shown_as_far_as_it_goes(remit: Remit, agent: 
     remit("run", "-", "Write a report.", "--command", agent.obeys().command)
     home = Home(str(remit.folder))
     (row,) = list_rows(remit.folder)
-    assert sessions.remove_session(home, row.session_id)
+    assert remove_session(home, row.session_id)
     home.close()
     ended: Ended = remit("show", "--full")
     assert ended.code == 0

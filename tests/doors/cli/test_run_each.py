@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.testing.agent import ScriptedAgent
-from tests.doors.cli.test_run import PATIENCE_S, Terminal, list_rows, wait_until
+from tests.doors.cli.test_run import PATIENCE_S, Terminal
+from tests.doors.work import list_rows, wait_until
 
 if TYPE_CHECKING:
+    from remit.testing.agent import ScriptedAgent
     from tests.doors.conftest import Ended, Remit
 
 THREE = '"Write one."\n\n{"prompt": "Write two.", "inputs": {"a": "b"}}\n"Write three."\n'
+
+OWN = {"${session}.md": "# ${session}\n"}
+"""A file of each agent's own: of two that write one text into one file, one may come too late to change anything."""
 
 
 @pytest.fixture(autouse=True)
@@ -25,12 +29,6 @@ def _workspace(remit: Remit, monkeypatch: pytest.MonkeyPatch) -> None:
     (remit.folder / ".remit").mkdir()
 
 
-@pytest.fixture
-def agent(tmp_path_factory: pytest.TempPathFactory) -> ScriptedAgent:
-    """A program whose log is outside the workspace."""
-    return ScriptedAgent(tmp_path_factory.mktemp("agents"))
-
-
 def load_lines(ended: Ended) -> list[dict[str, Any]]:
     return [json.loads(line) for line in ended.out.splitlines()]
 
@@ -38,7 +36,7 @@ def load_lines(ended: Ended) -> list[dict[str, Any]]:
 @pytest.mark.slow
 def test_each_line_has_its_result_in_order(remit: Remit, agent: ScriptedAgent) -> None:
     file = remit.write("prompts.jsonl", THREE)
-    command = agent.obeys({"${session}.md": "# ${session}\n"}).command
+    command = agent.obeys(OWN).command
     ended = remit("run", "-", "--each", file, "--command", command, "--concurrency", "2")
     assert ended.code == 0, ended
     lines = ended.text.splitlines()
@@ -51,7 +49,7 @@ def test_each_line_has_its_result_in_order(remit: Remit, agent: ScriptedAgent) -
 
 @pytest.mark.slow
 def test_json_is_a_line_for_each_and_the_file_can_be_piped_in(remit: Remit, agent: ScriptedAgent) -> None:
-    ended = remit("run", "-", "--each", "-", "--command", agent.obeys().command, "--json", text=THREE)
+    ended = remit("run", "-", "--each", "-", "--command", agent.obeys(OWN).command, "--json", text=THREE)
     told = load_lines(ended)
     assert (ended.code, ended.err) == (0, b"")
     assert sorted(each["line"] for each in told) == [1, 3, 4]
@@ -60,7 +58,7 @@ def test_json_is_a_line_for_each_and_the_file_can_be_piped_in(remit: Remit, agen
 
 def test_one_that_is_refused_costs_no_other(remit: Remit, agent: ScriptedAgent) -> None:
     text = '"fine"\n{"prompt": "not fine", "dialect": "latin"}\n"fine too"\n'
-    ended = remit("run", "-", "--each", "-", "--command", agent.obeys().command, "--json", text=text)
+    ended = remit("run", "-", "--each", "-", "--command", agent.obeys(OWN).command, "--json", text=text)
     told = {each["line"]: each for each in load_lines(ended)}
     assert ended.code == 1
     assert [told[line]["status"] for line in (1, 2, 3)] == ["completed", "failed", "completed"]
@@ -69,7 +67,9 @@ def test_one_that_is_refused_costs_no_other(remit: Remit, agent: ScriptedAgent) 
 
 
 def test_bad_lines_are_refused_before_anything_starts(remit: Remit, agent: ScriptedAgent) -> None:
-    ended = remit("run", "-", "--each", "-", "--command", agent.obeys().command, text='"fine"\n{"promt": "x"}\nbad\n')
+    ended = remit(
+        "run", "-", "--each", "-", "--command", agent.obeys(OWN).command, text='"fine"\n{"promt": "x"}\nbad\n'
+    )
     assert ended.code == 2
     assert "line 2: there is no 'promt'; did you mean 'prompt'?; line 3: it is not JSON" in ended.complaint
     assert agent.acts == ()

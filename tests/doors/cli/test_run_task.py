@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.delegate.lifecycle import find_working
+from remit.delegate.admission.lifecycle import find_working
 from remit.testing.agent import ScriptedAgent
 from remit.workspace.home import Home
 from remit.workspace.tasks.store import TaskStore

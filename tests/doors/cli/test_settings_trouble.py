@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.testing.agent import ScriptedAgent
-from tests.doors.cli.test_lint import git
 from tests.doors.work import detach, load
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from tests.doors.conftest import Remit
+    from remit.testing.agent import ScriptedAgent
+    from tests.doors.conftest import Inside, Remit
+
+pytestmark = pytest.mark.usefixtures("repository")
 
 BROKEN = {
     "this is not TOML\n": "remit.toml",
@@ -22,20 +25,8 @@ BROKEN = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("REMIT_TICKET", "REMIT_SESSION_ID"):
-        monkeypatch.delenv(name, raising=False)
-    git(tmp_path, "init", "-q", "-b", "main")
-
-
-@pytest.fixture
-def agent(tmp_path_factory: pytest.TempPathFactory) -> ScriptedAgent:
-    """A program whose log is outside the workspace."""
-    return ScriptedAgent(tmp_path_factory.mktemp("agents"))
-
-
 @pytest.mark.slow
+@pytest.mark.thorough("limits", "mine")
 @pytest.mark.parametrize(("settings", "told"), BROKEN.items())
 def test_work_can_be_seen_and_ended(
     remit: Remit, agent: ScriptedAgent, tmp_path: Path, settings: str, told: str
@@ -59,3 +50,12 @@ def test_work_can_be_seen_and_ended(
         assert warning.count("\n") == 1
     assert remit("ps", "--json").out == b"[]\n"
     assert agent.list_living() == []
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("nowhere")])
+def test_settings_that_are_no_file_are_not_left_out_in_silence(inside: Inside, make: Callable[[Path], None]) -> None:
+    make(inside.folder / "remit.toml")
+    for words in (("run", "-", "Do it", "--command", "true"), ("status",), ("lint",)):
+        ended = inside(*words)
+        assert ended.code == 2
+        assert ended.complaint.endswith("/remit.toml is not a file; move it away, or put the settings there")

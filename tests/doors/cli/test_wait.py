@@ -9,7 +9,6 @@ import pytest
 
 from remit.testing.agent import ScriptedAgent
 from remit.workspace.home import Home
-from tests.doors.cli.test_lint import git
 from tests.doors.work import load
 
 if TYPE_CHECKING:
@@ -17,18 +16,13 @@ if TYPE_CHECKING:
 
     from tests.doors.conftest import Inside, Remit
 
+pytestmark = pytest.mark.usefixtures("repository")
+
 
 @pytest.fixture
 def remit(inside: Inside) -> Inside:
     """Nothing here is about how a process begins or ends."""
     return inside
-
-
-@pytest.fixture(autouse=True)
-def _repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("REMIT_TICKET", "REMIT_SESSION_ID"):
-        monkeypatch.delenv(name, raising=False)
-    git(tmp_path, "init", "-q", "-b", "main")
 
 
 @pytest.mark.slow

@@ -555,7 +555,7 @@ def test_a_git_that_hangs_is_ended(checkout: Checkout, monkeypatch: pytest.Monke
     monkeypatch.setattr(process, "MAX_SECONDS", 0.3)
     start = time.monotonic()
     assert "longer than" in refused(commit(checkout, "a.md"), "GIT009")
-    assert 0.3 <= time.monotonic() - start < 5
+    assert 0.3 <= time.monotonic() - start < 20
 
 
 def test_a_git_that_floods_is_ended(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,7 +90,7 @@ def test_a_long_look_is_ended(file: Path) -> None:
     found = examine(str(file), seconds=0.0)
     assert found is not None
     assert (found.fault, found.is_checked) == ("", False)
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 5
     whole = examine(str(file), seconds=30)
     assert whole is not None
     assert whole.is_checked

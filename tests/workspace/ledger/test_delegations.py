@@ -156,6 +156,19 @@ def test_what_is_old_and_settled_is_forgotten(tmp_path: Path) -> None:
     assert forget_old(home, days=90, megabytes=1000) == Forgotten()
 
 
+def test_who_is_stopped_after_forgetting_has_told_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is gone and told to nobody would be shown by who follows the ledger."""
+    home = Home(str(tmp_path))
+    make(home, "old", days_ago=100)
+    settle(home, "old")
+    monkeypatch.setattr(retention, "_forget_loose", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        forget_old(home, days=90, megabytes=1000)
+    assert list_delegations(home.ledger) == []
+    rows = home.ledger.db.execute("SELECT details FROM events WHERE kind = 'forgotten'").fetchall()
+    assert [each[0] for each in rows] == ['{"delegations":1}']
+
+
 def test_while_it_is_too_large_the_oldest_are_forgotten(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     for number in range(400):

@@ -21,6 +21,7 @@ from remit.workspace.files import append_line
 from remit.workspace.home import MANIFEST, Home
 from remit.workspace.manifest import append as module
 from remit.workspace.manifest.entries import FIELDS
+from tests.amounts import choose
 from tests.workspace.dying import run_and_die
 from tests.workspace.manifest.conftest import Desk, replace, rewrite_in_place
 from tests.workspace.manifests import ENTRY, make_entry, make_line
@@ -324,6 +325,7 @@ def test_a_disk_that_fails_is_told_and_nothing_is_left(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough("indexed")
 def test_killed_at_any_step_the_manifest_has_the_entry_or_not(tmp_path: Path) -> None:
     """And the next one can be added."""
     outcomes = set()
@@ -386,7 +388,7 @@ def run_writers(work: Callable[[str, int, int], None], root: Path, writers: int,
 
 @pytest.mark.slow
 def test_many_writers_lose_nothing_tear_nothing_and_share_no_id(tmp_path: Path) -> None:
-    writers, count = 16, 40
+    writers, count = 16, choose(8, 40)
     run_writers(add_many, tmp_path, writers, count)
     entries = load(tmp_path / "MANIFEST.jsonl")
     titles = {entry["title"].partition(" ")[0] for entry in entries}
@@ -403,8 +405,9 @@ def test_many_writers_lose_nothing_tear_nothing_and_share_no_id(tmp_path: Path) 
 
 
 @pytest.mark.slow
+@pytest.mark.thorough("indexed")
 def test_many_writers_of_lines_up_to_a_megabyte(tmp_path: Path) -> None:
-    writers, count = 32, 60
+    writers, count = 32, choose(20, 60)
     run_writers(write_raw, tmp_path, writers, count)
     lines = (tmp_path / "MANIFEST.jsonl").read_bytes().split(b"\n")
     assert lines.pop() == b""

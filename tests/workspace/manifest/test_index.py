@@ -20,6 +20,7 @@ from remit.workspace.manifest.counts import find_bad_lines
 from remit.workspace.manifest.index import Index
 from remit.workspace.manifest.rows import LINE_MASK, TOO_LONG
 from remit.workspace.manifest.search import Query, walk_entries
+from tests.amounts import choose
 from tests.workspace.manifest.conftest import Desk, replace, rewrite_in_place
 from tests.workspace.manifests import make_entry, make_line
 
@@ -476,7 +477,7 @@ _LINES = st.one_of(
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=choose(20, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parts=st.lists(st.tuples(st.lists(_LINES, max_size=6), st.booleans()), min_size=1, max_size=5))
 def test_however_a_file_grows_the_index_is_that_of_the_whole(
     tmp_path_factory: pytest.TempPathFactory, parts: list[tuple[list[bytes], bool]]

@@ -21,6 +21,7 @@ from remit.workspace.manifest.search import (
     walk_entries,
     write_match,
 )
+from tests.amounts import choose
 from tests.workspace.manifest.conftest import Desk
 from tests.workspace.manifests import make_line
 
@@ -135,7 +136,7 @@ def test_words_are_data(full: Desk, text: str) -> None:
     assert ask(full, words=("upload",)) == ["mid-2", "old"]
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=choose(60, 300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(words=st.lists(st.text(max_size=20), max_size=4), is_begun=st.booleans())
 def test_no_words_are_an_error_of_sql(full: Desk, words: list[str], *, is_begun: bool) -> None:
     try:

@@ -6,6 +6,7 @@ import pytest
 
 from remit.workspace.tasks.moves import check_move, follow_status, list_moves
 from remit.workspace.tasks.values import MARKERS
+from tests.cases import for_each
 
 LETTERS = {
     "ns": "NOT STARTED", "ip": "IN PROGRESS", "b": "BLOCKED", "a": "ABANDONED", "c": "COMPLETED", "rg": "RESEARCHING",
@@ -29,7 +30,7 @@ def _is_legal(source: str, target: str) -> bool:
     return source != target and ((source, target) in arrows or to_or_from)
 
 
-@pytest.mark.parametrize(("source", "target"), list(itertools.product(MARKERS, MARKERS)))
+@for_each(MARKERS, MARKERS)
 def test_every_move_is_legal_or_refused(source: str, target: str) -> None:
     """S3."""
     refusal = check_move(source, target, reason="because")

@@ -149,12 +149,12 @@ def list_living(group: str) -> list[str]:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 def test_a_program_that_hangs_ends_with_its_children(tmp_path: Path) -> None:
     began = time.monotonic()
-    with pytest.raises(OutsideError, match=r"did not end within 0\.5 s"):
-        run("sh -c 'sleep 60 & echo $$ > pid; sleep 60' {id}", tmp_path, seconds=0.5)
-    assert time.monotonic() - began < 10
+    with pytest.raises(OutsideError, match="did not end within 2 s"):
+        run("sh -c 'sleep 60 & echo $$ > pid; sleep 60' {id}", tmp_path, seconds=2)
+    assert time.monotonic() - began < 20
     group = (tmp_path / "pid").read_text().strip()
     while list_living(group):
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 30
         time.sleep(0.01)
     assert list_living(str(os.getpgrp()))
 

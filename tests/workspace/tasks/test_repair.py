@@ -16,6 +16,7 @@ from remit.workspace.tasks.repair import Prefer, Repair, classify_drift, plan_in
 from remit.workspace.tasks.state import parse_state
 from remit.workspace.tasks.todo import parse_todo
 from remit.workspace.tasks.values import MARKERS
+from tests.amounts import choose
 from tests.workspace.tasks.samples import COMPLETED, PROJECTS, STATE, TODO, make_state
 
 OTHER = {"project_number": 13, "project_name": "search_box", "status": "planned", "mine": [1, {"deep": None}]}
@@ -459,11 +460,14 @@ def crowd(kind: str, size: int) -> tuple[str, str]:
 @pytest.mark.parametrize("prefer", ["newest", "state", "todo"])
 def test_a_repair_takes_linear_time(kind: str, prefer: Prefer) -> None:
     took = []
-    for size in (100, 1_000):
+    for size in (choose(25, 100), choose(250, 1_000)):
         state, todo = crowd(kind, size)
-        start = time.process_time()
-        done = plan_repair(state, todo, prefer=prefer)
-        took.append(time.process_time() - start)
+        tries = []
+        for _ in range(3):  # the best of three: on a busy machine one costs more than another
+            start = time.process_time()
+            done = plan_repair(state, todo, prefer=prefer)
+            tries.append(time.process_time() - start)
+        took.append(min(tries))
         assert not done.left
         assert len(done.told) >= size
     assert took[1] < max(0.5, 30 * took[0])

@@ -96,6 +96,43 @@ class Blueprint:
     troubles: tuple[Trouble, ...]
 
 
+OWNS_LIFECYCLE = "Owns preflight, postflight and return. The command validates the return and relays it to the user."
+READ_TASK = """\
+1. Read the entry of the task, and only this one:
+   ```bash
+   grep -A 40 "^### {task_number}\\." $specs/TODO.md
+   ```
+"""
+"""How the first step of work on a task begins."""
+
+
+def begin_task(working: str, done: str = "written") -> Step:
+    """How work on a task begins: nothing has been done yet, and the status says what is."""
+    return Step(
+        f"Preflight: validate the inputs and move the status to [{working}]",
+        f"""\
+1. Check that task_number, session_id, delegation_depth and delegation_path were given and have their types.
+2. Check that delegation_depth is at most 3 and that $name stands in delegation_path only once.
+3. Check that the task exists in $specs/TODO.md and is not [COMPLETED] or [ABANDONED].
+4. Ask status-sync-manager to update the status to [{working}], and validate its return.
+5. If anything of this fails, return failed now: nothing has been {done} yet.""",
+        f"Every input is valid and the status of the task is [{working}]",
+    )
+
+
+def hand_in(what: str, final: str) -> Step:
+    """How work ends whose result is one file."""
+    return Step(
+        f"Postflight: move the status to [{final}] and commit",
+        f"""\
+1. Check that the {what} is on disk and not empty.
+2. Ask status-sync-manager to update the status to [{final}] with the path of the {what}, and validate its return.
+3. Ask git-workflow-manager to create a commit of the {what} and the task files, and validate its return.
+4. Report what failed in errors. A failed commit leaves the result completed, a failed status makes it partial.""",
+        f"The status is [{final}] and the {what} is committed, or the return says why not",
+    )
+
+
 def move_status(working: str, final: str) -> Delegation:
     """How an agent has the status of its task moved."""
     return Delegation(

@@ -6,11 +6,14 @@ from remit.agents.blueprints.form import (
     DELEGATION_FAILURE,
     FILE_FAILURE,
     GIT_FAILURE,
+    OWNS_LIFECYCLE,
+    READ_TASK,
     Blueprint,
     Output,
     Parameter,
     Step,
     Trouble,
+    begin_task,
     commit,
     move_status,
 )
@@ -30,8 +33,7 @@ IMPLEMENTATION = Blueprint(
     task_scope="One task at a time. With a plan it goes on at the first phase that is not finished; without one it "
     "does the whole task directly.",
     integration="Called by $command; follows the plan of a planning agent; has status and commits done by services.",
-    lifecycle_integration="Owns preflight, postflight and return. The command validates the return and relays it to "
-    "the user.",
+    lifecycle_integration=OWNS_LIFECYCLE,
     role="You are an implementer. You change what the task asks to be changed, prove that it works, and leave the rest "
     "alone.",
     task="""\
@@ -42,24 +44,12 @@ checked. Move the task to [COMPLETED], have the work committed, and return every
         Parameter("plan_path", "string", "The plan to follow; without it the newest plan of the task is taken."),
         Parameter("resume_from_phase", "integer", "The phase to begin with; otherwise the first unfinished one."),
     ),
-    preflight=Step(
-        "Preflight: validate the inputs and move the status to [IMPLEMENTING]",
-        """\
-1. Check that task_number, session_id, delegation_depth and delegation_path were given and have their types.
-2. Check that delegation_depth is at most 3 and that $name stands in delegation_path only once.
-3. Check that the task exists in $specs/TODO.md and is not [COMPLETED] or [ABANDONED].
-4. Ask status-sync-manager to update the status to [IMPLEMENTING], and validate its return.
-5. If anything of this fails, return failed now: nothing has been changed yet.""",
-        "Every input is valid and the status of the task is [IMPLEMENTING]",
-    ),
+    preflight=begin_task("IMPLEMENTING", "changed"),
     steps=(
         Step(
             "Read the task and choose the mode",
-            """\
-1. Read the entry of the task, and only this one:
-   ```bash
-   grep -A 40 "^### {task_number}\\." $specs/TODO.md
-   ```
+            READ_TASK
+            + """\
 2. Look for a plan: plan_path, else the highest version in $specs/{number}_{slug}/plans/.
 3. With a plan the mode is phased. Read its markers; begin at the first phase that is [NOT STARTED] or [IN PROGRESS].
 4. Without a plan the mode is direct. Write down what must hold when the task is done.

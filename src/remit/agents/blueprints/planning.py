@@ -6,12 +6,16 @@ from remit.agents.blueprints.form import (
     DELEGATION_FAILURE,
     FILE_FAILURE,
     GIT_FAILURE,
+    OWNS_LIFECYCLE,
+    READ_TASK,
     Blueprint,
     Output,
     Parameter,
     Step,
     Trouble,
+    begin_task,
     commit,
+    hand_in,
     move_status,
 )
 
@@ -30,8 +34,7 @@ PLANNING = Blueprint(
     task_scope="One task at a time, from its description and the research reports that belong to it. It changes no "
     "code.",
     integration="Called by $command; has status and commit done by services; implementation agents follow its plan.",
-    lifecycle_integration="Owns preflight, postflight and return. The command validates the return and relays it to "
-    "the user.",
+    lifecycle_integration=OWNS_LIFECYCLE,
     role="You are a planner. You turn a task and what is known about it into a plan that somebody else can carry out.",
     task="""\
 Read the task and harvest the research that was done for it. Split the work into phases that can each be finished and
@@ -40,24 +43,12 @@ Write the plan to its file, move the task to [PLANNED], have the plan committed,
     parameters=(
         Parameter("revision_reason", "string", "Why an existing plan is written anew; absent for the first plan."),
     ),
-    preflight=Step(
-        "Preflight: validate the inputs and move the status to [PLANNING]",
-        """\
-1. Check that task_number, session_id, delegation_depth and delegation_path were given and have their types.
-2. Check that delegation_depth is at most 3 and that $name stands in delegation_path only once.
-3. Check that the task exists in $specs/TODO.md and is not [COMPLETED] or [ABANDONED].
-4. Ask status-sync-manager to update the status to [PLANNING], and validate its return.
-5. If anything of this fails, return failed now: nothing has been written yet.""",
-        "Every input is valid and the status of the task is [PLANNING]",
-    ),
+    preflight=begin_task("PLANNING"),
     steps=(
         Step(
             "Read the task",
-            """\
-1. Read the entry of the task, and only this one:
-   ```bash
-   grep -A 40 "^### {task_number}\\." $specs/TODO.md
-   ```
+            READ_TASK
+            + """\
 2. Write down what is asked for, what must hold when it is done, and what must stay as it is.
 3. If it remains open what is wanted, return blocked and ask the one question that decides it.""",
             "Requirements, limits and the meaning of done are written down",
@@ -98,15 +89,7 @@ Write the plan to its file, move the task to [PLANNED], have the plan committed,
             "The plan is on disk and can be followed by somebody who knows nothing else",
         ),
     ),
-    postflight=Step(
-        "Postflight: move the status to [PLANNED] and commit",
-        """\
-1. Check that the plan is on disk and not empty.
-2. Ask status-sync-manager to update the status to [PLANNED] with the path of the plan, and validate its return.
-3. Ask git-workflow-manager to create a commit of the plan and the task files, and validate its return.
-4. Report what failed in errors. A failed commit leaves the result completed, a failed status makes it partial.""",
-        "The status is [PLANNED] and the plan is committed, or the return says why not",
-    ),
+    postflight=hand_in("plan", "PLANNED"),
     in_short="""\
 1. Read the task: what is asked for, what must hold when it is done, what must stay as it is. Ask if that is unclear.
 2. Harvest the research in `$specs/{number}_{slug}/reports/`; without any, read the code until you can name the files.

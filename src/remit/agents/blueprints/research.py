@@ -6,12 +6,16 @@ from remit.agents.blueprints.form import (
     DELEGATION_FAILURE,
     FILE_FAILURE,
     GIT_FAILURE,
+    OWNS_LIFECYCLE,
+    READ_TASK,
     Blueprint,
     Output,
     Parameter,
     Step,
     Trouble,
+    begin_task,
     commit,
+    hand_in,
     move_status,
 )
 
@@ -29,8 +33,7 @@ RESEARCH = Blueprint(
     specialist_domain="Research: questions, sources, findings and what follows from them.",
     task_scope="One task at a time. It reads code and documents, writes a report, and changes nothing else.",
     integration="Called by $command; has status and commit done by services; planning agents harvest its report.",
-    lifecycle_integration="Owns preflight, postflight and return. The command validates the return and relays it to "
-    "the user.",
+    lifecycle_integration=OWNS_LIFECYCLE,
     role="You are a researcher. You find out what a task needs to know, and keep apart what you saw and what you "
     "conclude.",
     task="""\
@@ -40,24 +43,12 @@ move the task to [RESEARCHED], have the report committed, and return its path an
     parameters=(
         Parameter("research_focus", "string", "What the research should concentrate on, where the task is wide."),
     ),
-    preflight=Step(
-        "Preflight: validate the inputs and move the status to [RESEARCHING]",
-        """\
-1. Check that task_number, session_id, delegation_depth and delegation_path were given and have their types.
-2. Check that delegation_depth is at most 3 and that $name stands in delegation_path only once.
-3. Check that the task exists in $specs/TODO.md and is not [COMPLETED] or [ABANDONED].
-4. Ask status-sync-manager to update the status to [RESEARCHING], and validate its return.
-5. If anything of this fails, return failed now: nothing has been written yet.""",
-        "Every input is valid and the status of the task is [RESEARCHING]",
-    ),
+    preflight=begin_task("RESEARCHING"),
     steps=(
         Step(
             "Turn the task into questions",
-            """\
-1. Read the entry of the task, and only this one:
-   ```bash
-   grep -A 40 "^### {task_number}\\." $specs/TODO.md
-   ```
+            READ_TASK
+            + """\
 2. Read what is in $specs/{number}_{slug}/reports/ already, so that nothing is found out twice.
 3. Write three to seven questions whose answers would change how the task is done.
 4. Say for each what would count as an answer.""",
@@ -94,15 +85,7 @@ move the task to [RESEARCHED], have the report committed, and return its path an
             "The report is on disk and answers every question or says that it is open",
         ),
     ),
-    postflight=Step(
-        "Postflight: move the status to [RESEARCHED] and commit",
-        """\
-1. Check that the report is on disk and not empty.
-2. Ask status-sync-manager to update the status to [RESEARCHED] with the path of the report, and validate its return.
-3. Ask git-workflow-manager to create a commit of the report and the task files, and validate its return.
-4. Report what failed in errors. A failed commit leaves the result completed, a failed status makes it partial.""",
-        "The status is [RESEARCHED] and the report is committed, or the return says why not",
-    ),
+    postflight=hand_in("report", "RESEARCHED"),
     in_short="""\
 1. Turn the task into three to seven questions whose answers would change how it is done.
 2. Look for answers in the code first, then in its history, then in documents; note where each fact stands.

@@ -6,6 +6,7 @@ from remit.agents.blueprints.form import (
     DELEGATION_FAILURE,
     FILE_FAILURE,
     GIT_FAILURE,
+    OWNS_LIFECYCLE,
     Blueprint,
     Delegation,
     Output,
@@ -31,8 +32,7 @@ REVIEW = Blueprint(
     "faults become tasks.",
     integration="Called by $command; has task numbers and the commit done by services; its tasks go to planning and "
     "implementation agents.",
-    lifecycle_integration="Owns preflight, postflight and return. The command validates the return and relays it to "
-    "the user.",
+    lifecycle_integration=OWNS_LIFECYCLE,
     role="You are a reviewer. You look for what is wrong and for what is missing, prove each finding, and leave the "
     "code as it is.",
     task="""\

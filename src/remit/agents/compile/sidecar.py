@@ -1,6 +1,7 @@
-"""The sidecar of a compiled agent: `NAME.remit.json` beside its file, for what only Remit reads.
+"""The sidecar of a compiled agent: `NAME.remit.json` beside its file, for what the harness's file has no place for.
 
-Owns its shape. It is the same for every target: what the source says, as it says it, and which source that was.
+Owns its shape. It is the same for every target: what the source says, as it says it, and which source that was. It is
+for other programs: Remit itself reads the source.
 """
 
 from __future__ import annotations

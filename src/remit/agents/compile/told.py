@@ -28,14 +28,15 @@ _REQUIREMENTS = {
 def lost(document: Document, pointer: str, to: str, what: str, *, because: str = "") -> Finding:
     """A setting has no place in the harness's file, so the agent runs without it.
 
-    Why: no harness knows all that the standard can say. The setting is kept in the sidecar, where Remit finds it; the
-    harness itself does not, and whoever starts the agent without Remit should know what does not hold.
+    Why: no harness knows all that the standard can say. Remit takes the setting from the source, which has to stay
+    beside the compiled files, and the sidecar tells it to other programs. The harness reads neither: whoever starts the
+    agent without Remit should know what does not hold.
 
     Bad: counting on `timeout: 1800` while Claude Code runs the agent by itself.
 
     Good: starting the agent through Remit, or setting the limit in the harness's own configuration.
     """
-    hint = "It is kept in the sidecar, which the harness does not read."
+    hint = "Remit takes it from the source, which the harness does not read."
     message = f"{HARNESSES[to]}'s agent file has no place for {what}"
     return _tell("CMP001", "warning", document, pointer, message, f"{because} {hint}".lstrip())
 
@@ -61,11 +62,11 @@ def unenforced(document: Document, pointer: str, to: str, what: str) -> Finding:
 
     Bad: compiling `deny: [{bash: ["rm"]}]` for Claude Code and taking it for granted that nothing is removed.
 
-    Good: a hook before every use of a tool that knows the agent and looks up its permissions in the sidecar, or
-    switching the tool off.
+    Good: Remit's hook (`remit init --harness claude`), which asks the source before every use of a tool; or switching
+    the tool off.
     """
     return _tell("CMP003", "warning", document, pointer, f"{HARNESSES[to]} does not keep {what}",
-                 "Only a hook before the use of the tool can: the permissions are in the sidecar.")  # fmt: skip
+                 f"Only a hook before the use of the tool can: remit init --harness {to}.")  # fmt: skip
 
 
 def kept_aside(document: Document, pointer: str, names: str) -> Finding:

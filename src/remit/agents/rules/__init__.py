@@ -12,13 +12,15 @@ if TYPE_CHECKING:
     from remit.agents.profiles import Profile
 
 _MARKDOWN = ("reading", "scalars", "tokens")
+_CLAUDE = ("claude.identity", "claude.keys", "claude.hooks", "claude.tools", "claude.values")
+_OPENCODE = ("opencode.values", "opencode.keys", "opencode.permissions", "opencode.tools")
 MODULES: dict[Profile, tuple[str, ...]] = {
     "standard": (
-        *_MARKDOWN, "claude", "context", "delegation", "failures", "fields", "inputs", "keys", "lifecycle", "limits",
-        "opencode", "outputs", "permissions", "reach", "sections", "steps", "work",
+        *_MARKDOWN, "claude.tools", "context", "delegation", "failures", "fields", "inputs", "keys", "lifecycle",
+        "limits", "opencode.tools", "outputs", "permissions", "reach", "sections", "steps", "work",
     ),
-    "claude": (*_MARKDOWN, "claude", "permissions"),
-    "opencode": (*_MARKDOWN, "opencode", "permissions"),
+    "claude": (*_MARKDOWN, *_CLAUDE, "permissions"),
+    "opencode": (*_MARKDOWN, *_OPENCODE, "permissions"),
     "codex": ("reading", "codex"),
     "command": (*_MARKDOWN, "command"),
 }  # fmt: skip

@@ -2,29 +2,10 @@
 
 from __future__ import annotations
 
-from remit.agents.rules import (  # noqa: F401 - loading them registers their rules
-    claude,
-    codex,
-    command,
-    context,
-    delegation,
-    failures,
-    fields,
-    inputs,
-    keys,
-    lifecycle,
-    limits,
-    opencode,
-    outputs,
-    permissions,
-    reach,
-    reading,
-    scalars,
-    sections,
-    steps,
-    tokens,
-    work,
-)
+from remit.agents.rules import MODULES, load_rules
 from remit.agents.rules.register import RULES, Case, Report, Rule, run_rules
 
 __all__ = ["RULES", "Case", "Report", "Rule", "run_rules"]
+
+for _profile in MODULES:
+    load_rules(_profile)

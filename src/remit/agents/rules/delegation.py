@@ -260,7 +260,7 @@ def pattern_for_target_missing(case: Case) -> Iterator[Report]:
 
     Bad: `can_delegate_to: ["git-workflow-manager"]` and no `<delegate_to name="git-workflow-manager">`
 
-    Good: a `<delegate_to>` for each agent that may be called
+    Good: one `<delegate_to>` for each agent that may be called
     """
     document = case.document
     described = {name for name, _ in _list_patterns(document)}

@@ -97,7 +97,7 @@ def timeout_unhandled(case: Case) -> Iterator[Report]:
     Why: every delegation has a time limit. An agent that does not plan for it loses its work, instead of saving it
     and returning partial.
 
-    Bad: `<error_handling>` without `timeout`
+    Bad: an `<error_handling>` without `timeout`
 
     Good: `<error_type name="timeout">` with `<detection>`, `<handling>`, `<recovery>` and `<logging>`
 
@@ -120,7 +120,7 @@ def usual_error_missing(case: Case) -> Iterator[Report]:
     Why: these are the failures that happen: a wrong input, a file that cannot be written, a service that does not
     answer, a commit that is refused.
 
-    Bad: `<error_handling>` with `timeout` alone
+    Bad: an `<error_handling>` without `git_failure`
 
     Good: timeout, validation_failure, file_operation_failure, delegation_failure, git_failure
 
@@ -207,7 +207,7 @@ def error_type_as_tag(case: Case) -> Iterator[Report]:
 
     Why: `<timeout>` is understood as `<error_type name="timeout">`, other tools look for the latter.
 
-    Bad: `<timeout>Return partial.</timeout>`
+    Bad: `<timeout>Return partial.</timeout>` in `<error_handling>`
 
     Good: `<error_type name="timeout">Return partial.</error_type>`
 

@@ -98,7 +98,7 @@ def usual_input_missing(case: Case) -> Iterator[Report]:
     Why: without session, depth and path a delegation cannot be followed or stopped; without the task's number nothing
     can be written to its place. That language and timeout are missing is only a note.
 
-    Bad: `<inputs_required>` without `session_id`
+    Bad: an `<inputs_required>` without `session_id`
 
     Good: task_number, session_id, delegation_depth, delegation_path, language, timeout
 
@@ -180,7 +180,8 @@ def parameter_repeated(case: Case) -> Iterator[Report]:
 
     Why: where the two differ in type or in being optional, nobody knows which holds.
 
-    Bad: two `<parameter name="session_id" …>`
+    Bad: `<parameter name="language" type="string">One.</parameter>` and, further down,
+    `<parameter name="language" type="string">Two.</parameter>`
 
     Good: one.
 
@@ -227,7 +228,7 @@ def usual_forbidden_missing(case: Case) -> Iterator[Report]:
 
     Why: the conversation, the whole state and loose text are what callers pass by mistake.
 
-    Bad: `<inputs_forbidden>` with `conversation_history` alone
+    Bad: `<inputs_forbidden><forbidden>conversation_history</forbidden></inputs_forbidden>`
 
     Good: conversation_history, full_system_state, unstructured_context
 
@@ -253,7 +254,8 @@ def input_required_and_forbidden(case: Case) -> Iterator[Report]:
 
     Why: no delegation can satisfy both, so every one is refused.
 
-    Bad: `<parameter name="full_system_state" …>` and `<forbidden>full_system_state</forbidden>`
+    Bad: `<parameter name="full_system_state" type="string">All of it.</parameter>` and
+    `<forbidden>full_system_state</forbidden>`
 
     Good: one of the two.
     """

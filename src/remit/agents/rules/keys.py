@@ -6,15 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.profiles import (
-    CLAUDE_KEYS,
-    DEFAULT_TIMEOUT_S,
-    KEYS,
-    KINDS,
-    OPENCODE_KEYS,
-    STANDARD_KEYS,
-    TIMEOUTS_S,
-)
+from remit.agents.profiles import CLAUDE_KEYS, DEFAULT_TIMEOUT_S, KEYS, KINDS, OPENCODE_KEYS, STANDARD_KEYS, TIMEOUTS_S
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import show
 from remit.places import escape_key
@@ -141,9 +133,9 @@ def identity_missing(case: Case) -> Iterator[Report]:
     Why: commands and other agents find an agent by its name and choose it by its description; its type decides how
     long it may take and what it should leave behind.
 
-    Bad: a frontmatter without `agent_type`
+    Bad: a frontmatter without `mode`
 
-    Good: `agent_type: research`
+    Good: `mode: subagent`
 
     Fix (safe): adds `name` (the file's name) and `mode: subagent`, which can have no other value. With unsafe fixes,
     `version: "1.0.0"` too. Nobody can guess a description or a type.
@@ -206,7 +198,7 @@ def table_missing(case: Case) -> Iterator[Report]:
 
     Bad: a frontmatter without `permissions`
 
-    Good: `permissions:` with `allow` and `deny`
+    Good: `permissions: {allow: [{read: ["**/*"]}], deny: [{write: [".git/**/*"]}]}`
 
     Fix (unsafe): adds a `lifecycle` at stage 4, and a `delegation` to the agents that `<delegation_patterns>` names.
     Nobody can guess the rest.
@@ -307,7 +299,7 @@ def keys_leak(case: Case) -> Iterator[Report]:
     Why: opencode sends every key that it does not know to the model provider, and applies none of them: the
     permissions and the timeout hold only where Remit runs the agent.
 
-    Bad: `.opencode/agent/planner.md` with `permissions`, `lifecycle` and `version`
+    Bad: the standard file itself as `.opencode/agent/planner.md`, with `permissions`, `lifecycle` and `version`
 
     Good: the standard file in a folder of your own, and what `remit compile --to opencode` makes of it in
     `.opencode/agent`
@@ -327,7 +319,7 @@ def keys_ignored(case: Case) -> Iterator[Report]:
     Why: Claude Code ignores such keys in silence: the permissions and the timeout hold only where Remit runs the
     agent.
 
-    Bad: `.claude/agents/planner.md` with `permissions`, `lifecycle` and `version`
+    Bad: the standard file itself as `.claude/agents/planner.md`, with `permissions`, `lifecycle` and `version`
 
     Good: the standard file in a folder of your own, and what `remit compile --to claude` makes of it in
     `.claude/agents`

@@ -16,7 +16,6 @@ from remit.lazy import lazy
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
 _DECIMAL = lazy(r"\d{0,4}[.,]?\d{1,6}\Z", re.ASCII)
 
 

@@ -210,7 +210,7 @@ def return_format_alias(case: Case) -> Iterator[Report]:
 
     Why: `<output_specification>` and `<format>` are understood, other tools look for the standard's names.
 
-    Bad: `<output_specification><format>…</format></output_specification>`
+    Bad: `<output_specification>A JSON object.</output_specification>` and no `<return_format>`
 
     Good: `<return_format><structure>…</structure></return_format>`
 
@@ -276,7 +276,7 @@ def return_field_missing(case: Case) -> Iterator[Report]:
 
     Why: a return without it is refused, however well the work was done.
 
-    Bad: a structure without `artifacts`
+    Bad: `<structure>{"status": "completed", "summary": "It is done. It is short."}</structure>`
 
     Good: status, summary, artifacts, and metadata with session_id
     """
@@ -353,7 +353,7 @@ def return_validation_missing(case: Case) -> Iterator[Report]:
 
     Why: an agent that checks its return before it sends it is sent back less often.
 
-    Bad: a `<return_format>` with `<structure>` alone
+    Bad: a `<return_format>` without `<validation>`
 
     Good: `<validation>The session id is the one that was issued, every artifact is on disk.</validation>`
 

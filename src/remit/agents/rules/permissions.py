@@ -182,9 +182,9 @@ def permissions_side_missing(case: Case) -> Iterator[Report]:
 
     Why: what nobody wrote down is decided by each harness in its own way.
 
-    Bad: `permissions:` with `allow:` and nothing else
+    Bad: a `permissions` without `deny`
 
-    Good: `permissions:` with `allow:` and `deny:`
+    Good: `permissions: {allow: [{read: ["**/*"]}], deny: [{write: [".git/**/*"]}]}`
 
     Fix (unsafe): adds the missing side: to read everything and write nothing, or not to write into .git.
     """

@@ -89,7 +89,7 @@ def protected_place_writable(case: Case) -> Iterator[Report]:
     Why: whoever may write a git hook, an agent's file, Remit's files or the harness's settings can give itself every
     other right.
 
-    Bad: `allow: [{write: ["**/*"]}]` and no deny for `.git`
+    Bad: `allow: [{write: ["**/*"]}]` and `deny: [{bash: ["rm"]}]`
 
     Good: `allow: [{write: ["**/*"]}]` and `deny: [{write: [".git/**/*", "remit.toml", …]}]`
 
@@ -254,7 +254,7 @@ def allowed_program_runs_others(case: Case) -> Iterator[Report]:
 
     Bad: `bash: ["grep", "find"]`: `find . -maxdepth 0 -exec rm -rf docs \;`
 
-    Good: `bash: ["grep", "ls"]`, or `find` with `find *-exec` denied
+    Good: `bash: ["grep", "ls"]`, or find with what runs others denied
 
     Fix (unsafe): denies the flags through which it runs others, where that is enough, or takes it from the list.
     """

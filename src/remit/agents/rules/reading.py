@@ -33,7 +33,8 @@ def file_unreadable(case: Case) -> Iterator[Report]:
     """
     if case.document.fault is not None:
         end = min(1, len(case.document.text))
-        yield Report(f"the file cannot be used: {case.document.fault}", "Save it as a text file in UTF-8.", (0, end))
+        help_ = "Make it a text file in UTF-8, of at most 1 MiB, that can be opened."
+        yield Report(f"the file cannot be used: {case.document.fault}", help_, (0, end))
 
 
 @rule("AGT002", "R1.1", profiles=("standard", "claude", "opencode"), severity="warning", fix="unsafe")
@@ -78,7 +79,7 @@ def frontmatter_unclosed(case: Case) -> Iterator[Report]:
 
     Why: the whole file is then taken for YAML, or for text.
 
-    Bad: `---` at the top and no second `---`.
+    Bad: one line of `---`, at the top.
 
     Good: a line of `---` above and one below.
 
@@ -226,7 +227,7 @@ def tag_unclosed(case: Case) -> Iterator[Report]:
 
     Bad: `<role>` and no `</role>`
 
-    Good: `<role>` … `</role>`
+    Good: `<role>A planner.</role>`
 
     Fix (unsafe): closes it before the next section or step, where the section around it ends, or at the end of its line
     if it began there.
@@ -273,9 +274,9 @@ def tag_stray(case: Case) -> Iterator[Report]:
 
     Why: its opening tag is misspelt or lost, and the section with it.
 
-    Bad: `<rolle>` … `</role>`
+    Bad: `<rolle>A planner.</role>`
 
-    Good: `<role>` … `</role>`
+    Good: `<role>A planner.</role>`
 
     Fix (unsafe): corrects the opening tag where that is misspelt, else removes the closing tag.
     """

@@ -189,7 +189,7 @@ def number_of_sixties(case: Case) -> Iterator[Report]:
 
     Bad: `timeout: 1:30`
 
-    Good: `timeout: 90`, or `"1:30"` where a text is meant
+    Good: `timeout: 90`, or quotes where a text is meant
 
     Fix (safe): puts it between quotes where a text is expected. With unsafe fixes, it writes the number where a number
     is expected, and quotes anywhere else.
@@ -266,9 +266,9 @@ def truth_spelled_otherwise(case: Case) -> Iterator[Report]:
     to YAML 1.2. A tool may be on that was meant to be off. `disable` and `hidden` are errors where opencode reads the
     file: it does not start then.
 
-    Bad: `bash: "false"`, `bash: no`
+    Bad: `hidden: "false"`, `hidden: no`
 
-    Good: `bash: false`
+    Good: `hidden: false`
 
     Fix (safe): writes true or false.
     """

@@ -93,7 +93,7 @@ def title_missing(case: Case) -> Iterator[Report]:
 
     Why: the title tells a reader, and a model, who is speaking before the sections begin.
 
-    Bad: a body that begins with `<context>`.
+    Bad: no `# Planner` above the sections
 
     Good: `# Planner`, then `<context>`.
 
@@ -127,7 +127,7 @@ def title_not_first(case: Case) -> Iterator[Report]:
 
     Why: the title opens the body; what stands above it belongs to nothing.
 
-    Bad: `<role>` … `</role>`, then `# Planner`.
+    Bad: the `<role>`, and `# Planner` below it.
 
     Good: `# Planner`, then the sections.
 
@@ -176,7 +176,7 @@ def section_repeated(case: Case) -> Iterator[Report]:
 
     Why: tools read one of the two, a model reads both and follows whichever it likes.
 
-    Bad: two `<task>` sections.
+    Bad: `<task>Plan it.</task>` and, further down, `<task>Write it.</task>`
 
     Good: one, which says all of it.
 

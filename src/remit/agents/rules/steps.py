@@ -122,9 +122,9 @@ def checkpoint_alias(case: Case) -> Iterator[Report]:
 
     Why: `<output>` and `<validation>` are understood as well, other tools look for `<checkpoint>`.
 
-    Bad: `<output>Inputs validated</output>`
+    Bad: `<step_1><action>Read</action><process>Read the task.</process><output>It is read</output></step_1>`
 
-    Good: `<checkpoint>Inputs validated</checkpoint>`
+    Good: the same with `<checkpoint>It is read</checkpoint>`
 
     Fix (safe): calls it a checkpoint.
     """
@@ -243,7 +243,7 @@ def preflight_missing(case: Case) -> Iterator[Report]:
     Why: without it the agent works with inputs that nobody looked at, on a task whose status says that nobody works
     on it. For a utility this is a warning; a file with `owner: remit` leaves the status to Remit and needs none.
 
-    Bad: a flow that begins with `<step_1>`
+    Bad: no `<step_0_preflight>`
 
     Good: a flow that begins with `<step_0_preflight>`
 
@@ -260,7 +260,7 @@ def postflight_missing(case: Case) -> Iterator[Report]:
     Why: work that is done and a status that did not move is work that will be done again. For a utility this is a
     warning; a file with `owner: remit` leaves status and commit to Remit and needs none.
 
-    Bad: a flow that ends with `<step_3>`
+    Bad: no `<step_3_postflight>`
 
     Good: `<step_3_postflight>`, then `<step_4_return>`
 
@@ -276,7 +276,7 @@ def return_step_missing(case: Case) -> Iterator[Report]:
 
     Why: an agent that is not told to format and validate its return ends with a paragraph of prose.
 
-    Bad: a flow that ends with `<step_3_postflight>`
+    Bad: no `<step_4_return>`
 
     Good: `<step_3_postflight>`, then `<step_4_return>`
 
@@ -322,9 +322,9 @@ def step_numbers(case: Case) -> Iterator[Report]:
 
     Why: a gap reads like a missing step, and of two steps with one number the second is taken for another version.
 
-    Bad: `<step_0_preflight>`, `<step_1>`, `<step_1>`, `<step_4_return>`
+    Bad: two `<step_1>`, or `<step_4>` after `<step_2>`
 
-    Good: `<step_0_preflight>`, `<step_1>`, `<step_2>`, `<step_3_return>`
+    Good: each number once, from `<step_0_preflight>` on
 
     Fix (unsafe): counts them anew; texts that refer to a step by its number stay as they are.
     """
@@ -377,7 +377,7 @@ def step_name(case: Case) -> Iterator[Report]:
 
     Why: the order of the steps is in their names; `<step>` and `<step1>` are found by nobody who looks for `step_1`.
 
-    Bad: `<step name="Read">`, `<step1>`, `<preflight>`
+    Bad: `<step name="Read">`, `<step1>`, `<preflight>Check.</preflight>` in `<process_flow>`
 
     Good: `<step_1>`, `<step_0_preflight>`
 
@@ -402,9 +402,9 @@ def step_role_unnamed(case: Case) -> Iterator[Report]:
 
     Why: the name is what the agent remembers when the step's turn comes.
 
-    Bad: `<step_4><action>Return: format the result</action>…`
+    Bad: `<step_4><action>Return: format the result</action></step_4>`
 
-    Good: `<step_4_return><action>Return: format the result</action>…`
+    Good: `<step_4_return><action>Return: format the result</action></step_4_return>`
 
     Fix (safe): adds the word to the name.
     """
@@ -446,7 +446,7 @@ def preflight_silent(case: Case) -> Iterator[Report]:
 
     Why: these two are what it is for. A review or a utility moves no status.
 
-    Bad: `<step_0_preflight><action>Get ready</action>…`
+    Bad: `<step_0_preflight><action>Get ready</action></step_0_preflight>`
 
     Good: `Validate task_number and session_id, then ask status-sync-manager to update the status to [PLANNING].`
     """
@@ -462,7 +462,7 @@ def postflight_silent(case: Case) -> Iterator[Report]:
 
     Why: these two are what it is for. A review moves no status.
 
-    Bad: `<step_3_postflight><action>Finish</action>…`
+    Bad: `<step_3_postflight><action>Finish</action></step_3_postflight>`
 
     Good: `Ask status-sync-manager to update the status to [PLANNED], then git-workflow-manager to create a commit.`
     """
@@ -478,7 +478,7 @@ def return_silent(case: Case) -> Iterator[Report]:
 
     Why: these two are what it is for.
 
-    Bad: `<step_4_return><action>Return</action><process>Send the answer.</process>…`
+    Bad: `<step_4_return><action>Return</action><process>Send the answer.</process></step_4_return>`
 
     Good: `Format the return as return_format says, validate it, return it and nothing else.`
     """
@@ -537,7 +537,7 @@ def steps_in_headings(case: Case) -> Iterator[Report]:
 
     Why: where a heading's step ends is anybody's guess, and nothing can tell its action from its checkpoint.
 
-    Bad: `### Stage 1: Preflight`
+    Bad: `### Stage 1: Preflight` and `### Stage 2: Plan` and no `<process_flow>`
 
     Good: `<step_0_preflight>` … `</step_0_preflight>` inside of `<process_flow>`
     """

@@ -8,13 +8,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeGuard
 
+    from remit.agents.document import Document
+
 MAX_NUMBER = 1e15
 """Beyond that nothing in an agent's file is counted, and arithmetic fails."""
+TRUTHS = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", "1", "0"})
+"""Spellings of true and false; those that are not read have a rule of their own."""
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
     """Whether a value is a number that somebody can have meant, and no truth value."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MAX_NUMBER
+
+
+def is_told(document: Document, pointer: str) -> bool:
+    """Whether another rule speaks of it: a number, a date or a truth value where a text is expected."""
+    found = document.frontmatter
+    return found is not None and found.plain.get(pointer, "null") != "null"
 
 
 def show(value: object, most: int = 60) -> str:

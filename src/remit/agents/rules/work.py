@@ -36,7 +36,7 @@ def delegation_context(case: Case) -> Iterator[Report]:
     Why: without the session id a return cannot be told from another's, without depth and path nobody notices a circle,
     and without a timeout a call can hang for good. Where only some of the four are missing it is a note.
 
-    Bad: `<context>The files and the message.</context>`
+    Bad: `<context>The files and the message.</context>` in a `<delegate_to>`
 
     Good: `<context>The files, the message, session_id, depth + 1, the path with the target, and a timeout.</context>`
     """
@@ -80,7 +80,7 @@ def work_of_kind(case: Case) -> Iterator[Report]:
     works directly where there is none; research ends with a report; review brings registries up to date (that it makes
     follow-up tasks is a rule of its own). An agent that is not told so does something else.
 
-    Bad: `agent_type: planning` and not a word of phases
+    Bad: a planning agent with not a word of phases
 
     Good: `Split the work into phases. Estimate the hours of each.`
     """

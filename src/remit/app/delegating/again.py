@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from remit.app.delegating.asking import read_request
 from remit.app.delegating.outside import show_outside
 from remit.app.delegating.task_facts import load_task_facts
-from remit.delegate.limits import Budget
-from remit.delegate.terms import read_terms
+from remit.delegate.admission.limits import Budget
+from remit.delegate.admission.terms import read_terms
 from remit.errors import RefusedError, StateError
 from remit.workspace.ledger.delegations import list_delegations, load_delegation
 from remit.workspace.ledger.texts import load_text

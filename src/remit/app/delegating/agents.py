@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.agents.definition import ANYONE, define
-from remit.agents.document import parse_document
 from remit.app.delegating.asking import NO_AGENT
 from remit.app.settings import load_settings
 from remit.errors import ConfigError, InputError, RemitError, RunnerError, find_meant
@@ -102,6 +101,8 @@ def _load(source: Any) -> Agent | None:  # noqa: ANN401 - a Source of the worksp
     content = load_agent_file(source.file)
     if not isinstance(content, bytes):
         return None
+    from remit.agents.document import parse_document  # noqa: PLC0415 - YAML, only where there is a file
+
     document = parse_document(source.path, content)
     definition = define(document)
     if definition is None or definition.profile == "command":
@@ -125,13 +126,17 @@ def choose_runner(request: Request, agent: Agent, settings: Settings, own: Agent
     chosen = request.runner or own.runner or native or settings.delegation.delegate.runner
     if chosen is not None:
         return chosen
-    there = next(
-        (name for name in HARNESSES if (found := find_program(name, root=root)) and not found.is_foreign), None
-    )
-    if there is None:
-        hint = 'install claude, opencode or codex, or name a runner: --runner NAME, or --command "prog args"'
+    there = list_harnesses(root)
+    if not there:
+        hint = 'install claude, opencode or codex, or name a runner (--runner NAME, --command "prog args", remit.toml)'
         raise RunnerError("no harness that could run an agent was found on the path", hint=hint)
-    return there
+    return there[0]
+
+
+def list_harnesses(root: str) -> list[str]:
+    """The harnesses that are there, and are not the workspace's own."""
+    found = {name: find_program(name, root=root) for name in HARNESSES}
+    return [name for name, program in found.items() if program is not None and not program.is_foreign]
 
 
 def list_own_runners(settings: Settings) -> dict[str, str]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.app.delegating.markers import open_store
-from remit.contract.dialects import MANIFEST
-from remit.delegate.terms import read_terms
+from remit.delegate.admission.terms import read_terms
 from remit.errors import RemitError
 from remit.model import Finding
 from remit.workspace.settle import Step
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from remit.config import Settings
-    from remit.delegate.endings import Conclusion
-    from remit.delegate.terms import Terms
+    from remit.delegate.admission.terms import Terms
+    from remit.delegate.judging.endings import Conclusion
     from remit.model import Severity
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
@@ -33,6 +32,8 @@ def check_artifacts(home: Home, settings: Settings, row: Delegation, conclusion:
     terms = read_terms(row.details)
     if not terms.command or not terms.artifact_path or terms.worktree or conclusion.status != "completed":
         return ()
+    from remit.contract.dialects import MANIFEST  # noqa: PLC0415 - only for a command
+
     if terms.dialect == MANIFEST.name:  # its files have a place of their own (R4.1)
         return ()
     try:

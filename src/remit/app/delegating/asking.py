@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from remit.delegate.limits import Budget
+from remit.delegate.admission.limits import Budget
 from remit.model import NOTHING
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from remit.delegate.admission.ticket import TICKET
 from remit.errors import StateError, UsageError
 from remit.workspace.brokers import Presence, clear_departed, is_present
 from remit.workspace.drivers import start_driver
@@ -20,13 +21,15 @@ if TYPE_CHECKING:
     from remit.app.delegating.asking import Request
     from remit.app.delegating.preparing import Prepared
     from remit.app.delegating.workspace import Workspace
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
 
 
 def detach(ws: Workspace, request: Request) -> Prepared:
     """Admit a request, and leave it to a process of its own."""
     if request.function is not None:
         raise UsageError("a function runs in this process alone", hint="start it with Workspace.start")
+    if ws.broker.afar is not None and TICKET in ws.environ:
+        raise UsageError("what an agent on a worker hands on ends with it", hint="wait for it: leave --detach out")
     presence = Presence(ws.home)
     try:
         prepared = ws.prepare(request._replace(awaited=False), owner=presence.id)

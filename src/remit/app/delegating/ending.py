@@ -12,19 +12,20 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.app.delegating.following import is_in_harness
-from remit.delegate.ticket import CARRIED, find_caller
+from remit.delegate.admission.ticket import CARRIED, find_caller
 from remit.errors import RefusedError, RemitError
-from remit.workspace import sessions
 from remit.workspace.ledger.delegations import load_delegation
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.slots import set_awaited
+from remit.workspace.sessions.folders import list_living
+from remit.workspace.sessions.shims import DEAF_SECONDS, end_shim, send_control
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from remit.app.delegating.workspace import Workspace
-    from remit.delegate.envelope import Envelope
-    from remit.delegate.guard import Caller
+    from remit.delegate.admission.guard import Caller
+    from remit.delegate.reporting.envelope import Envelope
     from remit.workspace.ledger.delegations import Delegation
 
 SETTLE_S = 10.0
@@ -119,12 +120,12 @@ def _is_apart(row: Delegation, now_ms: int) -> bool:
 
 async def _end_living(ws: Workspace, session_id: str) -> None:
     """End an agent that lives although its delegation is over."""
-    last = time.monotonic() + sessions.DEAF_SECONDS
-    while own := [each for each in sessions.list_living(ws.home) if each.session_id == session_id]:
+    last = time.monotonic() + DEAF_SECONDS
+    while own := [each for each in list_living(ws.home) if each.session_id == session_id]:
         for attempt in own:
-            sessions.send_control(attempt.folder, "cancel")
+            send_control(attempt.folder, "cancel")
             if time.monotonic() > last:
-                sessions.end_shim(attempt.folder)
+                end_shim(attempt.folder)
         await asyncio.sleep(_LOOK_S)
 
 

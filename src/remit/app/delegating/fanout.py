@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from remit.app.delegating.preparing import note_refusal
-from remit.delegate.envelope import Envelope
+from remit.delegate.reporting.envelope import Envelope
 from remit.errors import RefusedError, RemitError, UsageError
 from remit.model import Fault
 from remit.workspace.ledger.batches import find_member, list_members
@@ -123,10 +123,13 @@ class Fanout:
             return found
         read, entered = await self.ws.draft(request._replace(batch=self._keys[index])), ""
         try:
-            with self.ws.home.ledger.transaction(durable=True):  # two that ask for the same at once do it once
-                found = self._find(index)
-                if found is None:
-                    entered = self.ws.enter(read).row.session_id
+            async with self.ws.engine.admitting(self.ws.environ) as tell:
+                with self.ws.home.ledger.transaction(durable=True):  # two that ask for the same at once do it once
+                    found = self._find(index)
+                    if found is None:
+                        entered = self.ws.enter(read).row.session_id
+                if entered:
+                    await tell(entered)
         except RefusedError as refusal:
             note_refusal(self.ws.home, refusal)
             raise

@@ -6,6 +6,7 @@ Owns what is told of a delegation while it runs. It is read from the ledger, so 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.app.settings import load_settings
@@ -41,28 +42,28 @@ class Seen(NamedTuple):
     cost_usd: float | None = None
     is_held: bool = False
     """Whether it waits for a slot, rather than to be begun."""
+    worker: str = ""
+    """Who does it, if another machine does."""
 
 
 class Room:
     """Who of those that have not begun waits for a slot; the others are about to begin."""
 
     def __init__(self, home: Home, rows: Sequence[Delegation]) -> None:
-        self._holders: list[tuple[str, str]] = []
         if any(row.state == "admitted" for row in rows):
             self._slots = _load_slots(home)
             with home.ledger.reading() as db:
-                self._holders, self._waiting = list_holders(db), list_waiting(db)
+                holders, self._waiting = list_holders(db), list_waiting(db)
+            self._holding = len(holders)
+            self._agents = Counter(agent for agent, _ in holders)
+            self._trees = Counter(root_id for _, root_id in holders)
 
     def is_held(self, row: Delegation) -> bool:
         """Whether there is no room for a delegation."""
         if row.state != "admitted":
             return False
         ahead = bisect_left(self._waiting, row.created_ms)
-        counts = (
-            len(self._holders) + ahead,
-            sum(agent == row.agent for agent, _ in self._holders),
-            sum(root_id == row.root_id for _, root_id in self._holders),
-        )
+        counts = (self._holding + ahead, self._agents[row.agent], self._trees[row.root_id])
         return any(limit is not None and count >= limit for count, limit in zip(counts, self._slots, strict=True))
 
 
@@ -80,6 +81,7 @@ class _Heard(NamedTuple):
     idle_s: int = 0
     tokens: int | None = None
     cost_usd: float | None = None
+    worker: str = ""
 
 
 class Following:
@@ -106,7 +108,9 @@ class Following:
         heard = self._hear(row)
         tokens = heard.tokens if row.tokens is None else row.tokens
         cost_usd = heard.cost_usd if row.cost_usd is None else row.cost_usd
-        return Seen(row, level, heard.said, heard.heard_ms, heard.idle_s, tokens, cost_usd, room.is_held(row))
+        return Seen(
+            row, level, heard.said, heard.heard_ms, heard.idle_s, tokens, cost_usd, room.is_held(row), heard.worker
+        )
 
     def _hear(self, row: Delegation) -> _Heard:
         """What was noted of it since the last look."""
@@ -121,6 +125,8 @@ class Following:
                     )  # fmt: skip
                 elif event.kind == "idle":
                     heard = heard._replace(idle_s=int(told.get("seconds") or 0))
+                elif event.kind == "taken":
+                    heard = heard._replace(worker=redact(str(told.get("worker") or "")))
             heard = heard._replace(number=events[-1].number)
         self._heard[row.session_id] = heard
         used = hear_harness(self.home, row)

@@ -16,7 +16,7 @@ from remit.app.delegating.asking import NO_AGENT, Request
 from remit.app.delegating.markers import find_holder, open_store
 from remit.app.delegating.outside import list_outside, show_outside
 from remit.app.delegating.task_facts import describe_task
-from remit.delegate.lifecycle import (
+from remit.delegate.admission.lifecycle import (
     Candidate,
     Command,
     choose_agent,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from remit.app.delegating.preparing import Prepared
     from remit.app.delegating.workspace import Workspace
     from remit.delegate.briefing import TaskFacts as Told
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
     from remit.workspace.tasks.plan import Phase
     from remit.workspace.tasks.store import PlanFacts, TaskFacts, TaskStore
 

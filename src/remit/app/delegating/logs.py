@@ -10,24 +10,29 @@ from __future__ import annotations
 import codecs
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from remit.app.clusters import is_elsewhere
 from remit.app.delegating.agents import list_own_runners
+from remit.app.delegating.fetched import Fetched
 from remit.app.delegating.following import is_in_harness, name_use
-from remit.delegate.terms import read_terms
+from remit.delegate.admission.terms import read_terms
 from remit.errors import RunnerError, UsageError
 from remit.runners import Order
 from remit.runners.registry import get_runner
-from remit.workspace import sessions
 from remit.workspace.brokers import is_present
 from remit.workspace.ledger.delegations import count_attempts, list_attempts, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.refereed import OWNER, list_later_uses
 from remit.workspace.ledger.texts import list_texts, load_text
 from remit.workspace.secrets import MARK, redact
+from remit.workspace.sessions.folders import find_folder, has_session, is_alive
+from remit.workspace.sessions.output import Tail, load_tail, read_out
+from remit.workspace.sessions.results import load_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from remit.config import Settings
+    from remit.errors import RemitError
     from remit.runners import Heard, Listener, Runner
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Attempt, Delegation
@@ -65,10 +70,18 @@ class Log:
         self._reading: _Reading | None = None
         self._key = (load_text(home, session_id, "key") or b"").decode()
         self._hooks = _Hooks(home, session_id) if read_terms(self._row.details).refereed else None
+        self._fetched = Fetched(home, session_id)
+        self._fetched.fetch(self._row)
         last = self._count_kept()
         if attempt is not None and not 1 <= attempt <= last:
             have = f"it has {last}" if last else "nothing of it is kept"
             raise UsageError(f"there is no attempt {attempt} of {session_id}", hint=have)
+
+    def move(self, home: Home) -> None:
+        """Read on by another opening of the same workspace: one is not shared between threads."""
+        self.home = self._fetched.home = home
+        if self._hooks is not None:
+            self._hooks.home = home
 
     def _load_row(self) -> Delegation:
         row = load_delegation(self.home.ledger, self.session_id)
@@ -80,8 +93,20 @@ class Log:
     def is_over(self) -> bool:
         """Whether nothing more will come. It is asked before the last reading."""
         if self._only is not None and self._hooks is None:
-            return not sessions.is_alive(self._find_folder(self._only))
-        return self._load_row().ended_ms is not None
+            return not self._is_alive(self._only)
+        return self._load_row().ended_ms is not None or self._fetched.is_done
+
+    @property
+    def trouble(self) -> RemitError | None:
+        """Why what another machine has of it could not be fetched."""
+        return self._fetched.trouble
+
+    def _is_alive(self, number: int) -> bool:
+        """Whether more may come of an attempt. Of one on another machine nothing is alive here."""
+        row = self._load_row()
+        if not is_elsewhere(row):
+            return is_alive(self._find_folder(number))
+        return row.ended_ms is None and not self._fetched.is_done and number >= self._count_kept()
 
     @property
     def is_abandoned(self) -> bool:
@@ -89,22 +114,28 @@ class Log:
         row = self._load_row()
         if row.owner == OWNER:
             return row.ended_ms is None and not is_in_harness(row, read_clock_ms())
+        if is_elsewhere(row):
+            return self.trouble is not None and not self.trouble.recoverable
         folder = self._find_folder(max(1, self._count_kept()))
-        return row.ended_ms is None and not is_present(self.home, row.owner) and not sessions.is_alive(folder)
+        if row.ended_ms is not None or is_present(self.home, row.owner) or is_alive(folder):
+            return False
+        now = self._load_row()  # whoever had it may have handed it on, or ended it, since it was looked at
+        return now.owner == row.owner and now.ended_ms is None
 
     def read(self) -> Iterator[Line]:
         """The lines that are new."""
         if self._hooks is not None:
             yield from self._hooks.read(self._only) if self.stream == "out" else ()
             return
+        self._fetched.fetch(self._load_row())
         if not self._count_kept():
             yield from self._read_answers()
             return
         while True:
             folder = self._find_folder(self._number)
             reading = self._reading = self._reading or _Reading(self._number, self._make_listener(folder))
-            is_alive = sessions.is_alive(folder)  # before the reading, so that nothing comes after the last one
-            while data := sessions.read_out(folder, reading.offset, _PIECE_BYTES, stream=self.stream):
+            is_alive = self._is_alive(self._number)  # before the reading, so that nothing comes after the last one
+            while data := read_out(folder, reading.offset, _PIECE_BYTES, stream=self.stream):
                 yield from reading.take(data)
             is_last = self._only is not None or self._number >= self._count_kept()
             if not is_alive and not reading.is_finished:
@@ -118,11 +149,12 @@ class Log:
         if self._hooks is not None:
             yield from self._hooks.read_raw(self._only) if self.stream == "out" else ()
             return
+        self._fetched.fetch(self._load_row())
         while True:
             folder = self._find_folder(self._number)
             reading = self._reading = self._reading or _Reading(self._number, None)
-            is_alive = sessions.is_alive(folder)
-            while data := sessions.read_out(folder, reading.offset, _PIECE_BYTES, stream=self.stream):
+            is_alive = self._is_alive(self._number)
+            while data := read_out(folder, reading.offset, _PIECE_BYTES, stream=self.stream):
                 reading.offset += len(data)
                 yield data
             is_last = self._only is not None or self._number >= self._count_kept()
@@ -135,11 +167,11 @@ class Log:
         if self._hooks is not None:
             return count_attempts(self.home.ledger, self.session_id)
         is_function = bool(self._row.details.get("settings", {}).get("in_process"))
-        has_any = not is_function and sessions.has_session(self.home, self.session_id)
+        has_any = not is_function and has_session(self.home, self.session_id)
         return count_attempts(self.home.ledger, self.session_id) if has_any else 0
 
     def _find_folder(self, number: int) -> str:
-        return sessions.find_folder(self.home, self.session_id, number)
+        return find_folder(self.home, self.session_id, number)
 
     def _make_listener(self, folder: str) -> Listener | None:
         """Somebody who understands the stream; nobody for plain text."""
@@ -150,9 +182,9 @@ class Log:
 
     def _finish(self, reading: _Reading, folder: str) -> Iterator[Line]:
         """The end of an attempt: what is left, its final message, and what went wrong."""
-        result = sessions.load_result(folder, key=self._key)
-        tail = None if result is None else sessions.load_tail(folder, result, stream=self.stream)
-        errors = sessions.read_out(folder, 0, _PIECE_BYTES, stream="err") if reading.listener is not None else b""
+        result = load_result(folder, key=self._key)
+        tail = None if result is None else load_tail(folder, result, stream=self.stream)
+        errors = read_out(folder, 0, _PIECE_BYTES, stream="err") if reading.listener is not None else b""
         yield from reading.finish(tail, errors=errors, exit_code=None if result is None else result.exit_code)
 
     def _read_answers(self) -> Iterator[Line]:
@@ -275,7 +307,7 @@ class _Reading:
         self._is_in_key = "-----BEGIN " in line and "PRIVATE KEY" in line and "-----END " not in line
         return redact(line)
 
-    def finish(self, tail: sessions.Tail | None, *, errors: bytes, exit_code: int | None) -> Iterator[Line]:
+    def finish(self, tail: Tail | None, *, errors: bytes, exit_code: int | None) -> Iterator[Line]:
         """The end: no more comes."""
         self.is_finished = True
         if tail is not None:

@@ -2,34 +2,32 @@
 
 Owns preflight (R1.15) and what settling does beyond the task's own marker: the phase of the plan, the marker that is
 given back where nobody could begin, and the tasks that a review asks for. What was true before is noted in the ledger
-first, so that a broker that takes over does the rest of it and nothing twice.
+first, so that a broker that takes over does the rest of it and nothing twice. Loads the store of tasks only where a
+workspace has some.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from remit.app.delegating.outside import focus_outside
-from remit.delegate.lifecycle import follow_phase, read_follow_ups
-from remit.delegate.terms import read_terms
+from remit.delegate.admission.terms import read_terms
 from remit.errors import RefusedError, RemitError
+from remit.quick_tuple import NamedTuple
 from remit.workspace.home import SETTLING, Home
 from remit.workspace.ledger.delegations import list_delegations
 from remit.workspace.ledger.events import add_event, load_last_event
 from remit.workspace.settle import Step
-from remit.workspace.tasks.markdown import clean_title
-from remit.workspace.tasks.moves import OWN_COMMAND, check_move
 from remit.workspace.tasks.places import find_folder
-from remit.workspace.tasks.store import TaskStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from remit.config import Settings
-    from remit.delegate.endings import Conclusion
-    from remit.delegate.terms import Terms
+    from remit.delegate.admission.terms import Terms
+    from remit.delegate.judging.endings import Conclusion
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.tasks.plan import Phase
+    from remit.workspace.tasks.store import TaskStore
 
 PREFLIGHT = "preflight"
 _IN_PROGRESS = "IN PROGRESS"
@@ -56,6 +54,8 @@ def enter(home: Home, settings: Settings, row: Delegation) -> None:
     """Give the task, and the phase of its plan, the marker of work. Done once; a second call does what is missing."""
     terms, number = read_terms(row.details), row.task_number
     if terms.outside:
+        from remit.app.delegating.outside import focus_outside  # noqa: PLC0415 - only where another keeps the tasks
+
         focus_outside(home, settings, row)
     store = open_store(home, settings)
     if number is None or store is None:
@@ -68,6 +68,8 @@ def enter(home: Home, settings: Settings, row: Delegation) -> None:
     before = _note(home, store, row, terms)
     marker = store.get(number).marker
     if terms.working and marker == before["task"] != terms.working:
+        from remit.workspace.tasks.moves import OWN_COMMAND, check_move  # noqa: PLC0415 - only with a task
+
         own = OWN_COMMAND[terms.working]
         if terms.command or check_move(marker, terms.working, command=own) is None:
             store.move(number, terms.working, command=own)
@@ -106,7 +108,11 @@ def _note(home: Home, store: TaskStore, row: Delegation, terms: Terms) -> dict[s
 def open_store(home: Home, settings: Settings) -> TaskStore | None:
     """The tasks of a workspace; None where it keeps none."""
     folder = find_folder(home.root, settings.tasks.folder)
-    return None if folder is None else TaskStore(home, folder)
+    if folder is None:
+        return None
+    from remit.workspace.tasks.store import TaskStore  # noqa: PLC0415 - 20 ms
+
+    return TaskStore(home, folder)
 
 
 def find_phase(store: TaskStore, number: int, phase: int | str) -> Phase | None:
@@ -210,6 +216,8 @@ def _give_back(home: Home, store: TaskStore, row: Delegation, terms: Terms) -> S
 
 def _settle_phase(store: TaskStore, row: Delegation, conclusion: Conclusion) -> Left:
     """Move the phase on; the task is done only when no phase is left."""
+    from remit.delegate.admission.lifecycle import follow_phase  # noqa: PLC0415 - only with a task
+
     terms, number = read_terms(row.details), row.task_number or 0
     status = "timeout" if conclusion.ending == "timeout" else conclusion.status
     wanted = follow_phase(status)
@@ -227,6 +235,9 @@ def _settle_phase(store: TaskStore, row: Delegation, conclusion: Conclusion) -> 
 
 def _make_tasks(store: TaskStore, row: Delegation, conclusion: Conclusion) -> Step:
     """A task for everything that a review asks for (R1.30); what is a task already becomes no second one."""
+    from remit.delegate.admission.lifecycle import read_follow_ups  # noqa: PLC0415 - only with a task
+    from remit.workspace.tasks.markdown import clean_title  # noqa: PLC0415
+
     origin = f"Follow-up of task {row.task_number}, review {row.session_id}."
     titles, known = store.read_titles(), set()
     for task in store.list_tasks():

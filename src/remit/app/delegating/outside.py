@@ -1,24 +1,22 @@
 """Tasks of an outside system: shown and taken up before the work, completed and linked after it (R4.8, R4.11).
 
 Owns when each of its commands runs. They run only in a workspace whose settings the user trusts, each once for a
-delegation; one that fails after the work is told and fails nobody's work.
+delegation; one that fails after the work is told and fails nobody's work. Loads what runs them where there are some.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.app.trusting import check_trust, get_executing
-from remit.delegate.briefing import TaskFacts
-from remit.delegate.terms import read_terms
+from remit.delegate.admission.terms import read_terms
 from remit.errors import RemitError
 from remit.workspace.ledger.events import add_event, load_events
 from remit.workspace.settle import Step
-from remit.workspace.tasks.outside import run_outside
 
 if TYPE_CHECKING:
     from remit.config import Settings
-    from remit.delegate.endings import Conclusion
+    from remit.delegate.briefing import TaskFacts
+    from remit.delegate.judging.endings import Conclusion
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
 
@@ -29,12 +27,16 @@ _MAX_SHOWN = 20_000
 
 def list_outside(root: str, settings: Settings) -> dict[str, str]:
     """The commands of an outside task system; none where the workspace keeps its own tasks (C24)."""
+    from remit.app.trusting import get_executing  # noqa: PLC0415 - as above
+
     told = get_executing(settings, root=root).commands
     return {name.removeprefix(_PREFIX): command for name, command in told if name.startswith(_PREFIX)}
 
 
 def show_outside(root: str, settings: Settings, task_id: str) -> TaskFacts:
     """What the system tells of a task."""
+    from remit.delegate.briefing import TaskFacts  # noqa: PLC0415 - as above
+
     commands = list_outside(root, settings)
     text = _run(root, settings, "show", task_id) if "show" in commands else ""
     return TaskFacts(0, text=text[:_MAX_SHOWN], id=task_id)
@@ -80,6 +82,9 @@ def _run_once(home: Home, settings: Settings, row: Delegation, name: str, task_i
 
 
 def _run(root: str, settings: Settings, name: str, task_id: str, *, research: str = "") -> str:
+    from remit.app.trusting import check_trust  # noqa: PLC0415 - as above
+    from remit.workspace.tasks.outside import run_outside  # noqa: PLC0415
+
     check_trust(root, settings)
     commands = list_outside(root, settings)
     return run_outside(commands, name, task_id=task_id, research=research, folder=root).output

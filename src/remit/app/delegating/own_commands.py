@@ -10,6 +10,6 @@ def list_own_commands() -> dict[str, str]:
     settings = load_settings(find_workspace()).delegation.lifecycle
     if not settings:
         return {}
-    from remit.delegate.lifecycle import COMMANDS, make_commands  # noqa: PLC0415 - only with such a table
+    from remit.delegate.admission.lifecycle import COMMANDS, make_commands  # noqa: PLC0415 - only with such a table
 
     return {name: command.help for name, command in make_commands(settings).items() if name not in COMMANDS}

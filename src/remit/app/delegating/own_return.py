@@ -9,9 +9,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.delegate.judgement import Scene, judge_answer
-from remit.delegate.terms import read_terms
-from remit.delegate.ticket import TICKET, find_caller
+from remit.delegate.admission.terms import read_terms
+from remit.delegate.admission.ticket import TICKET, find_caller
+from remit.delegate.judging.judgement import Scene, judge_answer
 from remit.errors import UsageError
 from remit.model import Expectation
 from remit.workspace.evidence.kept import load_before

@@ -45,6 +45,11 @@ def load_answer(home: Home, session_id: str) -> str:
     if data is None:
         hint = "status shows how it stands; what is old is not kept"
         raise StateError(f"no answer of {session_id} is kept", hint=hint)
+    return redact_once(data)
+
+
+def redact_once(data: bytes) -> str:
+    """A text that is kept, without its secrets, as much of it as can be shown."""
     return _redact_once(data[: 4 * _MAX_CHARS].decode("utf-8", "replace")[:_MAX_CHARS])
 
 

@@ -6,7 +6,6 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.agents.compile.source import read_body
 from remit.agents.context import ContextPlan, Wanted, plan_context
 from remit.agents.definition import ANYONE
 from remit.agents.inputs import Inputs, read_inputs
@@ -25,39 +24,40 @@ from remit.app.manifests import place_manifest
 from remit.app.trusting import check_trust
 from remit.config.delegation import AgentSettings, RunnerSettings
 from remit.contract.dialects import MANIFEST, get_dialect
+from remit.delegate.admission.guard import Asked, admit, check_named, make_session_id
+from remit.delegate.admission.inputs import check_inputs, fill_inputs
+from remit.delegate.admission.limits import Budget, check_held, clamp, find_timeout
+from remit.delegate.admission.terms import Terms, name_work
+from remit.delegate.admission.ticket import CARRIED, find_caller
+from remit.delegate.admission.trace_context import find_incoming
+from remit.delegate.admission.variables import hide_values
 from remit.delegate.briefing import Assignment, fill_tokens, render_briefing
-from remit.delegate.envelope import MIN_TOKENS
-from remit.delegate.guard import Asked, admit, check_named, make_session_id
-from remit.delegate.hearing import hear_callers
-from remit.delegate.inputs import check_inputs, fill_inputs
-from remit.delegate.limits import Budget, check_held, clamp, find_timeout
-from remit.delegate.terms import Terms
-from remit.delegate.ticket import CARRIED, find_caller
-from remit.delegate.variables import hide_values
+from remit.delegate.driving.hearing import hear_callers
+from remit.delegate.reporting.envelope import MIN_TOKENS
 from remit.errors import RefusedError, UsageError
 from remit.model import NOTHING
+from remit.runners.command import command_missing
 from remit.runners.registry import get_runner
-from remit.workspace import sessions
-from remit.workspace.context_files import Context, load_context
+from remit.workspace.context_files import Context, load_context, render_context
 from remit.workspace.git.checkouts import mark_checkout
-from remit.workspace.git.worktrees import add_worktree, remove_worktree
+from remit.workspace.head import find_commit
 from remit.workspace.ledger.delegations import Delegation, add_delegation, load_delegation
 from remit.workspace.ledger.events import add_event, read_clock_ms
 from remit.workspace.ledger.texts import keep_texts
+from remit.workspace.sessions.results import load_boot_id, mint_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from remit.app.delegating.asking import Request
     from remit.config import Settings
-    from remit.delegate.guard import Admitted, Caller
+    from remit.delegate.admission.guard import Admitted, Caller
     from remit.model import Finding
     from remit.runners import Usage
     from remit.workspace.home import Home
 
 _MAX_PROMPT_BYTES = 4 * 1024 * 1024
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
-_SHOWN = 120
 
 
 class Setting(NamedTuple):
@@ -69,6 +69,8 @@ class Setting(NamedTuple):
     environ: Mapping[str, str]
     owner: str
     """The broker that will drive it."""
+    afar: bool = False
+    """Whether work is done by other machines."""
 
 
 class Prepared(NamedTuple):
@@ -139,11 +141,20 @@ def draft(request: Request, setting: Setting) -> Draft:
     terms = _make_terms(work, own, setting)
     if terms.dialect == MANIFEST.name:
         work = work._replace(tokens=list_given(request, setting.home.root, settings))
-        body = "" if agent.document is None else read_body(agent.document)
+        body = _read_body(agent)
         findings = check_tokens(_assign(work, terms), body, findings)
         _refuse_errors(findings, agent.name)
     heard = hear_callers(setting.home, {**setting.environ, **CARRIED.get()}, setting.own_runners)
     return Draft(work, asked, terms, (*told, *findings, *work.context.findings), heard)
+
+
+def _read_body(agent: Agent) -> str:
+    """What its file tells the agent; nothing where there is none."""
+    if agent.document is None:
+        return ""
+    from remit.agents.compile.source import read_body  # noqa: PLC0415 - only where there is a file
+
+    return read_body(agent.document)
 
 
 def check_out(draft: Draft, root: str) -> Draft:
@@ -152,12 +163,16 @@ def check_out(draft: Draft, root: str) -> Draft:
     if not request.isolate or request.resume_of:
         return draft
     session_id = _make_id(read_clock_ms())
+    from remit.workspace.git.worktrees import add_worktree  # noqa: PLC0415 - only for one
+
     return draft._replace(session_id=session_id, worktree=add_worktree(root, session_id))
 
 
 def drop(draft: Draft, root: str) -> None:
     """Remove the worktree of a draft that was not admitted."""
     if draft.worktree:
+        from remit.workspace.git.worktrees import remove_worktree  # noqa: PLC0415 - only for one
+
         remove_worktree(root, draft.session_id)
 
 
@@ -201,7 +216,8 @@ def _admit(draft: Draft, setting: Setting) -> Delegation:
             asked = _tell_apart(asked, caller, work.request)
             admitted = admit(asked, caller, session_id=session_id, now_ms=now_ms)
             limits = {name: limit for name, limit in admitted.budget._asdict().items() if limit is not None}
-            terms = terms._replace(timeout_s=admitted.timeout_s, budget=limits)
+            trace = find_incoming(environ) if caller is None else ""
+            terms = terms._replace(timeout_s=admitted.timeout_s, budget=limits, trace=trace)
             row = _write(setting, work, admitted, terms)
             keep_texts(setting.home, row.session_id, _brief(work, admitted, terms))
     except RefusedError as error:
@@ -261,6 +277,8 @@ def _check_runs(request: Request, runner: str, setting: Setting) -> None:
     table = setting.settings.delegation.runners.get(runner)
     if table is not None and table.executes and request.command is None:
         check_trust(setting.home.root, setting.settings)
+    if runner == "command" and request.command is None and (table is None or not table.command):
+        raise command_missing()
 
 
 def _refuse_errors(findings: Sequence[Finding], agent: str) -> None:
@@ -301,7 +319,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
     if request.sandbox:  # the ledger is read-only there
         targets = ()
     return Terms(
-        work=" ".join(request.prompt.split())[:_SHOWN],
+        work=name_work(request.prompt),
         dialect=dialect,
         kind=kind,
         reasks=delegate.reasks if request.reasks is None else request.reasks,
@@ -316,11 +334,13 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         settings=hide_values(given, os.urandom(16).hex()),
         base=setting.own_runners.get(runner, ""),
         sandbox=request.sandbox,
-        boot_id=sessions.load_boot_id(),
+        afar=setting.afar and request.function is None,
+        boot_id=load_boot_id(),
         evidence=delegate.evidence if request.evidence is None else request.evidence,
         settles=request.settles,
         commits=_choose_commits(request, setting=delegate.commit),
         checkout=mark_checkout(setting.home.root),
+        commit=find_commit(setting.home.root),
         must_commit=bool(request.commits),
         owner=own.owner or _read_word(agent.get("owner")) or "remit",
         command=request.lifecycle,
@@ -342,7 +362,7 @@ def _choose_working(request: Request, kind: str, dialect: str) -> str:
     """The marker that the task has meanwhile: the command's, or that of the agent's kind."""
     if request.lifecycle or request.task is None or not request.settles:
         return request.working
-    from remit.delegate.lifecycle import find_working  # noqa: PLC0415 - only for the work on a task
+    from remit.delegate.admission.lifecycle import find_working  # noqa: PLC0415 - only for the work on a task
 
     return find_working(kind, dialect, request.task.marker)
 
@@ -391,13 +411,15 @@ def _brief(work: _Work, admitted: Admitted, terms: Terms) -> dict[str, bytes]:
         session_id=admitted.session_id, depth=admitted.depth, path=admitted.path, timeout_s=admitted.timeout_s,
         agent=admitted.agent, inputs=filled,
     )  # fmt: skip
-    texts = {"key": sessions.mint_key(), "request": render_request(request)}
+    texts = {"key": mint_key(), "request": render_request(request)}
     if agent.document is not None:  # also for a harness that knows the file: some take it only so
-        body = read_body(agent.document)
+        body = _read_body(agent)
         texts["instructions"] = fill_tokens(body, assignment).text
         if terms.is_native:  # a harness that reads the file itself reads the blanks, too
             assignment = assignment._replace(blanks=list_blanks(body, assignment))
     texts["prompt"] = render_briefing(assignment)
+    if work.context.loaded or work.context.named:
+        texts["context"] = render_context(work.context)
     return {kind: text.encode("utf-8", "surrogatepass") for kind, text in texts.items()}
 
 

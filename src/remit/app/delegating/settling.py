@@ -1,4 +1,7 @@
-"""Settling: what a conclusion means for tasks, manifest, errors and git of this workspace."""
+"""Settling: what a conclusion means for tasks, manifest, errors and git of this workspace.
+
+Loads tasks and git only where there are some to settle: a hook that does it is waited for.
+"""
 
 from __future__ import annotations
 
@@ -7,29 +10,24 @@ from typing import TYPE_CHECKING
 
 from remit.app.delegating.artifacts import TOLD as ARTIFACTS_TOLD
 from remit.app.delegating.artifacts import check_artifacts
-from remit.app.delegating.markers import leave, tell_marker
+from remit.app.delegating.markers import leave, open_store, tell_marker
 from remit.app.delegating.outside import settle_outside
 from remit.app.error_log import find_error_log
 from remit.app.manifests import place_manifest
-from remit.contract.dialects import get_dialect
-from remit.delegate.terms import read_terms
+from remit.delegate.admission.terms import read_terms
 from remit.model import Finding
 from remit.workspace.evidence import inspect_artifacts
 from remit.workspace.git.checkouts import mark_checkout
-from remit.workspace.git.commits import commit_paths
-from remit.workspace.git.worktrees import name_branch
 from remit.workspace.home import Home
 from remit.workspace.settle import Places, Settlement, Step, settle
-from remit.workspace.tasks.places import find_folder
-from remit.workspace.tasks.store import TaskStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from remit.config import Settings
-    from remit.delegate.endings import Conclusion
-    from remit.delegate.terms import Terms
-    from remit.model import Artifact, ArtifactFacts, Severity
+    from remit.delegate.admission.terms import Terms
+    from remit.delegate.judging.endings import Conclusion
+    from remit.model import Artifact, ArtifactFacts, DialectName, Severity
     from remit.workspace.ledger.delegations import Delegation
 
 _USABLE = ("completed", "partial")
@@ -75,7 +73,7 @@ def make_settlement(row: Delegation, conclusion: Conclusion, terms: Terms) -> Se
     return Settlement(
         session_id=row.session_id,
         status="timeout" if conclusion.ending == "timeout" else conclusion.status,
-        dialect=get_dialect(terms.dialect).name,
+        dialect="standard" if row.task_number is None else _check_dialect(terms),
         kind=terms.kind,
         task_number=row.task_number,
         phase=terms.phase,
@@ -92,6 +90,13 @@ def make_settlement(row: Delegation, conclusion: Conclusion, terms: Terms) -> Se
     )
 
 
+def _check_dialect(terms: Terms) -> DialectName:
+    """By the dialect of its return a task is moved."""
+    from remit.contract.dialects import get_dialect  # noqa: PLC0415 - as above
+
+    return get_dialect(terms.dialect).name
+
+
 def _choose_artifacts(conclusion: Conclusion) -> tuple[Artifact, ...]:
     """What is the agent's for sure: files that only changed while it worked may be anybody's."""
     return tuple(artifact for artifact in conclusion.artifacts if artifact.path not in conclusion.unsure)
@@ -99,7 +104,6 @@ def _choose_artifacts(conclusion: Conclusion) -> tuple[Artifact, ...]:
 
 def find_places(home: Home, settings: Settings) -> Places:
     """Where a workspace keeps what is settled."""
-    folder = find_folder(home.root, settings.tasks.folder)
     manifest = f"{home.root}/{place_manifest(home.root, settings)}"
     base = manifest.rpartition("/")[0]
 
@@ -107,7 +111,7 @@ def find_places(home: Home, settings: Settings) -> Places:
         return inspect_artifacts((path,), root=home.root, bases=(base, home.root))[path]
 
     return Places(
-        tasks=None if folder is None else TaskStore(home, folder),
+        tasks=open_store(home, settings),
         manifest=manifest,
         error_log=find_error_log(home.root),
         look=look,
@@ -125,6 +129,9 @@ def _keep_worktree(row: Delegation, conclusion: Conclusion, terms: Terms) -> tup
         paths += (os.path.relpath(terms.manifest, terms.root),)
     if not paths or conclusion.status not in _USABLE:
         return ()
+    from remit.workspace.git.commits import commit_paths  # noqa: PLC0415 - as above
+    from remit.workspace.git.worktrees import name_branch  # noqa: PLC0415
+
     committed = commit_paths(terms.root, tuple(dict.fromkeys(paths)), conclusion.summary[:200] or row.session_id)
     if committed.commit is None:
         return (Step("worktree", "failed", f"the work stays in {terms.root}", committed.findings),)

@@ -52,7 +52,7 @@ def check_tokens(work: Assignment, body: str, findings: Sequence[Finding]) -> tu
 
 def _tell_how(finding: Finding) -> str:
     name = finding.message.partition(" ")[0]  # each of them begins with the token
-    how = "Name the task with --task N" if name == _TASK else f"Give it with --input {name}=VALUE"
+    how = "Name the task with --task N" if name == _TASK else f"Give {name}=VALUE among the inputs (--input)"
     return f"{finding.hint} {how}." if finding.hint.endswith("?") else f"{how}, or take it out."
 
 

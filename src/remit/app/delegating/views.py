@@ -10,28 +10,37 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from remit.app.delegating.following import Room, Seen, arrange, hear_harness, is_in_harness
+from remit.app.clusters import find_place, is_elsewhere
+from remit.app.delegating.following import Room, Seen, arrange, is_in_harness, name_use
 from remit.app.settings import find_workspace
-from remit.delegate.report import load_report
-from remit.delegate.terms import read_terms
-from remit.delegate.ticket import TICKET
-from remit.delegate.variables import NAMES, SEAL, VALUES
+from remit.delegate.admission.terms import read_terms
+from remit.delegate.admission.ticket import TICKET
+from remit.delegate.admission.variables import NAMES, SEAL, VALUES
+from remit.delegate.reporting.report import load_report
 from remit.errors import RemitError, UsageError, find_meant
-from remit.workspace import sessions
+from remit.model import NOTHING
 from remit.workspace.brokers import find_process, is_present
 from remit.workspace.home import Home
+from remit.workspace.ledger.browsing import NOTHING_HEARD, hear_all
 from remit.workspace.ledger.delegations import find_sessions, list_attempts, list_delegations, load_delegation
 from remit.workspace.ledger.events import load_last_event, read_clock_ms
+from remit.workspace.ledger.mirrored import OWNER as AFAR
 from remit.workspace.ledger.refereed import OWNER
 from remit.workspace.ledger.steps import list_steps
+from remit.workspace.ledger.taken import list_taken
 from remit.workspace.ledger.texts import list_texts, load_text
 from remit.workspace.secrets import MARK, redact
+from remit.workspace.sessions.folders import SESSIONS, list_living
+from remit.workspace.sessions.output import find_heard_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from remit.delegate.envelope import Envelope
-    from remit.delegate.terms import Terms
+    from remit.app.clusters import Cluster, Place
+    from remit.delegate.admission.terms import Terms
+    from remit.delegate.reporting.envelope import Envelope
+    from remit.workspace.cluster.rows import Row
+    from remit.workspace.ledger.browsing import Heard
     from remit.workspace.ledger.delegations import Attempt, Delegation
     from remit.workspace.ledger.steps import KeptStep
 
@@ -62,6 +71,8 @@ class Standing(NamedTuple):
     now_ms: int = 0
     harness: str = ""
     """The harness whose own agent it is; empty where Remit has started it, or nothing is heard of it any more."""
+    place: Place | None = None
+    """Where it is done, if another machine does it."""
 
     @property
     def row(self) -> Delegation:
@@ -81,7 +92,12 @@ class Standing(NamedTuple):
     @property
     def is_abandoned(self) -> bool:
         """Whether it is not over and nobody drives it."""
-        return self.is_open and not self.is_driven
+        return self.is_open and not self.is_driven and self.place is None
+
+    @property
+    def is_unfollowed(self) -> bool:
+        """Whether another machine does it, and nobody here takes in what comes of it."""
+        return self.is_open and not self.is_driven and self.place is not None
 
     @property
     def is_lost(self) -> bool:
@@ -95,6 +111,8 @@ class Standing(NamedTuple):
             return self.row.status or self.row.ending or self.row.state
         if self.is_abandoned:
             return "abandoned"
+        if self.place is not None and self.place.state == "done" and not self.is_driven:
+            return "ended"
         return {
             "admitted": "queued" if self.seen.is_held else "starting",
             "running": "waiting" if self.waits_for else "running",
@@ -117,6 +135,8 @@ class Record(NamedTuple):
     """What its agent printed and was given, as files."""
     texts: tuple[tuple[str, str], ...] = ()
     """What was asked and answered, word for word but for secrets; only where all was asked for."""
+    arrived: Mapping[str, Any] = NOTHING
+    """How what another machine made came here."""
 
 
 def open_home() -> Home:
@@ -157,19 +177,21 @@ def find_session(home: Home, word: str | None) -> str:
 # --- how it stands ---------------------------------------------------------------------------------------------------
 
 
-def list_work(home: Home, *, everything: bool = False, limit: int = MOST_ROWS) -> list[Standing]:
+def list_work(
+    home: Home, *, everything: bool = False, limit: int = MOST_ROWS, cluster: Cluster | None = None
+) -> list[Standing]:
     """The delegations that are open, or all of them; newest first."""
     if not has_ledger(home):
         return []
-    return _look_at(home, list_delegations(home.ledger, only_open=not everything, limit=limit))
+    return look_at(home, list_delegations(home.ledger, only_open=not everything, limit=limit), cluster)
 
 
-def list_tree(home: Home, session_id: str) -> list[Standing]:
+def list_tree(home: Home, session_id: str, *, cluster: Cluster | None = None) -> list[Standing]:
     """A delegation and all below it, each under the one that handed it on."""
     own = load_delegation(home.ledger, session_id)
     rows = [] if own is None else list_delegations(home.ledger, root_id=own.root_id, limit=MOST_ROWS)
     ordered = list(arrange(rows[::-1], session_id))
-    standings = _look_at(home, [row for row, _ in ordered])
+    standings = look_at(home, [row for row, _ in ordered], cluster)
     return [each._replace(seen=each.seen._replace(level=level))
             for each, (_, level) in zip(standings, ordered, strict=True)]  # fmt: skip
 
@@ -183,35 +205,88 @@ def list_roots(home: Home) -> list[str]:
     return roots or [row.root_id for row in list_delegations(home.ledger, limit=1)]
 
 
-def _look_at(home: Home, rows: Sequence[Delegation]) -> list[Standing]:
-    now_ms = read_clock_ms()
-    present = {owner: is_present(home, owner) for owner in {row.owner for row in rows if row.state != "settled"}}
-    living = {attempt.session_id: attempt.folder for attempt in sessions.list_living(home)}
-    room = Room(home, rows)
-    found = [_stand(home, row, present, living, now_ms) for row in rows]
-    return [each._replace(seen=each.seen._replace(is_held=room.is_held(each.row))) for each in found]
+def look_at(home: Home, rows: Sequence[Delegation], cluster: Cluster | None = None) -> list[Standing]:
+    """How some delegations stand. What is to be found out of those that are open is asked for all of them at once.
+
+    `cluster`: what the database of other machines says of those that are done there.
+    """
+    crew = _Crew(home, [row for row in rows if row.state != "settled"])
+    crew.told = {} if cluster is None else cluster.rows
+    crew.taken = list_taken(home.ledger, [row.session_id for row in rows if is_elsewhere(row)])
+    return [crew.stand(row) for row in rows]
 
 
-def _stand(
-    home: Home, row: Delegation, present: dict[str | None, bool], living: dict[str, str], now_ms: int
-) -> Standing:
-    if row.state == "settled":
-        return Standing(Seen(row, 0, tokens=row.tokens, cost_usd=row.cost_usd), now_ms=now_ms)
-    harness = row.runner if is_in_harness(row, now_ms) else ""
-    is_driven = bool(harness) or present.get(row.owner, False)
-    pid = find_process(home, row.owner) if is_driven and not harness else None
-    waits = _list_awaited(home, row.session_id) if row.state == "running" else ()
-    folder = living.get(row.session_id)
-    return Standing(_hear(home, row, folder, now_ms), is_driven, pid, folder is not None, waits, now_ms, harness)
+class _Crew:
+    """Who is at work in some delegations that are open, as it is at one moment."""
+
+    def __init__(self, home: Home, rows: Sequence[Delegation]) -> None:
+        self.now_ms = read_clock_ms()
+        self._heard = hear_all(home.ledger, [row.session_id for row in rows]) if rows else {}
+        owners = {row.owner for row in rows}
+        self._pids = {owner: find_process(home, owner) for owner in owners if is_present(home, owner)}
+        self._living = {each.session_id: each.folder for each in list_living(home)} if rows else {}
+        self._room = Room(home, rows)
+        self.told: Mapping[str, Row] = {}
+        self.taken: Mapping[str, Mapping[str, Any]] = {}
+
+    def stand(self, row: Delegation) -> Standing:
+        told = self.told.get(row.session_id)
+        place = clean(find_place(row, told, self.taken.get(row.session_id)))
+        if row.state == "settled":
+            seen = Seen(row, 0, tokens=row.tokens, cost_usd=row.cost_usd)
+            return Standing(_at(seen, place), now_ms=self.now_ms, place=place)
+        if place is not None:
+            return self._stand_elsewhere(row, place, told)
+        harness = row.runner if is_in_harness(row, self.now_ms) else ""
+        pid = None if harness else self._pids.get(row.owner)
+        heard = self._heard.get(row.session_id, NOTHING_HEARD)
+        waits = heard.waits_for if row.state == "running" else ()
+        folder = self._living.get(row.session_id)
+        seen = _hear(row, folder, heard, self.now_ms)._replace(is_held=self._room.is_held(row))
+        is_driven = bool(harness) or row.owner in self._pids
+        return Standing(seen, is_driven, pid, folder is not None, waits, self.now_ms, harness)
+
+    def _stand_elsewhere(self, row: Delegation, place: Place, told: Row | None) -> Standing:
+        """One that another machine does: whoever follows it here has told the ledger, else the database knows more."""
+        is_followed = row.owner in self._pids
+        heard = self._heard.get(row.session_id, NOTHING_HEARD)
+        if told is not None and not is_followed:
+            row = _update(row, told)
+        seen = _hear(row, None, heard, self.now_ms)._replace(is_held=row.state == "admitted")
+        if told is not None and not is_followed:
+            seen = seen._replace(said=redact(str(told.live.get("said") or seen.said)))
+        if not is_followed:
+            seen = seen._replace(idle_s=0)  # nobody listens here
+        waits = heard.waits_for if row.state == "running" else ()
+        is_driven = is_followed or row.owner == AFAR  # its own caller does, wherever that is
+        pid = self._pids.get(row.owner)
+        return Standing(_at(seen, place), is_driven, pid, place.state == "running", waits, self.now_ms, "", place)
 
 
-def _hear(home: Home, row: Delegation, folder: str | None, now_ms: int) -> Seen:
+def _at(seen: Seen, place: Place | None) -> Seen:
+    return seen if place is None else seen._replace(worker=place.worker)
+
+
+def _update(row: Delegation, told: Row) -> Delegation:
+    """A row with what the database knows of it besides."""
+    from remit.delegate.cluster.shapes import shape_row  # noqa: PLC0415 - only with other machines
+
+    now = shape_row(told)
+    if now.state == "settled" or row.state not in ("admitted", "running"):
+        return row
+    return row._replace(
+        state=now.state, started_ms=row.started_ms or now.started_ms, deadline_ms=now.deadline_ms or row.deadline_ms,
+        tokens=row.tokens if now.tokens is None else now.tokens,
+        cost_usd=row.cost_usd if now.cost_usd is None else now.cost_usd,
+    )  # fmt: skip
+
+
+def _hear(row: Delegation, folder: str | None, heard: Heard, now_ms: int) -> Seen:
     """What was last heard of it: by its broker, and in what its agent printed."""
-    told = load_last_event(home.ledger, row.session_id, "progress")
+    told, used = heard.progress, heard.use if row.owner == OWNER else None
     details: dict[str, Any] = {} if told is None else told.details
-    printed_ms = None if folder is None else sessions.find_heard_ms(folder)
-    used = hear_harness(home, row)
-    said, used_ms = (str(details.get("said") or ""), None) if used is None else used
+    printed_ms = None if folder is None else find_heard_ms(folder)
+    said, used_ms = (str(details.get("said") or ""), None) if used is None else (name_use(used[0], used[1]), used[2])
     times = [each for each in (printed_ms, used_ms, None if told is None else told.at_ms) if each is not None]
     heard_ms = max(times, default=None)
     since_ms = max(heard_ms or 0, row.started_ms or 0)
@@ -224,34 +299,36 @@ def _hear(home: Home, row: Delegation, folder: str | None, now_ms: int) -> Seen:
     )  # fmt: skip
 
 
-def _list_awaited(home: Home, session_id: str) -> tuple[str, ...]:
-    query = "SELECT agent FROM delegations WHERE parent_id = ? AND awaited AND state <> 'settled' ORDER BY created_ms"
-    with home.ledger.reading() as db:
-        return tuple(each[0] for each in db.execute(query, (session_id,)))
-
-
 # --- all of it -------------------------------------------------------------------------------------------------------
 
 
-def load_record(home: Home, session_id: str, *, full: bool = False) -> Record:
+def load_record(
+    home: Home, session_id: str, *, full: bool = False, cluster: Cluster | None = None
+) -> Record:  # fmt: skip
     """All that is known of a delegation; with every text where it is asked for."""
-    tree = list_tree(home, session_id)
+    tree = list_tree(home, session_id, cluster=cluster)
     row = tree[0].row
-    folder = f"{home.folder}/{sessions.SESSIONS}/{session_id}"
+    folder = f"{home.folder}/{SESSIONS}/{session_id}"
     return Record(
         tree[0],
-        _clean(_hide_environ(read_terms(row.details))),
-        tuple(_clean(each) for each in list_attempts(home.ledger, session_id)),
-        _clean(_load_report(home, row)),
-        tuple(_clean(each) for each in list_steps(home.ledger, session_id)),
+        clean(hide_environ(read_terms(row.details))),
+        tuple(clean(each) for each in list_attempts(home.ledger, session_id)),
+        clean(load_kept_report(home, row)),
+        tuple(clean(each) for each in list_steps(home.ledger, session_id)),
         tuple(tree[1:]),
         folder if os.path.isdir(folder) else "",  # noqa: PTH112 - pathlib costs 8 ms
         tuple(_list_files(folder)),
         tuple(_load_texts(home, session_id)) if full else (),
+        clean(_load_arrived(home, row)),
     )
 
 
-def _hide_environ(terms: Terms) -> Terms:
+def _load_arrived(home: Home, row: Delegation) -> Mapping[str, Any]:
+    event = load_last_event(home.ledger, row.session_id, "arrived") if is_elsewhere(row) else None
+    return {} if event is None else event.details
+
+
+def hide_environ(terms: Terms) -> Terms:
     """The names of the variables that the workspace sets for a runner, without what they are set to."""
     names = terms.settings.get(NAMES) or terms.settings.get(VALUES)
     if not isinstance(names, list | tuple | dict):
@@ -260,7 +337,8 @@ def _hide_environ(terms: Terms) -> Terms:
     return terms._replace(settings=shown | {VALUES: dict.fromkeys(names, f"{MARK}]")})
 
 
-def _load_report(home: Home, row: Delegation) -> Envelope | None:
+def load_kept_report(home: Home, row: Delegation) -> Envelope | None:
+    """What became of a delegation, whole, with secrets; None until its agent has ended, and where nothing is kept."""
     return (
         load_report(home, row.session_id)[0] if row.state in ("settling", "settled") and _is_kept(home, row) else None
     )
@@ -314,16 +392,16 @@ def _rank_text(kind: str) -> tuple[int, int, str]:
     return (1, int(number), "") if number.isdecimal() else (0, 0, kind)
 
 
-def _clean(value: T) -> T:
+def clean(value: T) -> T:
     """The same value without the secrets in its texts."""
     cleaned: Any = value
     if isinstance(value, str):
         cleaned = redact(value)
     elif isinstance(value, tuple):
-        inner = [_clean(each) for each in value]
+        inner = [clean(each) for each in value]
         cleaned = type(value)(*inner) if hasattr(value, "_fields") else tuple(inner)
     elif isinstance(value, list):
-        cleaned = [_clean(each) for each in value]
+        cleaned = [clean(each) for each in value]
     elif isinstance(value, dict):
-        cleaned = {name: _clean(each) for name, each in value.items()}
+        cleaned = {name: clean(each) for name, each in value.items()}
     return cleaned  # type: ignore[no-any-return]

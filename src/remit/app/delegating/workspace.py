@@ -17,11 +17,12 @@ from remit.app.delegating.agents import list_own_runners, load_settings_or_usual
 from remit.app.delegating.asking import NO_AGENT, Options, Request
 from remit.app.delegating.preparing import Draft, Prepared, Setting, check_out, draft, drop, enter, note_refusal
 from remit.app.settings import find_workspace
-from remit.delegate.broker import Broker
-from remit.delegate.envelope import fit_envelope
+from remit.config.cluster import fill_engine
+from remit.delegate.admission.ticket import CARRIED, TICKET
+from remit.delegate.driving.broker import Broker
 from remit.delegate.local import Local
-from remit.delegate.ticket import TICKET
-from remit.errors import RefusedError, UsageError
+from remit.delegate.reporting.fitting import fit_envelope
+from remit.errors import ConfigError, RefusedError, UsageError
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import load_delegation
 from remit.workspace.ledger.slots import Slots
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from remit.app.delegating.lifecycle import Part
-    from remit.delegate.endings import Conclusion
     from remit.delegate.engine import Engine
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.judging.endings import Conclusion
+    from remit.delegate.reporting.envelope import Envelope
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.settle import Step
 
@@ -62,8 +63,30 @@ class Workspace:
         )
         self.broker.variables = {name: table.env for name, table in self.settings.delegation.runners.items()}
         self.engine: Engine = Local(self.broker)
+        try:
+            self.engine = self._find_engine()
+        except ConfigError as error:
+            if not lenient:
+                raise
+            self.trouble = self.trouble or error
         self._own_runners = own
         self._starting: set[asyncio.Future[Prepared]] = set()
+
+    def _find_engine(self) -> Engine:
+        """Where delegations run: here, unless the workspace or the environment names a database."""
+        url = fill_engine(self.settings.engine, self.environ)
+        if not url:
+            return self.engine
+        from remit.app.trusting import check_trust, get_executing  # noqa: PLC0415 - only with other machines
+        from remit.delegate.cluster.caller.afar import Afar  # noqa: PLC0415
+        from remit.delegate.cluster.caller.engine import Cluster  # noqa: PLC0415
+
+        executing = get_executing(self.settings, root=self.root)
+        trusted = ""
+        if executing.commands:
+            check_trust(self.root, self.settings)
+            trusted = executing.digest
+        return Cluster(self.broker, Afar(self.home, url, self.settings.cluster, self.environ, trusted=trusted))
 
     def _begin(self, row: Delegation) -> str:
         from remit.app.delegating.markers import make_begin  # noqa: PLC0415 - only for the work on a task
@@ -185,7 +208,9 @@ class Workspace:
     async def _start(self, read: Draft, setting: Setting) -> Prepared:
         read = await self._check_out(read)
         try:
-            prepared = await self.broker.together.write(lambda _: self._enter(read, setting))
+            async with self.engine.admitting({**self.environ, **CARRIED.get()}) as tell:
+                prepared = await self.broker.together.write(lambda _: self._enter(read, setting))
+                await tell(prepared.row.session_id)
         except BaseException as error:
             await self.drop(read)
             if isinstance(error, RefusedError):
@@ -225,7 +250,8 @@ class Workspace:
         return await asyncio.to_thread(check_out, read, self.root)
 
     def _get_setting(self, owner: str | None = None) -> Setting:
-        return Setting(self.home, self.settings, self._own_runners, self.environ, owner or self.engine.id)
+        is_afar = self.broker.afar is not None
+        return Setting(self.home, self.settings, self._own_runners, self.environ, owner or self.engine.id, is_afar)
 
     def _enter(self, read: Draft, setting: Setting) -> Prepared:
         prepared, request = enter(read, setting), read.work.request

@@ -27,7 +27,15 @@ LIMIT_SECONDS = 15.0
 
 def check_health(*, seconds: float = LIMIT_SECONDS, commands: Collection[str] = ()) -> Health:
     """Look at everything, and say of each thing how it is. `commands`: names that no setting can give again."""
-    from remit.app.health import contents, hooks, keeping, machine, repository, work  # noqa: PLC0415 - only for this
+    from remit.app.health import (  # noqa: PLC0415 - only for this
+        cluster,
+        contents,
+        hooks,
+        keeping,
+        machine,
+        repository,
+        work,
+    )
     from remit.app.health.settings import make_settings_look  # noqa: PLC0415 - with them
 
     root = find_workspace()
@@ -35,7 +43,8 @@ def check_health(*, seconds: float = LIMIT_SECONDS, commands: Collection[str] = 
     patient = Patient(root, settings)
     harnesses = [_Run(f"harness {name}", machine.make_harness_look(name), patient) for name in machine.HARNESSES]
     rows = [told] if told is not None else _Run("settings", make_settings_look(commands), patient).wait(seconds)
-    for name, look in (*machine.LOOKS, *keeping.LOOKS, *repository.LOOKS, *contents.LOOKS, *hooks.LOOKS, *work.LOOKS):
+    own = (*machine.LOOKS, *keeping.LOOKS, *repository.LOOKS, *contents.LOOKS, *hooks.LOOKS, *work.LOOKS)
+    for name, look in (*own, *cluster.LOOKS):
         rows += _Run(name, look, patient).wait(seconds)
     found = [row for run in harnesses for row in run.wait(seconds)]
     return Health(root, (*rows, *(found or [machine.NO_HARNESS])))

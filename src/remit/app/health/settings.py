@@ -29,7 +29,7 @@ def make_settings_look(taken: Collection[str]) -> Look:
 
 
 def _look_at_commands(settings: DelegationSettings, taken: Collection[str]) -> Iterator[Check]:
-    from remit.delegate.lifecycle import COMMANDS, make_command  # noqa: PLC0415 - only for this
+    from remit.delegate.admission.lifecycle import COMMANDS, make_command  # noqa: PLC0415 - only for this
 
     for name, given in settings.lifecycle.items():
         if name in taken and name not in COMMANDS:

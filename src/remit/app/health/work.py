@@ -94,13 +94,16 @@ def _tell_end(each: Standing, *, is_late: bool = False) -> str:
 
 def _find_abandoned(home: Home, standings: Iterable[Standing]) -> Iterator[Check]:
     """Those that nobody drives, and agents that live though their delegation is over."""
-    from remit.workspace.sessions import list_living  # noqa: PLC0415 - only for this
+    from remit.workspace.sessions.folders import list_living  # noqa: PLC0415 - only for this
 
     known = {each.row.session_id for each in standings}
     for each in standings:
         if each.is_lost:
             told = f"{each.row.runner} has told nothing of the end of {each.row.agent} ({each.row.session_id})"
             yield Check("abandoned", "warning", told, f"settle it: remit wait {each.row.session_id}")
+        elif each.is_unfollowed:
+            told = f"nobody here follows {each.row.agent} ({each.row.session_id}), which another machine does"
+            yield Check("abandoned", "warning", told, f"take in what comes of it: remit wait {each.row.session_id}")
         elif each.is_abandoned:
             agent = ", and its agent is alive" if each.is_alive else ""
             told = f"nobody drives {each.row.agent} ({each.row.session_id}){agent}"

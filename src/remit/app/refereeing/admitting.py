@@ -10,19 +10,21 @@ import json
 import os
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from remit.app.refereeing.roster import Entry, load_roster
+from remit.delegate.admission.guard import Asked, admit, make_session_id
+from remit.delegate.admission.limits import Budget, find_timeout
+from remit.delegate.admission.terms import Terms, name_work
+from remit.delegate.admission.ticket import describe_session, find_caller
+from remit.delegate.admission.trace_context import find_incoming
 from remit.delegate.briefing import Assignment
-from remit.delegate.guard import Asked, admit, make_session_id
-from remit.delegate.limits import Budget, find_timeout
 from remit.delegate.referee import answers
 from remit.delegate.referee.telling import render_terms
 from remit.delegate.referee.who import MAIN, find_own
-from remit.delegate.terms import Terms
-from remit.delegate.ticket import describe_session, find_caller
 from remit.errors import RefusedError, RemitError
 from remit.lazy import lazy
+from remit.quick_tuple import NamedTuple
 from remit.workspace.ancestry import find_harness
 from remit.workspace.ledger.delegations import Delegation, add_delegation
 from remit.workspace.ledger.events import add_event, read_clock_ms
@@ -44,13 +46,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.app.refereeing.roster import Roster
-    from remit.delegate.guard import Admitted, Caller
+    from remit.delegate.admission.guard import Admitted, Caller
     from remit.delegate.referee.events import Event
     from remit.workspace.home import Home
     from remit.workspace.ledger.store import Connection
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
-_SHOWN = 120
 _MAX_DEPTH = 3
 _MAX_LOOKED = 20_000
 _TASK = lazy(r"\btask_number[\"'*`]{0,3}[ \t]{0,4}[:=][ \t]{0,4}[\"'`]{0,1}(\d{1,9})\b")
@@ -80,10 +81,16 @@ def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
     agent = roster.resolve(event.target or _USUAL[event.harness])
     entry = roster.find(agent, event.harness)
     held = roster.is_held(agent, event.harness)
-    if held and _is_elsewhere(event, home.root):
+    by_file = "" if entry is None else entry.isolation
+    if held and (by_file or _is_elsewhere(event, home.root)):
+        how = (
+            f"take `isolation: {by_file}` out of its file"
+            if by_file
+            else "ask for it without isolation, in this folder"
+        )
         return answers.deny(
-            f"what '{agent}' makes is looked for in this folder, so it has to work here: ask for it without isolation "
-            f"and in this folder, or run `remit run {agent} --isolate worktree`"
+            f"what '{agent}' makes is looked for in this folder, so it has to work here: {how}, or run "
+            f"`remit run {agent} --isolate worktree`"
         )
     wish = _Wish(event, agent, event.tool_input[event.prompt_key], entry or _get_unknown(agent), held)
     try:
@@ -213,7 +220,8 @@ def _enter(
         caller = _find_calling(wish, home, environ, now_ms)
         try:
             admitted = admit(asked, caller, session_id=session_id, now_ms=now_ms)
-            row = add_delegation(home.ledger, _make_row(wish, roster, admitted, home.root, task))
+            trace = find_incoming(environ) if caller is None else ""
+            row = add_delegation(home.ledger, _make_row(wish, roster, admitted, home.root, task, trace=trace))
             slots = Slots() if wish.agent_id else Slots(**roster.limits)  # who is at work already takes no room away
             _check_room(take_slot(db, row, slots, deadline_ms=admitted.deadline_ms))
         except RefusedError as error:
@@ -284,14 +292,17 @@ def _make_id() -> str:
     return make_session_id(read_clock_ms() // 1000, six)
 
 
-def _make_row(wish: _Wish, roster: Roster, admitted: Admitted, root: str, task: tuple[int | None, str]) -> Delegation:
+def _make_row(
+    wish: _Wish, roster: Roster, admitted: Admitted, root: str, task: tuple[int | None, str], *, trace: str
+) -> Delegation:  # fmt: skip
     from remit.workspace.git.checkouts import mark_checkout  # noqa: PLC0415 - with what is settled
+    from remit.workspace.head import find_commit  # noqa: PLC0415
 
     entry, delegate = wish.entry, roster.delegate
     number, working = task
     limits = {name: limit for name, limit in admitted.budget._asdict().items() if limit is not None}
     terms = Terms(
-        work=" ".join(wish.prompt.split())[:_SHOWN],
+        work=name_work(wish.prompt),
         dialect=entry.dialect,
         kind=entry.kind,
         timeout_s=admitted.timeout_s,
@@ -307,12 +318,14 @@ def _make_row(wish: _Wish, roster: Roster, admitted: Admitted, root: str, task: 
         settles=wish.held,
         commits=number is not None if delegate["commit"] is None else delegate["commit"],
         checkout=mark_checkout(root) if wish.held else "",
+        commit=find_commit(root) if wish.held else "",
         owner=entry.owner,
         working=working,
         envelope_tokens=delegate["envelope_tokens"] if roster.referee["envelope"] else 0,
         words=delegate["words"],
         resume_of=wish.resume_of,
         refereed=True,
+        trace=trace,
     )
     return Delegation(
         admitted.session_id, admitted.agent, admitted.depth, admitted.path, parent_id=admitted.parent_id,
@@ -355,7 +368,7 @@ def _list_layers(home: Home, caller: Caller | None) -> list[Any]:
     if refereed is not None:
         layers: list[Any] = json.loads(refereed.layers)
         return layers
-    from remit.delegate.lineage import load_tree  # noqa: PLC0415 - below an agent that Remit has started
+    from remit.delegate.admission.lineage import load_tree  # noqa: PLC0415 - below an agent that Remit has started
 
     tree = load_tree(home, session_id=caller.session_id)
     terms = () if tree is None else tree.terms.values()
@@ -364,28 +377,18 @@ def _list_layers(home: Home, caller: Caller | None) -> list[Any]:
 
 def _look_before(wish: _Wish, row: Delegation, home: Home) -> None:
     """Keep the tree as it is before the work. Where that cannot be, nothing is proved by what changed."""
-    from remit.workspace.evidence.kept import (  # noqa: PLC0415 - only for who is held
-        BEFORE_LIMITS,
-        TREE,
-        keep_before,
-        load_before,
-        take_before,
-    )
+    from remit.app.refereeing.resuming import find_tree  # noqa: PLC0415 - only for who is held
+    from remit.workspace.evidence.kept import BEFORE_LIMITS, TREE, keep_before, take_before  # noqa: PLC0415
     from remit.workspace.ledger.notes import get_note, set_note  # noqa: PLC0415
-    from remit.workspace.ledger.texts import load_text  # noqa: PLC0415
 
     if not row.details.get("evidence", True):
         return
     with suppress(RemitError):
-        earlier = None
-        if wish.resume_of:
-            digest = (load_text(home, wish.resume_of, "before") or b"").decode()
-            earlier = load_before(home, wish.resume_of, digest)
-        if earlier is not None:
-            taken = keep_before(home, row.session_id, earlier)
-        else:
-            latest = get_note(home.ledger, TREE) or ""
-            taken = take_before(home, row.session_id, home.root, BEFORE_LIMITS, latest=latest)
+        latest = get_note(home.ledger, TREE) or ""
+        taken = take_before(home, row.session_id, home.root, BEFORE_LIMITS, latest=latest)
+        tree = find_tree(home, wish.resume_of, taken.snapshot) if wish.resume_of else None
+        if tree is not None:
+            taken = keep_before(home, row.session_id, tree)._replace(latest=taken.latest)
         with home.ledger.transaction() as db:
             keep_texts(home, row.session_id, {"before": taken.digest.encode()}, db=db)
             if taken.latest:
@@ -399,7 +402,7 @@ def _find_task(wish: _Wish, home: Home) -> tuple[int | None, str]:
         return None, ""
     from remit.app.delegating.task_facts import load_task_facts  # noqa: PLC0415 - only for the work on a task
     from remit.app.settings import load_settings  # noqa: PLC0415
-    from remit.delegate.lifecycle import find_working  # noqa: PLC0415
+    from remit.delegate.admission.lifecycle import find_working  # noqa: PLC0415
 
     number = int(named[1])
     with suppress(RemitError):  # what is no task, or over, is only a number

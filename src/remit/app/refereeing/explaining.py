@@ -10,9 +10,9 @@ from remit.agents.profiles import TOOLS
 from remit.app.refereeing.roster import load_roster
 from remit.app.settings import find_workspace
 from remit.delegate.referee.events import Event
-from remit.delegate.referee.guarding import judge_event, list_protected
+from remit.delegate.referee.guarding import judge_event, make_ground
 from remit.errors import InputError, did_you_mean, find_meant
-from remit.policy import Call, Ground, Permissions, judge
+from remit.policy import Call, Permissions, judge
 from remit.workspace.home import Home
 from remit.workspace.ledger.refereed import Refereed
 
@@ -43,7 +43,10 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
     if entry is None:
         names = sorted({name for agents in roster.agents.values() for name in agents})
         meant = find_meant(agent, names)
-        hint = f"did you mean '{meant}'?" if meant else f"known are: {', '.join(names[:12]) or 'none'}"
+        if not names:
+            hint = "there are no agent files yet: `remit new` makes one"
+        else:
+            hint = f"did you mean '{meant}'?" if meant else f"known are: {', '.join(names[:12])}"
         raise InputError(f"there is no agent '{agent}'", hint=hint)
     layers = [
         Permissions(each.get("tools"), each.get("allow", {}), each.get("deny", {}), each.get("unread", ""))
@@ -52,8 +55,7 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
     tool = _name_tool(tool)
     call = Call(tool, () if tool == "bash" or not subject else (subject,), subject if tool == "bash" else "")
     cwd = os.getcwd()  # noqa: PTH109 - paths stay plain text
-    protected = list_protected(home.root, os.environ)
-    ground = Ground(home.root, cwd, os.path.expanduser("~"), os.path.realpath, protected)  # noqa: PTH111
+    ground = make_ground(home.root, cwd, os.path.expanduser("~"), os.environ)  # noqa: PTH111
     if not subject:  # the tool as such
         return Explained(agent, tool, subject, judge(call, layers, ground))
     own = Refereed(_SESSION, harness, "", agent)

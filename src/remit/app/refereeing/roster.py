@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from remit.model import NOTHING
+from remit.quick_hash import take_sha256
+from remit.quick_tuple import NamedTuple
 from remit.workspace.ledger.notes import get_note, set_note
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from remit.workspace.home import Home
 
 _NOTE = "roster"
-_FORMAT = 3
+_FORMAT = 4
 
 
 class Entry(NamedTuple):
@@ -39,6 +41,8 @@ class Entry(NamedTuple):
     """Which tools are switched on, and the patterns that allow and deny."""
     also: tuple[Mapping[str, Any], ...] = ()
     """The permissions of other files that define the same agent: they hold, too."""
+    isolation: str = ""
+    """Where its harness lets it work, if not in the workspace."""
 
     @property
     def layers(self) -> list[dict[str, Any]]:
@@ -61,13 +65,13 @@ class Roster(NamedTuple):
     def find(self, name: str, harness: str) -> Entry | None:
         """An agent by its name: of several files that define it the standard's, from which others are made.
 
-        What the harness's own file switches off stays off: both hold.
+        What the harness's own file switches off stays off: both hold. Where it works is the harness's own to say.
         """
         found = [agents[name] for agents in self._rank(harness) if name in agents]
         standard = self.agents["standard"].get(name) if "standard" in self.agents else None
         if standard is None or standard is found[0]:
             return found[0] if found else None
-        return standard._replace(also=(found[0].permissions,))
+        return standard._replace(also=(found[0].permissions,), isolation=found[0].isolation)
 
     def _rank(self, harness: str) -> list[Mapping[str, Entry]]:
         first = [self.agents[profile] for profile in (harness, "standard") if profile in self.agents]
@@ -120,9 +124,7 @@ def load_kept(home: Home) -> tuple[str | None, ...]:
 
 def _mark_files(root: str) -> str:
     """What the files are known by."""
-    from hashlib import blake2b  # noqa: PLC0415 - once for each subagent
-
-    from remit.workspace.agent_files import find_agent_files  # noqa: PLC0415
+    from remit.workspace.agent_files import find_agent_files  # noqa: PLC0415 - once for each subagent
 
     files = [f"{root}/remit.toml", f"{root}/pyproject.toml", *(each.file for each in find_agent_files((), root=root))]
     facts = [f"{_FORMAT}"]
@@ -133,7 +135,7 @@ def _mark_files(root: str) -> str:
             facts.append(file)
         else:
             facts.append(f"{file} {found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}")
-    return blake2b("\n".join(facts).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    return take_sha256("\n".join(facts).encode("utf-8", "surrogateescape"))
 
 
 def _compile(home: Home) -> dict[str, Any]:
@@ -174,6 +176,7 @@ def _describe(agent: Agent, settings: Settings) -> Entry:
         own.owner or _read_word(agent.get("owner")) or "remit",
         definition.description,
         describe_permissions(definition),
+        isolation=_read_word(agent.get("isolation")),
     )
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from remit.app.refereeing.returning import lose, settle
+from remit.app.refereeing.returning import lose
+from remit.app.refereeing.settling import settle
+from remit.delegate.admission.terms import read_terms
 from remit.delegate.referee import answers
-from remit.delegate.terms import read_terms
 from remit.errors import RemitError
 from remit.workspace.ledger.delegations import list_delegations, load_delegation
 from remit.workspace.ledger.events import read_clock_ms

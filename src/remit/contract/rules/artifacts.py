@@ -28,9 +28,10 @@ def path_escapes(case: Case) -> Iterator[Report]:
 
     Why: whatever follows (linking, committing, showing) takes the path at its word.
 
-    Bad: `/etc/passwd`, `../notes.md`, `~/notes.md`, `C:\notes.md`, `file:///notes.md`
+    Bad: `"path": "/etc/passwd"`, `"path": "../notes.md"`, `"path": "~/notes.md"`, `"path": "C:/notes.md"`,
+    `"path": "file:///notes.md"`
 
-    Good: `docs/notes.md`
+    Good: `"path": "docs/notes.md"`
     """
     for problem in case.problems:
         if problem.kind == "escape":
@@ -157,9 +158,9 @@ def artifact_type_misfit(case: Case) -> Iterator[Report]:
 
     Why: Markdown is a document, JSON and YAML are data, source files are code.
 
-    Bad: `{"type": "code", "path": "docs/findings.md"}`
+    Bad: `"type": "code"` and `"path": "docs/findings.md"`
 
-    Good: `{"type": "document", "path": "docs/findings.md"}`
+    Good: `"type": "document"` and `"path": "docs/findings.md"`
     """
     if not case.is_dialect("hyper"):
         return

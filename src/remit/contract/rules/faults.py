@@ -33,7 +33,8 @@ def completed_with_errors(case: Case) -> Iterator[Report]:
 
     Why: one of the two is not true, and nobody but the agent can say which.
 
-    Bad: `{"status": "completed", "errors": [{"type": "build_error", …}], …}`
+    Bad: `"status": "completed"` and `"errors": [{"type": "build_error", "message": "It does not build.",
+    "recoverable": true, "recommendation": "Fix line 3."}]`
 
     Good: `{"status": "partial", "errors": [{"type": "build_error", …}], …}`
     """

@@ -60,9 +60,9 @@ def step_not_imperative(case: Case) -> Iterator[Report]:
 
     Why: next steps become tasks.
 
-    Bad: `"The tests should be run"`
+    Bad: `"next_steps": ["The tests should be run"]`
 
-    Good: `"Run the tests"`
+    Good: `"next_steps": ["Run the tests"]`
     """
     if not case.is_dialect("hyper"):
         return
@@ -81,7 +81,7 @@ def artifact_summary_long(case: Case) -> Iterator[Report]:
 
     Bad: a paragraph.
 
-    Good: `"Analysis of how sessions are stored"`
+    Good: `"summary": "Analysis of how sessions are stored"`
     """
     if not case.is_dialect("hyper"):
         return
@@ -98,7 +98,7 @@ def partial_unexplained(case: Case) -> Iterator[Report]:
 
     Why: they are the only place where this dialect can say it.
 
-    Bad: `{"meta": {"status": "partial", …}, "next_steps": []}`
+    Bad: `"status": "partial"` and `"next_steps": []`
 
     Good: `"next_steps": ["Rerun the mobile tests once the login page is fixed"]`
     """

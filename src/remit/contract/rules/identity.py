@@ -23,7 +23,7 @@ def wrong_session(case: Case) -> Iterator[Report]:
     Why: agents make ids up, copy them from an example, or repeat an earlier return. Equality with the issued id is
     what binds a return to its delegation.
 
-    Bad: `sess_1735460684_a1b2c3` where `sess_1763200000_k3x9qz` was issued.
+    Bad: `"session_id": "sess_1735460684_a1b2c3"` where `sess_1763200000_k3x9qz` was issued.
 
     Good: the issued id, copied as it is.
     """
@@ -44,7 +44,7 @@ def two_sessions(case: Case) -> Iterator[Report]:
 
     Why: both places are read; two answers to "whose return is this" are none.
 
-    Bad: `{"session_id": "sess_1_aaaaaa", "metadata": {"session_id": "sess_1_bbbbbb"}}`
+    Bad: one id as `session_id` at the top, another in metadata.
 
     Good: once, in metadata.
     """

@@ -52,7 +52,7 @@ def content_in_reply(case: Case) -> Iterator[Report]:
 
     Why: the reply goes into the orchestrator's context; the findings belong into the file.
 
-    Bad: `I found three libraries. … Research complete. See MANIFEST.jsonl for summary.`
+    Bad: `I found three libraries. Two are old. Research complete. See MANIFEST.jsonl for summary.`
 
     Good: `Research complete. See MANIFEST.jsonl for summary.`
     """
@@ -108,7 +108,7 @@ def entry_id_form(case: Case) -> Iterator[Report]:
 
     Bad: `"id": "Auth research"`
 
-    Good: `"id": "auth-research-2026-01-19"`; a second one on that day ends in `-2`.
+    Good: `"id": "auth-research-2026-01-19"` and `"date": "2026-01-19"`; a second one on that day ends in `-2`.
     """
     if not case.is_dialect("manifest"):
         return
@@ -140,7 +140,7 @@ def key_findings_form(case: Case) -> Iterator[Report]:
 
     Why: they are read instead of the file, by agents that decide what to do next.
 
-    Bad: two paragraphs, or `call connect() first;`
+    Bad: `"key_findings": ["call connect() first;"]`, or two paragraphs
 
     Good: `"Use server-side sessions for the admin pages."`
     """

@@ -99,7 +99,7 @@ def conflicting_keys(case: Case) -> Iterator[Report]:
 
     Why: most parsers take the last one in silence. `failed` followed by `completed` would pass as success.
 
-    Bad: `{"status": "failed", "status": "completed"}`
+    Bad: `"status": "failed", "status": "completed"`
 
     Good: each key once.
     """
@@ -167,7 +167,7 @@ def other_dialect(case: Case) -> Iterator[Report]:
 
     Why: the caller would read its words with the wrong dictionary.
 
-    Bad: `{"meta": {"status": "complete"}, …}` where `standard` was asked for.
+    Bad: a report of the dialect `hyper` where `standard` was asked for.
 
     Good: the dialect that the instructions describe; or ask for the one that the agent speaks.
     """

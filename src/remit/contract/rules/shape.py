@@ -27,9 +27,9 @@ def missing_field(case: Case) -> Iterator[Report]:
     Why: the caller acts on these fields. Where the caller knows the agent, its depth and its path itself, a missing
     one is only a warning and the caller's values count.
 
-    Bad: `{"status": "completed", "summary": "…"}`
+    Bad: no `"artifacts"`
 
-    Good: `{"status": "completed", "summary": "…", "artifacts": [], "metadata": {…}}`
+    Good: `"artifacts": []`, where there are none
     """
     for report in _problems(case, "missing"):
         known = _LINEAGE.get(report.pointer)
@@ -98,7 +98,7 @@ def misspelt_key(case: Case) -> Iterator[Report]:
 
     Why: unknown keys survive, so a misspelt one is lost without a sound.
 
-    Bad: `"artefacts": []`
+    Bad: `"artefacts": []` and no `"artifacts"`
 
     Good: `"artifacts": []`
     """

@@ -88,7 +88,7 @@ def summary_markup(case: Case) -> Iterator[Report]:
 
     Why: it is shown in terminals, logs and other agents' prompts, where markup is noise.
 
-    Bad: `"summary": "✅ **Done!** See `plan.md`."`
+    Bad: `"summary": "✅ **Done!** The plan is written."`
 
     Good: `"summary": "The plan is written. It has 3 phases."`
     """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-GUARDING = ("PreToolUse", "SubagentStop")
+GUARDING = ("PreToolUse", "SubagentStop", "ConfigChange")
 """Events whose answer decides something that cannot be taken back."""
 DELEGATING = ("Agent", "Task", "spawn_agent", "task")
 """The tool that starts a subagent, by the names that harnesses give it."""

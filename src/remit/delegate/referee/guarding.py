@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.delegate.referee import answers
 from remit.delegate.referee.tools import WRITING, get_operation, list_patched, make_call
+from remit.delegate.referee.twins import make_search
 from remit.delegate.referee.who import MAIN
 from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
 from remit.quick_json import parse_json
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.delegate.referee.events import Event
+    from remit.policy.bash.reading import Reader
     from remit.workspace.ledger.refereed import Refereed
     from remit.workspace.ledger.store import Connection
 
@@ -34,6 +36,10 @@ _HARMLESS = frozenset({
     "ps", "tree", "show", "logs", "wait", "doctor", "may", "--version", "--help", "-h",
 })  # fmt: skip
 """What an agent may ask of Remit itself: nothing of it is done in somebody's name."""
+_ROOMS = frozenset({
+    "doors", "app", "delegate", "workspace", "runners", "contract", "agents", "policy", "config", "testing", "__main__",
+})  # fmt: skip
+"""Where Remit's own code lies."""
 _HARNESSES = ("claude", "codex", "opencode", "gemini")
 _ASKED_OF_HARNESSES = ("--version", "-v", "-V", "--help", "-h", "help")
 _NAMES = ("remit", *_HARNESSES)
@@ -48,6 +54,10 @@ _SENDING = ("SendMessage", "send_input", "resume_agent")
 """Tools that let an agent go on which was started before."""
 _ELSEWHERE = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCODE_CONFIG_DIR")
 """Where the environment says that a harness keeps its settings."""
+_KEYS = "\x03\x04\x1a\x1b\r\n\t qyYnN"
+"""Keys that only answer a program, or end it."""
+_ENDS = str.maketrans("\r\x03\x04\x1b", "\n\n\n\n")
+MAX_LINES = 200
 _TICKETED = "SELECT session_id FROM delegations WHERE ticket = ?"
 _STATE = """
     SELECT state, EXISTS (SELECT 1 FROM events WHERE events.session_id = delegations.session_id AND kind = 'cancel')
@@ -94,9 +104,13 @@ def _find_unknown(event: Event, own: Refereed, ground: Ground) -> str:
     """
     call = make_call(event)
     plain = call.command.translate(_QUOTES)
-    if any(name in plain for name in _NAMES) and _calls_unknown(call, ground):
+    if any(name in plain for name in (*_NAMES, "import")) and _calls_unknown(call, ground):
         return _UNKNOWN
-    if "git" in plain and any(map(_takes_away, _list_runs(call, ground))):
+    if event.harness == "codex" and call.tool == "bash":
+        typed = _read_script(call, ground).typed
+        if typed:  # Codex tells no hook of what is sent to a program that runs
+            return f"{typed[0]} takes orders that are typed later, and those are not seen; use one that ends by itself"
+    if "git" in plain and any(map(_takes_away, _list_runs(_read_script(call, ground)))):
         return "it would take away what Remit keeps and the settings that hold agents; name the files that it is about"
     if call.tool == "bash" and not call.command.strip():
         return f"{event.tool} names no command that could be judged; give it as a text"
@@ -120,7 +134,12 @@ def _calls_unknown(call: Call, ground: Ground) -> bool:
     """Whether a command starts a harness, or asks Remit for more than to look something up."""
     if judge(call, [_NOT_BY_AGENTS], ground).answer == "deny":
         return True
-    for words in _list_runs(call, ground):
+    reader = _read_script(call, ground)
+    if _reaches_remit(reader.codes):
+        return True
+    for words in _list_runs(reader):
+        if any(map(_is_inside, words[1:])) or _is_inside(words[0]):
+            return True
         program, first = words[0].rpartition("/")[2], next(iter(words[1:]), "")
         if program == "remit" and first and first not in _HARMLESS:
             return True
@@ -129,14 +148,35 @@ def _calls_unknown(call: Call, ground: Ground) -> bool:
     return False
 
 
-def _list_runs(call: Call, ground: Ground) -> list[list[str]]:
+def _reaches_remit(codes: list[str]) -> bool:
+    """Whether Python that an agent has written gets at Remit's own modules, past all of its doors."""
+    from remit.policy.bash.programs.python_code import reaches_module  # noqa: PLC0415 - only for code
+
+    return any(reaches_module(code, "remit") for code in codes)
+
+
+def _is_inside(word: str) -> bool:
+    """Whether a word names a part of Remit's own code: a module below it, or a file of it."""
+    parts = word.removeprefix("-m").replace("/", ".").removesuffix(".py").split(".")
+    at = len(parts) - parts[::-1].index("remit") if "remit" in parts else len(parts)
+    return parts[at : at + 1] != [] and parts[at] in _ROOMS
+
+
+def _list_runs(reader: Reader) -> list[list[str]]:
     """The words of every program that a command runs, as far as they are written out."""
     from remit.policy.bash.acts import Run  # noqa: PLC0415 - a syntax tree, only for commands
+
+    return [[word.text for word in act.words] for act in reader.acts if isinstance(act, Run) and act.words]
+
+
+def _read_script(call: Call, ground: Ground) -> Reader:
+    from remit.policy.bash import code  # noqa: PLC0415 - a syntax tree, only for commands
     from remit.policy.bash.reading import Reader  # noqa: PLC0415
 
     reader = Reader(ground)
     reader.read(call.command)
-    return [[word.text for word in act.words] for act in reader.acts if isinstance(act, Run) and act.words]
+    code.finish(reader)
+    return reader
 
 
 def _takes_away(words: list[str]) -> bool:
@@ -152,6 +192,9 @@ def _takes_away(words: list[str]) -> bool:
 
 def _judge(event: Event, layers: list[Permissions], ground: Ground) -> Decision:
     """What the policy says of a call; Codex gives its patches to a command that no shell knows."""
+    typed = event.tool_input.get("chars")
+    if isinstance(typed, str) and typed.strip(_KEYS):
+        return _judge_typed(typed, layers, ground)
     call = make_call(event)
     if call.tool in WRITING and not call.paths:
         return Decision("deny", f"{event.tool} names no file here that could be judged; name it, then try again", "")
@@ -160,6 +203,17 @@ def _judge(event: Event, layers: list[Permissions], ground: Ground) -> Decision:
     if patched and decision.answer != "deny":
         written = judge(Call("edit", tuple(patched)), layers, ground)
         decision = written if written.answer != "allow" else decision
+    return decision
+
+
+def _judge_typed(text: str, layers: list[Permissions], ground: Ground) -> Decision:
+    """What is sent to a program that runs: each line may be a command, to a shell or behind a pager's own sign."""
+    decision = Decision("allow")
+    for line in text.translate(_ENDS).split("\n")[:MAX_LINES]:
+        found = judge(Call("bash", command=line.strip().lstrip(":!")), layers, ground)
+        decision = found if found.answer == "deny" or decision.answer == "allow" else decision
+    if decision.answer == "allow" and text.count("\n") >= MAX_LINES:
+        return Decision("ask", "more is typed than can be looked at; send less of it at a time", "bash")
     return decision
 
 
@@ -209,7 +263,13 @@ def _find_ground(event: Event, root: str, environ: Mapping[str, str]) -> Ground:
     cwd, folder = event.cwd or root, event.tool_input.get("workdir")
     if isinstance(folder, str) and folder and "\0" not in folder:
         cwd = os.path.join(cwd, folder)
-    return Ground(root, cwd, home, os.path.realpath, list_protected(root, environ))
+    return make_ground(root, cwd, home, environ)
+
+
+def make_ground(root: str, cwd: str, home: str, environ: Mapping[str, str]) -> Ground:
+    """What calls are judged on: places that no agent writes to, and where paths really lead."""
+    protected = list_protected(root, environ)
+    return Ground(root, cwd, home, os.path.realpath, protected, make_search(root, home, protected))
 
 
 def list_protected(root: str, environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from remit.workspace.ledger.refereed import Refereed
     from remit.workspace.ledger.store import Connection
 
-__all__ = ["MAIN", "find_own", "find_transcript"]
+__all__ = ["MAIN", "find_own", "find_transcript", "read_agent_id"]
+
+_MAX_ID_CHARS = 300
 
 
 def find_own(db: Connection, event: Event) -> Refereed | None:
@@ -84,3 +86,15 @@ def _find_by_prompt(db: Connection, event: Event) -> Refereed | None:
     # Whoever is held finds its session in its prompt: a prompt without one is not its.
     left = named or [each for each in waiting if not (text and each.held)]
     return left[0] if len(left) == 1 else None
+
+
+def read_agent_id(response: object) -> str:
+    """What the harness calls the agent that it has started; Codex tells it in a text."""
+    if isinstance(response, str):
+        try:
+            response = parse_json(response)
+        except ValueError:
+            return ""
+    told = response if isinstance(response, dict) else {}
+    found = next((told[key] for key in ("agentId", "agent_id") if isinstance(told.get(key), str)), "")
+    return found[:_MAX_ID_CHARS]

@@ -11,6 +11,13 @@ import gc
 import os
 import sys
 
+ENDPOINTS = (
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+)
+"""Where telemetry goes; where none is set, nothing of it is loaded."""
+
 
 def main() -> None:
     """Run the command line that the process was started with, and end the process."""
@@ -28,6 +35,18 @@ def main() -> None:
 
 def run(args: list[str]) -> int:
     """Run one command line; the exit code."""
+    try:
+        if any(name in os.environ for name in ENDPOINTS):
+            from remit.doors.cli.output import asks_for_json, note
+            from remit.doors.telemetry import carry_out
+
+            return carry_out(args, _run, lambda text: note(text, as_json=asks_for_json(args)))
+        return _run(args)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(args: list[str]) -> int:
     try:
         from remit.doors.cli.group import invoke
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from remit.doors.cli import options, run_options
+from remit.doors.cli import completion, options, run_options
 from remit.doors.cli.run_command import carry_out, read_prompt, tell_detached
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _detach = click.option("--detach", is_flag=True, help="Go on without it: say its
 
 
 @click.command(cls=options.Command, short_help="Go on with a delegation that was cut short.")
-@click.argument("session", metavar="ID")
+@click.argument("session", metavar="ID", shell_complete=completion.complete_sessions)
 @click.argument("prompt", metavar="[PROMPT…]", nargs=-1)
 @run_options.limiting
 @_detach
@@ -40,7 +40,7 @@ def resume(session: str, prompt: tuple[str, ...], *, detach: bool, output_format
 
 
 @click.command(cls=options.Command, short_help="Begin a delegation anew, with the same request.")
-@click.argument("session", metavar="ID")
+@click.argument("session", metavar="ID", shell_complete=completion.complete_sessions)
 @run_options.limiting
 @_detach
 @options.output_format("full", "json")

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 @click.command(cls=options.Command, short_help="Rewrite a return in another dialect, with every loss named.")
 @click.argument("file", required=False, metavar="[FILE|-]")
-@click.option("--to", required=True, metavar="DIALECT", help="The dialect to write: standard, hyper or manifest.")
+@click.option(
+    "--to",
+    required=True,
+    metavar="DIALECT",
+    help="The dialect to write: standard, hyper or manifest.",
+    shell_complete=options.offer_dialects,
+)
 @options.dialect
 @options.session
 @options.agent

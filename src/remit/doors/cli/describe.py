@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from remit.doors.cli import options
+from remit.doors.cli import completion, options
 from remit.doors.cli.output import get_paint, hand_over, say, say_json
 from remit.doors.render import ACCEPTED
 from remit.errors import UsageError
@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=options.Command, short_help="Print what to tell an agent, so that its return is accepted.")
-@click.option("--dialect", required=True, metavar="DIALECT", help="standard, hyper or manifest.")
+@click.option(
+    "--dialect",
+    required=True,
+    metavar="DIALECT",
+    help="standard, hyper or manifest.",
+    shell_complete=options.offer_dialects,
+)
 @options.session
 @options.agent
 @options.depth
@@ -33,7 +39,10 @@ if TYPE_CHECKING:
 @click.option("--output-dir", metavar="DIR", help="Where the manifest and its findings files are.")
 @options.output_format("full", "json")
 def instructions(*, output_format: str, dialect: str, **known: Any) -> int:  # noqa: ANN401 - as the app has it
-    """Print the text to put into an agent's prompt: exactly what to return, filled with what is known."""
+    """Print the text to put into an agent's prompt: exactly what to return, filled with what is known.
+
+    Exit code 0: printed, 2: could not run.
+    """
     from remit import app
 
     text = app.instructions(dialect, **known)
@@ -45,10 +54,13 @@ def instructions(*, output_format: str, dialect: str, **known: Any) -> int:  # n
 
 
 @click.command(cls=options.Command, short_help="Print the JSON Schema of a return.")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=options.offer("standard", "hyper", "manifest", "agent-file"))
 @options.output_format("full", "json")
 def schema(name: str | None, *, output_format: str) -> int:
-    """Print the JSON Schema NAME; without NAME, list the names."""
+    """Print the JSON Schema NAME; without NAME, list the names.
+
+    Exit code 0: printed, 2: could not run.
+    """
     from remit import app
 
     if name is not None:
@@ -61,11 +73,14 @@ def schema(name: str | None, *, output_format: str) -> int:
 
 
 @click.command(cls=options.Command, short_help="Print the documentation of a finding's code.")
-@click.argument("codes", nargs=-1, metavar="[CODE…]")
+@click.argument("codes", nargs=-1, metavar="[CODE…]", shell_complete=completion.complete_codes)
 @click.option("--all", "every", is_flag=True, help="Print the documentation of every code.")
 @options.output_format("full", "json")
 def explain(codes: tuple[str, ...], *, every: bool, output_format: str) -> int:
-    """Print what a finding's CODE means, why it matters, and what to write instead; without CODE, list the codes."""
+    """Print what a finding's CODE means, why it matters, and what to write instead; without CODE, list the codes.
+
+    Exit code 0: printed, 2: could not run.
+    """
     from remit import app
 
     if every and codes:

@@ -12,7 +12,7 @@ from remit.doors.cli.output import say_json
 from remit.errors import UsageError
 
 if TYPE_CHECKING:
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
 
 
 def _parse_handle(value: str) -> int:

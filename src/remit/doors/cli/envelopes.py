@@ -14,7 +14,7 @@ from remit.doors.terminal import escape, quote
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from remit.delegate.envelope import Envelope, EnvelopeArtifact, Spending
+    from remit.delegate.reporting.envelope import Envelope, EnvelopeArtifact, Spending
     from remit.doors.terminal import Paint
     from remit.model import Finding
 
@@ -31,13 +31,14 @@ def get_envelope_code(envelope: Envelope) -> int:
 
 
 def shape_envelope(envelope: Envelope, asides: Sequence[Finding] = ()) -> dict[str, Any]:
-    """An envelope as JSON, with what there was to say of the request itself."""
-    from remit.delegate.envelope import render_envelope_json
+    """An envelope as JSON, with what there was to say of the request itself and is not in it."""
+    from remit.delegate.reporting.envelope import render_envelope_json
 
     shaped = render_envelope_json(envelope)
     if not envelope.session_id:  # it was refused: there is nothing to be shown
         del shaped["show"]
-    return shaped | ({"request_findings": shape_asides(asides)} if asides else {})
+    rest = [each for each in shape_asides(asides) if each not in shaped["findings"]]
+    return shaped | ({"request_findings": rest} if rest else {})
 
 
 def shape_asides(asides: Sequence[Finding]) -> list[dict[str, Any]]:

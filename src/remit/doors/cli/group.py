@@ -51,13 +51,18 @@ SECTIONS = {
         "cancel": "remit.doors.cli.wait",
         "resume": "remit.doors.cli.again",
         "retry": "remit.doors.cli.again",
+        "worker": "remit.doors.cli.worker",
+        "drain": "remit.doors.cli.worker",
     },
     "See": {
         "ps": "remit.doors.cli.ps",
         "tree": "remit.doors.cli.ps",
         "show": "remit.doors.cli.show",
         "logs": "remit.doors.cli.logs",
+        "report": "remit.doors.cli.report",
         "status": "remit.doors.cli.status",
+        "ui": "remit.doors.cli.serve",
+        "serve": "remit.doors.cli.serve",
         "doctor": "remit.doors.cli.doctor",
         "gc": "remit.doors.cli.gc",
     },
@@ -67,6 +72,7 @@ SECTIONS = {
         "may": "remit.doors.cli.may",
         "trust": "remit.doors.cli.trust",
         "uninstall": "remit.doors.cli.uninstall",
+        "completion": "remit.doors.cli.completion",
     },
 }
 COMMANDS = {name: module for section in SECTIONS.values() for name, module in section.items()}
@@ -138,12 +144,12 @@ class Program(Commands):
     cls=Program,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Start with: remit check MESSAGE.md, or remit init. Each command has a --help of its own.",
+    epilog="Without a command Remit says what to do next here. Each command has a --help of its own.",
 )
 @click.option("--version", is_flag=True, help="Show the version and exit.")
 @click.pass_context
 def root(ctx: click.Context, *, version: bool) -> int:
-    """Remit checks what an AI subagent sends back: what holds is accepted, what does not is named."""
+    """Remit hands work to AI subagents, and brings back what can be trusted."""
     from remit.doors.cli.output import say
 
     if version:
@@ -152,7 +158,9 @@ def root(ctx: click.Context, *, version: bool) -> int:
         say(f"remit {__version__}")
         ctx.exit()
     if ctx.invoked_subcommand is None:
-        say(ctx.get_help())
+        from remit.doors.cli.welcome import welcome
+
+        welcome()
     return 0
 
 
@@ -179,7 +187,7 @@ def _translate(error: click.ClickException) -> UsageError:
         return UsageError(f"there is no option {error.option_name}", hint=meant)
     if isinstance(error, click.MissingParameter) and error.param is not None:
         named = f"{error.param.opts[0]} " if isinstance(error.param, click.Option) else ""
-        name = f"{named}{error.param.metavar}"
+        name = f"{named}{error.param.metavar or error.param.human_readable_name.upper()}"
         return UsageError(f"{name} is missing", hint=hint)
     sentence = error.format_message().rstrip(".")
     return UsageError(sentence[:1].lower() + sentence[1:], hint=hint)

@@ -146,7 +146,7 @@ def check_hooks(names: Sequence[str], *, as_json: bool) -> int:
     probes = []
     for name in dict.fromkeys(names):
         if not as_json:
-            long = ", which can take a minute and a half" if name == "opencode" else ""
+            long = ", which can take two minutes" if name == "opencode" else ""
             say(f"{get_paint(stderr=True)('note', f'{name} is tried{long} …')}", stderr=True)
         probes.append(probe_harness(name))
     if as_json:
@@ -164,9 +164,8 @@ def _shape_probe(probed: Probed) -> dict[str, Any]:
 
 def _show_probe(probed: Probed) -> None:
     paint = get_paint()
-    how = (
-        f"run for real ({probed.version})" if probed.is_live else "not run: the command lines were tried by themselves"
-    )
+    version = f" ({probed.version})" if probed.version else ""
+    how = f"run for real{version}" if probed.is_live else "not run: the command lines were tried by themselves"
     say(f"{paint('strong', probed.name)} {escape(how)}")
     width = max((len(event.name) for event in probed.events), default=0)
     for event in probed.events:

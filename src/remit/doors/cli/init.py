@@ -27,6 +27,7 @@ _MAX_FOLDERS = 4
     multiple=True,
     metavar="NAME",
     help="Have claude, codex or opencode call Remit; repeatable.",
+    shell_complete=options.offer("claude", "codex", "opencode"),
 )
 @click.option("--check", is_flag=True, help="With --harness: prove by a live run that the hooks are called.")
 @click.option("--shared", is_flag=True, help="With --harness: for everybody, by the name remit, to be committed.")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from remit.delegate.lifecycle import COMMANDS
-from remit.doors.cli import options, run_options
+from remit.delegate.admission.lifecycle import COMMANDS
+from remit.doors.cli import completion, options, run_options
 from remit.doors.cli.envelopes import get_envelope_code, render_envelope, render_envelope_line, shape_envelope
 from remit.doors.cli.output import get_paint, say, say_json
 from remit.doors.cli.task_changes import parse_number
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from remit.app.delegating.lifecycle import Part, Ready, Wish
     from remit.app.delegating.preparing import Prepared
     from remit.app.delegating.workspace import Workspace
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
     from remit.doors.cli.interrupts import Interrupts
     from remit.doors.terminal import Paint
     from remit.model import Finding
@@ -41,7 +41,7 @@ def make_command(name: str, text: str) -> click.Command:
     """A command that works on a task."""
 
     @click.command(name, cls=options.Command, short_help=text, help=_HELP.format(name=name, text=text))
-    @click.argument("number", metavar="TASK", type=_parse_task)
+    @click.argument("number", metavar="TASK", type=_parse_task, shell_complete=completion.complete_tasks)
     @click.argument("prompt", metavar="[PROMPT]…", nargs=-1)
     @click.option("--agent", metavar="NAME", help="The agent that does it.")
     @run_options.delegating

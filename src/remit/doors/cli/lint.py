@@ -83,7 +83,10 @@ def lint(*, fixing: bool, unsafe_fixes: bool, diff: bool, watch: bool, **asked: 
 @click.option("--unsafe-fixes", is_flag=True, help="Also what may change a file's meaning.")
 @click.option("--diff", is_flag=True, help="Show what would change, and change nothing.")
 def fix(*, unsafe_fixes: bool, diff: bool, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
-    """Put right what can safely be in the agent files below each PATH; short for `remit lint --fix`."""
+    """Put right what can safely be in the agent files below each PATH; short for `remit lint --fix`.
+
+    Exit code 0: nothing is left, 1: findings are left, or with --diff something would change, 2: could not run.
+    """
     return _fix(unsafe=unsafe_fixes, diff=diff, **asked)
 
 

@@ -199,6 +199,8 @@ def render_state(seen: Seen) -> str:
     """How a delegation stands, on one line, escaped."""
     row = seen.row
     facts = [*_tell_time(seen)]
+    if seen.worker:
+        facts.append(f"at {escape(seen.worker)}")
     if seen.tokens is not None:
         facts.append(f"{seen.tokens:,} tokens")
     if seen.cost_usd is not None:

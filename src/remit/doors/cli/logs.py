@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from remit.doors.cli import options
+from remit.doors.cli import completion, options
 from remit.doors.cli.output import get_paint, say, say_json, warn_of_settings
 from remit.doors.cli.run_options import parse_count
 from remit.doors.render import ACCEPTED
-from remit.doors.terminal import escape, write_bytes
+from remit.doors.terminal import escape, quote, write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ _LOOK_S = 0.2
 
 
 @click.command(cls=options.Command, short_help="Show what an agent has printed.")
-@click.argument("session", metavar="[ID]", required=False)
+@click.argument("session", metavar="[ID]", required=False, shell_complete=completion.complete_sessions)
 @click.option("--follow", "-f", is_flag=True, help="Go on until it is over.")
 @click.option("--attempt", type=parse_count, metavar="N", help="Only one of its attempts.")
 @click.option("--err", is_flag=True, help="What it printed on standard error.")
@@ -46,44 +46,56 @@ def logs(session: str | None, *, follow: bool, attempt: int | None, err: bool, r
         warn_of_settings(trouble)
         log = Log(home, settings, wanted, attempt=attempt, stream="err" if err else "out")
         show = _show_raw if raw else _make_show(output_format)
-        _read(log, show, follow=follow)
+        is_empty = not _read(log, show, follow=follow)
     finally:
         home.close()
+    if is_empty and not raw and output_format == "full":
+        say(f"nothing was printed{' on standard error' if err else ''}", stderr=True)
     return ACCEPTED
 
 
-def _read(log: Log, show: Callable[[Log], None], *, follow: bool) -> None:
-    """Show what there is; who follows, what comes, until nothing does."""
+def _read(log: Log, show: Callable[[Log], int], *, follow: bool) -> int:
+    """Show what there is; who follows, what comes, until nothing does. How many lines or parts that were."""
+    told, shown = "", 0
     while True:
         is_over = not follow or log.is_over
-        show(log)
+        shown += show(log)
+        if log.trouble is not None and str(log.trouble) != told:
+            told = str(log.trouble)
+            say(f"{get_paint(stderr=True)('warning', '!')} {quote(told)}", stderr=True)
         if is_over:
-            return
+            return shown
         if log.is_abandoned:
-            show(log)
+            shown += show(log)
+            if log.trouble is not None:
+                return shown
             session = escape(log.session_id)
             say(f"nobody drives it, and its agent has ended: remit wait {session} takes it over", stderr=True)
-            return
+            return shown
         time.sleep(_LOOK_S)
 
 
-def _show_raw(log: Log) -> None:
+def _show_raw(log: Log) -> int:
     """Bytes as they are for a program; a terminal gets them as text."""
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    is_terminal, shown = sys.stdout is not None and sys.stdout.isatty(), 0
     for data in log.read_raw():
+        shown += 1
         if is_terminal:
             write_bytes(escape(data.decode("utf-8", "replace"), keep="\n\t").encode(), stream=sys.stdout)
         else:
             write_bytes(data, stream=sys.stdout)
+    return shown
 
 
-def _make_show(output_format: str) -> Callable[[Log], None]:
+def _make_show(output_format: str) -> Callable[[Log], int]:
     """A function that shows the lines, with a heading where another attempt begins."""
     attempt, kind = 1, ""
 
-    def show(log: Log) -> None:
+    def show(log: Log) -> int:
         nonlocal attempt, kind
+        shown = 0
         for line in log.read():
+            shown += 1
             if output_format == "json":
                 say_json(line._asdict(), pretty=False)
                 continue
@@ -93,6 +105,7 @@ def _make_show(output_format: str) -> Callable[[Log], None]:
                 say("")
             attempt, kind = line.attempt, line.kind
             say(_render(line))
+        return shown
 
     return show
 

@@ -13,19 +13,24 @@ from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count, render_line, shape
 if TYPE_CHECKING:
     from remit.app import CompiledFile, Migrated
 
+_KINDS = options.offer("planning", "implementation", "research", "review", "utility")
+
 
 @click.command(cls=options.Command, short_help="Make a new agent that lints clean.")
-@click.argument("kind", metavar="KIND")
+@click.argument("kind", metavar="KIND", shell_complete=_KINDS)
 @click.argument("name", metavar="NAME")
 @click.option(
-    "--profile", metavar="PROFILE", help="standard, claude, opencode or codex; else what most agents here are."
+    "--profile",
+    metavar="PROFILE",
+    help="standard, claude, opencode or codex; else what most agents here are.",
+    shell_complete=options.offer("standard", "claude", "opencode", "codex"),
 )
 @click.option("--folder", metavar="DIR", help="Where to put it; else where this workspace keeps its agents.")
 @options.output_format("full", "json")
 def new(kind: str, name: str, *, output_format: str, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
     """Make an agent of a KIND (planning, implementation, research, review or utility) called NAME.
 
-    It is complete and lints clean where it lies; what else it needs is made too.
+    It is complete and lints clean where it lies; what else it needs is made too. Exit code 0: made, 2: could not run.
     """
     from remit import app
     from remit.doors.terminal import escape
@@ -42,7 +47,12 @@ def new(kind: str, name: str, *, output_format: str, **asked: Any) -> int:  # no
 
 @click.command(cls=options.Command, short_help="Bring agent files to the standard.")
 @click.argument("paths", nargs=-1, metavar="PATH…", required=True)
-@click.option("--kind", metavar="KIND", help="What the agents are for; guessed from their words when left out.")
+@click.option(
+    "--kind",
+    metavar="KIND",
+    help="What the agents are for; guessed from their words when left out.",
+    shell_complete=_KINDS,
+)
 @click.option("--diff", is_flag=True, help="Show what would change, and change nothing.")
 @options.output_format("full", "json")
 def migrate(paths: tuple[str, ...], *, output_format: str, diff: bool, kind: str | None) -> int:
@@ -104,14 +114,21 @@ def _show_migration(each: Migrated, *, diff: bool) -> None:
 
 @click.command("compile", cls=options.Command, short_help="Write standard agents as a harness wants them.")
 @click.argument("paths", nargs=-1, metavar="[PATH…]")
-@click.option("--to", required=True, metavar="HARNESS", help="claude, opencode or codex.")
+@click.option(
+    "--to",
+    required=True,
+    metavar="HARNESS",
+    help="claude, opencode or codex.",
+    shell_complete=options.offer("claude", "opencode", "codex"),
+)
 @click.option("--check", is_flag=True, help="Write nothing; say whether the compiled files are up to date.")
 @options.output_format("full", "concise", "json", "github")
 def compile_(paths: tuple[str, ...], *, to: str, check: bool, output_format: str) -> int:
     """Write each agent of the standard below PATH, or all of them, as the harness's own file, and name every loss.
 
-    What only Remit reads goes into a sidecar beside it. No file is written over that Remit did not make. Exit code 0:
-    done or up to date, 1: something cannot be compiled or has lost its source, or with --check is out of date.
+    The sources have to stay: from them Remit takes what the harness's file has no place for, and a sidecar beside that
+    file tells it to other programs. No file is written over that Remit did not make. Exit code 0: done or up to date,
+    1: something cannot be compiled or has lost its source, or with --check is out of date.
     """
     from remit import app
 

@@ -74,7 +74,7 @@ def stats(*, manifest: str | None, output_format: str) -> int:
 
 
 def _tell(counted: Statistics) -> Iterator[tuple[str, str]]:
-    yield "entries", f"{counted.entries:,} on {counted.lines:,} lines"
+    yield "entries", f"{counted.entries:,} on {counted.lines:,} line{'' if counted.lines == 1 else 's'}"
     if counted.first_day is not None:
         yield "from", f"{counted.first_day} to {counted.last_day}"
     yield "statuses", ", ".join(f"{number:,} {quote(word) or 'without one'}" for word, number in counted.statuses)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from remit.doors.cli import options
+from remit.doors.cli import completion, options
 from remit.doors.cli.output import get_paint, say, say_json
 from remit.doors.render import ACCEPTED, NOT_ACCEPTED
 from remit.doors.terminal import escape
@@ -13,7 +13,7 @@ _STYLES = {"allow": ("good", "✓"), "ask": ("warning", "?"), "deny": ("error", 
 
 
 @click.command(cls=options.Command, short_help="Say whether an agent may use a tool so, and why.")
-@click.argument("agent")
+@click.argument("agent", shell_complete=completion.complete_agents)
 @click.argument("tool")
 @click.argument("subject", required=False, default="")
 @options.output_format("full", "json")

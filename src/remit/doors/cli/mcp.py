@@ -9,9 +9,7 @@ import click
 from remit.doors.cli import options
 from remit.doors.cli.output import complain, say
 from remit.doors.render import ACCEPTED, COULD_NOT_RUN
-from remit.errors import RemitError
-
-_INSTALL = "install it with Remit, from the folder that Remit came in: pip install '.[mcp]'"
+from remit.errors import RemitError, how_to_install
 
 
 @click.command(cls=options.Command, short_help="Give a harness Remit's tools, over standard input and output.")
@@ -25,7 +23,7 @@ def mcp() -> int:
     from importlib.util import find_spec
 
     if find_spec("mcp") is None:
-        raise RemitError("the package mcp is not installed", hint=_INSTALL)
+        raise RemitError("the package mcp is not installed", hint=how_to_install("mcp"))
     if sys.stdin is not None and sys.stdin.isatty():
         say("a harness is meant to start this, and speaks JSON to it; Ctrl-D ends it", stderr=True)
     return _serve()
@@ -47,7 +45,7 @@ def _serve() -> int:
 
         from remit.doors.mcp.server import serve  # takes long, while the desk answers
     except ImportError as error:
-        complain(RemitError(f"the package mcp does not work: {error}", hint=_INSTALL))
+        complain(RemitError(f"the package mcp does not work: {error}", hint=how_to_install("mcp")))
         desk.give_up(f"Remit's server cannot run: {error}")
         return COULD_NOT_RUN
     loop = asyncio.new_event_loop()

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from click.shell_completion import CompletionItem
+
 MAX_DIGITS = 10
 
 
@@ -52,6 +54,18 @@ class Command(click.Command):
                 # A script's variable that was never set: nobody means to expect a session called "".
                 raise UsageError(f"{param.opts[0]} is empty", hint="leave it out, or say what it is")
         return rest
+
+
+def offer(*words: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """What a shell is offered where only these words fit."""
+
+    def complete(ctx: click.Context, param: click.Parameter, start: str) -> list[CompletionItem]:
+        from remit.doors.cli.completion import make_items
+
+        del ctx, param
+        return make_items(start, [(word, "") for word in words])
+
+    return complete
 
 
 def parse_depth(value: str) -> int:
@@ -106,7 +120,13 @@ def parse_names(value: str) -> tuple[str, ...]:
 
 session = click.option("--session", "session_id", metavar="ID", help="The session id that was issued.")
 agent = click.option("--agent", metavar="NAME", help="The agent that was asked.")
-dialect = click.option("--dialect", metavar="DIALECT", help="standard, hyper or manifest; detected when left out.")
+offer_dialects = offer("standard", "hyper", "manifest")
+dialect = click.option(
+    "--dialect",
+    metavar="DIALECT",
+    help="standard, hyper or manifest; detected when left out.",
+    shell_complete=offer_dialects,
+)
 manifest = click.option(
     "--manifest", type=parse_path, metavar="FILE", help="The manifest whose last entry belongs to the message."
 )
@@ -129,7 +149,14 @@ def output_format(*formats: str) -> Callable[[Callable[..., int]], Callable[...,
             return function(output_format="json" if as_json else output_format, **rest)
 
         text = f"{', '.join(formats[:-1])} or {formats[-1]}; {formats[0]} when left out."
-        named = click.option("--output-format", type=parse_format, metavar="FORMAT", default=formats[0], help=text)
+        named = click.option(
+            "--output-format",
+            type=parse_format,
+            metavar="FORMAT",
+            default=formats[0],
+            help=text,
+            shell_complete=offer(*formats),
+        )
         short = click.option("--json", "as_json", is_flag=True, help="Short for --output-format json.")
         return named(short(command))
 

@@ -81,6 +81,16 @@ def complain(error: BaseException, *, as_json: bool = False) -> None:
         say(f"{paint('strong', 'remit:')} {paint('error', 'error:')} {render_error(error)}", stderr=True)
 
 
+def note(text: str, *, as_json: bool = False) -> None:
+    """Say in one line on standard error what is no error of the command, to people or to a program."""
+    paint = get_paint(stderr=True)
+    with suppress(RemitError):  # nobody reads it
+        if as_json:
+            write_bytes(f"{render_json({'note': text})}\n".encode(), stream=sys.stderr)
+            return
+        say(f"{paint('strong', 'remit:')} {paint('note', 'note:')} {escape(text)}", stderr=True)
+
+
 def warn_of_settings(trouble: RemitError | None) -> None:
     """Say that the workspace's settings cannot be followed, where something is done all the same."""
     if trouble is not None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from remit.doors.cli import options
+from remit.app.watching.shapes import shape_standing
+from remit.doors.cli import completion, options
 from remit.doors.cli.output import get_paint, say, say_json
 from remit.doors.render import ACCEPTED, count
 from remit.doors.terminal import count_columns, escape, measure
@@ -14,6 +15,7 @@ from remit.doors.terminal import count_columns, escape, measure
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from remit.app.clusters import Cluster
     from remit.app.delegating.views import Standing
     from remit.doors.terminal import Paint
 
@@ -21,56 +23,86 @@ _MOST_SHOWN = 100
 _HEADINGS = ("SESSION", "AGENT", "STATE", "AGE", "LEFT", "HEARD", "TOKENS", "COST", "DRIVER")
 _AGENT_COLUMNS = 24
 _STYLES = {"completed": "good", "running": "good", "failed": "error", "abandoned": "error", "partial": "warning",
-           "blocked": "warning"}  # fmt: skip
+           "blocked": "warning", "ended": "warning"}  # fmt: skip
 
 
 @click.command(cls=options.Command, short_help="Show which agents are at work.")
 @click.option("--all", "everything", is_flag=True, help="Those too that are over.")
+@click.option("--workers", is_flag=True, help="Only the machines that work for this workspace, and what waits.")
 @options.output_format("full", "json")
-def ps(*, everything: bool, output_format: str) -> int:
+def ps(*, everything: bool, workers: bool, output_format: str) -> int:
     """Show the delegations that are open: how long they run, how much time is left, when something was last heard.
 
-    Nothing is changed: where nobody drives one any more, it is said how that is put right. Exit code 0: shown, 2: could
-    not run.
+    Where other machines do the work, their database is asked, and workers and queues stand below; --json is the list
+    of delegations, with --workers that of the machines. Nothing is changed: where nobody drives one any more, it is
+    said how that is put right. Exit code 0: shown, 2: could not run, or --workers and the database does not answer.
     """
+    from remit.app.clusters import watch
     from remit.app.delegating.views import list_work, open_home
 
     home = open_home()
     try:
-        found = list_work(home, everything=everything)
+        cluster = watch(home)
+        found = [] if workers else list_work(home, everything=everything, cluster=cluster)
     finally:
         home.close()
+    if workers and cluster is not None and cluster.trouble is not None:  # nothing else was asked for
+        raise cluster.trouble
     if output_format == "json":
-        say_json([shape_standing(each) for each in found])
-    elif not found:
-        say("nothing was delegated yet" if everything else "nothing is at work; remit ps --all shows what was")
+        say_json(_shape(found, cluster, workers=workers))
     else:
-        _show(found)
+        _show_all(found, cluster, everything=everything, workers=workers)
     return ACCEPTED
+
+
+def _shape(found: Sequence[Standing], cluster: Cluster | None, *, workers: bool) -> object:
+    from remit.app.watching.machines import shape_cluster
+
+    if workers:
+        return {"cluster": None if cluster is None else shape_cluster(cluster)}
+    return [shape_standing(each) for each in found]
+
+
+def _show_all(found: Sequence[Standing], cluster: Cluster | None, *, everything: bool, workers: bool) -> None:
+    if found:
+        _show(found)
+    elif not workers:
+        say("nothing was delegated yet" if everything else "nothing is at work; remit ps --all shows what was")
+    elif cluster is None:
+        say("all work is done by this machine: no engine is set")
+    if cluster is not None:
+        from remit.doors.cli.machines import render_cluster
+
+        for line in render_cluster(cluster, paint=get_paint(), is_first=workers):
+            say(line)
 
 
 def _show(found: Sequence[Standing]) -> None:
     """A table, the columns as wide as what is in them; warnings below their row."""
     paint = get_paint()
-    rows = [list(_render_cells(each)) for each in found[:_MOST_SHOWN]]
-    widths = [max(map(_measure, column)) for column in zip(_HEADINGS, *rows, strict=True)]
-    say(paint("strong", "  ".join(map(_pad, _HEADINGS, widths)).rstrip()))
-    for each, cells in zip(found, rows, strict=False):
-        padded = [*map(_pad, cells, widths)]
-        padded[2] = paint(_STYLES.get(each.word, "note"), padded[2])
-        say("  ".join(padded).rstrip())
+    is_here = all(each.place is None for each in found)
+    headings = _HEADINGS if is_here else (*_HEADINGS, "WORKER")
+    rows = [[*_render_cells(each), *(() if is_here else (name_place(each),))] for each in found[:_MOST_SHOWN]]
+    lines = lay_out([headings, *rows])
+    say(paint("strong", "  ".join(next(lines)).rstrip()))
+    for each, cells in zip(found, lines, strict=False):
+        cells[2] = paint(_STYLES.get(each.word, "note"), cells[2])
+        say("  ".join(cells).rstrip())
         for warning in list_warnings(each):
             say(f"  {paint('warning', '!')} {warning}")
     if len(found) > _MOST_SHOWN:
         say(f"… and {len(found) - _MOST_SHOWN} more: remit ps --all --json has them")
 
 
+def lay_out(rows: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+    """The cells of a table, each column as wide as what is in it."""
+    widths = [max(map(_measure, column)) for column in zip(*rows, strict=True)]
+    for cells in rows:
+        yield [text + " " * (width - _measure(text)) for text, width in zip(cells, widths, strict=True)]
+
+
 def _measure(text: str) -> int:
     return sum(measure(text))
-
-
-def _pad(text: str, width: int) -> str:
-    return text + " " * (width - _measure(text))
 
 
 def _render_cells(each: Standing) -> Iterator[str]:
@@ -100,7 +132,24 @@ def name_driver(each: Standing) -> str:
         return "nobody"
     if each.harness:
         return escape(each.harness)
+    if each.place is not None and each.driver_pid is None:
+        return "its caller"
     return f"process {each.driver_pid}" if each.driver_pid is not None else "a process"
+
+
+def name_place(each: Standing) -> str:
+    """Which worker has a delegation, or for how long none has; empty for one of this machine."""
+    from remit.doors.cli.live import render_clock
+
+    place = each.place
+    if place is None:
+        return ""
+    if each.is_open and each.row.state == "admitted":
+        waited_s = (each.now_ms - each.row.created_ms) / 1000 if place.waited_s is None else place.waited_s
+        return f"queued {render_clock(waited_s)}"
+    if place.is_late:
+        return f"{escape(place.worker)}, lease {-(place.lease_left_s or 0):.0f} s over"
+    return escape(place.worker)
 
 
 def list_warnings(each: Standing) -> list[str]:
@@ -114,63 +163,40 @@ def list_warnings(each: Standing) -> list[str]:
     elif each.is_abandoned:
         agent = "its agent is alive" if each.is_alive else "its agent has ended" if each.row.started_ms else "it waits"
         told.append(f"nobody drives it, and {agent}: remit wait {session} takes it over")
+    elif each.is_unfollowed:
+        told.append(f"nobody here follows it{_tell_elsewhere(each)}: remit wait {session} takes in what comes of it")
+    if each.place is not None and each.place.is_late:
+        told.append(f"its worker {escape(each.place.worker)} is not heard of: another goes on with it, or ends it")
     if each.seen.idle_s:
         told.append(f"nothing was heard for {render_clock(each.seen.idle_s)}: remit logs -f {session}")
     return told
 
 
-def shape_standing(each: Standing) -> dict[str, Any]:
-    """A delegation as it stands, as JSON."""
-    row, seen = each.row, each.seen
-    left_ms = None if row.deadline_ms is None or not each.is_open else max(0, row.deadline_ms - each.now_ms)
-    return {
-        "session_id": row.session_id,
-        "agent": row.agent,
-        "state": row.state,
-        "standing": each.word,
-        "status": row.status,
-        "outcome": row.outcome,
-        "ending": row.ending,
-        "depth": row.depth,
-        "path": [*row.path],
-        "parent_id": row.parent_id,
-        "root_id": row.root_id,
-        "task_number": row.task_number,
-        "runner": row.runner,
-        "work": each.work,
-        "created_ms": row.created_ms,
-        "started_ms": row.started_ms,
-        "deadline_ms": row.deadline_ms,
-        "ended_ms": row.ended_ms,
-        "left_ms": left_ms,
-        "heard_ms": seen.heard_ms,
-        "said": seen.said,
-        "idle_s": seen.idle_s,
-        "tokens": seen.tokens,
-        "cost_usd": seen.cost_usd,
-        "turns": row.turns,
-        "driven": each.is_driven,
-        "driver_pid": each.driver_pid,
-        "harness": each.harness or None,
-        "alive": each.is_alive,
-        "waits_for": [*each.waits_for],
-    }
+def _tell_elsewhere(each: Standing) -> str:
+    """What becomes meanwhile of a delegation that another machine does."""
+    if each.word == "ended":
+        return ", and it has ended"
+    worker = f" at {escape(each.seen.worker)}" if each.seen.worker else ""
+    return ", and it waits for a worker" if each.row.state == "admitted" else f", and it goes on{worker}"
 
 
 @click.command(cls=options.Command, short_help="Show who handed work to whom.")
-@click.argument("session", metavar="[ID]", required=False)
+@click.argument("session", metavar="[ID]", required=False, shell_complete=completion.complete_sessions)
 @options.output_format("full", "json")
 def tree(session: str | None, *, output_format: str) -> int:
     """Show a delegation and all below it; without an ID, every tree in which something is open, else the last one.
 
     An ID can be cut short at either end. Exit code 0: shown, 2: could not run.
     """
+    from remit.app.clusters import watch
     from remit.app.delegating.views import find_session, list_roots, list_tree, open_home
 
     home = open_home()
     try:
-        roots = list_roots(home) if session is None else [find_session(home, session)]
-        trees = [list_tree(home, root) for root in roots]
+        chosen = None if session is None else find_session(home, session)
+        cluster = watch(home, chosen)
+        roots = list_roots(home) if chosen is None else [chosen]
+        trees = [list_tree(home, root, cluster=cluster) for root in roots]
     finally:
         home.close()
     if output_format == "json":
@@ -184,7 +210,16 @@ def tree(session: str | None, *, output_format: str) -> int:
     else:
         total = [each for found in trees for each in found]
         say(f"\n{count(len(total), 'delegation')}, {sum(each.is_open for each in total)} open")
+    tell_trouble(cluster)
     return ACCEPTED
+
+
+def tell_trouble(cluster: Cluster | None) -> None:
+    """Say that the database of other machines has nothing to say: what was shown is what the ledger has."""
+    if cluster is not None and cluster.trouble is not None:
+        from remit.doors.cli.machines import render_trouble
+
+        say(render_trouble(cluster, paint=get_paint(stderr=True)), stderr=True)
 
 
 def _render_branch(each: Standing, *, paint: Paint) -> str:
@@ -196,7 +231,7 @@ def _render_branch(each: Standing, *, paint: Paint) -> str:
     style = _STYLES.get(each.word, "note")
     mark = ("✓" if each.row.status == "completed" else "✗") if each.row.ended_ms is not None else "·"
     state = render_state(each.seen)
-    told = f"  {escape(each.word)}" if each.word in ("abandoned", "waiting") else ""
+    told = f"  {escape(each.word)}" if each.word in ("abandoned", "ended", "waiting") else ""
     for_whom = f" for {escape(', '.join(each.waits_for))}" if each.word == "waiting" else ""
     text = f"{escape(each.row.agent)}  {escape(each.row.session_id)}{told}{for_whom}  {state}"
     return f"{indent}{paint(style, mark)} {cut(text, max(40, count_columns() - len(indent) - 2))}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from remit.doors.cli import options, run_options
+from remit.doors.cli import completion, options, run_options
 from remit.doors.cli.envelopes import get_envelope_code, render_envelope, shape_asides, shape_envelope
 from remit.doors.cli.output import get_paint, say, say_json
 from remit.doors.render import ACCEPTED, INTERRUPTED, render_title
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from remit.app.delegating.asking import Request
     from remit.app.delegating.preparing import Prepared
     from remit.app.delegating.workspace import Workspace
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
     from remit.doors.cli.interrupts import Interrupts
     from remit.doors.cli.live import Watch
     from remit.model import Finding
@@ -29,7 +29,7 @@ _MAX_ASIDES = 5
 
 
 @click.command(cls=options.Command, short_help="Hand work to an agent and bring its checked return back.")
-@click.argument("agent", metavar="AGENT")
+@click.argument("agent", metavar="AGENT", shell_complete=completion.complete_agents)
 @click.argument("prompt", metavar="[PROMPT]…", nargs=-1)
 @run_options.delegating
 @run_options.task

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from remit.app.delegating.each import Line
     from remit.app.delegating.fanout import OnDone
     from remit.app.delegating.workspace import Workspace
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
 
 _BAR = 24
 _DRAW_EVERY_S = 0.25

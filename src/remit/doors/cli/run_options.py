@@ -18,7 +18,7 @@ from remit.errors import StateError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remit.delegate.limits import Budget
+    from remit.delegate.admission.limits import Budget
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _HINT = "write it like 90, 90s, 15m or 2h"
@@ -82,11 +82,19 @@ _BUDGET = (
 _OPTIONS = (
     click.option("--input", "inputs", metavar="NAME=VALUE", multiple=True, help="An input; as often as needed."),
     click.option(
-        "--runner", metavar="NAME", help="claude, opencode, codex, gemini, command, python, or one of your own."
+        "--runner",
+        metavar="NAME",
+        help="claude, opencode, codex, gemini, command, python, or one of your own.",
+        shell_complete=options.offer("claude", "opencode", "codex", "gemini", "command", "python"),
     ),
     click.option("--command", metavar='"PROG ARGS"', help="Any program: it reads the prompt and prints the return."),
     _TIMEOUT,
-    click.option("--dialect", metavar="DIALECT", help="standard, hyper or manifest; its file's when left out."),
+    click.option(
+        "--dialect",
+        metavar="DIALECT",
+        help="standard, hyper or manifest; its file's when left out.",
+        shell_complete=options.offer_dialects,
+    ),
     *_BUDGET,
     click.option("--isolate", type=_parse_isolation, metavar="worktree", help="Work in a worktree of its own."),
     click.option("--sandbox", is_flag=True, help="Let it write here alone, with an empty /tmp; needs bubblewrap."),
@@ -148,6 +156,6 @@ def gather(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _make_budget(given: dict[str, Any]) -> Budget:
-    from remit.delegate.limits import Budget, check_budget
+    from remit.delegate.admission.limits import Budget, check_budget
 
     return check_budget(Budget(*(given[name] for name in Budget._fields)))

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from remit.doors.cli import options
+from remit.app.watching.shapes import shape_standing
+from remit.doors.cli import completion, options
 from remit.doors.cli.envelopes import render_duration, render_envelope
 from remit.doors.cli.output import get_paint, name_file, say, say_json
-from remit.doors.cli.ps import list_warnings, name_driver, shape_standing
+from remit.doors.cli.ps import list_warnings, name_driver, tell_trouble
 from remit.doors.render import ACCEPTED, count
 from remit.doors.terminal import escape, quote
 
@@ -28,7 +29,7 @@ _STEP_STYLES = {"done": "good", "there": "good", "failed": "error"}
 
 
 @click.command(cls=options.Command, short_help="Show all that is known of a delegation.")
-@click.argument("session", metavar="[ID]", required=False)
+@click.argument("session", metavar="[ID]", required=False, shell_complete=completion.complete_sessions)
 @click.option("--full", is_flag=True, help="Everything: prompt, instructions, answers word for word, terms.")
 @options.output_format("full", "json")
 def show(session: str | None, *, full: bool, output_format: str) -> int:
@@ -37,13 +38,17 @@ def show(session: str | None, *, full: bool, output_format: str) -> int:
     ID can be cut short at either end; without one, or with -, it is the last one. What an agent wrote is shown as text:
     nothing in it steers the terminal, and secrets are taken out. Exit code 0: shown, 2: could not run.
     """
+    from remit.app.clusters import watch
     from remit.app.delegating.views import find_session, load_record, open_home
 
     home = open_home()
     try:
-        record = load_record(home, find_session(home, session), full=full)
+        chosen = find_session(home, session)
+        cluster = watch(home, chosen)
+        record = load_record(home, chosen, full=full, cluster=cluster)
     finally:
         home.close()
+    tell_trouble(cluster)
     if output_format == "json":
         say_json(_shape(record, full=full))
     else:
@@ -59,6 +64,7 @@ def _render(record: Record, *, full: bool, paint: Paint) -> Iterator[str]:
     yield from _render_result(record, full=full, paint=paint)
     for title, lines in (
         ("asked", _render_request(record)),
+        ("elsewhere", _render_place(record)),
         ("attempts", (_render_attempt(each, full=full, paint=paint) for each in record.attempts)),
         ("settled", _render_steps(record, paint)),
         ("below", (_render_below(each) for each in record.below)),
@@ -114,6 +120,30 @@ def _render_request(record: Record) -> Iterator[str]:
         yield f"{'driver':<{_NAME}}{name_driver(record.standing)}"
 
 
+def _render_place(record: Record) -> Iterator[str]:
+    """Which machine does it, how long it waited for one, and how what it made came here."""
+    place, arrived = record.standing.place, record.arrived
+    if place is None:
+        return
+    host = f", on {escape(place.host)}" if place.host not in ("", place.worker) else ""
+    fence = f", fence {place.fence}" if place.fence else ""
+    if place.worker:
+        yield f"{'worker':<{_NAME}}{escape(place.worker)}{host}{fence}"
+    if place.is_late:
+        yield f"{'lease':<{_NAME}}{-(place.lease_left_s or 0):.0f} s over"
+    elif place.lease_left_s is not None:
+        yield f"{'lease':<{_NAME}}{place.lease_left_s:.0f} s left"
+    waited_s = arrived.get("waited_s") if place.waited_s is None else place.waited_s
+    if isinstance(waited_s, int | float):
+        queue = f", in {escape(place.queue)}" if place.queue else ""
+        yield f"{'waited':<{_NAME}}{render_duration(waited_s)}{queue}"
+    if arrived:
+        way = f"branch {arrived['branch']}" if arrived.get("branch") else "a parcel" if arrived.get("parcel") else ""
+        files = arrived.get("files")
+        told = [count(files, "file")] if isinstance(files, int) else []
+        yield f"{'arrived':<{_NAME}}{quote(', by '.join([*told, *filter(None, (way,))]))}"
+
+
 def _tell_times(standing: Standing) -> str:
     row = standing.row
     if row.started_ms is None:
@@ -136,7 +166,17 @@ def _render_attempt(attempt: Attempt, *, full: bool, paint: Paint) -> str:
     lines = [f"{attempt.number}  {words}{told}{_tell_usage(attempt.usage)}"]
     if full:
         lines += [f"   {_render_finding(each, paint)}" for each in attempt.findings if isinstance(each, dict)]
+        repairs = (each.get("message", "") for each in attempt.repairs if isinstance(each, dict))
+        lines += [f"   repaired: {quote(str(message))}" for message in repairs]
+        lines += [f"   {_render_claim(each)}" for each in attempt.claims if isinstance(each, dict)]
     return "\n".join(lines)
+
+
+def _render_claim(claim: Mapping[str, Any]) -> str:
+    """`claims report.md: missing, claimed (nothing is there)`."""
+    found = ", ".join(escape(str(claim[name])) for name in ("state", "grade") if claim.get(name))
+    reason = claim.get("reason")
+    return f"claims {quote(str(claim.get('path', '')))}: {found}{f' ({quote(str(reason))})' if reason else ''}"
 
 
 def _render_finding(finding: Mapping[str, Any], paint: Paint) -> str:
@@ -178,20 +218,22 @@ def _render_terms(record: Record) -> Iterator[str]:
 
 
 def _shape(record: Record, *, full: bool) -> dict[str, Any]:
-    from remit.delegate.envelope import render_envelope_json
+    from remit.delegate.reporting.envelope import render_envelope_json
 
     terms = record.terms
     shaped = shape_standing(record.standing) | {
         "terms": terms.as_details(),
         "attempts": [_shape_attempt(each) for each in record.attempts],
-        "envelope": None if record.report is None else render_envelope_json(record.report),
+        "envelope": None if record.report is None else render_envelope_json(record.report, whole=True),
         "steps": [each._asdict() for each in record.steps],
         "below": [shape_standing(each) for each in record.below],
         "folder": record.folder or None,
         "files": [*record.files],
+        "arrived": dict(record.arrived) or None,
     }
     return shaped | ({"texts": dict(record.texts)} if full else {})
 
 
 def _shape_attempt(attempt: Attempt) -> dict[str, Any]:
-    return attempt._asdict() | {"findings": [*attempt.findings], "usage": dict(attempt.usage)}
+    lists = {name: [*getattr(attempt, name)] for name in ("findings", "repairs", "claims")}
+    return attempt._asdict() | lists | {"usage": dict(attempt.usage)}

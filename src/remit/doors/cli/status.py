@@ -152,7 +152,7 @@ def _render_running(each: Standing) -> tuple[str, str]:
         facts.append(f"{seen.tokens:,} tokens")
     if seen.cost_usd is not None:
         facts.append(f"${seen.cost_usd:.2f}")
-    if each.is_abandoned:
+    if each.is_abandoned or each.is_unfollowed:
         return f"{', '.join(facts)}; see remit ps", "error"
     if seen.idle_s:
         return ", ".join((*facts, f"silent for {_show_age(seen.idle_s * 1000)}")), "warning"
@@ -199,7 +199,7 @@ def _render_rest(overview: Overview, faults: dict[str, str]) -> Iterator[tuple[s
 
 
 def _shape(overview: Overview) -> dict[str, Any]:
-    from remit.doors.cli.ps import shape_standing
+    from remit.app.watching.shapes import shape_standing
 
     tasks = overview.tasks
     return {

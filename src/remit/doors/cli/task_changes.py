@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from remit.doors.cli import options
+from remit.doors.cli import completion, options
 from remit.doors.cli.output import get_paint, name_file, say, say_json
 from remit.doors.render import ACCEPTED, count, render_line, shape_finding
 from remit.doors.terminal import escape, quote
@@ -56,7 +56,7 @@ def new(title: tuple[str, ...], *, output_format: str, **asked: str | None) -> i
 
 
 @click.command(cls=options.Command, short_help="Give a task another marker.")
-@click.argument("number", metavar="N", type=parse_number)
+@click.argument("number", metavar="N", type=parse_number, shell_complete=completion.complete_tasks)
 @click.argument("marker", metavar="MARKER", nargs=-1, required=True)
 @_reason
 @click.option("--phase", metavar="P", help="A phase of its plan instead of the task.")
@@ -73,7 +73,7 @@ def move(number: int, marker: tuple[str, ...], *, reason: str | None, phase: str
 
 
 @click.command(cls=options.Command, short_help="Take a task up, or tell which one is.")
-@click.argument("task_id", metavar="[N]", required=False)
+@click.argument("task_id", metavar="[N]", required=False, shell_complete=completion.complete_tasks)
 @options.output_format("full", "json")
 def focus(task_id: str | None, *, output_format: str) -> int:
     """Take task N up: it becomes IN PROGRESS where it has not begun or was blocked, and is the one in focus."""
@@ -94,7 +94,7 @@ def focus(task_id: str | None, *, output_format: str) -> int:
 
 
 @click.command(cls=options.Command, short_help="Complete a task.")
-@click.argument("task_id", metavar="N")
+@click.argument("task_id", metavar="N", shell_complete=completion.complete_tasks)
 @options.output_format("full", "json")
 def complete(task_id: str, *, output_format: str) -> int:
     """Move task N to COMPLETED, from IN PROGRESS or IMPLEMENTING."""
@@ -105,7 +105,7 @@ def complete(task_id: str, *, output_format: str) -> int:
 
 
 @click.command(cls=options.Command, short_help="Say that a task cannot go on.")
-@click.argument("number", metavar="N", type=parse_number)
+@click.argument("number", metavar="N", type=parse_number, shell_complete=completion.complete_tasks)
 @click.option("--reason", metavar="TEXT", required=True, help="Why, in a sentence.")
 @options.output_format("full", "json")
 def block(number: int, *, reason: str, output_format: str) -> int:
@@ -115,7 +115,7 @@ def block(number: int, *, reason: str, output_format: str) -> int:
 
 
 @click.command(cls=options.Command, short_help="Link a task to an entry of the manifest.")
-@click.argument("task_id", metavar="N")
+@click.argument("task_id", metavar="N", shell_complete=completion.complete_tasks)
 @click.argument("entry_id", metavar="ENTRY")
 @options.output_format("full", "json")
 def link(task_id: str, entry_id: str, *, output_format: str) -> int:
@@ -129,7 +129,7 @@ def link(task_id: str, entry_id: str, *, output_format: str) -> int:
 
 
 @click.command(cls=options.Command, short_help="Put away tasks that are over.")
-@click.argument("numbers", metavar="[N…]", nargs=-1, type=parse_number)
+@click.argument("numbers", metavar="[N…]", nargs=-1, type=parse_number, shell_complete=completion.complete_tasks)
 @options.output_format("full", "json")
 def archive(numbers: tuple[int, ...], *, output_format: str) -> int:
     """Put away tasks that are COMPLETED or ABANDONED; all of them where none is named.

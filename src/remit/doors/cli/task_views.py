@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from remit.doors.cli import options
+from remit.doors.cli import completion, options
 from remit.doors.cli.output import get_paint, say, say_json
 from remit.doors.cli.task_changes import ask_outside, parse_number, tell_drift, tell_interrupted
 from remit.doors.render import ACCEPTED, count
@@ -91,7 +91,7 @@ def _fit(title: str, room: int) -> str:
 
 
 @click.command(cls=options.Command, short_help="Show a task with all that belongs to it.")
-@click.argument("task_id", metavar="N")
+@click.argument("task_id", metavar="N", shell_complete=completion.complete_tasks)
 @options.output_format("full", "json")
 def show(task_id: str, *, output_format: str) -> int:
     """Show task N: what TODO.md says of it, its plan, the findings it is linked to, and where it can move."""
@@ -132,7 +132,7 @@ def _say_shown(shown: ShownTask) -> None:
 
 
 @click.command(cls=options.Command, short_help="Show the phases of a task's plan, and where work goes on.")
-@click.argument("number", metavar="N", type=parse_number)
+@click.argument("number", metavar="N", type=parse_number, shell_complete=completion.complete_tasks)
 @options.output_format("full", "json")
 def phases(number: int, *, output_format: str) -> int:
     """Show the phases of the plan of task N. Work goes on at the first that is NOT STARTED or IN PROGRESS."""

@@ -9,7 +9,8 @@ from remit.doors.cli import options
 
 @click.command(cls=options.Command, short_help="Take Remit's hooks out of the harnesses' settings.")
 @click.option("--harness", "harnesses", multiple=True, metavar="NAME",
-              help="claude, codex or opencode, repeatable; all of them when left out.")  # fmt: skip
+              help="claude, codex or opencode, repeatable; all of them when left out.",
+              shell_complete=options.offer("claude", "codex", "opencode"))  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
 @options.output_format("full", "json")
 def uninstall(*, harnesses: tuple[str, ...], dry_run: bool, output_format: str) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from remit.doors.cli import options
+from remit.doors.cli import completion, options
 from remit.doors.cli.envelopes import get_envelope_code, render_envelope, shape_envelope
 from remit.doors.cli.output import complain, get_paint, say, say_json, warn_of_settings
 from remit.doors.cli.run_options import parse_duration
@@ -23,7 +23,7 @@ _MAX_REASON = 200
 
 
 @click.command(cls=options.Command, short_help="Wait for delegations and show what came of them.")
-@click.argument("sessions", metavar="[ID…]", nargs=-1)
+@click.argument("sessions", metavar="[ID…]", nargs=-1, shell_complete=completion.complete_sessions)
 @click.option("--timeout", type=parse_duration, metavar="TIME", help="Wait no longer: 90, 90s, 15m or 2h.")
 @options.output_format("full", "json")
 def wait(sessions: tuple[str, ...], *, timeout: float | None, output_format: str) -> int:
@@ -79,7 +79,7 @@ def _tell(waited: Sequence[Waited], *, output_format: str, as_list: bool) -> int
             elif each.trouble is not None:
                 complain(each.trouble)
             else:
-                say(f"{get_paint()('warning', '·')} {_tell_open(each)}")
+                say(f"{get_paint()('warning', '·')} {tell_open(each)}")
     return max(map(_get_code, waited), default=ACCEPTED)
 
 
@@ -92,12 +92,13 @@ def _get_code(waited: Waited) -> int:
 def _shape(waited: Waited) -> dict[str, object]:
     if waited.envelope is None:
         told = {} if waited.trouble is None else shape_error(waited.trouble)
-        apart = {"harness": waited.harness, "message": _tell_open(waited)} if waited.harness else {}
+        apart = {"harness": waited.harness, "message": tell_open(waited)} if waited.harness else {}
         return {"session_id": waited.session_id, "status": None, "over": False, **apart, **told}
     return shape_envelope(waited.envelope)
 
 
-def _tell_open(waited: Waited) -> str:
+def tell_open(waited: Waited) -> str:
+    """That a delegation is not over, and why not where it was cancelled."""
     if waited.harness:
         session, harness = escape(waited.session_id), escape(waited.harness)
         return (
@@ -108,7 +109,7 @@ def _tell_open(waited: Waited) -> str:
 
 
 @click.command(cls=options.Command, short_help="End a delegation and all below it.")
-@click.argument("session", metavar="ID")
+@click.argument("session", metavar="ID", shell_complete=completion.complete_sessions)
 @click.option("--reason", metavar="TEXT", help="Why; it is told with the result.")
 @options.output_format("full", "json")
 def cancel(session: str, *, reason: str | None, output_format: str) -> int:

@@ -139,8 +139,9 @@ TOOLS = (
     Tool(
         "cancel",
         "End a delegation",
-        "End a delegation and all that it has handed on; nothing of them is alive when this comes back. An agent ends "
-        "only what it has handed on itself.",
+        "End a delegation and all that it has handed on; nothing of them is alive when this comes back, but what a "
+        "harness has started itself: that gets no more tools, and ends there. An agent ends only what it has handed on "
+        "itself.",
         s.takes(
             ("session_id",), session_id=_SESSION, reason=s.text("Why; it is told with the result."), caller=_CALLER
         ),

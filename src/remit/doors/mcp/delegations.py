@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from remit.app.delegating.following import Seen
     from remit.app.delegating.views import Standing
     from remit.app.delegating.workspace import Workspace
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
     from remit.doors.mcp.tools import Call
 
 _MAX_STANDINGS = 50
@@ -53,7 +53,7 @@ async def delegate(asked: Call) -> dict[str, Any]:
 
 def _ask(ws: Workspace, given: Mapping[str, Any]) -> Request:
     from remit.app.delegating.asking import Request
-    from remit.delegate.limits import Budget, check_budget
+    from remit.delegate.admission.limits import Budget, check_budget
 
     fields = {name: given[name] for name in ("inputs", "runner", "dialect", "isolate") if name in given}
     if "task" in given:
@@ -76,7 +76,7 @@ def _stand(session_id: str) -> dict[str, Any]:
 
 
 def _shape_standing(standing: Standing) -> dict[str, Any]:
-    from remit.doors.cli.ps import shape_standing
+    from remit.app.watching.shapes import shape_standing
 
     return shape_standing(standing)
 
@@ -142,7 +142,8 @@ def _load_result(session_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shape_short(report: Envelope, max_tokens: int) -> dict[str, Any]:
-    from remit.delegate.envelope import DEFAULT_TOKENS, fit_envelope
+    from remit.delegate.reporting.envelope import DEFAULT_TOKENS
+    from remit.delegate.reporting.fitting import fit_envelope
     from remit.doors.cli.envelopes import shape_envelope
 
     return shape_envelope(fit_envelope(report, max_tokens=max_tokens or DEFAULT_TOKENS))
@@ -168,7 +169,10 @@ async def cancel(asked: Call) -> dict[str, Any]:
     waited = await asked.serving.cancel(session_id, reason=reason, caller=asked.given.get("caller", ""))
     told: dict[str, Any] = {"session_id": session_id}
     if waited.envelope is None:
-        return told | _stand(session_id)
+        from remit.doors.cli.wait import tell_open
+
+        apart = {"harness": waited.harness, "message": tell_open(waited)} if waited.harness else {}
+        return told | apart | _stand(session_id)
     return told | {"agent": waited.envelope.agent, "over": True, "envelope": shape_envelope(waited.envelope)}
 
 

@@ -137,7 +137,7 @@ STANDING = _object(
 STANDINGS = _list(STANDING)
 DELEGATION = gives(
     ("session_id", "over"), session_id=_TEXT, agent=_TEXT, over=_BOOL, envelope=ENVELOPE, standing=STANDING,
-    request_findings=ASIDES,
+    request_findings=ASIDES, harness=_TEXT, message=_TEXT,
 )  # fmt: skip
 PAGE: dict[str, Schema] = {
     "part": _TEXT,

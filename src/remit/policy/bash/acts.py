@@ -6,7 +6,9 @@ judge knows rules, and no bash.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from remit.policy.bash.words import Word
@@ -20,6 +22,8 @@ class Run(NamedTuple):
     """Whether it does nothing but start another one, which is judged by itself: an allow list need not name it."""
     names: tuple[str, ...] = ()
     """Other names of the same program: where its link leads."""
+    cwds: tuple[str, ...] | None = ()
+    """The folders that it may be started in; none where that is not looked at."""
 
 
 class Touch(NamedTuple):
@@ -27,7 +31,7 @@ class Touch(NamedTuple):
 
     path: Word
     tool: str
-    """`read` or `write`."""
+    """`read`, `write`, or `link` for what is given a second name."""
     cwds: tuple[str, ...] | None
     """The folders that the shell may be in, the likeliest first; None where nobody can tell."""
     below: bool = False
@@ -40,6 +44,8 @@ class Hint(NamedTuple):
     text: str
     is_code: bool = False
     """Whether it is run by an interpreter that nobody looked through."""
+    is_place: bool = False
+    """Whether it is the names of what may be files, and nothing that is run."""
 
 
 class Doubt(NamedTuple):
@@ -50,4 +56,12 @@ class Doubt(NamedTuple):
     """Whether it counts even where no rule says which programs may run."""
 
 
-Act = Run | Touch | Hint | Doubt
+class Refusal(NamedTuple):
+    """Something that no agent does, whatever its file says."""
+
+    why: str
+    is_sure: bool = False
+    """Whether it surely is that; else a person is asked."""
+
+
+Act = Run | Touch | Hint | Doubt | Refusal

@@ -10,10 +10,10 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from remit.lazy import lazy
-from remit.policy.bash import inline
 from remit.policy.bash.acts import Hint, Run
 from remit.policy.bash.commands import base_name, list_tokens
 from remit.policy.bash.names import read_names
+from remit.policy.bash.shell import EVALUATED
 from remit.policy.bash.words import HOLE
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ Makefile makefile GNUmakefile package.json .npmrc .yarnrc .yarnrc.yml conftest.p
 usercustomize.py build.rs CMakeLists.txt build.ninja justfile Justfile Rakefile Gemfile Dockerfile build.gradle
 settings.gradle build.gradle.kts pom.xml tox.ini noxfile.py .bashrc .bash_profile .bash_login .profile .zshrc
 .zshenv .zprofile .bash_logout .inputrc .vimrc .exrc .emacs .screenrc .tmux.conf .gdbinit .sqliterc .psqlrc
-.perltidyrc .gitconfig .gitmodules .gitattributes config .envrc .env hosts crontab sudoers .ssh/config Taskfile.yml
+.gitconfig .gitmodules .gitattributes config .envrc .env hosts crontab sudoers .ssh/config Taskfile.yml
 tasks.py fabfile.py dodo.py SConstruct wscript meson.build .mailrc .netrc .wgetrc .curlrc .pythonrc .irbrc .Rprofile
 """
 )
@@ -62,6 +62,9 @@ def finish(reader: Reader) -> None:
     seen: set[tuple[str, str]] = set()
     _run_given(reader)
     for _ in range(MAX_ROUNDS):
+        if (len(reader.ran) + len(reader.around)) * len(reader.written) > MAX_PAIRS:
+            reader.doubt("it writes and runs more files than are held against each other", always=True)
+            break
         known = len(reader.ran), len(reader.around), len(reader.written)
         for word, language, cwds, _ in list(reader.ran):
             _check_run(reader, word, language, cwds, seen)
@@ -74,9 +77,12 @@ def finish(reader: Reader) -> None:
     if reader.own_path and reader.bare and reader.written:
         reader.doubt("it says itself where programs are looked for, and writes files")
     _check_mentions(reader)
+    if reader.counts and reader.holds_code:
+        reader.doubt(EVALUATED)
 
 
 MAX_ROUNDS = 4
+MAX_PAIRS = 10_000
 
 
 def _run_given(reader: Reader) -> None:
@@ -166,19 +172,20 @@ def _check_surroundings(reader: Reader, name: str, words: Sequence[Word], own_fi
     named = {base_name(word.text.rpartition("=")[2]) for word in words[1:]}
     for path, text in list(reader.written.items()):
         own = base_name(path)
+        is_control = own in _CONTROL or (own[:1] == "." and own.endswith("rc"))
         if path in own_files:
             continue
         if name in ("git", "gh"):
-            if any(part in path for part in _GIT_CONTROL):
+            if own == "config" or any(part in path for part in _GIT_CONTROL):
                 reader.doubt(WRITTEN)
         elif own in _SHELL_CONTROL and name in _SHELLS:
             judge_text(reader, text or HOLE, "sh")
-        elif own.endswith(_DATA) and own not in _CONTROL:
+        elif own.endswith(_DATA) and not is_control:
             continue
         elif text is not None:
-            if own in _CONTROL or own in named or "." not in own or own.endswith(_CODE):
+            if is_control or own in named or "." not in own or own.endswith(_CODE):
                 _judge_unknown(reader, text)
-        elif own in _CONTROL or (own in named and name not in _CARRYING):
+        elif is_control or (own in named and name not in _CARRYING):
             reader.doubt(WRITTEN)
 
 
@@ -203,6 +210,9 @@ def _judge_unknown(reader: Reader, text: str | None) -> None:
 
 def judge_text(reader: Reader, text: str, language: str) -> None:
     """A file that is run, by what is in it."""
+    from remit.policy.bash.programs.node import is_harmless_node  # noqa: PLC0415 - only where a script runs its own
+    from remit.policy.bash.programs.python import judge_python  # noqa: PLC0415
+
     first = text.partition("\n")[0]
     if first.startswith("#!"):
         program = base_name(first[2:].replace("/usr/bin/env", "").strip().partition(" ")[0])
@@ -212,10 +222,8 @@ def judge_text(reader: Reader, text: str, language: str) -> None:
     elif language == "other" and _COMPILED.search(text):
         reader.doubt(WRITTEN)
     elif language == "python":
-        inline.judge_python(reader, text)
-    elif language == "node" and inline.is_harmless_node(text):
-        return
-    else:
+        judge_python(reader, text)
+    elif language != "node" or not is_harmless_node(text):
         _judge_unknown(reader, text)
 
 

@@ -8,13 +8,14 @@ beginning. What a word with a hole could become is not left out: then the answer
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.lazy import lazy
 from remit.policy.bash.acts import Hint, Run
 from remit.policy.bash.names import read_names
 from remit.policy.bash.words import HOLE, ONE, SPLIT, Word, expand_braces
 from remit.policy.paths import is_magic, matches_name
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,14 +5,18 @@ Owns the table of readers and writers. A program that is not in it may write any
 
 from __future__ import annotations
 
+import posixpath
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from remit.policy.bash.acts import Hint
-from remit.policy.bash.commands import EXECUTABLE, read_mode
+from remit.policy.bash.acts import Hint, Touch
+from remit.policy.bash.commands import EXECUTABLE, find_git_command, read_mode
+from remit.policy.bash.links import find_links
+from remit.policy.bash.listings import note_listing
 from remit.policy.bash.names import read_names, read_table
 from remit.policy.bash.options import parse_options
-from remit.policy.bash.tools import find_command
-from remit.policy.bash.words import HOLE, Word
+from remit.policy.bash.shell import NOWHERE
+from remit.policy.bash.words import GLOB, HOLE, Word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,6 +127,8 @@ def find_touched(reader: Reader, name: str, words: Sequence[Word], stdin: Stdin 
         reader.add(Hint(" ".join(named).replace(HOLE, " ")))
     if name in _READERS:
         _take_readers(reader, name, words)
+    find_links(reader, name, words)
+    note_listing(reader, name, words)
     known = WRITERS.get(name)
     if known is None:
         return
@@ -150,9 +156,21 @@ def _note_operands(reader: Reader, name: str, found: Options, which: str) -> Non
     targets = [value for option, value in found.options if option in ("-t", "--target-directory", "-o", "--output")]
     if which == "last":
         operands = [] if targets else operands[-1:]
+    if name in _COPIERS or name in ("rsync", "scp"):
+        _note_inside(reader, found.operands, targets)
     for word in (*operands, *targets) if which else ():
         below = which == "below" or name == "ln"
-        reader.note_file(Word(word.text), "write", below=below, keep=name in _CHANGING)
+        reader.note_file(Word(word.text, word.kind), "write", below=below, keep=name in _CHANGING)
+
+
+def _note_inside(reader: Reader, operands: Sequence[Word], targets: Sequence[Word]) -> None:
+    """What is copied to a folder has its own name there."""
+    sources, folders = (operands, targets) if targets else (operands[:-1], operands[-1:])
+    for source in sources:
+        name = posixpath.basename(source.text.rstrip("/"))
+        for folder in folders if name.strip("." + HOLE) else ():
+            kind = max(source.kind, folder.kind)
+            reader.add(Touch(Word(posixpath.join(folder.text, name), kind), "write", reader.cwds))
 
 
 def _take_readers(reader: Reader, name: str, words: Sequence[Word]) -> None:
@@ -200,7 +218,7 @@ def _settle_output(reader: Reader, words: Sequence[Word]) -> None:
 
 def _unpacks(name: str, words: Sequence[Word]) -> bool:
     if name == "git":
-        return find_command(words[1:]) in (
+        return _name_git_command(words[1:]) in (
             "apply",
             "am",
             "fast-import",
@@ -253,11 +271,22 @@ def _take_special(reader: Reader, name: str, words: Sequence[Word]) -> None:
         for option, value in parse_options(words[1:], _OUTPUTS[name], permute=True).options:
             if f"{option}:" in _OUTPUTS[name] or f"{option[1:]}:" in _OUTPUTS[name].split():
                 reader.note_file(Word(value.text), "write")
+        if name == "curl":
+            _check_orders(reader, words)
     elif name in ("xxd", "uniq", "dos2unix", "iconv"):
         for word in [word for word in words[1:] if word.text[:1] != "-" or word.text == "-"][1:2]:
             reader.note_file(Word(word.text), "write")
     elif name in _SPECIAL:
         _SPECIAL[name](reader, words)
+
+
+def _check_orders(reader: Reader, words: Sequence[Word]) -> None:
+    """What curl is to do and where to write may stand in a file; one that was there is trusted."""
+    for option, value in parse_options(words[1:], "K: --config:", permute=True).options:
+        if option in ("-K", "--config") and (
+            not value.is_sure or value.text in NOWHERE or _is_own(reader, [value] * 2)
+        ):
+            reader.doubt("options come from somewhere else, and may say where to write", always=True)
 
 
 def _take_sed(reader: Reader, words: Sequence[Word]) -> None:
@@ -270,7 +299,7 @@ def _take_sed(reader: Reader, words: Sequence[Word]) -> None:
     found = parse_options(words[1:], "e: f: l: --expression: --file: --line-length:", permute=True)
     given = any(option in ("-e", "-f", "--expression", "--file") for option, _ in found.options)
     for word in found.operands[0 if given else 1 :]:
-        reader.note_file(Word(word.text), "write", edit=" ".join(each.text for each in words[1:]))
+        reader.note_file(Word(word.text, word.kind), "write", edit=" ".join(each.text for each in words[1:]))
 
 
 def _take_tar(reader: Reader, words: Sequence[Word]) -> None:
@@ -309,7 +338,7 @@ def _take_zip(reader: Reader, words: Sequence[Word]) -> None:
 
 def _take_git(reader: Reader, words: Sequence[Word]) -> None:
     """Files that git puts back, and those that it is told to write."""
-    command = find_command(words[1:])
+    command = _name_git_command(words[1:])
     rest = [word for word in words[1:] if word.text[:1] != "-"]
     for at, word in enumerate(words):
         option, equals, value = word.text.partition("=")
@@ -320,11 +349,23 @@ def _take_git(reader: Reader, words: Sequence[Word]) -> None:
     operands = rest[at + 1 :]
     if command in ("checkout", "restore"):
         dashes = next((number for number, word in enumerate(words) if word.text == "--"), 0)
-        operands = list(words[dashes + 1 :]) if dashes else operands if command == "restore" else []
+        operands = list(words[dashes + 1 :]) if dashes else operands
     elif command not in ("rm", "mv"):
         return
+    folder = posixpath.join("", *(value.text for option, value in pairwise(words) if option.text in _FOLDERS_OF_GIT))
+    folder = posixpath.join(folder, *(word.text[12:] for word in words if word.text.startswith("--work-tree=")))
     for word in operands:
-        reader.note_file(Word(word.text), "write", below=command in ("rm", "mv"))
+        named = bool(word.text.strip("./"))  # to put all of it back is daily work
+        reader.note_file(_read_spec(folder, word), "write", below=named or command in ("rm", "mv"))
+
+
+_FOLDERS_OF_GIT = ("-C", "--work-tree")
+
+
+def _read_spec(folder: str, word: Word) -> Word:
+    """A path as git is given it; its stars are git's own, which no shell has seen."""
+    text = posixpath.join(folder, word.text)
+    return Word(text.replace("*", HOLE), GLOB) if "*" in text else Word(text)
 
 
 _SPECIAL = {
@@ -335,3 +376,9 @@ _SPECIAL = {
     "dd": _take_dd,
     "zip": _take_zip,
 }
+
+
+def _name_git_command(words: Sequence[Word]) -> str:
+    """Git's subcommand, "" where it has none."""
+    found = find_git_command(words)
+    return found.text if found else ""

@@ -6,14 +6,15 @@ too, and what cannot be told is asked about where a rule could have said somethi
 
 from __future__ import annotations
 
-from functools import lru_cache
+import posixpath
 from typing import TYPE_CHECKING
 
+from remit.lazy import lazy
 from remit.policy import paths
-from remit.policy.bash import code, commands, files, names
-from remit.policy.bash.acts import Doubt, Hint, Run, Touch
+from remit.policy.bash import code, commands, files, links, listings, mentions, names, signals
+from remit.policy.bash.acts import Doubt, Hint, Refusal, Run, Touch
 from remit.policy.bash.reading import Reader
-from remit.policy.bash.words import HOLE
+from remit.policy.bash.words import GLOB, HOLE, read_ansi
 from remit.policy.judging import judge_path
 from remit.policy.terms import ALLOWED, HAND_BACK, STAY, Decision, pick_stricter, shorten
 
@@ -27,6 +28,8 @@ PLAINLY = (
     "write the command out in full, without anything that only a running shell can know, or hand back what you have"
 )
 
+NARROWER = "look in folders that are about your work (`src` instead of `.`), or name the files"
+
 
 def judge_command(command: str, layers: Sequence[Permissions], ground: Ground) -> Decision:
     """Whether a shell command may run: the strictest answer over all that it would do."""
@@ -36,12 +39,55 @@ def judge_command(command: str, layers: Sequence[Permissions], ground: Ground) -
     reader = Reader(ground)
     reader.read(command)
     code.finish(reader)
+    links.check_links(reader)
+    signals.check_signals(reader)
+    ground = links.follow_links(reader, ground)
     decision = ALLOWED
     for act in dict.fromkeys(reader.acts):
         decision = pick_stricter(decision, _judge_act(act, layers, ground, restricted=restricted))
         if decision.answer == "deny":
             return decision
-    return pick_stricter(decision, _judge_composed(reader.acts, layers))
+    decision = pick_stricter(decision, _judge_composed(reader.acts, layers))
+    return decision if decision.answer != "allow" else _judge_blind(reader, ground)
+
+
+def _judge_blind(reader: Reader, ground: Ground) -> Decision:
+    """A protected place that a script names, and a write of its of which nobody can tell where it goes."""
+    if not any(_is_blind(act) for act in reader.acts):
+        return ALLOWED
+    listed = listings.find_listed(reader, ground) or _find_hidden(reader, ground)
+    if listed:
+        reason = f'it writes to files of a list, and "{listed}" may be on it, where no agent writes; {NARROWER}'
+        return Decision("ask", reason, f'protected "{listed}"')
+    texts = [reader.heard, read_ansi(reader.heard) or "", *reader.said]
+    text = "\n".join(texts).replace("\\n", "\n").translate(_QUOTES)
+    place = (
+        mentions.find_named(text, ground) or mentions.find_pieces(text, ground) or mentions.find_tokens(text, ground)
+    )
+    return _say_named(text, place) if place else ALLOWED
+
+
+def _find_hidden(reader: Reader, ground: Ground) -> str:
+    """A protected place among hidden files, where a script says that stars stand for these, too."""
+    starred = any(isinstance(act, Touch) and act.tool == "write" and act.path.kind == GLOB for act in reader.acts)
+    dotted = starred and any(word in reader.heard for word in ("dotglob", "GLOBIGNORE"))
+    return next((pattern for pattern in ground.protected if pattern.startswith(".")), "") if dotted else ""
+
+
+_QUOTES = str.maketrans("", "", "\"'\\")
+_SPREADING = names.read_names("xargs parallel tar unzip cpio pax rsync patch bsdtar 7z")
+
+
+def _is_blind(act: Act) -> bool:
+    if isinstance(act, Touch):
+        path = act.path.text
+        return act.tool == "write" and (HOLE in path or path.startswith(("/dev/fd/", "/proc/")))
+    if isinstance(act, Run):
+        name, texts = commands.base_name(act.words[0].text), [word.text for word in act.words[1:]]
+        whole = name == "cp" and any(text[:1] == "-" and set("raRT") & set(text) for text in texts)
+        patches = name == "git" and any(text in ("apply", "am") for text in texts)
+        return patches or name in _SPREADING or (whole and texts[-1].rstrip("/") in (".", ".."))
+    return isinstance(act, Doubt)
 
 
 def _judge_composed(acts: Sequence[Act], layers: Sequence[Permissions]) -> Decision:
@@ -75,8 +121,10 @@ def _judge_act(act: Act, layers: Sequence[Permissions], ground: Ground, *, restr
         return pick_stricter(_judge_run(act, layers), _check_named(act, ground))
     if isinstance(act, Touch):
         return _judge_touch(act, layers, ground)
-    decision = _judge_hint(act, layers)
-    place = _find_named(act.text, ground) if act.is_code else ""
+    if isinstance(act, Refusal):
+        return Decision("deny" if act.is_sure else "ask", f"{act.why}; {HAND_BACK}", "protected")
+    decision = ALLOWED if act.is_place else _judge_hint(act, layers)
+    place = mentions.find_in_code(act, ground) if act.is_code or act.is_place else ""
     return pick_stricter(decision, _say_named(act.text, place)) if place else decision
 
 
@@ -103,14 +151,32 @@ def _judge_run(run: Run, layers: Sequence[Permissions]) -> Decision:
 
 def _check_named(run: Run, ground: Ground) -> Decision:
     """A protected place in the words of a program that is not known only to read."""
-    if commands.find_family(commands.base_name(run.words[0].text)) in HARMLESS:
+    name = commands.find_family(commands.base_name(run.words[0].text))
+    texts = [word.text for word in run.words[1:]]
+    if name in HARMLESS and not _writes_oddly(name, texts):
         return ALLOWED
-    if _find_named("\n".join(word.text for word in run.words[1:]), ground):
-        for word in run.words[1:]:
-            place = _find_named(word.text, ground)
+    for cwd in run.cwds or ():
+        if cwd != ground.cwd and posixpath.basename(cwd) in mentions.FOLDERS:
+            return _say_named(cwd, f"{posixpath.basename(cwd)}/**")
+    # What is behind a letter of an option is a word of its own.
+    texts += [text[2:] for text in texts if text[:1] == "-" and text[1:2] != "-"]
+    if mentions.find_named("\n".join(texts), ground):
+        for text in texts:
+            place = mentions.find_named(text, ground)
             if place:
-                return _say_named(word.text, place)
+                return _say_named(text, place)
     return ALLOWED
+
+
+def _writes_oddly(name: str, texts: Sequence[str]) -> bool:
+    """Whether a program that mostly reads is told to write, or one of git's seldom ways to."""
+    if name == "git":
+        return bool(
+            {"bundle", "worktree", "clone", "merge-file", "checkout-index", "update-index"} & set(texts[:4])
+        ) or (any(text.startswith(("--file", "-f", "--template")) for text in texts) and "config" in texts)
+    if name == "find":
+        return any(text.startswith(("-delete", "-exec", "-ok", "-fprint", "-fls")) for text in texts)
+    return name in ("yq", "sed", "xmllint", "jq") and any(text[:2] in ("-i", "-y") or "--in" in text for text in texts)
 
 
 def _say_named(text: str, place: str) -> Decision:
@@ -119,34 +185,21 @@ def _say_named(text: str, place: str) -> Decision:
     return Decision("ask", reason, f'protected "{place}"')
 
 
-def _find_named(text: str, ground: Ground) -> str:
-    """The protected place that a text names; "" where it names none."""
-    for pattern, start, end in _list_ends(tuple(ground.protected)):
-        at = text.find(start)
-        while at >= 0:
-            before, behind = text[at - 1 : at], text[at + len(start) :]
-            begins = not before.isalnum() and before not in ("_", "-")
-            goes_on = behind[:1].isalnum() or behind[:1] in ("_", "-", ".")
-            ends = end in behind.partition("\n")[0] if end or pattern.endswith("*") else not goes_on
-            if begins and ends:
-                return pattern
-            at = text.find(start, at + 1)
-    return ""
-
-
-@lru_cache(maxsize=8)
-def _list_ends(patterns: tuple[str, ...]) -> tuple[tuple[str, str, str], ...]:
-    """Patterns, and the parts that a text must have in it to name what each means: its beginning and its end."""
-    found = []
-    for pattern in patterns:
-        plain = pattern.removeprefix("**/").removeprefix("~/")
-        start, star, rest = plain.partition("*")
-        if start.strip("./"):
-            found.append((pattern, start, rest.rpartition("*")[2].lstrip("/") if star else ""))
-    return tuple(found)
-
-
-HARMLESS = (names.READERS - {"python", "node"}) | names.CLEAR | frozenset(names.WRAPPERS) | frozenset(files.WRITERS)
+_CLASS = lazy(r"\[[^\]]*\]")
+_MANIFOLD = names.read_names(
+    """
+iconv xz unxz zstd unzstd bzip2 bunzip2 lz4 unlz4 brotli openssl gpg curl wget gcc g++ cc c++ clang clang++ ld as ar
+tar zip unzip 7z cpio pax objcopy strip csplit rsync
+"""
+)
+"""Programs that write by so many of their options that not all are known."""
+HARMLESS = (
+    (names.READERS - {"python", "node"})
+    | names.CLEAR
+    | frozenset(names.WRAPPERS)
+    | {"find"}
+    | (frozenset(files.WRITERS) - _MANIFOLD)
+)
 """Programs that only read, whose writing is seen to by itself, or that start others which are judged by themselves."""
 
 
@@ -169,9 +222,9 @@ def _judge_touch(touch: Touch, layers: Sequence[Permissions], ground: Ground) ->
     refused = _check_writing(touch, layers, ground) if touch.tool == "write" else None
     if refused is not None:
         return refused
-    if touch.tool == "read" and not any(_has_rules(layer, "read") for layer in layers):
+    if touch.tool == "read" and not (_may_be_secret(touch) or any(_has_rules(layer, "read") for layer in layers)):
         return ALLOWED
-    if HOLE in path or (touch.cwds is None and not path.startswith("/")):
+    if HOLE in path or touch.path.kind == GLOB or (touch.cwds is None and not path.startswith("/")):
         return _judge_unsure(touch, layers, ground)
     decision = ALLOWED
     for number, cwd in enumerate(touch.cwds or ("/",)):
@@ -181,6 +234,11 @@ def _judge_touch(touch: Touch, layers: Sequence[Permissions], ground: Ground) ->
             found = ALLOWED if found.rule.startswith("allow") else found._replace(answer="ask")
         decision = pick_stricter(decision, found)
     return decision
+
+
+def _may_be_secret(touch: Touch) -> bool:
+    """Whether a path is worth a look: most that are read are not, and there are many."""
+    return "server.json" in touch.path.text and HOLE not in touch.path.text and touch.path.kind != GLOB
 
 
 def _check_writing(touch: Touch, layers: Sequence[Permissions], ground: Ground) -> Decision | None:
@@ -205,7 +263,7 @@ def _has_rules(layer: Permissions, *tools: str) -> bool:
 def _judge_unsure(touch: Touch, layers: Sequence[Permissions], ground: Ground) -> Decision:
     """A path with a hole in it: asked about where a rule could mean it."""
     path = touch.path.text
-    tools = ("write", "edit") if touch.tool == "write" else ("read",)
+    tools = {"write": ("write", "edit"), "read": ("read",)}.get(touch.tool, ())
     start = path.partition(HOLE)[0]
     shown = shorten(path.replace(HOLE, "…"))
     reason = f"where '{shown}' leads cannot be told, and rules say what this agent may {touch.tool}; {PLAINLY}"
@@ -217,12 +275,40 @@ def _judge_unsure(touch: Touch, layers: Sequence[Permissions], ground: Ground) -
         outside = start.startswith("/") and not start.startswith((ground.root, ground.home))
         if any(layer.deny.get(tool) for tool in tools) and not (outside and ".." not in path):
             return asked
-    if touch.tool == "write" and any(token in path for token in _list_names(ground.protected)):
+    if touch.tool != "read" and (_may_be_protected(touch, ground) or _is_called_so(touch, ground)):
+        return asked
+    if touch.tool != "read" and any(token in path for token in _list_names(ground.protected)):
         return asked
     return ALLOWED
 
 
+def _is_called_so(touch: Touch, ground: Ground) -> bool:
+    """Whether a file in a folder that is not known has the name of a protected one."""
+    name = posixpath.basename(touch.path.text)
+    lasts = [pattern.rpartition("/")[2] for pattern in ground.protected] if touch.cwds is None else []
+    return HOLE not in name and any(last[:1] != "*" and paths.matches_name(last, name) for last in lasts)
+
+
+def _may_be_protected(touch: Touch, ground: Ground) -> bool:
+    """Whether a path is a protected one if its hole is nothing, or its star what it would have to be."""
+    shape = "*" if touch.path.kind == GLOB else ""
+    for cwd in touch.cwds or (ground.cwd,):
+        full = posixpath.normpath(posixpath.join(cwd, _CLASS.sub(shape, touch.path.text).replace(HOLE, shape)))
+        if shape and touch.below and not posixpath.basename(full).strip("*") and _is_above(full, ground):
+            return True
+        if shape and any(paths.meets(each, full, ground) for each in ground.protected):
+            return True
+        if touch.path.text.strip(HOLE) and any(paths.covers(each, (full,), ground) for each in ground.protected):
+            return full != posixpath.normpath(cwd)
+    return False
+
+
+def _is_above(full: str, ground: Ground) -> bool:
+    """Whether all that is in a folder is meant, and the workspace is among it or is that folder."""
+    return paths.is_below(ground.root, posixpath.dirname(full))
+
+
 def _list_names(patterns: Sequence[str]) -> set[str]:
     """The telling names in patterns of protected places."""
-    names = {part.strip("*") for pattern in patterns for part in pattern.split("/")}
+    names = {part.rstrip("*") for pattern in patterns for part in pattern.split("/") if part[:1] != "*"}
     return {name for name in names if name and (name.startswith(".") or "." in name)}

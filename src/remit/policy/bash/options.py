@@ -7,13 +7,13 @@ Owns the one way in which command lines are taken apart here. A spec names the o
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.policy.bash.words import HOLE, SPLIT, Word
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
 
 SHORTEST = 3
 """Two dashes and a letter: nothing shorter stands for a longer option."""

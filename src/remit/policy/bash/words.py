@@ -6,7 +6,7 @@ word's text: it stands for anything. A word is given in pieces, each a text and 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from remit.quick_tuple import NamedTuple
 
 HOLE = "\0"
 """Stands in a text for what is not known. No word of a command can hold this character itself."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.model import ArtifactFacts, FileState
+from remit.quick_tuple import NamedTuple
 from remit.workspace.inside import name_below
 
 if TYPE_CHECKING:

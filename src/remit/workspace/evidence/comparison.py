@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from remit.errors import InputError, UsageError
+from remit.quick_tuple import NamedTuple
 from remit.workspace.evidence.content import Budget, Content, open_root, read_content
-from remit.workspace.evidence.values import LIMITS, Lookup, join_path, unpack_folder
+from remit.workspace.evidence.values import LIMITS, join_path, unpack_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,19 +78,6 @@ def judge_content(old: Facts, new: Facts, known: str | None, digest: str | None)
     if known is None or digest is None:
         return "doubtful"
     return "touched" if known == digest else "changed"
-
-
-def carry_hashes(before: Snapshot, after: Snapshot, comparison: Comparison) -> Snapshot:
-    """The later snapshot with every hash that is known for it, so that the next delegation starts with them."""
-    fresh = {
-        change.path: change.sha256
-        for change in (*comparison.created, *comparison.changed, *comparison.touched, *comparison.doubtful)
-        if change.sha256 is not None
-    }
-    old, new = Lookup(before), Lookup(after)
-    kept = {path: digest for path in before.hashes
-            if (digest := old.get_hash(path)) and (facts := new.find(path)) and facts == old.find(path)}  # fmt: skip
-    return after._replace(hashes={**kept, **after.hashes, **fresh})
 
 
 def _get_path(change: Change) -> str:

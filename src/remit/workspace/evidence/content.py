@@ -11,9 +11,10 @@ import errno
 import os
 import stat
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.quick_hash import begin_sha256
+from remit.quick_tuple import NamedTuple
 from remit.workspace.evidence.values import Facts, get_facts
 
 if TYPE_CHECKING:

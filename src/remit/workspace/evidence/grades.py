@@ -8,9 +8,10 @@ doubt the lower grade is given, with the doubt as its reason.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from remit.errors import UsageError
+from remit.quick_tuple import NamedTuple
 from remit.workspace.evidence.artifacts import find_artifact, prepare_bases
 from remit.workspace.evidence.comparison import FUTURE, UNKNOWN_BEFORE, judge_content
 from remit.workspace.evidence.content import MOVED, Budget, Content, name_kind, open_root, read_content, tell
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 Grade = Literal["claimed", "present", "changed", "attributed"]
 
+PROVED: tuple[Grade, ...] = ("changed", "attributed")
+"""The grades of what was made in this delegation."""
 WRITE = "write"
 """The operation of a tool ledger that makes or changes a file."""
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.errors import RemitError
+from remit.quick_tuple import NamedTuple
 from remit.workspace.evidence.snapshot import take_snapshot
 from remit.workspace.evidence.stored import parse_snapshot, render_snapshot
 from remit.workspace.evidence.values import Limits

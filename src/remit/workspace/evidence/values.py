@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import posixpath
 import struct
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     import os

@@ -72,9 +72,17 @@ class Answer(NamedTuple):
 
 
 def run(
-    folder: str, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None, alone: bool = False
+    folder: str,
+    *arguments: str,
+    given: bytes = b"",
+    more: Mapping[str, str] | None = None,
+    alone: bool = False,
+    seconds: float = 0.0,
 ) -> Answer:
-    """Call git in a folder. `more` is added to its environment; `alone` takes the user's settings away as well."""
+    """Call git in a folder. `more` is added to its environment; `alone` takes the user's settings away as well.
+
+    It may take as many `seconds`, or as many as it usually may.
+    """
     command = [_find_git(), *(part for setting in SAFE for part in ("-c", setting)), *arguments]
     environment = {**_make_environment(alone=alone), **(more or {})}
     try:
@@ -90,7 +98,7 @@ def run(
     except (OSError, ValueError) as error:
         raise Refused(git_missing(_tell(error), is_there=True)) from error
     try:
-        out, told = _converse(process, given)
+        out, told = _converse(process, given, seconds or MAX_SECONDS)
         return Answer(process.wait(), out, told.decode("utf-8", "replace"))
     except BaseException as error:
         _end(process)
@@ -130,11 +138,11 @@ def _make_environment(*, alone: bool) -> dict[str, str]:
     return kept | _ALWAYS
 
 
-def _converse(process: subprocess.Popen[bytes], given: bytes) -> tuple[bytes, bytes]:
+def _converse(process: subprocess.Popen[bytes], given: bytes, seconds: float) -> tuple[bytes, bytes]:
     """Hand over what is given and collect what is said, both at once, so that neither waits for the other."""
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None  # noqa: S101, PT018 - all three are pipes
     said: dict[int, list[bytes]] = {process.stdout.fileno(): [], process.stderr.fileno(): []}
-    deadline, size, rest = time.monotonic() + MAX_SECONDS, 0, memoryview(given)
+    deadline, size, rest = time.monotonic() + seconds, 0, memoryview(given)
     with selectors.DefaultSelector() as waiting:
         for handle in said:
             waiting.register(handle, selectors.EVENT_READ)
@@ -143,7 +151,7 @@ def _converse(process: subprocess.Popen[bytes], given: bytes) -> tuple[bytes, by
         while waiting.get_map():
             ready = waiting.select(deadline - time.monotonic())
             if time.monotonic() >= deadline:
-                raise Refused(commit_failed(f"git took longer than {MAX_SECONDS:.0f} s"))
+                raise Refused(commit_failed(f"git took longer than {seconds:.0f} s"))
             for key, _ in ready:
                 if key.fd not in said:
                     rest = _hand_over(key.fd, rest)

@@ -126,15 +126,16 @@ def _check_out(repository: Repository, folder: str, commit: str) -> None:
 def _remove(repository: Repository, folder: str) -> None:
     """Remove the folder, then what the repository knows of it: in this order nothing in the folder can hinder it."""
     try:
-        _remove_tree(folder)
+        remove_tree(folder)
     except OSError as error:
         raise StorageError(f"'{folder}' cannot be removed: {(error.strerror or str(error)).lower()}",
                            hint="end what still works there, then try again") from error  # fmt: skip
     run(repository.top, "worktree", "remove", "--force", "--force", folder)
 
 
-def _remove_tree(folder: str) -> None:
-    if os.path.islink(folder):
+def remove_tree(folder: str) -> None:
+    """Remove a folder with all that is in it, or the file in its place; nothing where there is none."""
+    if os.path.lexists(folder) and (os.path.islink(folder) or not os.path.isdir(folder)):
         os.unlink(folder)
     elif os.path.lexists(folder):
         shutil.rmtree(folder, ignore_errors=True)

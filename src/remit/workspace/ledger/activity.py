@@ -6,8 +6,9 @@ agent makes its next edit fail.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from remit.quick_tuple import NamedTuple
 from remit.workspace.ledger.events import read_clock_ms
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ direction: admitted, running, settling, settled.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from remit.errors import StateError
 from remit.model import NOTHING
+from remit.quick_tuple import NamedTuple
 from remit.workspace.ledger.events import add_event, read_clock_ms
 
 if TYPE_CHECKING:
@@ -66,15 +67,20 @@ class Attempt(NamedTuple):
     """The spill that holds it."""
     findings: Sequence[Any] = ()
     usage: Mapping[str, Any] = NOTHING
+    repairs: Sequence[Any] = ()
+    """What had to be repaired before the answer could be read."""
+    claims: Sequence[Any] = ()
+    """The files that the answer names, and how far what is on disk bears each out."""
 
 
-_COLUMNS = "session_id, agent, depth, path, parent_id, root_id, task_number, state, created_ms, started_ms, deadline_ms, ended_ms, ending, outcome, status, owner, awaited, ticket, runner, tokens, cost_usd, turns, details"  # noqa: E501 - the order of Delegation
+COLUMNS = "session_id, agent, depth, path, parent_id, root_id, task_number, state, created_ms, started_ms, deadline_ms, ended_ms, ending, outcome, status, owner, awaited, ticket, runner, tokens, cost_usd, turns, details"  # noqa: E501 - the order of Delegation
 
 _AWAITED = Delegation._fields.index("awaited")
-_TRIED = "number, started_ms, ended_ms, ending, outcome, answer, findings, usage"
+_TRIED = "number, started_ms, ended_ms, ending, outcome, answer, findings, usage, repairs, claims"
 _UNTIL_NOW = """
     ON CONFLICT (session_id, number) DO UPDATE SET ended_ms = excluded.ended_ms, ending = excluded.ending,
-    outcome = excluded.outcome, answer = excluded.answer, findings = excluded.findings, usage = excluded.usage
+    outcome = excluded.outcome, answer = excluded.answer, findings = excluded.findings, usage = excluded.usage,
+    repairs = excluded.repairs, claims = excluded.claims
 """
 
 
@@ -86,7 +92,7 @@ def add_delegation(ledger: Ledger, delegation: Delegation) -> Delegation:
     values = [*row]
     values[3], values[-1] = _dump(list(row.path)), _dump(dict(row.details))
     with ledger.transaction(durable=True) as db:
-        db.execute(f"INSERT INTO delegations ({_COLUMNS}) VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608 - fixed
+        db.execute(f"INSERT INTO delegations ({COLUMNS}) VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608 - fixed
         add_event(db, "admitted", {"agent": row.agent, "depth": row.depth}, session_id=row.session_id)
     return row
 
@@ -138,17 +144,20 @@ def count_attempts(ledger: Ledger, session_id: str) -> int:
 def record_attempt(db: Connection, session_id: str, attempt: Attempt) -> None:
     """Write down what became of one try. When it began is known already, where that was written down."""
     db.execute(
-        f"INSERT INTO attempts (session_id, {_TRIED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) {_UNTIL_NOW}",  # noqa: S608 - fixed
-        (session_id, *attempt[:6], _dump(list(attempt.findings)), _dump(dict(attempt.usage))),
-    )
+        f"INSERT INTO attempts (session_id, {_TRIED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) {_UNTIL_NOW}",  # noqa: S608 - fixed
+        (
+            session_id, *attempt[:6], _dump(list(attempt.findings)), _dump(dict(attempt.usage)),
+            _dump(list(attempt.repairs)), _dump(list(attempt.claims)),
+        ),
+    )  # fmt: skip
     add_event(db, "attempt", {"number": attempt.number, "outcome": attempt.outcome}, session_id=session_id)
 
 
 def load_delegation(ledger: Ledger, session_id: str) -> Delegation | None:
     """One delegation by its session."""
     with ledger.reading() as db:
-        row = db.execute(f"SELECT {_COLUMNS} FROM delegations WHERE session_id = ?", (session_id,)).fetchone()  # noqa: S608 - fixed
-    return None if row is None else _read(row)
+        row = db.execute(f"SELECT {COLUMNS} FROM delegations WHERE session_id = ?", (session_id,)).fetchone()  # noqa: S608 - fixed
+    return None if row is None else read_row(row)
 
 
 def list_delegations(
@@ -166,10 +175,10 @@ def list_delegations(
     wanted += ["created_ms < :before"] * (before_ms is not None)
     where = f"WHERE {' AND '.join(wanted)}" if wanted else ""
     by_time = "+created_ms" if only_open else "created_ms"  # of many few are open: there is an index of those
-    query = f"SELECT {_COLUMNS} FROM delegations {where} ORDER BY {by_time} DESC, session_id DESC LIMIT :limit"  # noqa: S608 - fixed parts
+    query = f"SELECT {COLUMNS} FROM delegations {where} ORDER BY {by_time} DESC, session_id DESC LIMIT :limit"  # noqa: S608 - fixed parts
     with ledger.reading() as db:
         rows = db.execute(query, {"root": root_id, "before": before_ms, "limit": limit}).fetchall()
-    return [_read(row) for row in rows]
+    return [read_row(row) for row in rows]
 
 
 def find_sessions(ledger: Ledger, part: str, *, limit: int = 10) -> list[str]:
@@ -190,10 +199,11 @@ def list_attempts(ledger: Ledger, session_id: str) -> list[Attempt]:
     with ledger.reading() as db:
         query = f"SELECT {_TRIED} FROM attempts WHERE session_id = ? ORDER BY number"  # noqa: S608 - fixed
         rows = db.execute(query, (session_id,)).fetchall()
-    return [Attempt(*row)._replace(findings=json.loads(row[6]), usage=json.loads(row[7])) for row in rows]
+    return [Attempt(*row[:6], *map(json.loads, row[6:])) for row in rows]
 
 
-def _read(row: tuple[Any, ...]) -> Delegation:
+def read_row(row: tuple[Any, ...]) -> Delegation:
+    """The delegation whose columns these are."""
     values = [*row]
     values[3], values[-1] = tuple(json.loads(row[3])), json.loads(row[-1])
     return Delegation(*values)._replace(awaited=bool(row[_AWAITED]))

@@ -5,7 +5,7 @@ Owns the schema. A step that was released is never changed; a later one changes 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from remit.quick_tuple import NamedTuple
 
 
 class Migration(NamedTuple):
@@ -296,6 +296,50 @@ _PROCESSES = Migration(
     ("ALTER TABLE refereed ADD COLUMN process TEXT NOT NULL DEFAULT ''",),
 )
 
+_CLAIMS = Migration(
+    "claims",
+    (
+        # What a try claims against what is there, and what had to be repaired to read it: for whoever looks later.
+        "ALTER TABLE attempts ADD COLUMN repairs TEXT NOT NULL DEFAULT '[]'",
+        "ALTER TABLE attempts ADD COLUMN claims TEXT NOT NULL DEFAULT '[]'",
+    ),
+)
+
+_KEPT_SUMMARY = """
+    substr(coalesce(json_extract(CAST(content AS TEXT), '$.envelope.summary'), ''), 1, 400)
+"""
+_BROWSED = Migration(
+    "browsed",
+    (
+        # What people look for is the summary of a report, which is kept as one text: it is set whoever keeps that.
+        "ALTER TABLE delegations ADD COLUMN summary TEXT NOT NULL DEFAULT ''",
+        f"""
+        UPDATE delegations SET summary = (
+            SELECT {_KEPT_SUMMARY} FROM texts WHERE texts.session_id = delegations.session_id AND kind = 'report'
+        ) WHERE EXISTS (
+            SELECT 1 FROM texts WHERE texts.session_id = delegations.session_id AND kind = 'report'
+               AND json_valid(CAST(content AS TEXT))
+        )
+        """,  # noqa: S608 - fixed
+        f"""
+        CREATE TRIGGER texts_summary AFTER INSERT ON texts
+        WHEN new.kind = 'report' AND json_valid(CAST(new.content AS TEXT))  -- a long one is a file
+        BEGIN
+            UPDATE delegations SET summary = {_KEPT_SUMMARY.replace("content", "new.content")}
+            WHERE session_id = new.session_id;
+        END
+        """,  # noqa: S608 - fixed
+        # A page of all delegations, whatever it is narrowed to, and how many there are, without reading their rows.
+        "DROP INDEX delegations_by_time",
+        """
+        CREATE INDEX delegations_browsed ON delegations (
+            created_ms, session_id, parent_id, state, agent, outcome, status, ending, task_number
+        )
+        """,
+        "CREATE INDEX delegations_by_agent ON delegations (agent, created_ms)",
+    ),
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
-    _DELEGATIONS, _INTENTS, _MANIFEST, _RUNNING, _ENDINGS, _REFEREED, _PROCESSES,
+    _DELEGATIONS, _INTENTS, _MANIFEST, _RUNNING, _ENDINGS, _REFEREED, _PROCESSES, _CLAIMS, _BROWSED,
 )  # fmt: skip

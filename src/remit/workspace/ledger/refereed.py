@@ -115,6 +115,21 @@ def list_open(db: Connection, harness_session: str) -> list[Refereed]:
     return [Refereed(*row) for row in db.execute(query, (harness_session,))]
 
 
+def find_at_work(db: Connection, harness_session: str, since_ms: int, at_ms: int) -> str:
+    """An agent of a harness's session that is not over, or was not at either of two moments; empty where there is none.
+
+    `since_ms`: whoever was at work then or later. `at_ms`: whoever was just then.
+    """
+    query = """
+        SELECT refereed.agent FROM refereed JOIN delegations USING (session_id)
+        WHERE harness_session = :session
+          AND (state <> 'settled' OR ended_ms >= :since OR (created_ms <= :at AND ended_ms >= :at))
+        LIMIT 1
+    """
+    row = db.execute(query, {"session": harness_session, "since": since_ms, "at": at_ms}).fetchone()
+    return "" if row is None else str(row[0])
+
+
 def list_below(db: Connection, processes: list[str]) -> list[Refereed]:
     """The agents that are at work in the nearest of some processes that has any."""
     query = f"""
@@ -221,7 +236,7 @@ def _name_word(harness_session: str, session_id: str | None) -> str:
 
 # --- for a process that lives for a moment ---------------------------------------------------------------------------
 
-VERSION = 7
+VERSION = 9
 """How many migrations the ledger has that this knows; a test compares it."""
 _PATIENCE_S = 2.0
 _MAX_LOG_BYTES = 1024 * 1024
@@ -245,12 +260,18 @@ def open_quickly(file: str) -> Connection | None:
     return db if db.execute("PRAGMA user_version").fetchone()[0] == VERSION else None
 
 
-def note_use(db: Connection, own: Refereed, tool: str, paths: list[str], *, operation: str, failed: bool) -> None:
-    """Write down in one go that an agent used a tool, and what it did to files (R3.11)."""
+def note_use(
+    db: Connection, own: Refereed, tool: str, paths: list[str], *, operation: str, failed: bool, is_known: bool = False
+) -> None:
+    """Write down in one go that an agent used a tool, and what it did to files (R3.11).
+
+    `is_known`: that it was used is written down already, and only what it wrote is new.
+    """
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("BEGIN IMMEDIATE")
     try:
-        for path in paths or (None,):
+        named = paths[:1] if is_known and _name_file(db, own.session_id, tool, paths[0]) else []
+        for path in paths[len(named) :] or (() if named else (None,)):
             add_tool_use(db, own.session_id, tool, path, failed=failed)
         for path in () if failed or operation != "write" else paths:
             db.execute(
@@ -263,6 +284,12 @@ def note_use(db: Connection, own: Refereed, tool: str, paths: list[str], *, oper
             db.execute("ROLLBACK")
         raise
     _checkpoint_if_long(db)
+
+
+def _name_file(db: Connection, session_id: str, tool: str, path: str) -> bool:
+    """Say of the last use of a tool which file it was about; whether there is one of which that is not known."""
+    last = "SELECT max(number) FROM tool_uses WHERE session_id = ? AND tool = ? AND path IS NULL"
+    return db.execute(f"UPDATE tool_uses SET path = ? WHERE number = ({last})", (path, session_id, tool)).rowcount > 0  # noqa: S608 - fixed texts
 
 
 def _checkpoint_if_long(db: Connection) -> None:

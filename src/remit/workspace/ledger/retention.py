@@ -2,20 +2,22 @@
 
 Owns what is forgotten, and when: settled delegations with all that belongs to them, the folders of their sessions too,
 once they are old, and then the oldest of them, no more than it takes, while the whole is too large. What is open or
-alive is never touched, nor anything that people keep: tasks, manifest and errors are not in the ledger.
+alive is never touched, nor anything that people keep: tasks, manifest and errors are not in the ledger. The folders of
+sessions, and what tells whether one is alive, are loaded when something is forgotten: every settlement asks whether it
+is time.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.errors import BusyError, StorageError
+from remit.quick_tuple import NamedTuple
 from remit.workspace.files import remove
-from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.events import add_event, read_clock_ms
 from remit.workspace.ledger.notes import get_note, set_note
 from remit.workspace.ledger.spills import find_spill
-from remit.workspace.sessions import has_session, list_living, measure_sessions, remove_session
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -93,6 +95,8 @@ def forget_if_due(home: Home, *, days: int, megabytes: int) -> Forgotten:
 
 def measure_bytes(home: Home) -> int:
     """How much past delegations take, in rows, spills and folders. The manifest's index is not theirs."""
+    from remit.workspace.sessions.folders import measure_sessions  # noqa: PLC0415 - as above
+
     sizes, spills = _load_sizes(home), _load_spills(home)
     kept = {name: size for each in spills.values() for name, size in each.items()}
     return sum(sizes.values()) + sum(kept.values()) + sum(measure_sessions(home).values())
@@ -117,6 +121,8 @@ def _load_spills(home: Home) -> dict[str, dict[str, int]]:
 
 def _choose(home: Home, horizon: int, limit: int) -> tuple[list[str], int]:
     """The sessions to forget, oldest first, and what they take: those that are too old, then as many as it takes."""
+    from remit.workspace.sessions.folders import list_living, measure_sessions  # noqa: PLC0415 - as above
+
     sizes, spills = _load_sizes(home), _load_spills(home)
     uses: dict[str, int] = {}
     for name in (name for each in spills.values() for name in each):
@@ -146,6 +152,8 @@ def _add(one: Forgotten, other: Forgotten) -> Forgotten:
 
 def _forget(home: Home, sessions: list[str], *, dry_run: bool) -> Forgotten:
     """Remove what belongs to settled sessions. The folders go first: what has no row is found by nobody."""
+    from remit.workspace.sessions.folders import has_session, remove_session  # noqa: PLC0415 - as above
+
     folders = [each for each in sessions if has_session(home, each)]
     if not dry_run:
         for each in folders:
@@ -161,6 +169,7 @@ def _forget(home: Home, sessions: list[str], *, dry_run: bool) -> Forgotten:
         if not dry_run:
             for table in ("attempts", "refereed", *_DATED, "delegations"):
                 db.execute(f"DELETE FROM {table} WHERE session_id IN ({marks})", sessions)  # noqa: S608 - names from above
+            add_event(db, "forgotten", {"delegations": len(sessions)})  # who follows the ledger shows what is gone
             _remove_files(home, spills)
     return Forgotten(events=events, spills=len(spills), folders=len(folders))
 

@@ -6,8 +6,9 @@ work to: otherwise a tree that is deeper than there are slots would wait for its
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from remit.quick_tuple import NamedTuple
 from remit.workspace.ledger.delegations import advance
 from remit.workspace.ledger.events import add_event, read_clock_ms
 

@@ -8,7 +8,6 @@ moment could, rarely, corrupt the file.
 from __future__ import annotations
 
 import os
-import sqlite3
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,13 @@ from remit.workspace.ledger.migrations import MIGRATIONS
 from remit.workspace.locks import hold, try_hold
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator
+else:
+    try:
+        import _sqlite3 as sqlite3  # without its dates, which nothing here has, and which take longer than a row
+    except ImportError:
+        import sqlite3
 
 Connection = sqlite3.Connection
 """What a transaction is written to, by a name for those above, who have no business with SQLite itself."""

@@ -7,10 +7,11 @@ itself; a value that somebody gave is put in as it is, whatever it looks like.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.errors import find_meant
 from remit.model import Finding
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,17 +33,9 @@ OPTIONAL: Mapping[str, str] = {
     "TASK_LINK_CMD": "remit task link",
 }
 """Tokens that need not be given, and what they are then."""
-CLEO_COMMANDS: Mapping[str, str] = {
-    "TASK_SHOW_CMD": "cleo show",
-    "TASK_FOCUS_CMD": "cleo focus set",
-    "TASK_COMPLETE_CMD": "cleo complete",
-    "TASK_LINK_CMD": "cleo research link",
-}
-"""The task commands where `.cleo/` is (C24)."""
 MAX_VALUE_CHARS = 64 * 1024
 
 _TOKEN = re.compile(r"\{\{[ \t]?([A-Z][A-Z0-9_]{0,60})[ \t]?\}\}")
-_LISTS = frozenset({"NEXT_TASK_IDS"})
 _MAX_DEPTH = 20
 
 
@@ -106,22 +99,6 @@ def resolve_tokens(template: str, given: Mapping[str, str], *, defaults: Mapping
     return Resolved(text, tuple(filling.findings.values()))
 
 
-def resolve_entry(
-    template: Mapping[str, Any], given: Mapping[str, str], *, defaults: Mapping[str, str] = OPTIONAL
-) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    """Fill the tokens in the values of an entry: inside JSON, a quotation mark in a title would end it."""
-    filling = _Filling(given, defaults)
-    entry: dict[str, Any] = {}
-    for key, value in template.items():
-        if isinstance(value, str):
-            entry[key] = filling.fill(value)
-        elif isinstance(value, list):
-            entry[key] = [part for item in value for part in filling.fill_item(item)]
-        else:
-            entry[key] = value
-    return entry, tuple(filling.findings.values())
-
-
 def find_tokens(text: str) -> list[str]:
     """The tokens that a text holds, each once."""
     return list(dict.fromkeys(_TOKEN.findall(text)))
@@ -140,17 +117,6 @@ class _Filling:
     def fill(self, text: str) -> str:
         """A text with every token filled that can be."""
         return _TOKEN.sub(self._fill_one, text)
-
-    def fill_item(self, item: object) -> list[object]:
-        """An item of a list; a token that stands for several values becomes several items, and an empty one none."""
-        if not isinstance(item, str):
-            return [item]
-        whole = _TOKEN.fullmatch(item)
-        text = self.fill(item)
-        if whole is None:
-            return [text]
-        parts = text.split(",") if whole[1] in _LISTS else [text]
-        return [part.strip() for part in parts if part.strip()]
 
     def _fill_one(self, found: re.Match[str]) -> str:
         value = self._find_value(found[1])

@@ -58,7 +58,7 @@ def only_in_state(task: Task) -> Finding:
 
     Why: people and agents look into TODO.md for what is to be done; what is not there is not done.
 
-    Bad: `"project_number": 12` among the active projects, and no `### 12.` in TODO.md.
+    Bad: project 12 among the active projects, and no `### 12.` in TODO.md.
 
     Good: the task in both, or among completed_projects once it is over.
     """
@@ -82,7 +82,7 @@ def only_in_todo(task: Task) -> Finding:
     Why: state.json gives out the numbers and is what commands move tasks in. A task that it does not know cannot be
     worked on, and its number may be given to another.
 
-    Bad: `### 12. Export button` in TODO.md, and no project 12 in state.json.
+    Bad: the heading `### 12. Export button` in TODO.md, and no project 12 in state.json.
 
     Good: the task in both.
     """
@@ -273,7 +273,7 @@ def plan_differs(task: Task, marker: str) -> Finding:
 
     Why: a status move changes TODO.md, state.json and the plan together. Work resumes at what the plan says.
 
-    Bad: `- **Status**: [NOT STARTED]` in the plan of a task that is `completed`.
+    Bad: a plan with `- **Status**: [NOT STARTED]`, of a task that is `completed`.
 
     Good: the same status in both.
     """
@@ -446,7 +446,7 @@ def title_differs(todo: Task, state: Task) -> Finding:
 
     Why: somebody has changed the title in one of them; whoever reads the other looks for the old one.
 
-    Bad: `### 2. Pay all invoices` and `"title": "Pay invoices"`
+    Bad: `### 12. Pay all invoices` and `"title": "Pay invoices"`
 
     Good: one title in both.
     """

@@ -1,0 +1,25 @@
+"""Rules on Claude Code's agents: what it drops, what it ignores without a word, what it reads otherwise.
+
+A module per subject. What is said of Claude Code was seen in version 2.1. What all of them ask is here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from remit.agents.document import Document
+    from remit.agents.profiles import Profile
+
+CLAUDE: tuple[Profile, ...] = ("claude",)
+
+
+def is_own_folder(document: Document) -> bool:
+    """Whether it lies in `.claude/agents`; any other `agents` folder is taken for that of a plugin."""
+    return ".claude" in document.path.split("/")
+
+
+def has_head(document: Document) -> bool:
+    """Whether there is a frontmatter to speak of."""
+    found = document.frontmatter
+    return found is not None and not document.unclosed_frontmatter and bool(found.values or not found.problems)

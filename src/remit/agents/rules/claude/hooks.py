@@ -1,0 +1,86 @@
+"""Rules on the hooks in an agent of Claude Code's: one that cannot be read, and none of them runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.agents import edits
+from remit.agents.rules.claude import CLAUDE
+from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
+from remit.agents.rules.tables import guess, show
+from remit.places import escape_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_EVENTS = (
+    "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "Notification", "UserPromptSubmit",
+    "UserPromptExpansion", "SessionStart", "SessionEnd", "Stop", "StopFailure", "SubagentStart", "SubagentStop",
+    "PreCompact", "PostCompact", "PermissionRequest", "PermissionDenied", "Setup", "TeammateIdle", "TaskCreated",
+    "TaskCompleted", "Elicitation", "ElicitationResult", "ConfigChange", "WorktreeCreate", "WorktreeRemove",
+    "InstructionsLoaded", "CwdChanged", "FileChanged", "MessageDisplay",
+)  # fmt: skip
+
+
+@rule("AGT210", "R1.1", profiles=CLAUDE, fix="safe")
+def claude_hooks_no_table(case: Case) -> Iterator[Report]:
+    """`hooks` is not a table of events.
+
+    Why: Claude Code ignores every hook in the file then, and tells its log only. An agent that is given as JSON, and
+    a file in older versions, is dropped whole. An empty list is the usual way there.
+
+    Bad: `hooks: []`
+
+    Good: no `hooks` at all, or `hooks:` with `PreToolUse:` under it
+
+    Fix (safe): removes an empty list; without it the file means the same.
+    """
+    hooks = case.get("hooks")
+    if hooks is None or isinstance(hooks, dict) or (isinstance(hooks, str) and not hooks):
+        return
+    told = "an empty list" if hooks == [] else show(hooks)
+    yield Report(f"hooks is {told} and not a table of events, so no hook runs",
+                 "Remove it." if hooks == [] else "Write each event, such as PreToolUse, with its hooks under it.",
+                 case.document.key_span("/hooks"), "/hooks",
+                 edits=edits.remove_key(case.document, "/hooks") if hooks == [] else ())  # fmt: skip
+
+
+@rule("AGT211", "R1.1", profiles=CLAUDE, fix="unsafe")
+def claude_hook_form(case: Case) -> Iterator[Report]:
+    """A hook has a form that Claude Code does not read.
+
+    Why: one event that it does not know, or one hook of the wrong form, and it ignores all hooks of the agent.
+
+    Bad: `hooks: {preToolUse: []}`, `hooks: {PreToolUse: [{hooks: [{command: ./check}]}]}`
+
+    Good: `hooks: {PreToolUse: [{matcher: Bash, hooks: [{type: command, command: ./check}]}]}`
+
+    Fix (unsafe): writes the event that was probably meant.
+    """
+    document = case.document
+    hooks = case.get("hooks")
+    for event, groups in list(hooks.items())[:MAX_REPORTS] if isinstance(hooks, dict) else ():
+        pointer = f"/hooks/{escape_key(event)}"
+        if event not in _EVENTS:
+            meant, hint = guess(event, _EVENTS)
+            hint = hint if meant else "Events are PreToolUse, PostToolUse, Stop and others."
+            can_fix = meant and meant not in hooks
+            yield Report(f"{show(event)} is no event of Claude Code, so no hook runs", hint, document.key_span(pointer),
+                         pointer, edits=edits.rename_key(document, pointer, meant) if can_fix else (),
+                         fix_message=f"Rename it to {meant}.")  # fmt: skip
+        elif told := _find_hook_fault(groups):
+            yield Report(f"{event} {told}, so no hook runs", "Write a list of matcher and hooks, each with a type.",
+                         document.key_span(pointer), pointer)  # fmt: skip
+
+
+def _find_hook_fault(groups: object) -> str:
+    """What is wrong with the hooks of an event; nothing where they can be read."""
+    if not isinstance(groups, list):
+        return f"is {show(groups)} and not a list"
+    for group in groups:
+        inner = group.get("hooks") if isinstance(group, dict) else None
+        if not isinstance(inner, list):
+            return "has an item without a list of hooks"
+        if not all(isinstance(hook, dict) and isinstance(hook.get("type"), str) for hook in inner):
+            return "has a hook without a type"
+    return ""

@@ -1,0 +1,232 @@
+"""Rules on the tools that an agent of Claude Code's is given or denied."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.agents import edits
+from remit.agents.profiles import CLAUDE_TOOLS, is_read_by_claude
+from remit.agents.rules.claude import CLAUDE
+from remit.agents.rules.keys import find_meant, is_absent
+from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
+from remit.agents.rules.tables import show
+from remit.lazy import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.agents.document import Document
+    from remit.agents.frontmatter import Span
+
+_COMMA = lazy(r"[ \t]{0,20},?[ \t]{0,20}")
+
+
+class _Entry(NamedTuple):
+    """A tool that a file names."""
+
+    name: str
+    pattern: str
+    span: Span
+    pointer: str
+    exact: bool
+    """Whether the span is that of the entry itself, so that it can be edited."""
+
+    @property
+    def name_span(self) -> Span:
+        """Where the name stands, without what is in parentheses."""
+        return (self.span[0], self.span[0] + len(self.name)) if self.exact else self.span
+
+
+_TOOL = lazy(r"(?P<name>[^\s,()]{1,200})(?P<pattern>\([^)]{0,2000}\)?)?")
+_MAX_ENTRIES = 300
+
+
+def _list_entries(document: Document, key: str) -> list[_Entry]:
+    """The tools under a key: a text with commas or spaces between them, or a list of such texts."""
+    value = document.get(key)
+    texts = [(f"/{key}", value)]
+    if isinstance(value, list):
+        texts = [(f"/{key}/{index}", item) for index, item in enumerate(value[:_MAX_ENTRIES])]
+    found: list[_Entry] = []
+    for pointer, text in texts:
+        if isinstance(text, str):
+            found += _split(document, pointer, text)
+    return found[:_MAX_ENTRIES]
+
+
+def _split(document: Document, pointer: str, text: str) -> Iterator[_Entry]:
+    start, end = document.span_of(pointer)
+    source = document.text[start:end]
+    shared = document.frontmatter is not None and pointer in document.frontmatter.shared
+    exact = not shared and (source == text or source[1:-1] == text)
+    offset = start + (source != text)
+    for entry in _TOOL.finditer(text):
+        span = (offset + entry.start(), offset + entry.end()) if exact else (start, end)
+        yield _Entry(entry["name"], entry["pattern"] or "", span, pointer, exact)
+
+
+@rule("AGT212", "R1.2", profiles=("claude", "standard"), fix="unsafe")
+def claude_tools_table(case: Case) -> Iterator[Report]:
+    """`tools` or `disallowedTools` is a table.
+
+    Why: Claude Code expects names. From a table it reads none: an agent with a table of tools has no tools at all, and
+    a table of what is denied denies nothing.
+
+    Bad: `tools: {read: true, bash: false}`
+
+    Good: `tools: Read`
+
+    Fix (unsafe): writes the names of the tools that are true.
+    """
+    document = case.document
+    if document.profile == "standard" and not is_read_by_claude(document.path):
+        return
+    for key, told in (("tools", "the agent has no tools at all"), ("disallowedTools", "nothing is denied")):
+        value = case.get(key)
+        if not isinstance(value, dict):
+            continue
+        names = _translate(value)
+        yield Report(f"{key} is a table, so {told}", f"Write {key}: {names or 'Read, Grep'}.",
+                     document.key_span(f"/{key}"), f"/{key}",
+                     edits=edits.replace_value(document, f"/{key}", names) if names else ())  # fmt: skip
+
+
+def _translate(tools: dict[str, object]) -> str:
+    """A table of tools as Claude Code's names; empty where one cannot be translated."""
+    if not all(isinstance(on, bool) for on in tools.values()) or len(tools) > _MAX_ENTRIES:
+        return ""
+    known = {name.lower(): name for name in CLAUDE_TOOLS}
+    names = [known.get(name.lower(), "") for name, on in tools.items() if on]
+    return ", ".join(names) if all(names) else ""
+
+
+@rule("AGT213", "R1.2", profiles=CLAUDE, severity="warning", fix="safe")
+def claude_tools_empty(case: Case) -> Iterator[Report]:
+    """`tools` stands there without a value.
+
+    Why: the agent then has no tools at all. Without the key it would have every tool.
+
+    Bad: `tools:`
+
+    Good: `tools: Read, Grep`; no `tools` for every tool; `tools: []` where none is meant
+
+    Fix (safe): writes `tools: []`, which says the same and shows it.
+    """
+    value = case.get("tools")
+    if "tools" in case.values and is_absent(value):
+        yield Report("tools is empty, so the agent has no tools at all",
+                     "Name the tools, remove the key for every tool, or write [] if none is meant.",
+                     case.document.key_span("/tools"), "/tools",
+                     edits=edits.replace_value(case.document, "/tools", "[]"), fix_message="Write [].")  # fmt: skip
+
+
+@rule("AGT214", "R1.2", profiles=CLAUDE, severity="warning", fix="unsafe")
+def claude_tool_unknown(case: Case) -> Iterator[Report]:
+    """A tool is named that Claude Code does not have.
+
+    Why: names are case-sensitive, and one that is unknown is passed over: the agent lacks the tool, or keeps one that
+    was denied. Tools of an MCP server are called `mcp__server__tool`.
+
+    Bad: `tools: read, Grepp`
+
+    Good: `tools: Read, Grep`
+
+    Fix (unsafe): writes the name that was probably meant; the agent can use that tool then.
+    """
+    for key in ("tools", "disallowedTools"):
+        for entry in _list_entries(case.document, key)[:MAX_REPORTS]:
+            if entry.name in CLAUDE_TOOLS or entry.name.startswith("mcp__") or "*" in entry.name:
+                continue
+            meant = find_meant(entry.name, CLAUDE_TOOLS)
+            yield Report(f"Claude Code has no tool {show(entry.name)}", _hint_at_tool(entry.name, meant),
+                         entry.name_span, entry.pointer,
+                         edits=((*entry.name_span, meant),) if meant and entry.exact else (),
+                         fix_message=f"Write {meant}.")  # fmt: skip
+
+
+def _hint_at_tool(name: str, meant: str | None) -> str:
+    if meant:
+        return f"Did you mean {meant}?"
+    if name.lower() in ("none", "null", "nothing"):
+        return "Write [] if no tool is meant."
+    return "Tools of an MCP server are called mcp__server__tool." if "mcp" in name.lower() else "Remove it."
+
+
+@rule("AGT215", "R1.3", profiles=CLAUDE, severity="warning", fix="safe")
+def claude_tool_contradiction(case: Case) -> Iterator[Report]:
+    """A tool is both given and taken away.
+
+    Why: what `disallowedTools` names is taken away first, so the agent does not have it, whatever `tools` says.
+
+    Bad: `tools: Read, Bash` and `disallowedTools: Bash`
+
+    Good: `tools: Read`
+
+    Fix (safe): removes it from `tools`, unless nothing would be left there.
+    """
+    document = case.document
+    denied = {entry.name for entry in _list_entries(document, "disallowedTools") if not entry.pattern}
+    given = _list_entries(document, "tools") if denied else []
+    both = [entry for entry in given if entry.name in denied]
+    for entry in both[:MAX_REPORTS]:
+        can_fix = len(both) < len(given) and entry.exact
+        yield Report(f"{entry.name} is given by tools and taken away by disallowedTools", "Name it in one of them.",
+                     entry.span, entry.pointer, edits=_cut_entry(document, entry) if can_fix else (),
+                     fix_message="Remove it from tools.")  # fmt: skip
+
+
+def _cut_entry(document: Document, entry: _Entry) -> tuple[edits.Change, ...]:
+    """Remove a tool: the item of a list that is nothing else, or a word with the comma after or before it."""
+    start, end = entry.span
+    text = document.text
+    whole = document.span_of(entry.pointer)
+    if entry.pointer.count("/") > 1 and len(text[slice(*whole)].strip("'\"")) == end - start:
+        return edits.remove_item(document, entry.pointer)
+    after = _COMMA.match(text, end, whole[1])
+    if after and "," in after[0]:
+        return ((start, after.end(), ""),)
+    before = re.search(r"[ \t]{0,20},?[ \t]{0,20}\Z", text[max(whole[0], start - 50) : start])
+    return ((start - len(before[0]) if before else start, end, ""),)
+
+
+_WITH_NAMES = frozenset({"Agent", "Task", "Skill"})
+
+
+@rule("AGT216", "R1.3", profiles=CLAUDE, severity="warning")
+def claude_tool_pattern(case: Case) -> Iterator[Report]:
+    """A tool is named with a pattern, such as `Bash(git:*)`.
+
+    Why: in an agent's file Claude Code looks at the name alone. In `tools` the agent gets the whole tool, in
+    `disallowedTools` it loses the whole tool. Patterns work in the permissions of the settings.
+
+    Bad: `tools: Read, Bash(git:*)`
+
+    Good: `tools: Read, Bash`, and a permission rule or a `PreToolUse` hook for what it may run
+    """
+    for key, told in (("tools", "may use all of"), ("disallowedTools", "loses all of")):
+        for entry in _list_entries(case.document, key)[:MAX_REPORTS]:
+            if entry.pattern and entry.pattern not in ("()", "(*)") and entry.name not in _WITH_NAMES:
+                yield Report(f"the pattern {show(entry.pattern)} is ignored: the agent {told} {entry.name[:40]}",
+                             "Keep patterns in the permissions of the settings, or in a hook.", entry.span,
+                             entry.pointer)  # fmt: skip
+
+
+_NOT_FOR_SUBAGENTS = frozenset({"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"})
+
+
+@rule("AGT217", "R1.2", profiles=CLAUDE, severity="note")
+def claude_tool_not_given(case: Case) -> Iterator[Report]:
+    """A tool is named that subagents are never given.
+
+    Why: a subagent cannot ask the user or switch the mode of the session, whatever its file says. It can when it is
+    started with `--agent`.
+
+    Bad: `tools: Read, AskUserQuestion`
+
+    Good: an agent that returns its question to whoever called it
+    """
+    for entry in _list_entries(case.document, "tools"):
+        if entry.name in _NOT_FOR_SUBAGENTS and (entry.name, case.get("permissionMode")) != ("ExitPlanMode", "plan"):
+            yield Report(f"a subagent is never given {entry.name}", "Let it return what it wants to ask.", entry.span,
+                         entry.pointer)  # fmt: skip

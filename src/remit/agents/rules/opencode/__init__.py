@@ -1,0 +1,24 @@
+"""Rules on opencode's agents: what keeps it from starting, what it sends to the provider, what it reads otherwise.
+
+A module per subject. What is said of opencode was seen in version 1.18: one value of the wrong type in one agent's
+file, and it does not start at all. What all of them ask is here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from remit.agents.document import Document
+    from remit.agents.profiles import Profile
+
+OPENCODE: tuple[Profile, ...] = ("opencode",)
+STOPS = "opencode does not start"
+EDITS = frozenset({"write", "patch", "multiedit", "apply_patch"})
+"""Names of tools under which opencode looks for no permission."""
+
+
+def is_read(document: Document, pointer: str) -> bool:
+    """Whether a table that is none can be told to be so: where the YAML is broken, a table is read as a text."""
+    found = document.frontmatter
+    return found is not None and (found.whole or not isinstance(document.values.get(pointer[1:]), str))

@@ -1,0 +1,246 @@
+"""Rules on the permissions of opencode's agents: their form, their order, and ways past them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.agents import edits
+from remit.agents.patterns import find_way_past, matches_whole, normalize_command
+from remit.agents.profiles import OPENCODE_TOOLS
+from remit.agents.rules.keys import find_meant, list_names
+from remit.agents.rules.opencode import EDITS, OPENCODE, STOPS, is_read
+from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
+from remit.agents.rules.tables import guess, show
+from remit.places import escape_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ACTIONS = ("allow", "ask", "deny")
+_WITHOUT_PATTERNS = frozenset({"question", "webfetch", "websearch", "doom_loop"})
+
+
+def is_permission(value: object) -> bool:
+    """Whether opencode can read a value as permissions."""
+    return value in _ACTIONS if not isinstance(value, dict) else not any(_find_faults(value))
+
+
+def _find_faults(rights: dict[str, object]) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Each place in a table of permissions where no action stands, and what stands there."""
+    for tool, right in rights.items():
+        if isinstance(right, dict) and tool not in _WITHOUT_PATTERNS:
+            for pattern, action in right.items():
+                if action not in _ACTIONS:
+                    yield (tool, pattern), action
+        elif right not in _ACTIONS:
+            yield (tool,), right
+
+
+@rule("AGT320", "R1.3", profiles=OPENCODE, fix="unsafe")
+def opencode_permission_form(case: Case) -> Iterator[Report]:
+    """A permission is none of allow, ask and deny.
+
+    Why: opencode does not start. `question`, `webfetch`, `websearch` and `doom_loop` take no patterns, only one of the
+    three words.
+
+    Bad: `permission: {bash: true}`, `permission: {edit: denied}`
+
+    Good: `permission: {bash: allow}`, `permission: {bash: {"git *": allow}}`
+
+    Fix (unsafe): writes the word that was probably meant: allow for true, deny for false.
+    """
+    document = case.document
+    rights = case.get("permission")
+    if "permission" not in case.values or rights in _ACTIONS or not is_read(document, "/permission"):
+        return
+    faults = list(_find_faults(rights))[:MAX_REPORTS] if isinstance(rights, dict) else [((), rights)]
+    for path, action in faults:
+        pointer = "/permission" + "".join(f"/{escape_key(part)}" for part in path)
+        name = ".".join(("permission", *path))[:80]
+        meant, hint = _find_action(action)
+        if isinstance(action, dict):
+            hint = "Write allow, ask or deny: it takes no patterns." if path else hint
+        yield Report(f"{name} is {show(action)}, so {STOPS}", hint, document.key_span(pointer), pointer,
+                     edits=edits.replace_value(document, pointer, meant) if meant else (),
+                     fix_message=f"Write {meant}.")  # fmt: skip
+
+
+def _find_action(action: object) -> tuple[str, str]:
+    """The action that was meant, and what to say of it."""
+    if isinstance(action, bool):
+        meant = "allow" if action else "deny"
+        return meant, f"Write {meant}."
+    if isinstance(action, str) and action.strip():
+        meant, hint = guess(action, _ACTIONS)
+        return meant, hint
+    return "", "Write allow, ask or deny."
+
+
+@rule("AGT321", "R1.3", profiles=OPENCODE, fix="unsafe")
+def opencode_permission_unread(case: Case) -> Iterator[Report]:
+    """A permission is set for `write`, `patch` or `multiedit`.
+
+    Why: opencode asks for the permission `edit` whenever a file is changed, by whatever tool. A permission with another
+    of these names is never looked at: `write: deny` denies nothing.
+
+    Bad: `permission: {write: deny}`
+
+    Good: `permission: {edit: deny}`
+
+    Fix (unsafe): renames it to `edit`, where that is not given.
+    """
+    document = case.document
+    rights = case.get("permission")
+    named = [tool for tool in rights if tool in EDITS] if isinstance(rights, dict) else []
+    for index, tool in enumerate(named):
+        pointer = f"/permission/{tool}"
+        can_fix = "edit" not in rights and index == 0
+        is_harmless = rights[tool] == "allow"
+        yield Report(f"opencode never looks at the permission {tool}: edit covers every change to a file",
+                     "Write edit." if can_fix else "Say it in edit, and remove this.", document.key_span(pointer),
+                     pointer, "warning" if is_harmless else None,
+                     edits.rename_key(document, pointer, "edit") if can_fix else ())  # fmt: skip
+
+
+@rule("AGT322", "R1.3", profiles=OPENCODE, severity="warning", fix="unsafe")
+def opencode_tool_misspelt(case: Case) -> Iterator[Report]:
+    """A tool is misspelt.
+
+    Why: names are case-sensitive, and one that no tool has is never looked at: `Bash: deny` denies nothing. Names that
+    resemble none are left alone; they may be tools of an MCP server.
+
+    Bad: `permission: {Bash: deny}`
+
+    Good: `permission: {bash: deny}`
+
+    Fix (unsafe): writes the name that was probably meant.
+    """
+    document = case.document
+    for table in ("permission", "tools"):
+        rights = case.get(table)
+        for tool in list(rights)[:MAX_REPORTS] if isinstance(rights, dict) else ():
+            if tool in OPENCODE_TOOLS or tool in EDITS or not tool.isalpha():
+                continue
+            meant = find_meant(tool, OPENCODE_TOOLS)
+            if meant:
+                pointer = f"/{table}/{tool}"
+                can_fix = meant not in rights
+                yield Report(f"opencode has no tool {show(tool)}", f"Did you mean {meant}?", document.key_span(pointer),
+                             pointer, edits=edits.rename_key(document, pointer, meant) if can_fix else (),
+                             fix_message=f"Rename it to {meant}.")  # fmt: skip
+
+
+@rule("AGT323", "R1.3", profiles=OPENCODE, severity="warning")
+def opencode_permission_overruled(case: Case) -> Iterator[Report]:
+    """The rule for everything stands after other rules.
+
+    Why: of all rules that match, the last one wins. A `"*"` at the end overrules what stands above it.
+
+    Bad: `bash: {"git push *": deny, "*": allow}`
+
+    Good: `bash: {"*": allow, "git push *": deny}`
+    """
+    document = case.document
+    rights = case.get("permission")
+    if not isinstance(rights, dict):
+        return
+    tables = [("/permission", rights)]
+    tables += [(f"/permission/{escape_key(tool)}", right) for tool, right in rights.items() if isinstance(right, dict)]
+    for pointer, table in tables[:MAX_REPORTS]:
+        words = list(table)
+        at = words.index("*") if "*" in words else 0
+        lost = [word for word in words[:at] if table[word] != table["*"]]
+        if lost and isinstance(table["*"], str):
+            yield Report(f'"*" stands last and overrules {list_names(lost, 3)}', 'Put "*" first: the last match wins.',
+                         document.key_span(f"{pointer}/*"), f"{pointer}/*")  # fmt: skip
+
+
+@rule("AGT324", "R1.3", profiles=OPENCODE, severity="note")
+def opencode_asks(case: Case) -> Iterator[Report]:
+    """A permission is `ask`.
+
+    Why: where nobody can answer, in `opencode run` for one, what is asked is refused, and the run still ends as a
+    success. In the terminal it is what it says.
+
+    Bad: `permission: {bash: ask}` for an agent that a script starts
+
+    Good: `permission: {bash: {"*": deny, "git diff*": allow}}`
+    """
+    rights = case.get("permission")
+    path = next(_find_asks(rights), None) if isinstance(rights, dict) else () if rights == "ask" else None
+    if path is not None:
+        pointer = "/permission" + "".join(f"/{escape_key(part)}" for part in path)
+        name = ".".join(("permission", *path))[:80]
+        yield Report(f"{name} is ask, which is refused wherever nobody can answer",
+                     "Write allow or deny if scripts start this agent.", case.document.span_of(pointer),
+                     pointer)  # fmt: skip
+
+
+def _find_asks(rights: dict[str, object]) -> Iterator[tuple[str, ...]]:
+    for tool, right in rights.items():
+        if right == "ask":
+            yield (tool,)
+        elif isinstance(right, dict):
+            yield from ((tool, pattern) for pattern, action in right.items() if action == "ask")
+
+
+@rule("AGT327", "R1.3", profiles=OPENCODE, severity="warning")
+def opencode_denial_decorative(case: Case) -> Iterator[Report]:
+    """A command is denied to bash, and the same command in another spelling is not.
+
+    Why: a pattern is compared with the whole command, `*` stands for anything, and of all patterns that match, the last
+    one wins. Flags can be written apart, in another order or in full, a program by its path or through another one.
+    Where everything else is allowed, no list of denials is complete. It is told once, with an example.
+
+    Bad: `bash: {"*": allow, "rm -rf *": deny}`: `rm -r -f` does the same
+
+    Good: `bash: {"*": deny, "git diff*": allow, "git status*": allow}`
+    """
+    document = case.document
+    rules = _list_bash_rules(case.get("permission"))
+    denied = [each for each in rules if each.action == "deny" and len(each.path) > 1]
+
+    def may_run(command: str) -> bool:
+        found = (each.action for each in reversed(rules) if matches_whole(each.pattern, command))
+        return next(found, "allow") == "allow"
+
+    allowed = (each.pattern.split(" ", 1)[0].rstrip("*") for each in rules if each.action == "allow")
+    programs = list(dict.fromkeys(("bash", "env", *allowed)))
+    for denial in denied:
+        command = normalize_command(denial.pattern).rstrip("*").rstrip()
+        if not command or may_run(command):
+            continue  # a later rule allows it, as it is written
+        longer = f"{command} x"  # a pattern without a star is the whole command
+        way = longer if may_run(longer) else find_way_past(command, programs, may_run)
+        if way is not None:
+            pointer = "/permission" + "".join(f"/{escape_key(part)}" for part in denial.path)
+            rest = f", one of {len(denied)} denials," if len(denied) > 1 else ""
+            yield Report(f"denying {show(denial.pattern)}{rest} does not hold: `{way}` is allowed",
+                         'Write "*": deny first, and allow the commands that the agent needs.',
+                         document.key_span(pointer), pointer)  # fmt: skip
+            return
+
+
+class _BashRule(NamedTuple):
+    """What a line of the permissions says of commands."""
+
+    pattern: str
+    action: str
+    path: tuple[str, ...]
+
+
+def _list_bash_rules(rights: object) -> list[_BashRule]:
+    """Whatever the permissions say of bash, in the order of the text; nothing where an action is none."""
+    rules: list[_BashRule] = []
+    for tool, right in rights.items() if isinstance(rights, dict) else ():
+        if not matches_whole(tool, "bash"):
+            continue
+        table = right if isinstance(right, dict) else {"*": right}
+        for pattern, action in list(table.items())[:MAX_BASH_RULES]:
+            if action in _ACTIONS:
+                path = (tool, pattern) if isinstance(right, dict) else (tool,)
+                rules.append(_BashRule(pattern, action, path))
+    return rules
+
+
+MAX_BASH_RULES = 100

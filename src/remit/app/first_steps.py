@@ -1,0 +1,124 @@
+"""First steps: what somebody who is here could do next, and what a shell can offer them to type."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.app.settings import find_workspace, load_settings
+from remit.errors import RemitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.workspace.home import Home
+
+_PLACES = (".claude/agents", ".opencode/agent", ".opencode/agents", ".codex/agents", "agents")
+"""Where agent files usually are. Below a home folder a search everywhere would take seconds."""
+_REFEREED = ("claude", "codex", "opencode")
+_OFFERED = 50
+
+
+class Step(NamedTuple):
+    """A command that is worth running here, and what comes of it."""
+
+    command: str
+    purpose: str
+
+
+def suggest_steps() -> list[Step]:
+    """What to do next in this folder, the most useful first."""
+    root = find_workspace()
+    return [*_suggest_looking(root), *_suggest_agents(root), *_suggest_harness(root)]
+
+
+def _suggest_looking(root: str) -> Iterator[Step]:
+    from remit.workspace.home import Home  # noqa: PLC0415 - loaded with the first step
+
+    home = Home(root)
+    try:
+        load_settings(root)
+        running = _count_running(home)
+    except RemitError as error:
+        yield Step("remit doctor", f"see what is wrong here: {error.message}")
+        return
+    finally:
+        home.close()
+    if running:
+        yield Step("remit ps", f"see the {'agent' if running == 1 else f'{running} agents'} at work")
+    if home.is_made:
+        yield Step("remit status", "see where everything stands")
+
+
+def _count_running(home: Home) -> int:
+    if not os.path.lexists(home.ledger_file):
+        return 0
+    from remit.workspace.ledger.delegations import list_delegations  # noqa: PLC0415 - only where there is a ledger
+
+    return len(list_delegations(home.ledger, only_open=True, limit=_OFFERED))
+
+
+def _suggest_agents(root: str) -> Iterator[Step]:
+    from remit.workspace.agent_files import find_agent_files  # noqa: PLC0415 - loaded with the first step
+
+    places = [f"{root}/{place}" for place in _PLACES if os.path.isdir(f"{root}/{place}")]  # noqa: PTH112
+    found = len(find_agent_files(places, root=root)) if places else 0
+    if found:
+        named = "the agent file" if found == 1 else f"the {found} agent files"
+        yield Step("remit lint", f"judge {named} of this project, and who may call whom")
+    else:
+        yield Step("remit new research researcher", "make a first agent file")
+
+
+def _suggest_harness(root: str) -> Iterator[Step]:
+    from remit.app.delegating.agents import list_harnesses  # noqa: PLC0415 - loaded with the first step
+
+    there = list_harnesses(root)
+    if there:
+        yield Step(
+            f'remit run - "Fix the typo" --runner {there[0]}', "hand work over, and have what comes back checked"
+        )
+    else:
+        yield Step('remit run - "Fix the typo" --command PROGRAM', "hand work to any program that is an agent")
+    yield from (
+        Step(f"remit init --harness {name}", "hold the subagents that it starts itself to the same rules")
+        for name in [name for name in there if name in _REFEREED][:1]
+    )
+    yield Step("remit check MESSAGE.md", "judge the final message of an agent")
+
+
+# --- what a shell can offer ------------------------------------------------------------------------------------------
+
+
+def offer_agents() -> list[str]:
+    """The agents of this workspace."""
+    from remit.app.delegating.agents import list_agents  # noqa: PLC0415 - only for this
+
+    with suppress(RemitError):
+        return [agent.name for agent in list_agents(find_workspace())]
+    return []
+
+
+def offer_sessions() -> list[tuple[str, str]]:
+    """The newest delegations, each with its agent and how it stands."""
+    from remit.workspace.home import Home  # noqa: PLC0415 - only for this
+    from remit.workspace.ledger.delegations import list_delegations  # noqa: PLC0415
+
+    with suppress(RemitError):
+        home = Home(find_workspace())
+        if os.path.lexists(home.ledger_file):
+            rows = list_delegations(home.ledger, limit=_OFFERED)
+            return [(row.session_id, f"{row.agent}, {row.status or row.state}") for row in rows]
+    return []
+
+
+def offer_tasks() -> list[tuple[str, str]]:
+    """The tasks that are open, each with its title."""
+    from remit.app.tasks import Tasks  # noqa: PLC0415 - only for this
+
+    with suppress(RemitError):
+        tasks = Tasks()
+        if tasks.is_begun:
+            return [(str(each.number), each.title) for each in tasks.list_tasks() if not each.closed]
+    return []

@@ -1,0 +1,223 @@
+"""Judging: what an answer of a subagent is worth, and what is written down of it.
+
+Owns the way from an answer to the conclusion that the ledger keeps. It is judged by the same engine and the same
+evidence as every other. Loaded only where an answer is new: what was judged before is handed over without it.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from remit.app.refereeing.resuming import list_resumed
+from remit.app.refereeing.settling import load_usage
+from remit.delegate.admission.terms import read_terms
+from remit.delegate.driving.company import is_shared, list_below, list_written_by_others
+from remit.delegate.judging.attempt_record import describe_attempt
+from remit.delegate.judging.endings import ACCEPTED, Ended, conclude
+from remit.delegate.judging.handed_on import HandedOn, load_handed_on
+from remit.delegate.judging.judgement import Scene, judge_answer, look_around
+from remit.delegate.referee.tools import get_operation
+from remit.delegate.referee.who import find_transcript, read_agent_id
+from remit.delegate.reporting.report import load_report, make_report, render_report
+from remit.errors import RemitError
+from remit.model import Expectation
+from remit.quick_tuple import NamedTuple
+from remit.runners.protocol import Heard, ToolUse, Usage
+from remit.workspace.beginnings import load_beginning
+from remit.workspace.evidence.kept import load_before
+from remit.workspace.ledger.delegations import advance, begin_attempt, count_attempts, record_attempt
+from remit.workspace.ledger.events import add_event, load_last_event, read_clock_ms
+from remit.workspace.ledger.refereed import list_tool_uses
+from remit.workspace.ledger.texts import keep_texts, load_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.delegate.admission.terms import Terms
+    from remit.delegate.judging.endings import Conclusion
+    from remit.delegate.judging.judgement import Judgement
+    from remit.delegate.referee.events import Event
+    from remit.model import Finding
+    from remit.workspace.evidence.comparison import Change, Comparison
+    from remit.workspace.home import Home
+    from remit.workspace.ledger.delegations import Delegation
+    from remit.workspace.ledger.store import Connection
+
+_TAKEN_BACK = "the answer changed after it was accepted and settled: this is of the later one"
+
+
+class _Told(NamedTuple):
+    """What is told of the attempts of a refereed agent."""
+
+    usage: Usage
+    answer: str | None
+    turns: tuple[int, ...]
+
+    def check_held(self) -> Sequence[Finding]:
+        return ()
+
+
+def hear_last(home: Home, row: Delegation, event: Event, answer: str) -> None:
+    """Judge the answer that the caller would get."""
+    judgement = judge(home, row, event, answer)
+    if row.state == "settled":
+        overrule(home, row, answer, judgement)
+        return
+    conclude_return(home, row, answer, judgement, ending="cancelled" if is_cancelled(home, row) else "exited")
+
+
+def judge(home: Home, row: Delegation, event: Event, answer: str) -> Judgement | None:
+    """What is to be thought of an answer; None where there is none."""
+    if not answer.strip():
+        return None
+    terms = read_terms(row.details)
+    expectation = Expectation(row.session_id, row.agent or None, terms.kind or None, row.depth, row.path)
+    words: Any = terms.words
+    scene = _make_scene(home, row, terms, _list_tools(home, row, event))
+    return judge_answer(answer, scene, dialect=terms.dialect, expectation=expectation, words=words)
+
+
+def _make_scene(home: Home, row: Delegation, terms: Terms, tools: tuple[ToolUse, ...] | None) -> Scene:
+    digest = (load_text(home, row.session_id, "before") or b"").decode()
+    before = load_before(home, row.session_id, digest) if terms.evidence else None
+    since = list_resumed(home, terms.resume_of)
+    shared = is_shared(home.ledger, row, terms.root, since=since)
+    others = list_written_by_others(home.ledger, row, terms.root, since=since) if shared else frozenset()
+    return Scene(
+        terms.root, before, tools, shared, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
+        list_below(home.ledger, row.session_id), terms.evidence and before is None, others,
+    )  # fmt: skip
+
+
+def _list_tools(home: Home, row: Delegation, event: Event) -> tuple[ToolUse, ...] | None:
+    """What the agent used, as its hooks told; None where the harness knows of tools that they did not tell of.
+
+    Of one that was taken up again it knows the earlier ones, too, so that says nothing.
+    """
+    earlier = read_terms(row.details).resume_of
+    sessions = (row.session_id, *list_resumed(home, earlier))
+    with home.ledger.reading() as db:
+        told = [use for session_id in sessions for use in list_tool_uses(db, session_id)]
+    if not told and not earlier and _has_used(event):
+        return None
+    return tuple(ToolUse(tool, _get_operation(tool), path, failed, ran=failed) for tool, path, failed in told)
+
+
+def _get_operation(tool: str) -> Any:  # noqa: ANN401 - one of the protocol's words
+    return get_operation(tool)
+
+
+def _has_used(event: Event) -> bool:
+    """Whether the harness knows of tools that the agent used."""
+    agent_id = event.agent_id
+    if event.kind == "PostToolUse":  # it comes from the caller, and tells of the agent
+        told = event.response if isinstance(event.response, dict) else {}
+        count, agent_id = told.get("totalToolUseCount"), read_agent_id(told)
+        if type(count) is int:
+            return count > 0
+    text = load_beginning(find_transcript(event, agent_id)) if agent_id or event.agent else ""
+    return '"tool_use"' in text or '"function_call"' in text or '"custom_tool_call"' in text
+
+
+# --- concluding ------------------------------------------------------------------------------------------------------
+
+
+def conclude_return(
+    home: Home, row: Delegation, answer: str, judgement: Judgement | None, *, ending: str = "exited", reason: str = ""
+) -> None:
+    """Write down what became of it; what follows from it on disk is settled afterwards."""
+    terms = read_terms(row.details)
+    number = count_attempts(home.ledger, row.session_id) + 1
+    keep_attempt(home, row, answer, judgement, number)
+    scene = _make_scene(home, row, terms, None)
+    grades = {} if judgement is None else judgement.grades
+    written = _list_written(home, row)
+    handed_on = HandedOn()
+    comparison: Comparison | None = None
+    unclaimed: tuple[Change, ...] = ()
+    with suppress(RemitError):  # the folder is gone: there is nothing to tell of it
+        handed_on = load_handed_on(home, (row.session_id, *list_resumed(home, terms.resume_of)), terms.root)
+        is_below = partial(handed_on.has, written=written)
+        comparison, unclaimed = look_around(scene, grades, _list_own_files(home), is_below)
+    conclusion = conclude(
+        Ended(
+            ending, row.agent, Heard(answer or None), judgement, comparison, unclaimed, reason=reason,
+            written=written, shared=scene.shared,
+        )
+    )  # fmt: skip
+    now_ms = read_clock_ms()
+    told = _Told(_load_usage(home, row), answer or None, tuple(range(number)))
+    report = make_report(row, told, conclusion, ended_ms=now_ms)
+    with home.ledger.transaction(durable=True) as db:
+        keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+        if row.state == "running":
+            advance(
+                db, row.session_id, "settling", ended_ms=now_ms, ending=conclusion.ending, outcome=conclusion.outcome,
+                status=conclusion.status,
+            )  # fmt: skip
+        else:
+            _write_over(db, row, conclusion)
+
+
+def _write_over(db: Connection, row: Delegation, conclusion: Conclusion) -> None:
+    """Put another word in the place of what the ledger says of a delegation."""
+    db.execute(
+        "UPDATE delegations SET ended_ms = ?, ending = ?, outcome = ?, status = ? WHERE session_id = ?",
+        (read_clock_ms(), conclusion.ending, conclusion.outcome, conclusion.status, row.session_id),
+    )
+    told = {"status": conclusion.status, "outcome": conclusion.outcome}
+    add_event(db, "overruled", told, session_id=row.session_id)
+
+
+def overrule(home: Home, row: Delegation, answer: str, judgement: Judgement | None) -> None:
+    """Something else was said after all was settled. That can take back what is said of it, and never improve it.
+
+    An agent that a second hook has sent back after it was accepted has said something else since.
+    """
+    report = load_report(home, row.session_id)[0]
+    returned = None if judgement is None else judgement.returned
+    if report.outcome not in ACCEPTED or (returned is not None and returned.status in ("completed", report.status)):
+        return
+    told = conclude(Ended("exited", row.agent, Heard(answer), judgement))
+    number = count_attempts(home.ledger, row.session_id) + 1
+    keep_attempt(home, row, answer, judgement, number)
+    turns = _Told(_load_usage(home, row), answer, tuple(range(number)))
+    later = make_report(row, turns, told, ended_ms=read_clock_ms())._replace(notes=(_TAKEN_BACK, *report.notes))
+    with home.ledger.transaction(durable=True) as db:
+        keep_texts(home, row.session_id, {"report": render_report(later, told)}, db=db)
+        _write_over(db, row, told)
+
+
+def keep_attempt(home: Home, row: Delegation, answer: str, judgement: Judgement | None, number: int) -> None:
+    """Keep the answer word for word before anything follows from it, and what was found in it."""
+    begin_attempt(home.ledger, row.session_id, number)
+    attempt = describe_attempt(row, number, judgement, ending="exited", usage={})
+    with home.ledger.transaction() as db:
+        if answer.strip():
+            keep_texts(home, row.session_id, {f"answer-{number}": answer.encode("utf-8", "surrogatepass")}, db=db)
+        record_attempt(db, row.session_id, attempt)
+
+
+def is_cancelled(home: Home, row: Delegation) -> bool:
+    """Whether somebody has asked for its end."""
+    return load_last_event(home.ledger, row.session_id, "cancel") is not None
+
+
+def _load_usage(home: Home, row: Delegation) -> Usage:
+    tokens, turns = load_usage(home, row)
+    return Usage(output_tokens=tokens, turns=turns)
+
+
+def _list_written(home: Home, row: Delegation) -> frozenset[str]:
+    with home.ledger.reading() as db:
+        uses = list_tool_uses(db, row.session_id)
+    return frozenset(path for tool, path, failed in uses if path and not failed and get_operation(tool) == "write")
+
+
+def _list_own_files(home: Home) -> tuple[str, ...]:
+    from remit.app.own_files import Kept, list_own_files  # noqa: PLC0415 - only for a return that is not sent back
+    from remit.app.refereeing.roster import load_kept  # noqa: PLC0415
+
+    return list_own_files(home.root, Kept(*load_kept(home)))

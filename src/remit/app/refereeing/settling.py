@@ -1,0 +1,73 @@
+"""Settling: what is done on disk once an answer of a subagent was judged.
+
+Owns when a refereed delegation is over, and whether an answer was heard before. Judges nothing, so it loads little: the
+harness waits.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from remit.delegate.reporting.report import add_steps, load_report, render_report
+from remit.errors import RemitError
+from remit.quick_hash import take_sha256
+from remit.workspace.ledger.activity import list_acts
+from remit.workspace.ledger.delegations import advance, load_delegation
+from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.refereed import has_used_since
+from remit.workspace.ledger.texts import keep_texts
+
+if TYPE_CHECKING:
+    from remit.delegate.reporting.envelope import Envelope
+    from remit.workspace.home import Home
+    from remit.workspace.ledger.delegations import Delegation
+
+
+def is_heard(home: Home, row: Delegation, answer: str) -> bool:
+    """Whether an answer is the one that was judged last, or none, and nothing was done since."""
+    digest = take_sha256(answer.encode("utf-8", "surrogatepass"))
+    if answer.strip() and digest != load_report(home, row.session_id)[0].answer:
+        return False
+    with home.ledger.reading() as db:
+        return row.state == "settled" or not has_used_since(db, row.session_id, row.ended_ms or 0)
+
+
+def settle(home: Home, row: Delegation) -> Envelope:
+    """Do on disk what follows from it: each step does only what is missing, so it may be done again."""
+    from remit.app.delegating.settling import make_settle  # noqa: PLC0415 - not for a return that is sent back
+    from remit.app.settings import load_settings  # noqa: PLC0415
+    from remit.workspace.settle import Step  # noqa: PLC0415
+
+    report, conclusion = load_report(home, row.session_id)
+    try:
+        steps: tuple[Step, ...] = make_settle(home.root, load_settings(home.root))(row, conclusion)
+    except RemitError as error:  # told with the rest, and no reason to have no result
+        steps = (Step("settle", "failed", str(error)),)
+    tokens, turns = load_usage(home, row)  # the harness tells it after the agent has stopped
+    report = add_steps(report._replace(usage=report.usage._replace(tokens=tokens, turns=turns)), steps)
+    with home.ledger.transaction(durable=True) as db:
+        now = load_delegation(home.ledger, row.session_id)
+        if now is not None and now.state != "settled":
+            keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+            advance(db, row.session_id, "settled")
+    return report
+
+
+def let_go(home: Home, row: Delegation, ending: str) -> None:
+    """An agent that was only looked on is over: nothing is said of what it answered."""
+    with home.ledger.transaction() as db:
+        advance(db, row.session_id, "settled", ended_ms=read_clock_ms(), ending=ending)
+    if list_acts(home.ledger, row.session_id, only_untold=True):
+        from remit.workspace.settle import tell_activity  # noqa: PLC0415 - only for one that has written
+
+        with suppress(RemitError):  # it stays in the ledger
+            tell_activity(home, row.session_id)
+
+
+def load_usage(home: Home, row: Delegation) -> tuple[int | None, int | None]:
+    """The tokens and the turns that the harness has told of."""
+    query = "SELECT tokens, turns FROM delegations WHERE session_id = ?"
+    with home.ledger.reading() as db:
+        tokens, turns = db.execute(query, (row.session_id,)).fetchone()
+    return tokens, turns

@@ -1,0 +1,80 @@
+"""What a workspace may set about other machines: `engine`, and `[cluster]`.
+
+Owns where delegations run: on this machine, or on workers with a PostgreSQL in between.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit.config.reading import check_keys, read_number, read_text
+from remit.errors import ConfigError
+from remit.lazy import lazy
+from remit.quick_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Mapping
+
+LOCAL = "local"
+ENGINE = "REMIT_ENGINE"
+"""The variable that says it instead."""
+_SCHEMES = ("postgresql://", "postgres://")
+_VARIABLE = lazy(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+class ClusterSettings(NamedTuple):
+    """How work travels to other machines: `[cluster]`."""
+
+    remote: str = ""
+    """The git remote that workers clone from and push to; without one, trees travel through the database."""
+    lease: float = 15
+    """After so many seconds without a word from its worker a delegation is another's."""
+    poll: float = 0.2
+    """How often a worker looks for work, in seconds."""
+    save_every: float = 30
+    """How often a worker saves what an agent has made so far, in seconds."""
+    parcel_megabytes: int = 32
+    """The largest tree, or result, that travels through the database."""
+
+
+def read_cluster(values: Mapping[str, Any]) -> ClusterSettings:
+    """The table `[cluster]`."""
+    read: dict[str, Any] = {}
+    for key, value in check_keys(values, "cluster", ClusterSettings._fields).items():
+        name = f"cluster.{key}"
+        if key == "remote":
+            read[key] = read_text(value, name, "git@example.org:team/project.git")
+        elif key == "parcel_megabytes":
+            read[key] = int(read_number(value, name, 32, least=1, whole=True))
+        else:
+            read[key] = read_number(value, name, 15)
+    return ClusterSettings(**read)
+
+
+def read_engine(value: object) -> str:
+    """Where delegations run, as it is written."""
+    if value == LOCAL or (isinstance(value, str) and value.startswith((*_SCHEMES, "${"))):
+        return str(value)
+    raise ConfigError("engine is not a place where delegations can run", hint=_HINT)
+
+
+_HINT = 'write engine = "local", or engine = "postgresql://user@host/database"'
+
+
+def fill_engine(written: str, environ: Mapping[str, str]) -> str:
+    """Where delegations run: the address with the variables filled in; empty where it is this machine."""
+    chosen = environ.get(ENGINE, "").strip() or written
+
+    def fill(match: re.Match[str]) -> str:
+        if match[1] not in environ:
+            raise ConfigError(f"engine names the variable {match[1]}, which is not set", hint=f"export {match[1]}=…")
+        return environ[match[1]]
+
+    address = _VARIABLE.sub(fill, chosen)
+    if address in ("", LOCAL):
+        return ""
+    if not address.startswith(_SCHEMES):
+        where = ENGINE if environ.get(ENGINE, "").strip() else "engine"
+        raise ConfigError(f"{where} is not a place where delegations can run", hint=_HINT)
+    return address

@@ -1,0 +1,81 @@
+"""The engine of many machines: the ledger of this one, and workers with a PostgreSQL in between.
+
+Owns nothing but the difference to one machine: who admits holds the tree wherever it is, and an end is asked for, and
+waited for, wherever something runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from remit.delegate.local import Local
+from remit.workspace.cluster import rows
+from remit.workspace.cluster.driver import load_psycopg
+from remit.workspace.ledger.delegations import load_delegation
+from remit.workspace.ledger.mirrored import OWNER
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from remit.delegate.cluster.caller.afar import Afar
+    from remit.delegate.driving.broker import Broker
+    from remit.delegate.engine import Admit
+    from remit.delegate.reporting.envelope import Envelope
+
+_ENDING_S = 0.05
+
+
+class Cluster(Local):
+    """Machines that share a PostgreSQL."""
+
+    def __init__(self, broker: Broker, afar: Afar) -> None:
+        super().__init__(broker)
+        self.afar = broker.afar = afar
+
+    @asynccontextmanager
+    async def admitting(self, environ: Mapping[str, str]) -> AsyncIterator[Admit]:
+        """Hold the tree of whoever asks, on all machines, until what is admitted is counted in it."""
+
+        async def announce(session_id: str) -> None:
+            row = load_delegation(self.home.ledger, session_id)
+            if row is not None and row.parent_id is not None and self.afar.takes(row):
+                await self.afar.announce(row)
+
+        load_psycopg()  # without it nobody could send, wait for or cancel what is admitted
+        async with self.afar.admitting(environ):
+            yield announce
+
+    async def wait(self, session_id: str) -> Envelope:
+        """Wait until a delegation is settled, whichever machine keeps it."""
+        row = self._load(session_id)
+        if row.owner == OWNER and row.state != "settled":
+            await self.afar.attend(row)
+        return await super().wait(session_id)
+
+    async def cancel(self, session_id: str, *, reason: str = "") -> Sequence[str]:
+        """End a delegation and all below it, wherever they run; returns when nothing of them is alive.
+
+        A machine that is not heard of any more cannot be waited for: what runs there ends with its time.
+        """
+        row = self._load(session_id)
+        told = list(await super().cancel(session_id, reason=reason))
+        if not self.afar.takes(row):
+            return told
+        asked = await self.afar.cancel(session_id, reason)
+        while True:
+            found = await rows.list_rows(self.afar.db, sessions=asked, limit=100_000)
+            if not any(map(_is_at_work, found)):
+                break
+            await asyncio.sleep(_ENDING_S)
+        return [*told, *(each for each in asked if each not in told)]
+
+    async def close(self) -> None:
+        """Stop following; what was sent goes on."""
+        await super().close()
+        await self.afar.close()
+
+
+def _is_at_work(row: rows.Row) -> bool:
+    return row.state == "running" and (row.lease_left_s or 0) > 0

@@ -1,0 +1,54 @@
+"""Patience: a database that is away comes back, and what is to be said to it is said then.
+
+Owns the waiting. `asyncio.wait_for` of Python 3.11 is not used: of one that is cancelled at the moment in which it has
+what it waited for, the cancellation is lost, and whoever asked for the end of a task waits for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from math import inf
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from remit.errors import ClusterError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+T = TypeVar("T")
+
+_PAUSE_S = (0.1, 2.0)
+
+
+async def insist(work: Callable[[], Awaitable[T]]) -> T:
+    """Do something as often as it takes until the database answers. What it refuses is raised."""
+    return await hold_out(work, inf)
+
+
+async def hold_out(work: Callable[[], Awaitable[T]], seconds: float) -> T:
+    """Do something as often as it takes until the database answers, but not for longer than this."""
+    loop = asyncio.get_running_loop()
+    last, pause = loop.time() + seconds, _PAUSE_S[0]
+    while True:
+        try:
+            return await work()
+        except ClusterError as error:
+            if not error.recoverable or loop.time() >= last:
+                raise
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, _PAUSE_S[1])
+
+
+async def wait_for_event(event: asyncio.Event, seconds: float) -> None:
+    """Wait until something has happened, but not for longer than this."""
+    await settle(asyncio.ensure_future(event.wait()), seconds)
+
+
+async def settle(task: asyncio.Future[Any], seconds: float) -> bool:
+    """Wait until a task is over, but not for longer than this; whether it is. One that is not is cancelled."""
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+        return task.done()
+    finally:
+        if not task.done():
+            task.cancel()

@@ -1,0 +1,118 @@
+"""Publishing: what came of a session, for its caller to take in.
+
+Owns what is in an outcome: what the agent answered, what was judged of it, and the files that it made. Where not all of
+them could be sent, the outcome says so, and is no more than `partial`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.delegate.cluster.doubt import doubt, name_files
+from remit.delegate.cluster.order import Outcome, Packed, render_outcome
+from remit.delegate.cluster.patience import insist
+from remit.delegate.cluster.sealing import seal
+from remit.delegate.cluster.worker.packing import send
+from remit.delegate.judging.endings import conclude
+from remit.delegate.reporting.report import load_report, make_report, render_report
+from remit.errors import RemitError
+from remit.model import NOTHING
+from remit.workspace.cluster import leases
+from remit.workspace.ledger.delegations import list_attempts, load_delegation
+from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.texts import list_texts, load_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.delegate.cluster.order import Order
+    from remit.delegate.cluster.worker.site import Site
+    from remit.delegate.judging.endings import Conclusion, Ended
+    from remit.delegate.reporting.envelope import Envelope
+    from remit.workspace.home import Home
+    from remit.workspace.ledger.delegations import Delegation
+
+_MOST_TEXT_BYTES = 16 * 1024 * 1024
+"""Of all that an agent answered; what is longer stays in the output."""
+_SENT_TEXTS = ("answer-", "trace")
+
+
+class Result(NamedTuple):
+    """What is to be published."""
+
+    report: Envelope
+    conclusion: Conclusion
+    attempts: tuple[Mapping[str, Any], ...] = ()
+    texts: Mapping[str, str] = NOTHING
+    packed: Packed = Packed()
+
+
+def make_result(row: Delegation, ended: Ended) -> Result:
+    """What is published of a session that no agent has said anything of."""
+    conclusion = conclude(ended)
+    return Result(make_report(row, None, conclusion, ended_ms=read_clock_ms()), conclusion)
+
+
+async def gather(site: Site, order: Order, home: Home, *, fence: int, known: str) -> Result:
+    """All that the caller needs, once the agent has ended. `known`: the commit that was saved last."""
+    report, conclusion = load_report(home, order.session_id)
+    also = [*(artifact.path for artifact in conclusion.artifacts), *_find_manifest(home, order.session_id)]
+    result = Result(
+        report, conclusion, tuple(each._asdict() for each in list_attempts(home.ledger, order.session_id)),
+        _load_texts(home, order.session_id),
+    )  # fmt: skip
+    megabytes = site.settings.parcel_megabytes
+    try:
+        sent = await insist(
+            lambda: send(site.goods, home.root, order, fence, megabytes=megabytes, also=also, known=known)
+        )
+    except RemitError as error:
+        return _doubt(result, f"what it made could not be sent: {error.message}")
+    result = result._replace(packed=sent.packed)
+    if sent.left:
+        return _doubt(result, f"{name_files(sent.left)} could not be sent")
+    return result
+
+
+async def publish(site: Site, session_id: str, fence: int, result: Result, *, began_ms: int) -> bool:
+    """Say what came of it; whether the session was still this worker's."""
+    report, conclusion, usage = result.report, result.conclusion, result.report.usage
+    told = json.loads(render_report(report, conclusion).decode("utf-8", "surrogatepass"))
+    outcome = Outcome(
+        session_id, fence, site.worker_id, told, result.attempts, result.texts, result.packed,
+        began_ms, read_clock_ms(),
+    )  # fmt: skip
+    body = seal(site.key, "outcome", render_outcome(outcome))
+    return await insist(
+        lambda: leases.publish(
+            site.goods, session_id, fence, outcome=body, status=conclusion.status,
+            ending=conclusion.ending, tokens=usage.tokens, cost_usd=usage.cost_usd, turns=usage.turns,
+        )
+    )  # fmt: skip
+
+
+def _find_manifest(home: Home, session_id: str) -> list[str]:
+    row = load_delegation(home.ledger, session_id)
+    manifest = "" if row is None else str(row.details.get("manifest", ""))
+    return [os.path.relpath(manifest, home.root)] if manifest else []
+
+
+def _load_texts(home: Home, session_id: str) -> dict[str, str]:
+    """What the agent answered, word for word."""
+    found: dict[str, str] = {}
+    size = 0
+    for kind in list_texts(home, session_id):
+        if kind.startswith(_SENT_TEXTS):
+            data = load_text(home, session_id, kind) or b""
+            size += len(data)
+            if size <= _MOST_TEXT_BYTES:
+                found[kind] = data.decode("utf-8", "surrogatepass")
+    return found
+
+
+def _doubt(result: Result, message: str) -> Result:
+    advice = "Let it make less, or name a git remote under [cluster], then do it again"
+    report, conclusion = doubt(result.report, result.conclusion, message, advice)
+    return result._replace(report=report, conclusion=conclusion)

@@ -1,0 +1,390 @@
+"""The broker: a process that drives delegations, and what all of them have in common.
+
+Owns who drives what: it waits for slots, drives to the end, settles, and takes over what brokers have left that are no
+longer there. The rows of the ledger are what it works on; it holds nothing that another broker could not read there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from remit.delegate.admission.terms import find_retry, read_terms
+from remit.delegate.admission.ticket import RANDOM_BYTES, Ticket, mint
+from remit.delegate.driving.company import is_shared, list_below
+from remit.delegate.driving.drive import Drive
+from remit.delegate.driving.line import Line, find_deadline
+from remit.delegate.driving.together import Together
+from remit.delegate.judging.endings import Ended, conclude
+from remit.delegate.reporting.report import add_steps, load_report, make_report, render_report
+from remit.errors import BusyError, RemitError, RunnerError, StateError
+from remit.model import NOTHING
+from remit.runners.registry import get_runner
+from remit.workspace.brokers import Presence, clear_departed, is_present
+from remit.workspace.ledger.delegations import advance, count_attempts, list_delegations, load_delegation
+from remit.workspace.ledger.events import add_event, load_last_event, read_clock_ms
+from remit.workspace.ledger.mirrored import OWNER as AFAR
+from remit.workspace.ledger.refereed import GRACE_MS
+from remit.workspace.ledger.refereed import OWNER as REFEREE
+from remit.workspace.ledger.slots import Slots, claim, set_deadline, set_ticket
+from remit.workspace.ledger.texts import keep_texts
+from remit.workspace.sessions.folders import find_folder, is_alive
+from remit.workspace.sessions.shims import DEAF_SECONDS, end_shim, send_control
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from remit.delegate.cluster.caller.afar import Afar
+    from remit.delegate.cluster.caller.errand import Errand
+    from remit.delegate.judging.endings import Conclusion
+    from remit.delegate.reporting.envelope import Envelope
+    from remit.runners import Runner
+    from remit.workspace.home import Home
+    from remit.workspace.ledger.delegations import Delegation
+    from remit.workspace.ledger.store import Connection
+    from remit.workspace.settle import Step
+
+    Begin = Callable[[Delegation], str]
+    Settle = Callable[[Delegation, Conclusion], tuple[Step, ...]]
+
+NO_LIMITS = Slots()
+_BUSY_TRIES, _BUSY_PAUSE_S = 10, 1.0
+_ENDING_S = 0.02
+
+
+class Broker:
+    """A process that drives delegations."""
+
+    def __init__(
+        self,
+        home: Home,
+        *,
+        slots: Slots = NO_LIMITS,
+        begin: Begin | None = None,
+        settle: Settle | None = None,
+        own_runners: Mapping[str, str] | None = None,
+        environ: Mapping[str, str] | None = None,
+        list_own_files: Callable[[], tuple[str, ...]] = tuple,
+    ) -> None:
+        """`list_own_files` tells what Remit itself writes below the root while agents work there."""
+        self.home = home
+        self.list_own_files = list_own_files
+        self.slots = slots
+        self.begin = begin
+        self.settle = settle
+        self.environ = dict(os.environ if environ is None else environ)
+        self.functions: dict[str, Any] = {}
+        """Functions that run in this process, by session."""
+        self.variables: Mapping[str, Mapping[str, str]] = NOTHING
+        """What the workspace sets in the environment of each runner."""
+        self.afar: Afar | None = None
+        """Where delegations go that are not done on this machine."""
+        self.mint: Callable[[Delegation], Ticket] = lambda _: mint(os.urandom(RANDOM_BYTES))
+        """Makes the ticket of an agent."""
+        self.drives: dict[str, Drive | Errand] = {}
+        self.together = Together(home)
+        self.line = Line(self)
+        self._own_runners = own_runners or {}
+        self._runners: dict[tuple[str, str], Runner] = {}
+        self._driving: set[str] = set()
+        self._recovering: set[asyncio.Task[Envelope]] = set()
+        self._presence: Presence | None = None
+        self._told: dict[str, float] = {}
+        """Since when a shim is told to end its agent, by the attempt's folder."""
+
+    @property
+    def id(self) -> str:
+        """Who drives. It is present from the moment it is asked."""
+        if self._presence is None:
+            self._presence = Presence(self.home)
+        return self._presence.id
+
+    def end(self) -> None:
+        """Go; agents that run go on, and are taken over."""
+        self.line.end()
+        if self._presence is not None:
+            self._presence.end()
+            self._presence = None
+
+    def get_runner(self, name: str, base: str = "") -> Runner:
+        """A runner by its name; `base` says what one was that the workspace may have had only then."""
+        if (name, base) not in self._runners:
+            own = {**self._own_runners, name: base} if base else self._own_runners
+            self._runners[name, base] = get_runner(name, own)
+        return self._runners[name, base]
+
+    # --- one delegation -----------------------------------------------------------------------------------------------
+
+    async def drive(self, session_id: str) -> Envelope:
+        """Take a delegation that is this broker's to its end; what the caller is told of it.
+
+        While another process keeps the ledger for itself it is waited for: the agent goes on all the same, and what
+        has become of it is on disk.
+        """
+        self._driving.add(session_id)
+        try:
+            for _ in range(_BUSY_TRIES):
+                with suppress(BusyError):
+                    return await self._drive(session_id)
+                await asyncio.sleep(_BUSY_PAUSE_S)
+            return await self._drive(session_id)
+        finally:
+            self._driving.discard(session_id)
+
+    def is_driving(self, session_id: str) -> bool:
+        """Whether a delegation is on its way here."""
+        return session_id in self._driving
+
+    def has_stopped(self, row: Delegation) -> bool:
+        """Whether a delegation is this broker's, and could not be driven on."""
+        is_own = self._presence is not None and row.owner == self._presence.id
+        return is_own and row.session_id not in self._driving
+
+    async def _drive(self, session_id: str) -> Envelope:
+        row = self._load(session_id)
+        if row.state == "settled":
+            return load_report(self.home, session_id)[0]
+        if row.state == "settling":
+            return await self._settle(row)
+        self.check_reach(row)
+        if self.afar is not None and self.afar.takes(row):
+            return await self._send(self.afar, row)
+        return await self._work(row)
+
+    def check_reach(self, row: Delegation) -> None:
+        """Refuse to drive here what was sent to other machines, where nobody knows any more which."""
+        if self._is_out_of_reach(row):
+            hint = "set `engine`, or REMIT_ENGINE, to the database that it was sent through"
+            raise StateError(f"{row.session_id} is done by another machine, and no engine is set", hint=hint)
+
+    def _is_out_of_reach(self, row: Delegation) -> bool:
+        return self.afar is None and row.state in ("admitted", "running") and read_terms(row.details).afar
+
+    async def _work(self, row: Delegation) -> Envelope:
+        """Have a delegation done on this machine."""
+        session_id = row.session_id
+        early = await self._wait_for_slot(row) if row.state == "admitted" else None
+        row = self._load(session_id)
+        if early is None and row.state != "running":
+            return await self._settle(row)
+        early = early or await self._begin(row)
+        if early is not None:
+            return await self._finish(row, None, early)
+        try:
+            drive = self.drives[session_id] = Drive(self, row)
+        except RunnerError as error:
+            return await self._finish(row, None, await self._lose(row, error))
+        try:
+            conclusion = await drive.run()
+        finally:
+            del self.drives[session_id]
+        return await self._finish(row, drive, conclusion)
+
+    async def _send(self, afar: Afar, row: Delegation) -> Envelope:
+        """Have a delegation done by another machine. What comes before and after is done on this one, as always."""
+        early = await self._begin(row)
+        if early is not None:
+            return await self._finish(row, None, early)
+        errand = self.drives[row.session_id] = afar.make_errand(self, row)
+        try:
+            conclusion = await errand.run()
+        finally:
+            del self.drives[row.session_id]
+        return await self._finish(self._load(row.session_id), errand, conclusion)
+
+    async def _lose(self, row: Delegation, error: RunnerError) -> Conclusion:
+        """What becomes of a delegation whose runner nobody knows any more: its agent could not be understood."""
+        number = count_attempts(self.home.ledger, row.session_id)
+        while number and is_alive(find_folder(self.home, row.session_id, number)):
+            self.tell_end(row.session_id)
+            await asyncio.sleep(_ENDING_S)
+        return conclude(Ended("orphaned", row.agent, reason=error.message, retry=find_retry(row)))
+
+    def _load(self, session_id: str) -> Delegation:
+        row = load_delegation(self.home.ledger, session_id)
+        if row is None:
+            raise RemitError(f"the ledger has no delegation {session_id}", hint="remit ps shows what there is")
+        return row
+
+    async def _wait_for_slot(self, row: Delegation) -> Conclusion | None:
+        """Wait until there is room; what became of it where it never began."""
+        ending = await self.line.wait(row, self._find_limit(row))
+        if not ending:
+            return None
+        reason = "no slot was free in its caller's time"
+        if ending == "cancelled":
+            reason = self.find_reason(row.session_id) or "it had not begun"
+        return conclude(Ended(ending, row.agent, reason=reason, retry=find_retry(row)))
+
+    def _find_limit(self, row: Delegation) -> int | None:
+        """When the caller's own time is up."""
+        parent = None if row.parent_id is None else load_delegation(self.home.ledger, row.parent_id)
+        return None if parent is None else parent.deadline_ms
+
+    def restart_clock(self, row: Delegation) -> Delegation:
+        """Let the time of a delegation begin now: until now it was only looked at the tree."""
+        deadline_ms = find_deadline(row, read_clock_ms(), self._find_limit(row))
+        set_deadline(self.home.ledger, row.session_id, deadline_ms)
+        return row._replace(deadline_ms=deadline_ms)
+
+    async def _begin(self, row: Delegation) -> Conclusion | None:
+        """Do what comes before the work on a task, as often as needed; what became of it where it may not begin."""
+        if read_terms(row.details).refereed:  # begun by a harness, and nothing of it can be heard here
+            return conclude(Ended("orphaned", row.agent, reason="its harness ended without a word of it"))
+        if self.begin is None or row.details.keys().isdisjoint(("working", "phase", "outside")):
+            return None
+        try:
+            refusal = await asyncio.to_thread(self.begin, row)
+        except RemitError as error:
+            refusal = str(error)
+        return conclude(Ended("refused", row.agent, reason=refusal)) if refusal else None
+
+    async def _finish(self, row: Delegation, drive: Drive | Errand | None, conclusion: Conclusion) -> Envelope:
+        """Write down what became of it, then settle."""
+        await self._end_below(row)
+        self.functions.pop(row.session_id, None)  # not when somebody stops waiting: it may not have begun
+        now_ms = read_clock_ms()
+        told = drive.report if drive is not None else None
+        report = told or make_report(row, drive, conclusion, ended_ms=now_ms)
+        usage = report.usage
+        is_over = self.settle is None or not read_terms(row.details).settles
+
+        def write(db: Connection) -> None:
+            keep_texts(self.home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+            advance(
+                db, row.session_id, "settling", ended_ms=now_ms, ending=conclusion.ending, outcome=conclusion.outcome,
+                status=conclusion.status, tokens=usage.tokens, cost_usd=usage.cost_usd,
+                turns=usage.turns,
+            )  # fmt: skip
+            set_ticket(self.home.ledger, row.session_id, None)  # good while its session runs
+            if is_over:
+                advance(db, row.session_id, "settled")
+
+        await self.together.write(write)
+        self.line.call()
+        return report if is_over else await self._settle(row)
+
+    async def _end_below(self, row: Delegation) -> None:
+        """Bring to an end what an agent has handed on and whose broker ended with it: nobody waits for it any more."""
+        with self.home.ledger.reading() as db:
+            query = "SELECT session_id FROM delegations WHERE parent_id = ? AND state <> 'settled'"
+            below = [each[0] for each in db.execute(query, (row.session_id,))]
+        for session_id in below:
+            child = self._load(session_id)
+            if child.owner == AFAR:  # it ends with the one above it, where that is
+                continue
+            if not is_present(self.home, child.owner) and claim(self.home.ledger, child, self.id):
+                if not self.is_cancelled(session_id):
+                    self.note(session_id, "cancel", {"reason": f"its caller {row.agent} had ended"})
+                await self.drive(session_id)
+
+    async def _settle(self, row: Delegation) -> Envelope:
+        """Do on disk what follows from it, as often as needed: each step does only what is missing."""
+        report, conclusion = load_report(self.home, row.session_id)
+        steps: tuple[Step, ...] = ()
+        if self.settle is not None and read_terms(row.details).settles:
+            try:
+                steps = await asyncio.to_thread(self.settle, row, conclusion)
+            except RemitError as error:  # told with the rest, and no reason to have no result
+                from remit.workspace.settle import Step  # noqa: PLC0415 - 20 ms, and whoever settles has it already
+
+                steps = (Step("settle", "failed", str(error)),)
+        report = add_steps(report, steps)
+        with self.home.ledger.transaction(durable=True) as db:
+            if self._load(row.session_id).state != "settled":
+                keep_texts(self.home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+                advance(db, row.session_id, "settled")
+        return report
+
+    # --- others -------------------------------------------------------------------------------------------------------
+
+    def cancel(self, session_id: str, *, reason: str = "") -> list[str]:
+        """End a delegation and all that it has handed on, whoever drives them; the sessions that were told."""
+        tree = list_delegations(self.home.ledger, only_open=True, limit=100_000)
+        below = {session_id}
+        for row in reversed(tree):  # parents are older than their children
+            if row.parent_id in below:
+                below.add(row.session_id)
+        told = [row.session_id for row in tree if row.session_id in below]
+        with self.home.ledger.transaction() as db:
+            for each in told:
+                add_event(db, "cancel", {"reason": reason}, session_id=each)
+        self.line.call()
+        for each in told:
+            if each in self.drives:
+                self.drives[each].cancel(reason)
+            self.tell_end(each)
+        return told
+
+    def tell_end(self, session_id: str) -> None:
+        """Tell the shim of a delegation to end its agent; once more, and otherwise, where that has not helped."""
+        number = count_attempts(self.home.ledger, session_id)
+        if not number:
+            return
+        folder = find_folder(self.home, session_id, number)
+        send_control(folder, "cancel")
+        if time.monotonic() - self._told.setdefault(folder, time.monotonic()) > DEAF_SECONDS:
+            end_shim(folder)
+
+    def is_cancelled(self, session_id: str) -> bool:
+        """Whether somebody has asked for its end."""
+        with self.home.ledger.reading() as db:
+            query = "SELECT 1 FROM events WHERE session_id = ? AND kind = 'cancel' LIMIT 1"
+            return db.execute(query, (session_id,)).fetchone() is not None
+
+    def find_reason(self, session_id: str) -> str:
+        """Why somebody has asked for its end, as they said it."""
+        event = load_last_event(self.home.ledger, session_id, "cancel")
+        return "" if event is None else str(event.details.get("reason") or "")
+
+    def is_shared(self, row: Delegation, root: str, *, since: Mapping[str, int]) -> bool:
+        """Whether others worked in the same folder meanwhile. `since`: the sessions that it goes on with."""
+        return is_shared(self.home.ledger, row, root, since=since)
+
+    def list_below(self, session_id: str) -> tuple[str, ...]:
+        """The agents that were handed work by another and are not back yet."""
+        return list_below(self.home.ledger, session_id)
+
+    def note(self, session_id: str, kind: str, details: Mapping[str, Any]) -> None:
+        """Tell those who follow; where it cannot be written down, nobody is told, and the work goes on."""
+        with suppress(RemitError), self.home.ledger.transaction() as db:
+            add_event(db, kind, details, session_id=session_id)
+
+    # --- recovery -----------------------------------------------------------------------------------------------------
+
+    def claim_abandoned(self) -> list[str]:
+        """Take over every delegation whose broker is gone; the sessions that are this one's now."""
+        clear_departed(self.home)
+        rows = list_delegations(self.home.ledger, only_open=True, limit=100_000)
+        gone = {owner: not is_present(self.home, owner) for owner in {row.owner for row in rows}}
+        left = [row for row in reversed(rows) if gone[row.owner] and self._is_mute(row)]
+        return [row.session_id for row in left if claim(self.home.ledger, row, self.id)]
+
+    def is_left(self, row: Delegation) -> bool:
+        """Whether nobody but a broker will bring a delegation to its end."""
+        return not is_present(self.home, row.owner) and self._is_mute(row)
+
+    def _is_mute(self, row: Delegation) -> bool:
+        """Whether nothing more is heard of it: a harness tells of a refereed one, until it is judged or long late."""
+        if row.owner == AFAR or self._is_out_of_reach(row):
+            return False
+        if row.owner != REFEREE or row.state == "settling":
+            return True
+        return read_clock_ms() > (row.deadline_ms or 0) + GRACE_MS
+
+    def recover_soon(self) -> list[asyncio.Task[Envelope]]:
+        """Drive what others have left, beside whatever is being done."""
+        tasks = [asyncio.ensure_future(self.drive(session)) for session in self.claim_abandoned()]
+        for task in tasks:
+            self._recovering.add(task)
+            task.add_done_callback(self._forget)
+        return tasks
+
+    def _forget(self, task: asyncio.Task[Envelope]) -> None:
+        self._recovering.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, RemitError):  # else whoever waits for it tries again
+            raise error

@@ -1,0 +1,357 @@
+"""Drive: one delegation, from its slot to the end of its agent's work.
+
+Owns the walk: look at the tree, start the agent, watch it, judge what it says, send it back, and give it up. What has
+happened is read from the session's folder and the ledger at every step, so that a broker that takes over after a crash
+does the same as the one that began: there is no other way to recover.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from errno import ENOENT
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from remit.delegate.admission.limits import Budget, check_held
+from remit.delegate.admission.terms import find_retry, read_terms
+from remit.delegate.briefing import render_handback, render_reask
+from remit.delegate.driving.allowance import Allowance
+from remit.delegate.driving.hearing import sum_usage
+from remit.delegate.driving.launching import make_order, start
+from remit.delegate.driving.surroundings import find_handed_on, hear_earlier, look_before, make_scene
+from remit.delegate.driving.turns import BUDGET, HANDBACK, OWN_END, Turn, list_written, listen_to, make_turn, refuse
+from remit.delegate.driving.watching import watch
+from remit.delegate.judging.attempt_record import describe_attempt
+from remit.delegate.judging.endings import Ended, conclude
+from remit.delegate.judging.judgement import judge_answer, look_around
+from remit.errors import RemitError, RunnerError
+from remit.model import Expectation
+from remit.runners import Heard, Usage
+from remit.workspace.ledger.activity import add_act
+from remit.workspace.ledger.delegations import count_attempts, record_attempt
+from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.texts import keep_texts, load_text
+from remit.workspace.sessions.folders import find_folder
+from remit.workspace.sessions.output import measure_out
+from remit.workspace.sessions.results import Result, find_state, load_boot_id, load_result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from remit.delegate.admission.terms import Terms
+    from remit.delegate.driving.broker import Broker
+    from remit.delegate.driving.calling import Call
+    from remit.delegate.judging.endings import Conclusion
+    from remit.delegate.judging.judgement import Judgement, Scene
+    from remit.delegate.reporting.envelope import Envelope
+    from remit.model import Finding
+    from remit.runners import Listener, Runner, ToolUse
+    from remit.workspace.evidence.comparison import Change, Comparison
+    from remit.workspace.evidence.values import Snapshot
+    from remit.workspace.ledger.delegations import Delegation
+    from remit.workspace.ledger.store import Connection
+    from remit.workspace.sessions.starting import Started
+
+T = TypeVar("T")
+
+_LEAST_LEFT_S = 1.0
+"""With less time left nobody is asked again."""
+_LONG_BYTES = 256 * 1024
+
+
+class Drive:
+    """One delegation that is running. It ends with a `Conclusion`; what follows from it is the broker's."""
+
+    def __init__(self, broker: Broker, row: Delegation) -> None:
+        self.broker = broker
+        self.home = broker.home
+        self.row = row
+        self.terms: Terms = read_terms(row.details)
+        self.runner: Runner = broker.get_runner(row.runner, self.terms.base)
+        self.turns: list[Turn] = []
+        self.live = Heard()
+        """What is heard of the attempt that runs now."""
+        self.cancelling = ""
+        self.asked = ""
+        """What its shim was told to end the agent for: handback or budget."""
+        self.key = self.load_text("key")
+        """What the results of its attempts are sealed with."""
+        self.started: Started | None = None
+        self.calling: Call | None = None
+        """A function of this process that runs."""
+        self.report: Envelope | None = None
+        """What is told of it, where another has said that already."""
+        self.before: Snapshot | None = None
+        """The tree before the work."""
+        self.earlier_tools: tuple[tuple[ToolUse, ...] | None, ...] = ()
+        """What was used in the sessions that it goes on with."""
+        self.allowance = Allowance(self.home, row.session_id, Budget(**self.terms.budget))
+
+    @property
+    def usage(self) -> Usage:
+        """What all attempts have used so far."""
+        heards = (*(turn.heard for turn in self.turns), self.live)
+        return sum_usage(heards, counts_thread=self.runner.counts_thread)
+
+    @property
+    def answer(self) -> str | None:
+        """The last thing that the agent said."""
+        return next((turn.heard.text for turn in reversed(self.turns) if turn.heard.text), None)
+
+    @property
+    def said(self) -> str:
+        """The last words of the attempt that runs now."""
+        return self.live.said
+
+    @property
+    def harness_id(self) -> str:
+        """What the harness calls the agent's session; empty where it has none."""
+        told = (turn.heard.harness_id for turn in reversed(self.turns))
+        return next((each for each in told if each), self.terms.harness_id)
+
+    def check_held(self) -> tuple[Finding, ...]:
+        """What there is to say of limits that its runner gives nobody the means to hold."""
+        budget = Budget(**self.terms.budget)
+        return check_held(budget, self.runner, name=self.row.runner, hands_on=bool(self.terms.may_call))
+
+    def load_text(self, kind: str) -> str:
+        """A text that is kept of this delegation."""
+        return (load_text(self.home, self.row.session_id, kind) or b"").decode("utf-8", "surrogatepass")
+
+    def find_folder(self, number: int) -> str:
+        """Where an attempt has its things."""
+        return find_folder(self.home, self.row.session_id, number)
+
+    def listen(self, number: int) -> Listener:
+        """Whoever understands what an attempt prints."""
+        return self.runner.listen(make_order(self, number, {}))
+
+    def cancel(self, reason: str) -> None:
+        """End it. What runs in a process of its own is ended by its shim."""
+        self.cancelling = reason
+        if self.calling is not None:
+            self.calling.cancel()
+
+    async def run(self) -> Conclusion:
+        """Take the delegation to the end of its agent's work. It has its slot."""
+        try:
+            self.before = await look_before(self)
+            self.earlier_tools = tuple(hear_earlier(self))
+        except RemitError as error:
+            if count_attempts(self.home.ledger, self.row.session_id):
+                raise  # its agent has begun
+            return await self._conclude(refuse(1, error))
+        function = self.broker.functions.pop(self.row.session_id, None)  # it is called once
+        if function is not None:
+            turn = await self._call(function)
+        elif self.terms.settings.get("in_process"):  # its function went with the process that had it
+            reason = "the process that ran it has ended, or could not write down what it said"
+            turn = Turn(1, "orphaned", Heard(), reason=reason)
+        else:
+            turn = await self._work()
+        return await self._conclude(turn)
+
+    # --- attempts -----------------------------------------------------------------------------------------------------
+
+    async def _call(self, function: Any) -> Turn:  # noqa: ANN401 - whatever can be called
+        """The one attempt of a function."""
+        from remit.delegate.driving.functions import call  # noqa: PLC0415 - threads, and only for functions
+
+        turn = await call(self, function)
+        self.turns.append(turn)
+        await self.broker.together.write(partial(self._record, turn), durable=False)
+        return turn
+
+    async def _work(self) -> Turn:
+        """Attempt after attempt, from the last one that was begun."""
+        number = count_attempts(self.home.ledger, self.row.session_id)
+        if number > 1 and not self._was_begun(number):  # what the agent was to be told comes from the one before
+            number -= 1
+        for earlier in range(1, number):
+            self.turns.append(await self._examine(earlier))
+        if number == 0 and self.terms.boot_id != load_boot_id() and self.terms.retry != "safe":
+            return Turn(1, "orphaned", Heard(), reason="the machine was started anew meanwhile")
+        message, goes_on = None, False
+        while True:
+            if goes_on or number == 0 or not self._was_begun(number):
+                number = max(number + goes_on, 1)
+                refusal = self._start(number, message)
+                if refusal is not None:
+                    return refusal
+            await watch(self, number)
+            turn = await self._examine(number)
+            self.turns.append(turn)
+            self.live, self.asked = Heard(), ""
+            self._record(turn)
+            message = self._find_message(turn)
+            goes_on = message is not None or self._may_run_again(turn)
+            if not goes_on:
+                return turn
+
+    def _was_begun(self, number: int) -> bool:
+        """Whether an attempt that the ledger has was ever started. A folder that is gone was removed afterwards."""
+        folder = self.find_folder(number)
+        state = find_state(folder, key=self.key, boot_id=self.terms.boot_id)
+        return state != "none" or not os.path.isdir(folder)
+
+    def _start(self, number: int, message: str | None) -> Turn | None:
+        """Start an attempt, with a message to an agent that has ended; what there is to say if that cannot be."""
+        if self.cancelling or self.broker.is_cancelled(self.row.session_id):
+            return Turn(number, "cancelled", Heard(), reason=self.cancelling)
+        is_used_up = message is None and self.allowance.is_exhausted(self.usage, is_running=False)
+        if is_used_up:  # by others, since it was admitted
+            return Turn(number, BUDGET, Heard(), reason=BUDGET)
+        try:
+            self.started = start(self, number, message)
+        except RemitError as error:  # nothing of it runs, and so it must not be begun later by another
+            return refuse(number, error)
+        self.broker.note(self.row.session_id, "started", {"attempt": number})
+        return None
+
+    def _record(self, turn: Turn, _: object = None) -> None:
+        """Write the attempt down, and what its tools did to files."""
+        usage = turn.heard.usage._asdict()
+        attempt = describe_attempt(self.row, turn.number, turn.judgement, ending=turn.ending, usage=usage)
+        with self.home.ledger.transaction() as db:
+            record_attempt(db, self.row.session_id, attempt)
+            self.allowance.note_usage(db, self.usage)
+            for path in sorted(list_written(turn.heard, self.terms.root)):
+                add_act(db, session_id=self.row.session_id, path=path, operation="write", parent_id=self.row.parent_id)
+            if self.harness_id:  # by which it can be taken up again
+                keep_texts(self.home, self.row.session_id, {"harness": self.harness_id.encode()}, db=db)
+
+    # --- what came of one ---------------------------------------------------------------------------------------------
+
+    async def _examine(self, number: int) -> Turn:
+        """What came of an attempt that is over, read from its folder."""
+        folder = self.find_folder(number)
+        result = load_result(folder, key=self.key)
+        size = measure_out(folder) if result is None else result.out_kept
+        heard = await _do_aside(size, partial(listen_to, folder, self.listen(number), result))
+        if result is None:
+            return self._examine_lost(number, heard)
+        if result.errno is not None:  # the program could not be executed at all
+            return refuse(number, self._tell_missing(number, result.errno))
+        turn = make_turn(number, result, self._find_stop(result), heard)
+        # Before anyone interprets it. It is on disk with the result; until then the attempt's folder has it.
+        self.keep_answer(turn.heard, number)
+        return turn._replace(judgement=await self.judge(turn.heard))
+
+    def _examine_lost(self, number: int, heard: Heard) -> Turn:
+        """What ended an attempt that could not say it any more: its time, somebody's wish, or nobody knows what."""
+        if read_clock_ms() >= (self.row.deadline_ms or 0):
+            return Turn(number, "timeout", heard)
+        if self.broker.is_cancelled(self.row.session_id):
+            return Turn(number, "cancelled", heard, reason=self.broker.find_reason(self.row.session_id))
+        return Turn(number, "orphaned", heard, reason="its shim ended without a result")
+
+    def _tell_missing(self, number: int, code: int) -> RunnerError:
+        """Why the program could not be executed."""
+        try:
+            program = f"'{self.runner.start(make_order(self, number, dict(self.broker.environ))).argv[0]}'"
+        except RemitError:  # it can be found no more
+            program = "the program"
+        hint = "see whether it is on the path" if code == ENOENT else "see whether it is a program that may be run"
+        return RunnerError(f"{program} cannot be started: {os.strerror(code).lower()}", hint=hint)
+
+    def _find_stop(self, result: Result) -> str:
+        """Why it was stopped. A shim that was told by a signal does not know it."""
+        is_known = bool(self.asked) or self.broker.is_cancelled(self.row.session_id)
+        return self.asked if result.reason == "signal" and is_known else result.reason
+
+    def keep_answer(self, heard: Heard, number: int, db: Connection | None = None) -> None:
+        """Keep what an agent said, word for word."""
+        if (heard.text or "").strip():
+            data = (heard.text or "").encode("utf-8", "surrogatepass")
+            keep_texts(self.home, self.row.session_id, {f"answer-{number}": data}, db=db, durable=False)
+
+    async def judge(self, heard: Heard) -> Judgement | None:
+        """What is to be thought of an answer; None where there is none."""
+        if not (heard.text or "").strip():
+            return None
+        expectation = Expectation(
+            self.row.session_id, self.row.agent or None, self.terms.kind or None, self.row.depth, self.row.path
+        )
+        words: Any = self.terms.words
+        judge = partial(
+            judge_answer, heard.text or "", make_scene(self, heard), dialect=self.terms.dialect,
+            expectation=expectation, words=words,
+        )  # fmt: skip
+        return await _do_aside(len(heard.text or ""), judge)
+
+    # --- what next ----------------------------------------------------------------------------------------------------
+
+    def _find_message(self, turn: Turn) -> str | None:
+        """What the agent is told now; None where it is over."""
+        seconds = ((self.row.deadline_ms or 0) - read_clock_ms()) / 1000
+        can_resume = self.runner.can_resume and bool(self.harness_id)
+        if seconds < _LEAST_LEFT_S or self.allowance.is_exhausted(self.usage, is_running=False):
+            return None
+        if turn.ending == HANDBACK:
+            return render_handback(seconds, dialect=self.terms.dialect) if can_resume else None
+        if not self._may_ask_again(turn, can_resume=can_resume):
+            return None
+        findings = () if turn.judgement is None else turn.judgement.findings
+        return render_reask(findings, dialect=self.terms.dialect, session_id=self.row.session_id)
+
+    def _may_run_again(self, turn: Turn) -> bool:
+        """Whether an attempt that was lost is made once more: where its work may be done twice, and there is time."""
+        seconds = ((self.row.deadline_ms or 0) - read_clock_ms()) / 1000
+        is_left = seconds >= _LEAST_LEFT_S and len(self.turns) <= self.terms.reasks
+        return turn.ending == "orphaned" and self.terms.retry == "safe" and is_left
+
+    def _may_ask_again(self, turn: Turn, *, can_resume: bool) -> bool:
+        """Whether an answer that does not hold is sent back: an agent that could not answer is not asked again."""
+        if turn.ending not in OWN_END or (turn.judgement is not None and turn.judgement.accepted):
+            return False
+        asked = sum(earlier.ending in OWN_END for earlier in self.turns) - 1
+        hopeless = turn.heard.cause in ("turns", "budget", "refused")
+        answered = turn.judgement is not None or not turn.heard.cause
+        safe = self.terms.retry == "safe"
+        return asked < self.terms.reasks and not hopeless and ((can_resume and answered) or safe)
+
+    # --- what became of it --------------------------------------------------------------------------------------------
+
+    async def _conclude(self, turn: Turn) -> Conclusion:
+        scene = make_scene(self, Heard(tools=()))
+        written = None if scene.tools is None else frozenset(
+            path for each in self.turns for path in list_written(each.heard, self.terms.root)
+        )  # fmt: skip
+        handed_on = find_handed_on(self)
+        comparison, unclaimed = await self._compare(scene, turn, partial(handed_on.has, written=written))
+        handed_back = any(earlier.ending == HANDBACK for earlier in self.turns[:-1])
+        ending = "timeout" if turn.ending == HANDBACK else turn.ending
+        return conclude(
+            Ended(
+                ending, self.row.agent, turn.heard, turn.judgement, comparison, unclaimed, turn.exit_code,
+                self._find_reason(turn, ending), written, scene.shared, handed_back, self._find_resume(),
+                find_retry(self.row), frozenset(handed_on.made),
+            )
+        )  # fmt: skip
+
+    async def _compare(
+        self, scene: Scene, turn: Turn, is_below: Callable[..., bool]
+    ) -> tuple[Comparison | None, tuple[Change, ...]]:
+        """What has changed since before the work, and what of it nobody claims."""
+        if scene.before is None:
+            return None, ()
+        grades = {} if turn.judgement is None else turn.judgement.grades
+        with suppress(RemitError):  # the folder is gone: there is nothing to tell of it
+            return await asyncio.to_thread(look_around, scene, grades, self.broker.list_own_files(), is_below)
+        return None, ()
+
+    def _find_reason(self, turn: Turn, ending: str) -> str:
+        """Why it ended so, where somebody has said it."""
+        reason = turn.reason or (self.broker.find_reason(self.row.session_id) if ending == "cancelled" else "")
+        return self.allowance.tell_exhausted(self.usage) if ending == BUDGET and reason == BUDGET else reason
+
+    def _find_resume(self) -> str:
+        """The command that goes on with it, where its harness can."""
+        return f"remit resume {self.row.session_id}" if self.runner.can_resume and self.harness_id else ""
+
+
+async def _do_aside(size: int, work: Callable[[], T]) -> T:
+    """Do something in a thread where there is much of it: all that this process drives waits meanwhile."""
+    return await asyncio.to_thread(work) if size > _LONG_BYTES else work()

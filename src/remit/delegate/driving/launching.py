@@ -1,0 +1,88 @@
+"""Launching: how an agent is started for an attempt, and what it finds in its environment.
+
+Owns the way from the terms of a delegation to a shim that runs: the runner's order, its command line, the ticket.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit.delegate.admission.ticket import SESSION, TICKET
+from remit.delegate.admission.trace_context import hand_on, load_trace
+from remit.delegate.admission.variables import fill_values
+from remit.model import NOTHING
+from remit.runners import Order
+from remit.runners.registry import STATE_PLACES
+from remit.workspace.ledger.delegations import begin_attempt
+from remit.workspace.ledger.slots import set_ticket
+from remit.workspace.sessions.folders import make_attempt
+from remit.workspace.sessions.starting import Sandbox, ShimOrder, Started, start_shim
+
+if TYPE_CHECKING:
+    from remit.delegate.driving.drive import Drive
+    from remit.runners import Launch
+
+
+def start(drive: Drive, number: int, message: str | None) -> Started:
+    """Start an attempt: with the work, or with a message to an agent that has ended."""
+    broker, home, session_id = drive.broker, drive.home, drive.row.session_id
+    environ = broker.environ | mint(drive)
+    environ |= {"REMIT_ROOT": home.root}
+    environ |= hand_on(broker.environ, drive.row, load_trace(home, drive.row))
+    order = make_order(drive, number, environ)._replace(settings=_fill_settings(drive))
+    launch = _make_launch(drive, order, message)
+    attempt = make_attempt(home, session_id, number)
+    # Between its folder and its shim: one that is begun and has no folder has lost it.
+    begin_attempt(home.ledger, session_id, number)
+    return start_shim(home, attempt, _make_shim_order(drive, launch, environ), key=drive.key)
+
+
+def mint(drive: Drive) -> dict[str, str]:
+    """A new ticket for the agent; one that an earlier attempt had is no longer good."""
+    ticket = drive.broker.mint(drive.row)
+    set_ticket(drive.home.ledger, drive.row.session_id, ticket.hash)
+    return {TICKET: ticket.token, SESSION: drive.row.session_id}
+
+
+def make_order(drive: Drive, number: int, environ: dict[str, str]) -> Order:
+    """What a runner is told of an attempt."""
+    row, terms, budget = drive.row, drive.terms, drive.allowance.find_left(drive.usage)
+    return Order(
+        row.session_id, row.agent, drive.load_text("prompt"), terms.root, drive.find_folder(number),
+        drive.load_text("instructions"), terms.is_native, terms.description, terms.model, terms.tools,
+        budget.max_turns, budget.max_usd, environ, terms.settings,
+    )  # fmt: skip
+
+
+def _fill_settings(drive: Drive) -> dict[str, Any]:
+    """What is set for the runner, with the variables that it is started with."""
+    now = drive.broker.variables.get(drive.row.runner, NOTHING)
+    return fill_values(drive.terms.settings, now, runner=drive.row.runner)
+
+
+def _make_launch(drive: Drive, order: Order, message: str | None) -> Launch:
+    runner, harness_id = drive.runner, drive.harness_id
+    if message is None:
+        is_resumed = bool(drive.terms.harness_id)
+        return runner.resume(order, harness_id, order.prompt) if is_resumed else runner.start(order)
+    if runner.can_resume and harness_id:
+        return runner.resume(order, harness_id, message)
+    return runner.start(order._replace(prompt=f"{order.prompt}\n\n{message}"))
+
+
+def _make_shim_order(drive: Drive, launch: Launch, environ: dict[str, str]) -> ShimOrder:
+    sandbox = None
+    if drive.terms.sandbox:
+        places = (_expand(each, environ) for each in STATE_PLACES.get(drive.runner.name, ()))
+        sandbox = Sandbox(drive.terms.root, tuple(filter(None, places)))
+    return ShimOrder(
+        launch.argv, drive.terms.root, drive.row.deadline_ms or 0, environ | dict(launch.environ), launch.stdin,
+        launch.files, sandbox=sandbox,
+    )  # fmt: skip
+
+
+def _expand(place: str, environ: dict[str, str]) -> str:
+    """A place in the user's home, or one that a variable names."""
+    if place.startswith("$"):
+        return environ.get(place[1:], "")
+    return place.replace("~", environ.get("HOME", "~"), 1)

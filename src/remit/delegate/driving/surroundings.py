@@ -1,0 +1,121 @@
+"""Surroundings: what the work of a delegation is compared with.
+
+Owns the tree as it was before the work, the sessions that it goes on with, and what is known of its scene: which tools
+were used, who else was there, what those below it made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from remit.delegate.admission.terms import read_terms
+from remit.delegate.driving.turns import listen_to
+from remit.delegate.judging.handed_on import HandedOn, load_handed_on
+from remit.delegate.judging.judgement import Scene
+from remit.workspace.evidence.kept import BEFORE_LIMITS, TREE, keep_before, load_before, take_before
+from remit.workspace.ledger.delegations import count_attempts, load_delegation
+from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.notes import get_note, set_note
+from remit.workspace.ledger.texts import keep_texts, load_text
+from remit.workspace.sessions.folders import find_folder, has_session
+from remit.workspace.sessions.results import load_result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.delegate.driving.drive import Drive
+    from remit.runners import Heard, ToolUse
+    from remit.workspace.evidence.kept import Before
+    from remit.workspace.evidence.values import Snapshot
+
+_NOTICED_MS = 200
+
+
+# --- before -----------------------------------------------------------------------------------------------------------
+
+
+async def look_before(drive: Drive) -> Snapshot | None:
+    """The tree before the work; of one that was begun by another broker, or is taken up again, as it was then."""
+    if not drive.terms.evidence:
+        return None
+    home, session_id = drive.home, drive.row.session_id
+    kept = load_before(home, session_id, drive.load_text("before")) or _take_over(drive)
+    if kept is not None or count_attempts(home.ledger, session_id):
+        return kept
+    began_ms = read_clock_ms()
+    latest = get_note(home.ledger, TREE) or ""
+    taken = await asyncio.to_thread(take_before, home, session_id, drive.terms.root, BEFORE_LIMITS, latest=latest)
+    if read_clock_ms() - began_ms > _NOTICED_MS:  # a large tree is not the agent's fault
+        drive.row = drive.broker.restart_clock(drive.row)
+    return _note_before(drive, taken)
+
+
+def _take_over(drive: Drive) -> Snapshot | None:
+    """The tree as it was before the session that this one goes on with."""
+    resumed = drive.terms.resume_of
+    if not resumed:
+        return None
+    earlier = load_before(drive.home, resumed, (load_text(drive.home, resumed, "before") or b"").decode())
+    return None if earlier is None else _note_before(drive, keep_before(drive.home, drive.row.session_id, earlier))
+
+
+def _note_before(drive: Drive, taken: Before) -> Snapshot:
+    """Remember what the tree's file is known by: the agent could write another."""
+    with drive.home.ledger.transaction(durable=True) as db:
+        keep_texts(drive.home, drive.row.session_id, {"before": taken.digest.encode()}, db=db)
+        if taken.latest:
+            set_note(drive.home.ledger, TREE, taken.latest)
+    return taken.snapshot
+
+
+def hear_earlier(drive: Drive) -> Iterator[tuple[ToolUse, ...] | None]:
+    """The tools that were used in what this goes on with; None where nobody can tell any more."""
+    home, earlier, known = drive.home, drive.terms.resume_of, {""}
+    while earlier not in known:
+        known.add(earlier)
+        row = load_delegation(home.ledger, earlier)
+        count = count_attempts(home.ledger, earlier)
+        if row is None or not count or not has_session(home, earlier):
+            yield None
+            return
+        key = (load_text(home, earlier, "key") or b"").decode()
+        for number in range(1, count + 1):
+            folder = find_folder(home, earlier, number)
+            yield listen_to(folder, drive.listen(number), load_result(folder, key=key)).tools
+        earlier = read_terms(row.details).resume_of
+
+
+# --- afterwards -------------------------------------------------------------------------------------------------------
+
+
+def make_scene(drive: Drive, heard: Heard) -> Scene:
+    """What is known of the agent's work: the tools of all its attempts, unless one of them did not tell."""
+    row, terms, before = drive.row, drive.terms, drive.before
+    told = [*drive.earlier_tools, *(turn.heard.tools for turn in drive.turns), heard.tools]
+    tools = None if any(each is None for each in told) else tuple(use for each in told for use in each or ())
+    is_asked = before is not None or bool(terms.manifest)  # else nothing is told by what changed
+    return Scene(
+        terms.root, before, tools,
+        is_asked and drive.broker.is_shared(row, terms.root, since=_list_resumed(drive)),
+        terms.manifest, terms.manifest_bytes, terms.topic, row.task_number, drive.broker.list_below(row.session_id),
+        terms.evidence and before is None,
+    )  # fmt: skip
+
+
+def find_handed_on(drive: Drive) -> HandedOn:
+    """What was accepted of those below it. All that is in a worktree of its own becomes its commit, and is its."""
+    if drive.before is None or drive.terms.worktree:
+        return HandedOn()
+    return load_handed_on(drive.home, (drive.row.session_id, *_list_resumed(drive)), drive.terms.root)
+
+
+def _list_resumed(drive: Drive) -> dict[str, int]:
+    """The delegations that this one goes on with, and when each began: the tree is compared with before them."""
+    found: dict[str, int] = {}
+    earlier = drive.terms.resume_of
+    while earlier and earlier not in found:
+        row = load_delegation(drive.home.ledger, earlier)
+        found[earlier] = 0 if row is None else row.started_ms or row.created_ms
+        earlier = "" if row is None else read_terms(row.details).resume_of
+    return found

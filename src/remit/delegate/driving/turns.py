@@ -1,0 +1,91 @@
+"""Turns: one attempt that is over, as its folder tells it.
+
+Owns what ended it and what was heard of it. The words of an agent count as long as nobody else has written over them.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.delegate.driving.hearing import PIECE_BYTES
+from remit.runners import Heard
+from remit.workspace.sessions.output import OUT_CAP_BYTES, hear_out, read_out
+
+if TYPE_CHECKING:
+    from remit.delegate.judging.judgement import Judgement
+    from remit.errors import RemitError
+    from remit.runners import Listener
+    from remit.workspace.sessions.results import Result
+
+HANDBACK, BUDGET = "handback", "budget"
+"""What an agent is stopped for."""
+OWN_END = ("exited", "crashed")
+"""The endings that nobody asked for."""
+_OVERWRITTEN = "its output was changed by somebody else after it was printed, so nobody knows what it answered"
+
+
+class Turn(NamedTuple):
+    """One attempt that is over."""
+
+    number: int
+    ending: str
+    """exited, crashed, timeout, cancelled, handback, budget, orphaned or refused."""
+    heard: Heard
+    exit_code: int | None = None
+    reason: str = ""
+    judgement: Judgement | None = None
+
+
+def refuse(number: int, error: RemitError) -> Turn:
+    """An attempt that could not begin."""
+    return Turn(number, "refused", Heard(cause="refused", trouble=error.message), reason=str(error))
+
+
+def make_turn(number: int, result: Result, reason: str, heard: Heard) -> Turn:
+    """An attempt whose shim tells how it ended. `reason`: why it was stopped."""
+    turn = Turn(number, _name_ending(result, reason), heard, result.exit_code, reason)
+    if result.ending != "crashed":
+        return turn
+    code = None if result.signal is None else 128 + result.signal
+    return turn._replace(heard=_tell_signal(heard, result.signal), exit_code=code)
+
+
+def _name_ending(result: Result, reason: str) -> str:
+    if result.ending == "stopped":
+        return reason if reason in (HANDBACK, BUDGET) else "cancelled"
+    return result.ending
+
+
+def _tell_signal(heard: Heard, number: int | None) -> Heard:
+    """What was heard of a program that a signal ended: the signal, and what there is to say besides."""
+    from signal import Signals  # noqa: PLC0415 - only where one did
+
+    told = "the program was ended with the process that kept it"  # and that would have told by what
+    if number is not None:
+        name = Signals(number).name if number in {*Signals} else f"signal {number}"
+        told = f"the program was ended by {name}"
+    trouble = f"{told}; {heard.trouble}" if heard.trouble else told
+    return heard._replace(cause=heard.cause or "crash", trouble=trouble)
+
+
+def listen_to(folder: str, listener: Listener, result: Result | None) -> Heard:
+    """Hear an attempt from its beginning. What somebody else has written over its output is no answer of its."""
+    is_own, offset = True, 0
+    if result is not None:
+        is_own = hear_out(folder, result, listener.feed)
+    else:
+        while data := read_out(folder, offset, min(PIECE_BYTES, OUT_CAP_BYTES - offset)):
+            offset += len(data)
+            listener.feed(data)
+    errors = read_out(folder, 0, PIECE_BYTES, stream="err")
+    heard = listener.finish(errors=errors, exit_code=None if result is None else result.exit_code)
+    return heard if is_own else Heard(usage=heard.usage, tools=(), cause="no_answer", trouble=_OVERWRITTEN)
+
+
+def list_written(heard: Heard, root: str) -> set[str]:
+    """The files below the root that the agent's own tools wrote."""
+    uses = [use.path for use in heard.tools or () if use.operation == "write" and use.path and not use.failed]
+    real = os.path.realpath(root)
+    below = {os.path.relpath(os.path.realpath(os.path.join(real, path)), real) for path in uses if "\0" not in path}
+    return {path for path in below if not path.startswith("..")}

@@ -1,0 +1,319 @@
+"""Endings: what is told the caller, however an agent ended.
+
+Owns the conclusion. A return that holds is passed on as it is; everything else becomes one of Remit's own, whose status
+and code say which of the endings it was. What was left on disk is saved into a `partial`; nothing is ever made
+`completed` here. Pure. A hook that only hands over what was concluded loads this, too, so it imports little.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit.model import ERROR_CODES, Artifact, ArtifactFacts, Fault
+from remit.quick_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from remit.delegate.judging.judgement import Judgement
+    from remit.model import Finding, Return, Status
+    from remit.runners import Heard, Usage
+    from remit.workspace.evidence.comparison import Change, Comparison
+    from remit.workspace.evidence.grades import ArtifactGrade
+
+MAX_SALVAGED = 20
+_PROSE = (".md", ".mdx", ".txt", ".rst")
+ACCEPTED = ("accepted", "repaired")
+_BEGINS = 3
+"""How many findings a sentence names."""
+
+
+class Conclusion(NamedTuple):
+    """What became of a delegation."""
+
+    ending: str
+    """exited, timeout, cancelled, crashed, refused, orphaned or budget."""
+    outcome: str
+    status: Status
+    summary: str
+    artifacts: tuple[Artifact, ...] = ()
+    grades: Mapping[str, ArtifactGrade] = {}
+    unclaimed: tuple[Change, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    entry: Mapping[str, Any] | None = None
+    """The line of the manifest that the agent appended."""
+    unsure: tuple[str, ...] = ()
+    """Files that changed meanwhile and that nobody can say are the agent's: told, and neither linked nor committed."""
+    made: tuple[tuple[str, str], ...] = ()
+    """What is the agent's for sure: places below the root, each with its hash. Nobody above it has to name them."""
+
+
+class Ended(NamedTuple):
+    """How the last attempt ended, and all that is known then."""
+
+    ending: str
+    """exited, crashed (a signal ended it), timeout, cancelled, budget, orphaned or refused: not what it said."""
+    agent: str
+    heard: Heard | None = None
+    judgement: Judgement | None = None
+    comparison: Comparison | None = None
+    unclaimed: tuple[Change, ...] = ()
+    exit_code: int | None = None
+    reason: str = ""
+    written: frozenset[str] | None = None
+    """The files that its own tools wrote; None where nobody can tell."""
+    shared: bool = False
+    handed_back: bool = False
+    """Whether it was asked to hand back what it had, because the time was nearly up."""
+    resume: str = ""
+    """The command that goes on with it in the session of its harness; empty where that cannot be."""
+    retry: str = ""
+    """The command that asks for the same anew; empty where only its own program can."""
+    below: frozenset[str] = frozenset()
+    """The files that agents below it made and that were accepted of them."""
+
+
+def conclude(ended: Ended) -> Conclusion:
+    """What is told the caller."""
+    told = _conclude(ended)
+    return told._replace(made=tuple(_list_made(told))) if told.outcome in ACCEPTED else told
+
+
+def _list_made(told: Conclusion) -> Iterator[tuple[str, str]]:
+    """The places of all that the tree credits to the agent."""
+    from remit.workspace.evidence.grades import PROVED  # noqa: PLC0415 - whoever has judged has it already
+
+    for artifact in told.artifacts:
+        graded = told.grades.get(artifact.path)
+        if graded is not None and graded.grade in PROVED and graded.sha256 and artifact.path not in told.unsure:
+            yield from ((place, graded.sha256) for place in graded.places or (artifact.path,))
+
+
+def _conclude(ended: Ended) -> Conclusion:
+    returned = None if ended.judgement is None else ended.judgement.returned
+    if ended.ending in _SAVED:
+        return _save(ended)
+    cause = ended.heard.cause if ended.heard is not None else ""
+    if returned is not None and ended.ending != "refused":
+        return _pass_on(ended, returned)
+    if cause in ("turns", "budget"):
+        return _save(ended._replace(ending="budget", reason=ended.heard.trouble if ended.heard else ""))
+    if ended.ending == "refused" or cause == "refused":
+        trouble = _tell_trouble(ended, "the agent could not be started")
+        return _fail(ended, "refused", "refused", trouble, advice=_find_hint(ended, trouble))
+    if _has_crashed(ended, cause):
+        return _fail(ended, "crashed", "execution", _tell_exit(ended))
+    return _reject(ended)
+
+
+def _has_crashed(ended: Ended, cause: str) -> bool:
+    """Whether its program failed, rather than what it says: by a signal, without a word, or without a return."""
+    if ended.ending == "crashed" or (cause in ("crash", "api", "no_answer") and not _has_words(ended)):
+        return True
+    return bool(ended.exit_code) and (ended.judgement is None or ended.judgement.outcome == "missing")
+
+
+def _pass_on(ended: Ended, returned: Return) -> Conclusion:
+    """A return that holds. What was handed back because the time was up says so."""
+    cause = ended.heard.cause if ended.heard is not None else ""
+    if returned.status == "completed" and (cause or ended.exit_code not in (0, None)):
+        return _doubt_exit(ended)
+    judgement = ended.judgement
+    ending, faults = "exited", returned.faults
+    if ended.handed_back and returned.status == "partial":
+        kind, sentence, _ = _SAVED["timeout"]
+        advice = _advise(ended._replace(ending="timeout"), returned.status)
+        ending, faults = "timeout", (_make_fault(kind, sentence, advice, recoverable=True), *faults)
+    return Conclusion(
+        ending, "accepted" if judgement is None else judgement.outcome, returned.status, returned.summary,
+        returned.artifacts, {} if judgement is None else judgement.grades, ended.unclaimed, faults,
+        returned.next_steps, () if judgement is None else judgement.findings, _get_notes(ended),
+        judgement.verdict.payload if judgement and judgement.verdict and returned.dialect == "manifest" else None,
+    )  # fmt: skip
+
+
+def _has_words(ended: Ended) -> bool:
+    return ended.heard is not None and bool((ended.heard.text or "").strip())
+
+
+def _tell_trouble(ended: Ended, otherwise: str) -> str:
+    return (ended.heard.trouble if ended.heard is not None else "") or ended.reason or otherwise
+
+
+def _find_hint(ended: Ended, trouble: str) -> str:
+    """What to do about a refusal, as it stands behind the sentence."""
+    hint = ended.reason.removeprefix(f"{trouble}; ")
+    return f"{hint[:1].upper()}{hint[1:]}" if hint != ended.reason else ""
+
+
+def _tell_exit(ended: Ended) -> str:
+    how = f"with exit code {ended.exit_code}" if ended.exit_code else "without an answer"
+    return _tell_trouble(ended, f"its program ended {how}")
+
+
+def _get_notes(ended: Ended) -> tuple[str, ...]:
+    return () if ended.heard is None else ended.heard.notes
+
+
+# --- a return that does not hold -------------------------------------------------------------------------------------
+
+
+def _reject(ended: Ended) -> Conclusion:
+    """An answer that is no acceptable return: failed, with what is wrong with it (R0.13, R2.13)."""
+    judgement = ended.judgement
+    outcome = judgement.outcome if judgement is not None else "missing"
+    findings = judgement.findings if judgement is not None else ()
+    kind = "fabricated" if outcome == "fabricated" else "validation"
+    advice = f"Fix {ended.agent or 'the'} subagent return format"
+    if kind == "fabricated":
+        advice = "Look at what is there before you count on anything, then try again"
+    message = _tell_findings(findings) or "the final message holds no return"
+    if ended.exit_code:
+        message = f"{message}; and {_tell_exit(ended)}"
+    return _fail(ended, "exited", kind, message, advice=advice)._replace(outcome=outcome, findings=findings)
+
+
+def _doubt_exit(ended: Ended) -> Conclusion:
+    """An agent that says `completed` and whose program then ends with an error is not believed."""
+    message = f"the agent said completed, and then {_tell_exit(ended)}"
+    told = _fail(ended, "crashed", "execution", message, advice="See the log for what went wrong, then try again")
+    return told._replace(outcome="ambiguous", findings=() if ended.judgement is None else ended.judgement.findings)
+
+
+def _fail(ended: Ended, ending: str, kind: str, message: str, *, advice: str = "") -> Conclusion:
+    advice = advice or _ADVICE.get(kind, "See the log, then try again")
+    fault = _make_fault(kind, message, advice, recoverable=kind != "refused")
+    outcome = ended.judgement.outcome if ended.judgement is not None else "missing"
+    outcome = "missing" if outcome in ACCEPTED else outcome
+    grades = {} if ended.judgement is None else ended.judgement.grades
+    claimed = None if ended.judgement is None else ended.judgement.claimed
+    summary = f"The work of {ended.agent or 'the agent'} cannot be used: {message}."
+    return Conclusion(
+        ending, outcome, "failed", summary[:400], () if claimed is None else claimed.artifacts, grades,
+        ended.unclaimed, (fault,), (fault.recommendation,),
+        () if ended.judgement is None else ended.judgement.findings, _get_notes(ended),
+    )  # fmt: skip
+
+
+def _tell_findings(findings: Sequence[Finding]) -> str:
+    errors = [finding.message for finding in findings if finding.severity == "error"]
+    more = f" and {len(errors) - _BEGINS} more" if len(errors) > _BEGINS else ""
+    return "; ".join(errors[:_BEGINS]) + more
+
+
+# --- work that was cut short -----------------------------------------------------------------------------------------
+
+_SAVED = {
+    "timeout": ("timeout", "Its time was up", " with more time (--timeout)"),
+    "cancelled": ("cancelled", "It was cancelled", ""),
+    "budget": ("budget", "Its budget was used up", " with a larger budget"),
+    "orphaned": ("orphaned", "It was lost with its process or machine", ""),
+}
+"""The type of the error, what is told of it, and what is to be changed when it is done again."""
+_ADVICE = {
+    "refused": "Correct what was refused, then try again",
+    "execution": "See the log for what went wrong, then try again",
+}
+
+
+def _save(ended: Ended) -> Conclusion:
+    """What was cut short: partial, with what is on disk (R2.7). Cancelled with nothing on disk, there is no part."""
+    kind, sentence, _ = _SAVED[ended.ending]
+    judgement = ended.judgement
+    own = judgement.returned if judgement is not None else None
+    artifacts = _salvage(ended)
+    reason = ended.reason or (ended.heard.trouble if ended.heard is not None and ended.heard.cause == "api" else "")
+    message = f"{sentence[:1].lower()}{sentence[1:]}" + (f": {reason}" if reason else "")
+    status: Status = "failed" if ended.ending == "cancelled" and not artifacts else "partial"
+    advice = _advise(ended, status)
+    fault = _make_fault(kind, message, advice, recoverable=True)
+    left = (
+        f"{len(artifacts)} changed file{'s' * (len(artifacts) != 1)} left on disk" if artifacts else "nothing is left"
+    )
+    summary = f"{sentence} before the work was done; {left}."
+    if own is not None and own.status != "completed":
+        summary = own.summary
+    return Conclusion(
+        ended.ending, "missing" if judgement is None else judgement.outcome, status, summary, artifacts,
+        _grade_salvaged(ended, artifacts),
+        tuple(change for change in ended.unclaimed if change.path not in {artifact.path for artifact in artifacts}),
+        (fault, *(own.faults if own is not None else ())),
+        (advice, *(own.next_steps if own is not None else ())),
+        () if judgement is None else judgement.findings, _get_notes(ended),
+        unsure=tuple(artifact.path for artifact in artifacts if artifact.path not in (ended.written or ())),
+    )  # fmt: skip
+
+
+def _advise(ended: Ended, status: Status) -> str:
+    """What can be done now (R0.14): what is partial goes on where its harness can; what failed is begun anew."""
+    change = _SAVED[ended.ending][2]
+    if status == "partial" and ended.resume:
+        what = f"resume it{change}: {ended.resume}"
+    else:
+        what = f"retry it{change}: {ended.retry}" if ended.retry else f"let its program ask again{change}"
+    if ended.ending == "orphaned":
+        return f"Look at what is there, then {what}"
+    return f"{what[:1].upper()}{what[1:]}"
+
+
+def _salvage(ended: Ended) -> tuple[Artifact, ...]:
+    """The files that were made or changed meanwhile: those claimed first; where others worked too, only its own."""
+    changes = () if ended.comparison is None else (*ended.comparison.created, *ended.comparison.changed)
+    changed = {change.path: change for change in changes if change.sha256 is not None}
+    if ended.shared:
+        changed = {path: change for path, change in changed.items() if path in (ended.written or ())}
+    claimed = ended.judgement.claimed if ended.judgement is not None else None
+    first = {artifact.path: artifact for artifact in (claimed.artifacts if claimed is not None else ())}
+    named = [artifact for path, artifact in first.items() if path in changed]
+    rest = [_name_change(path) for path in sorted(changed) if path not in first]
+    return (*named, *rest)[:MAX_SALVAGED]
+
+
+def _grade_salvaged(ended: Ended, artifacts: tuple[Artifact, ...]) -> dict[str, ArtifactGrade]:
+    """What the tree says of them: they changed, and by whom, where that is known."""
+    from remit.workspace.evidence.grades import ArtifactGrade  # noqa: PLC0415 - whoever has judged has it already
+
+    known = {} if ended.judgement is None else dict(ended.judgement.grades)
+    changes = () if ended.comparison is None else (*ended.comparison.created, *ended.comparison.changed)
+    saved = {artifact.path for artifact in artifacts}
+    found = {
+        change.path: ArtifactGrade(
+            ArtifactFacts(change.path, "file", change.size_bytes),
+            "changed",
+            _tell_maker(ended, change.path),
+            change.sha256,
+        )
+        for change in changes
+        if change.path in saved
+    }
+    return {**found, **known}
+
+
+def _tell_maker(ended: Ended, path: str) -> str:
+    """Why a change is not called the agent's; nothing where its own tools made it."""
+    if path in (ended.written or ()):
+        return ""
+    return "an agent below it made it" if path in ended.below else "who changed it is not known"
+
+
+def _name_change(path: str) -> Artifact:
+    kind = "documentation" if path.lower().endswith(_PROSE) else "implementation"
+    return Artifact(kind, path, "Left on disk when the work was cut short.", word=kind)
+
+
+def _make_fault(kind: str, message: str, advice: str, *, recoverable: bool) -> Fault:
+    return Fault(kind, message, ERROR_CODES[kind], recoverable, advice)
+
+
+def add_usage(one: Usage, other: Usage) -> Usage:
+    """Both together; what neither tells stays unknown."""
+    return one._replace(
+        **{
+            name: (getattr(one, name) or 0) + (getattr(other, name) or 0)
+            for name in one._fields
+            if getattr(one, name) is not None or getattr(other, name) is not None
+        }
+    )

@@ -1,0 +1,306 @@
+"""Judgement: what an agent says, held against what it did.
+
+Owns the verdict with evidence. The contract says whether the return is one; the tree before and after says whether it
+is true. Whoever says `completed` has changed every file that is claimed, with a tool if the harness tells of tools.
+The documentation of each finding (EVD…) is the docstring of the function that makes it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+from remit import contract
+from remit.contract.dialects import MANIFEST
+from remit.errors import InputError
+from remit.model import Finding
+from remit.quick_tuple import NamedTuple
+from remit.workspace.evidence.comparison import compare
+from remit.workspace.evidence.facts import find_bases, follow_to_file, load_findings, look_at_artifacts
+from remit.workspace.evidence.grades import PROVED, WRITE, grade_artifacts, list_unclaimed
+from remit.workspace.evidence.snapshot import take_snapshot
+from remit.workspace.files import load_appended
+from remit.workspace.inside import name_below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from remit.model import Expectation, Outcome, Return, Severity, Status, Verdict
+    from remit.runners import ToolUse
+    from remit.workspace.evidence.comparison import Change, Comparison
+    from remit.workspace.evidence.grades import ArtifactGrade
+    from remit.workspace.evidence.values import Snapshot
+
+_NOT_THERE = frozenset({"RET051", "RET054", "RET089"})
+"""A file that is claimed is missing or empty."""
+
+
+class Scene(NamedTuple):
+    """Where the agent worked, and what is known of it."""
+
+    root: str
+    before: Snapshot | None = None
+    tools: tuple[ToolUse, ...] | None = None
+    """What it used; None where nobody can tell."""
+    shared: bool = False
+    """Whether others worked in the same tree meanwhile."""
+    manifest: str = ""
+    manifest_bytes: int = 0
+    topic: str = ""
+    task_number: int | None = None
+    below: tuple[str, ...] = ()
+    """Agents that it handed work to and that are not back yet."""
+    is_lost: bool = False
+    """Whether the tree before the work was looked at, and is not known any more."""
+    others: frozenset[str] = frozenset()
+    """Files that the tools of other agents wrote meanwhile."""
+
+
+class Judgement(NamedTuple):
+    """What is to be thought of an answer."""
+
+    outcome: Outcome
+    findings: tuple[Finding, ...] = ()
+    returned: Return | None = None
+    """The canonical return, where the outcome allows to use it."""
+    claimed: Return | None = None
+    """What the agent claims, also where it is not borne out."""
+    grades: Mapping[str, ArtifactGrade] = {}
+    unclaimed: tuple[Change, ...] = ()
+    verdict: Verdict | None = None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the return can be used, whatever its status word says."""
+        return self.returned is not None
+
+
+def judge_answer(
+    text: str,
+    scene: Scene,
+    *,
+    dialect: str,
+    expectation: Expectation,
+    words: Mapping[str, Status],
+) -> Judgement:
+    """Judge a final message against the tree it was to change."""
+    root, manifest = scene.root, scene.manifest or None
+    reading = contract.read_message(text, dialect=dialect, expectation=expectation, words=words)
+    if reading.payload is None:
+        reading = follow_to_file(reading, root, dialect) or reading
+    if reading.dialect is MANIFEST:
+        contract.attach_entry(reading, _find_entry(scene))
+    facts = look_at_artifacts(reading, root, manifest)
+    verdict = contract.judge(reading, evidence=facts, findings_text=load_findings(facts, root, manifest))
+    bases = find_bases(reading, root, manifest)
+    grades = grade_artifacts(
+        facts, before=scene.before, root=scene.root, bases=bases, tool_ledger=_list_writes(scene.root, scene.tools)
+    )
+    return _name_from_root(_weigh(verdict, grades, scene)) if len(bases) > 1 else _weigh(verdict, grades, scene)
+
+
+def _name_from_root(judgement: Judgement) -> Judgement:
+    """The same, with every artifact named from the root (R0.6): some dialects name it from elsewhere."""
+    names = {path: _find_place(path, grade.places) for path, grade in judgement.grades.items()}
+
+    def rename(returned: Return | None) -> Return | None:
+        if returned is None:
+            return None
+        artifacts = (each._replace(path=names.get(each.path, each.path)) for each in returned.artifacts)
+        return returned._replace(artifacts=tuple(artifacts))
+
+    grades = {names[path]: grade for path, grade in judgement.grades.items()}
+    return judgement._replace(returned=rename(judgement.returned), claimed=rename(judgement.claimed), grades=grades)
+
+
+def _find_place(path: str, places: Sequence[str]) -> str:
+    """What a file is called below the root: as it was named, rather than where a link leads."""
+    return next((place for place in places if f"/{place}".endswith(f"/{path}")), places[0] if places else path)
+
+
+def look_around(
+    scene: Scene,
+    grades: Mapping[str, ArtifactGrade],
+    own: Sequence[str] = (),
+    is_below: Callable[[Change], bool] | None = None,
+) -> tuple[Comparison | None, tuple[Change, ...]]:
+    """What changed since the delegation began, and what of it nobody claimed.
+
+    Without Remit's own files, and without the manifest where the agent has an entry in it. `is_below` tells what was
+    accepted of an agent below: whoever handed the work on need not name that too.
+    """
+    if scene.before is None:
+        return None, ()
+    manifest = name_below(scene.root, scene.manifest) if scene.manifest and grades else None
+    own = (*own, manifest) if manifest else own
+    comparison = compare(scene.before, take_snapshot(scene.root, earlier=scene.before))
+    comparison = comparison._replace(
+        created=tuple(change for change in comparison.created if change.path not in own),
+        changed=tuple(change for change in comparison.changed if change.path not in own),
+    )
+    unclaimed = list_unclaimed(comparison, grades.values())
+    return comparison, tuple(change for change in unclaimed if is_below is None or not is_below(change))
+
+
+def _weigh(verdict: Verdict, grades: Mapping[str, ArtifactGrade], scene: Scene) -> Judgement:
+    errors = [finding for finding in verdict.findings if finding.severity == "error"]
+    if not verdict.accepted:
+        absent = bool(errors) and {finding.code for finding in errors} <= _NOT_THERE
+        outcome: Outcome = "fabricated" if absent else verdict.outcome
+        return Judgement(outcome, verdict.findings, grades=grades, verdict=verdict)
+    returned = verdict.returned
+    told = tuple(_find_doubts(grades, scene, is_done=returned is not None and returned.status == "completed"))
+    findings = (*told, *verdict.findings)
+    if any(finding.severity == "error" for finding in told):
+        return Judgement("fabricated", findings, claimed=returned, grades=grades, verdict=verdict)
+    return Judgement(verdict.outcome, findings, returned, returned, grades, verdict=verdict)
+
+
+def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene, *, is_done: bool) -> list[Finding]:
+    """What the tree has against the claims; an error only where the agent says that its work is done."""
+    severity: Severity = "error" if is_done else "warning"
+    return [*_find_unproved(grades, scene, severity), *([not_back(scene.below, severity)] if scene.below else [])]
+
+
+def _find_unproved(grades: Mapping[str, ArtifactGrade], scene: Scene, severity: Severity) -> list[Finding]:
+    if not grades:
+        return []
+    unproved = [] if scene.before is None else [path for path in grades if grades[path].grade not in PROVED]
+    told = [not_changed(path, grades[path].reason, severity) for path in unproved]
+    taken = [
+        path for path in grades if grades[path].grade == "changed" and not scene.others.isdisjoint(grades[path].places)
+    ]
+    told += [not_changed(path, "another agent wrote it", severity) for path in taken]
+    if scene.is_lost:
+        told.append(before_lost(severity))
+    if scene.tools is not None and not any(map(_may_have_written, scene.tools)):
+        told.append(no_tool_used(len(grades), severity))
+    if scene.shared and not any(finding.severity == "error" for finding in told):
+        unsure = [path for path, grade in grades.items() if grade.grade == "changed"]
+        told += [not_attributed(unsure)] if unsure else []
+    return told
+
+
+def _may_have_written(use: ToolUse) -> bool:
+    """A command that is known to have run may have written before it failed; nobody else who failed has."""
+    return use.operation != "read" and (not use.failed or (use.operation == "run" and use.ran))
+
+
+def _list_writes(root: str, tools: Sequence[ToolUse] | None) -> dict[str, tuple[str, ...]] | None:
+    """The files that the agent's own tools wrote, as they are called below the root."""
+    if tools is None:
+        return None
+    real = os.path.realpath(root)
+    paths = [os.path.join(real, use.path) for use in tools if use.operation == "write" and use.path and not use.failed]
+    return {os.path.relpath(os.path.realpath(path), real): (WRITE,) for path in paths if "\0" not in path}
+
+
+def _find_entry(scene: Scene) -> str | None:
+    """The manifest's line that this work appended: one of its topic or task; else the last, where nobody else wrote."""
+    if not scene.manifest:
+        return None
+    try:
+        text = load_appended(scene.manifest, scene.manifest_bytes)
+    except InputError:  # a folder, a pipe: whatever it is, nothing was appended to it
+        return ""
+    lines = [line for line in text.split("\n") if line.strip()]
+    own = [line for line in lines if _is_own(line, scene)]
+    if own:
+        return own[-1]
+    return "" if scene.shared and len(lines) > 1 else (lines[-1] if lines else "")
+
+
+def _is_own(line: str, scene: Scene) -> bool:
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(entry, dict):
+        return False
+    tasks = entry.get("linked_tasks")
+    of_task = scene.task_number is not None and isinstance(tasks, list) and str(scene.task_number) in map(str, tasks)
+    return of_task or bool(scene.topic and str(entry.get("id", "")).startswith(f"{scene.topic}-"))
+
+
+# --- what is told -----------------------------------------------------------------------------------------------------
+
+
+def not_changed(path: str, reason: str, severity: Severity) -> Finding:
+    """A file that the agent claims did not change since the delegation began.
+
+    Why: a file that was there before is nobody's work. Agents report what they meant to write as often as what they
+    wrote.
+
+    Bad: `completed` with a report that another agent wrote last week.
+
+    Good: every artifact was made or changed in this delegation; what was only read is not claimed.
+    """
+    message = f"'{path[:200]}' is claimed and not borne out: {reason}"
+    return Finding("EVD001", severity, message, "Write the file, or do not claim it.", "R0.12", pointer="/artifacts")
+
+
+def no_tool_used(count: int, severity: Severity) -> Finding:
+    """The agent claims files, and its harness says that no tool that it used could have made any.
+
+    Why: without a tool nothing is written, and who only reads writes nothing. Whatever is there, this agent did not
+    make it.
+
+    Bad: an answer in one turn, with a list of files.
+
+    Good: the files are written with the harness's tools, then claimed.
+    """
+    what = "a file" if count == 1 else f"{count} files"
+    message = f"the agent claims {what} and used no tool that could have made any"
+    return Finding("EVD002", severity, message, "Do the work, then report it.", "R0.12", pointer="/artifacts")
+
+
+def not_attributed(paths: list[str]) -> Finding:
+    """A claimed file changed, but others worked in the same folder, and nothing tells who changed it.
+
+    Why: with several agents in one tree a change alone proves nothing about one of them.
+
+    Bad: two agents in one folder whose harness does not tell which files they wrote.
+
+    Good: a worktree for each of them (`--isolate worktree`), or a harness that tells.
+    """
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    message = f"'{paths[0][:200]}'{more} changed while others worked here too: who changed it is not known"
+    return Finding("EVD003", "warning", message, "Use --isolate worktree to tell agents apart.", "R0.12")
+
+
+def not_back(agents: Sequence[str], severity: Severity) -> Finding:
+    """The agent handed work on, and says that all is done before that work is.
+
+    Why: what an agent starts ends with it. Whoever does not wait for a part of the work does not know what came of it.
+
+    Bad: `completed` while an agent below still runs.
+
+    Good: wait for every return, look at it, and then say what came of the whole.
+    """
+    more = f" and {len(agents) - 1} more" if len(agents) > 1 else ""
+    message = f"{agents[0][:200]}{more} was handed work and is not back"
+    return Finding("EVD004", severity, message, "Wait for whoever was handed work.", "R0.12", pointer="/status")
+
+
+def before_lost(severity: Severity) -> Finding:
+    """Files are claimed, and what the tree was like before the work is not known any more.
+
+    Why: without it a file from last week cannot be told from one that was just made. An agent that removes the record
+    gains nothing.
+
+    Bad: `.remit/sessions` is cleared away, or written to, while an agent is at work.
+
+    Good: nobody but Remit writes below `.remit`.
+    """
+    message = "what was there before the work is not known any more, so no file can be credited to it"
+    return Finding("EVD005", severity, message, "Leave .remit alone, then try again.", "R0.12", pointer="/artifacts")
+
+
+TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+    "EVD001": (not_changed, "error", "R0.12"),
+    "EVD002": (no_tool_used, "error", "R0.12"),
+    "EVD003": (not_attributed, "warning", "R0.12"),
+    "EVD004": (not_back, "error", "R0.12"),
+    "EVD005": (before_lost, "error", "R0.12"),
+}

@@ -1,0 +1,101 @@
+"""Looking: handlers of what a workspace keeps besides its delegations.
+
+Owns the way from a request to these use cases and back; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit import __version__
+from remit.doors.http.delegations import check_person, open_workspace
+from remit.doors.http.problems import missing
+
+if TYPE_CHECKING:
+    from remit.doors.http.calling import Asked
+
+
+def list_agents(asked: Asked) -> dict[str, Any]:
+    """The agent files and who calls whom."""
+    from remit.app.watching.agents import load_agents
+
+    del asked
+    return load_agents()
+
+
+def get_compliance(asked: Asked) -> dict[str, Any]:
+    """How often agents kept to their contract."""
+    from remit.app.watching.compliance import load_compliance
+
+    with open_workspace() as home:
+        return load_compliance(home, **asked.query)
+
+
+# --- work ------------------------------------------------------------------------------------------------------------
+
+
+def list_tasks(asked: Asked) -> dict[str, Any]:
+    """The tasks by their markers."""
+    from remit.app.watching.work import load_board
+
+    del asked
+    return load_board()
+
+
+def get_task(asked: Asked) -> dict[str, Any]:
+    """One task."""
+    from remit.app.watching.work import load_task
+
+    with missing():
+        return load_task(asked.path["number"])
+
+
+def move_task(asked: Asked) -> dict[str, Any]:
+    """Give a task another marker."""
+    from remit.app.watching import work
+
+    check_person(asked)
+    return work.move_task(asked.path["number"], asked.body["marker"], reason=asked.body.get("reason", ""))
+
+
+def list_entries(asked: Asked) -> dict[str, Any]:
+    """A page of the manifest."""
+    from remit.app.watching.work import find_entries
+
+    return find_entries(**asked.query)
+
+
+def get_entry(asked: Asked) -> dict[str, Any]:
+    """One entry of the manifest."""
+    from remit.app.watching.work import load_entry
+
+    with missing():
+        return load_entry(asked.path["id"])
+
+
+def list_errors(asked: Asked) -> dict[str, Any]:
+    """The errors by their causes."""
+    from remit.app.watching.work import load_error_groups
+
+    return load_error_groups(only_open=asked.query.get("open", False))
+
+
+# --- all of it -------------------------------------------------------------------------------------------------------
+
+
+def get_cluster(asked: Asked) -> dict[str, Any]:
+    """The machines that work for this workspace."""
+    from remit.app.watching.machines import load_cluster
+
+    del asked
+    with open_workspace() as home:
+        return load_cluster(home)
+
+
+def get_status(asked: Asked) -> dict[str, Any]:
+    """The workspace at a glance: what costs the same however much has happened in it."""
+    from remit.app.watching.work import load_glance
+
+    del asked
+    with open_workspace() as home:
+        return {"version": __version__} | load_glance(home)

@@ -1,0 +1,127 @@
+/**
+ * Overview: what became of a delegation, and on which terms it was made.
+ */
+
+import { h } from "./dom.js";
+import { bytes, clock, cost, count, duration, icon, since, tokens, when } from "./format.js";
+import { describeAttempt, renderFindings, section } from "./parts.js";
+
+export function stamp(node) {
+  const { standing } = node;
+  return JSON.stringify([standing.standing, standing.said, standing.waits_for, standing.driven, node.envelope,
+    node.attempts, node.children, standing.tokens, standing.worker, standing.machine?.state]);
+}
+
+/** @param {HTMLElement} place @param {any} node */
+export function draw(place, node, { choose }) {
+  const { envelope, standing } = node;
+  place.append(...[
+    envelope ? renderEnvelope(envelope, choose) : renderOpen(standing),
+    section("Findings", renderFindings(envelope?.findings?.length ? envelope.findings
+      : node.attempts.at(-1)?.findings)),
+    section("Attempts", renderTries(node.attempts)),
+    section("Terms", renderFacts(listFacts(node))),
+  ].filter(Boolean));
+}
+
+// --- what came of it -------------------------------------------------------------------------------------------------
+
+function renderOpen(standing) {
+  return h("div", { class: "part" },
+    standing.said ? h("p", { class: "foreign said" }, standing.said) : h("p", { class: "soft" }, tellOpen(standing)),
+    standing.waits_for.length > 0 && h("p", { class: "soft" }, "Waits for ", standing.waits_for.join(", "), "."),
+    standing.heard_ms !== null && h("p", { class: "faint" }, "Last heard of: ", since(standing.heard_ms)));
+}
+
+function tellOpen(standing) {
+  if (standing.state === "settled") return "Nothing is kept of what it sent back.";
+  if (standing.machine && !standing.driven) return "Nobody here follows it: remit wait takes in what comes of it.";
+  if (standing.started_ms === null) return standing.machine ? "It waits for a worker." : "It has not begun yet.";
+  return standing.driven ? "It is at work. The log shows what it does." : "Nobody drives it any more.";
+}
+
+function renderEnvelope(envelope, choose) {
+  return h("div", { class: "envelope" },
+    h("p", { class: "foreign summary" }, envelope.summary || h("span", { class: "faint" }, "It has no summary.")),
+    envelope.artifacts?.length > 0 && h("ul", { class: "files" }, envelope.artifacts.map((each) => h("li", null,
+      h("button", { class: "as-link", type: "button", onclick: () => choose("evidence") },
+        h("code", { class: "foreign" }, each.path)),
+      h("span", { class: "faint" }, [each.kind, each.grade, bytes(each.size_bytes)].filter(Boolean).join(" · ")),
+      each.summary && h("div", { class: "foreign soft" }, each.summary)))),
+    section("Errors", (envelope.errors ?? []).map(renderFault)),
+    section("Next", renderList(envelope.next_steps)),
+    section("Notes", renderList(envelope.notes)),
+    envelope.left_out?.length > 0 && h("p", { class: "faint" },
+      `The caller was not given: ${envelope.left_out.join(", ")}.`));
+}
+
+function renderFault(fault) {
+  return h("div", { class: "fault" }, icon("error", "bad"), h("code", null, fault.code ?? fault.type),
+    h("div", { class: "foreign" }, fault.message,
+      fault.recommendation && h("div", { class: "hint" }, fault.recommendation)));
+}
+
+function renderList(texts) {
+  const told = [texts ?? []].flat().filter(Boolean);
+  return told.length ? h("ul", { class: "plain-list" }, told.map((each) => h("li", { class: "foreign" }, each))) : null;
+}
+
+function renderTries(attempts) {
+  if (!attempts.length) return null;
+  return h("ul", { class: "tries" }, attempts.map((each) => {
+    const { tone, mark } = describeAttempt(each);
+    const usage = each.usage ?? {};
+    const spent = (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0);
+    const facts = [each.started_ms && clock(each.started_ms),
+      each.ended_ms && each.started_ms && duration(each.ended_ms - each.started_ms), spent && `${tokens(spent)} tokens`,
+      usage.cost_usd && cost(usage.cost_usd),
+      each.findings.length && count(each.findings.length, "finding"),
+      each.repairs.length && count(each.repairs.length, "repair")];
+    return h("li", null, icon(mark, tone), `${each.number}. `,
+      h("strong", null, each.outcome ?? each.ending ?? "at work"),
+      h("span", { class: "soft num" }, facts.filter(Boolean).join(" · ")));
+  }));
+}
+
+// --- terms -----------------------------------------------------------------------------------------------------------
+
+function listFacts(node) {
+  const { standing, terms } = node;
+  const link = (id) => id && h("a", { href: `/runs/${encodeURIComponent(id)}` }, h("code", null, id));
+  return [
+    ["Session", h("code", { class: "id" }, standing.session_id)],
+    ["Path", h("span", { class: "foreign" }, standing.path.join(" → "), `, depth ${standing.depth}`)],
+    ["By", link(standing.parent_id)],
+    ["Task", standing.task_number !== null && h("a", { href: `/tasks?task=${standing.task_number}` },
+      String(standing.task_number))],
+    ["Runner", [standing.runner, terms.model].filter(Boolean).join(", ")],
+    ["Worker", standing.machine && tellMachine(standing.machine)],
+    ["Kind", terms.kind], ["Dialect", terms.dialect],
+    ["Asked", when(standing.created_ms)], ["Begun", when(standing.started_ms)], ["Ended", when(standing.ended_ms)],
+    ["Deadline", standing.deadline_ms !== null
+      && `${when(standing.deadline_ms)} (${duration((terms.timeout_s ?? 0) * 1000)})`],
+    ["Budget", terms.budget && Object.entries(terms.budget).map(([name, value]) => `${name} ${value}`).join(", ")],
+    ["Spent", [standing.tokens !== null && `${tokens(standing.tokens)} tokens`, cost(standing.cost_usd),
+      standing.turns && count(standing.turns, "turn")].filter(Boolean).join(" · ")],
+    ["May call", terms.may_call?.length ? terms.may_call.join(", ") : "nobody"],
+    ["Artifact", terms.artifact_path && h("code", { class: "foreign" }, terms.artifact_path)],
+    ["Commit", terms.commit && h("code", null, String(terms.commit).slice(0, 12))],
+    ["Worktree", terms.worktree && h("code", { class: "foreign" },
+      terms.worktree === true ? "its own" : terms.worktree)],
+    ["Resumes", link(terms.resume_of)], ["Retries", link(terms.retry_of)],
+    ["Below", node.children.length ? count(node.children.length, "delegation") : ""],
+  ].filter(([, value]) => value);
+}
+
+function tellMachine(machine) {
+  const late_s = machine.state === "running" && machine.lease_left_s < 0 ? -machine.lease_left_s : 0;
+  return h("span", { class: "foreign" }, [machine.worker || "none yet",
+    machine.host && machine.host !== machine.worker && `on ${machine.host}`, machine.fence && `fence ${machine.fence}`,
+    machine.waited_s !== null && `waited ${duration(machine.waited_s * 1000)}`,
+    late_s && `lease ${duration(late_s * 1000)} over`].filter(Boolean).join(", "));
+}
+
+function renderFacts(facts) {
+  return h("dl", { class: "terms" }, facts.map(([name, value]) =>
+    h("div", null, h("dt", null, name), h("dd", null, value))));
+}

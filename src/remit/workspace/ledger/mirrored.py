@@ -1,0 +1,50 @@
+"""Mirrored delegations: rows of a tree that other machines keep, as far as this one knows them.
+
+Owns what is copied. The guard, the budgets and everything that is shown look at one ledger; a tree that spans machines
+is in it because what the others know is written here again and again. Nobody drives such a row from here.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from remit.workspace.ledger.delegations import COLUMNS, STATES
+from remit.workspace.ledger.events import add_event, read_clock_ms
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from remit.workspace.ledger.delegations import Delegation
+
+OWNER = "afar"
+_KEPT = ("started_ms", "deadline_ms", "ended_ms", "ending", "outcome", "status", "tokens", "cost_usd", "turns")
+_UPDATE = ", ".join(f"{name} = coalesce(excluded.{name}, {name})" for name in _KEPT)
+
+
+def mirror(db: Connection, delegation: Delegation) -> None:
+    """Write down what another machine says of a delegation; a row that is driven here is left alone."""
+    known = db.execute("SELECT state, owner FROM delegations WHERE session_id = ?", (delegation.session_id,)).fetchone()
+    is_over = known is not None and known[0] == "settled"
+    if known is not None and (known[1] != OWNER or is_over or _is_later(known[0], delegation.state)):
+        return
+    row = delegation._replace(owner=OWNER, created_ms=delegation.created_ms or read_clock_ms(), ticket=None)
+    values = [*row]
+    values[3], values[-1] = _dump(list(row.path)), _dump(dict(row.details))
+    db.execute(
+        f"INSERT INTO delegations ({COLUMNS}) VALUES ({', '.join('?' * len(values))}) "  # noqa: S608 - fixed
+        f"ON CONFLICT (session_id) DO UPDATE SET state = excluded.state, {_UPDATE}",
+        values,
+    )
+    if known is None:
+        add_event(db, "admitted", {"agent": row.agent, "depth": row.depth}, session_id=row.session_id)
+    if (known[0] if known is not None else "admitted") != row.state:
+        add_event(db, row.state, {"status": row.status}, session_id=row.session_id)
+
+
+def _is_later(state: str, other: str) -> bool:
+    return STATES.index(state) > STATES.index(other)
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,181 @@
+"""Peers: which process is at the other end of a connection on this machine.
+
+Owns the way from the two ends of a loopback connection to a process, by what the system itself keeps of it. Nothing of
+it can be claimed by who connects. Where there is no `/proc`, nothing is known.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
+_MOST_BYTES = 16 * 1024 * 1024
+_MOST_ENVIRON = 1024 * 1024
+_MOST_STATUS = 64 * 1024
+_MAPPED = b"\0" * 10 + b"\xff\xff"
+"""Before an address of version 4 that is written as one of version 6."""
+_NONE = "0"
+"""The number of a socket that nobody holds any more."""
+_TRIES = 3
+_USER, _INODE = 7, 9
+"""The columns of a row that name the user who made a socket, and the socket."""
+
+
+class End(NamedTuple):
+    """One end of a connection."""
+
+    host: str
+    port: int
+
+
+class Peers(NamedTuple):
+    """Who holds the other end of a connection."""
+
+    pids: tuple[int, ...] = ()
+    is_gone: bool = False
+    """Whether nobody does any more: who asks waits for an answer, unless it does not want to be seen."""
+    is_hidden: bool = False
+    """Whether somebody does who is not seen: it hides what it holds, or has sent the connection on its way to another
+    process, where nobody holds it for a while."""
+    hiding: tuple[int, ...] = ()
+    """Then: the processes that it may be, which are of the user who made the connection and hide what they hold."""
+    is_foreign: bool = False
+    """Then: whether that is another user, whose processes hide from everybody but root."""
+
+
+class _Socket(NamedTuple):
+    inode: str
+    user: str
+
+
+def find_peers(own: End, other: End) -> Peers:
+    """The processes that hold the other end of a connection; none where that is not to be found out."""
+    maker = ""
+    for _ in range(_TRIES):  # one that holds it may hand it to another while we look
+        sockets = _load_sockets()
+        found = _find_socket(sockets, other, own)
+        if not sockets or (found is None and not _is_here(other.host)):
+            return Peers()
+        if found is None or found.inode == _NONE or _find_socket(sockets, own, other) is None:
+            return Peers(is_gone=True)
+        pids = tuple(pid for pid in _list_pids() if _holds(pid, f"socket:[{found.inode}]"))
+        if pids:
+            return Peers(pids)
+        maker = found.user
+    hiding = tuple(pid for pid in _list_pids() if _hides(pid, maker))
+    return Peers(is_hidden=True, hiding=hiding, is_foreign=maker != str(os.geteuid()))
+
+
+def find_maker(own: End, other: End) -> int | None:
+    """The user who made the other end of a connection, where that is on this machine; None where nobody knows."""
+    found = _find_socket(_load_sockets(), other, own)
+    return None if found is None else int(found.user)
+
+
+def _is_here(host: str) -> bool:
+    """Whether an address is one of this machine's: whoever can bind to it is there."""
+    if not _spell(End(host, 0)):  # a name would have to be asked for
+        return False
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.bind((host, 0))
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _find_socket(sockets: dict[tuple[str, str], _Socket], local: End, remote: End) -> _Socket | None:
+    return next((sockets[each] for each in _pair(local, remote) if each in sockets), None)
+
+
+def _pair(local: End, remote: End) -> Iterator[tuple[str, str]]:
+    return ((ours, theirs) for ours in _spell(local) for theirs in _spell(remote))
+
+
+def _load_sockets() -> dict[tuple[str, str], _Socket]:
+    """The sockets of this machine, each by its two ends."""
+    rows = (row for table in _TABLES for row in _load_rows(table))
+    return {(row[1], row[2]): _Socket(row[_INODE], row[_USER]) for row in rows if len(row) > _INODE}
+
+
+def _load_rows(table: str) -> list[list[str]]:
+    try:
+        with open(table, "rb") as file:
+            return [line.split() for line in file.read(_MOST_BYTES).decode("ascii", "replace").split("\n")[1:]]
+    except OSError:
+        return []
+
+
+def _spell(end: End) -> list[str]:
+    """An end as the system's tables have it: an address of version 4 also as one of version 6, and the other way."""
+    for family in (socket.AF_INET, socket.AF_INET6):
+        with suppress(OSError, ValueError):
+            packed = socket.inet_pton(family, end.host.partition("%")[0])
+            mapped = _MAPPED + packed if family == socket.AF_INET else packed
+            plain = [mapped.removeprefix(_MAPPED)] if mapped.startswith(_MAPPED) else []
+            return [_render(each, end.port) for each in (mapped, *plain)]
+    return []
+
+
+def _render(packed: bytes, port: int) -> str:
+    """Each four bytes of the address are one number in the order of the machine."""
+    numbers = (int.from_bytes(packed[at : at + 4], sys.byteorder) for at in range(0, len(packed), 4))
+    return f"{''.join(f'{number:08X}' for number in numbers)}:{port:04X}"
+
+
+def _list_pids() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    except OSError:
+        return []
+
+
+def _holds(pid: int, link: str) -> bool:
+    try:
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            with suppress(OSError):  # it was closed meanwhile
+                if os.readlink(f"/proc/{pid}/fd/{name}") == link:
+                    return True
+    except OSError:  # it has ended, or is another user's
+        pass
+    return False
+
+
+def _hides(pid: int, user: str) -> bool:
+    """Whether a process is a user's and does not let us see what it holds."""
+    try:
+        os.listdir(f"/proc/{pid}/fd")
+    except PermissionError:
+        return user in _load_users(pid)
+    except OSError:  # it has ended
+        return False
+    return False
+
+
+def _load_users(pid: int) -> list[str]:
+    """The users that a process runs as: real, effective, saved, and for files."""
+    try:
+        with open(f"/proc/{pid}/status", "rb") as file:
+            lines = file.read(_MOST_STATUS).decode("ascii", "replace").split("\n")
+    except OSError:
+        return []
+    return next((line.split()[1:] for line in lines if line.startswith("Uid:")), [])
+
+
+def load_environ(pid: int) -> dict[str, str]:
+    """The environment that a process was started with; empty where it cannot be read."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            parts = file.read(_MOST_ENVIRON).split(b"\0")
+    except OSError:
+        return {}
+    pairs = (os.fsdecode(part).partition("=") for part in parts if part)
+    return {name: value for name, _, value in pairs}

@@ -1,0 +1,119 @@
+"""Enclosing: which living agent a process belongs to, however it hides."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from remit.quick_tuple import NamedTuple
+from remit.workspace.sessions.folders import is_alive, list_living, read_small
+from remit.workspace.sessions.shims import read_shim_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.workspace.home import Home
+
+_PIDS_SECONDS, _ASK_SECONDS = 0.5, 0.005
+_FIRST_NAMESPACE = 0xEFFFFFFC
+"""The number that Linux gives the namespace which no other encloses."""
+
+
+def find_enclosing(home: Home, pid: int | None = None) -> str | None:
+    """The session of a living agent that a process belongs to, this one where none is named; None for a person's.
+
+    It is inside where it is in the agent's namespace, or descends from a shim, of whichever workspace. In doubt this
+    one is: where it is in a namespace that is neither the machine's own nor one from which a living agent was started,
+    an agent may have made that to hide in. One that is seen from outside is seen with all that it descends from,
+    through every namespace; and browsers come in namespaces of their own.
+    """
+    ancestors = tuple(_list_ancestors()) if pid is None else (pid, *_list_ancestors(pid))
+    above = next(filter(None, map(_read_shim, ancestors)), None)
+    if above is not None:
+        return above
+    living = list_living(home)
+    if not living:
+        return None
+    own = _find_namespace("self" if pid is None else str(pid))
+    outside = set()
+    for attempt in living:
+        pids = load_pids(attempt.folder)
+        if pids is None:
+            if is_alive(attempt.folder):
+                return attempt.session_id
+            continue
+        outside.add(pids.outer)
+        is_within = pids.contained == "namespace" and pids.inner == own
+        if is_within or (pids.outer == own and {pids.shim, pids.keeper} & {*ancestors}):
+            return attempt.session_id
+    is_known = pid is not None or own in outside or own in {0, _FIRST_NAMESPACE} or not outside
+    return None if is_known else living[0].session_id
+
+
+def _read_shim(pid: int) -> str | None:
+    """The session of a process that is a shim or the keeper that it forked; None where it is neither."""
+    folder = read_shim_folder(pid)
+    return folder.split("/")[-2] if folder.count("/") > 1 else None
+
+
+class Pids(NamedTuple):
+    """The processes of an attempt, and the namespaces of its shim and of its agent."""
+
+    contained: str
+    shim: int
+    keeper: int
+    outer: int
+    inner: int
+
+
+def load_pids(folder: str) -> Pids | None:
+    """Which processes an attempt has. One that has just been started is about to say so."""
+    last = time.monotonic() + _PIDS_SECONDS
+    while True:
+        with suppress(ValueError, TypeError, KeyError):
+            facts: Any = json.loads(read_small(f"{folder}/pids.json"))
+            if all(type(facts[name]) is int for name in Pids._fields[1:]):
+                return Pids(**facts)
+        if time.monotonic() > last or not is_alive(folder):
+            return None
+        time.sleep(_ASK_SECONDS)
+
+
+def _find_namespace(pid: str) -> int:
+    try:
+        return os.stat(f"/proc/{pid}/ns/pid").st_ino
+    except OSError:
+        return 0
+
+
+def _list_ancestors(below: int | None = None) -> Iterator[int]:
+    """The processes above one, from the nearest; above this one where none is named."""
+    parents = _list_parents()
+    pid = os.getppid() if below is None else parents.get(below, 0) if parents else _find_parent(below)
+    for _ in range(len(parents) + 1 if parents else 1 << 16):
+        if pid <= 0:
+            return
+        yield pid
+        pid = parents.get(pid, 0) if parents else _find_parent(pid)
+
+
+def _find_parent(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return int(file.read(1024).rpartition(b")")[2].split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _list_parents() -> dict[int, int]:
+    """The parent of each process, where there is no `/proc` to look it up."""
+    if os.path.exists("/proc/self/stat"):
+        return {}
+    import subprocess  # noqa: PLC0415 - only there
+
+    told = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, check=False)  # noqa: S607 - the system's
+    pairs = [line.split() for line in told.stdout.splitlines()]
+    return {int(pid): int(parent) for pid, parent in pairs}

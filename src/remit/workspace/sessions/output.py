@@ -1,0 +1,95 @@
+"""Output: what an agent has printed, as far as it is kept."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from remit.workspace.sessions.results import Result
+
+OUT_CAP_BYTES, ERR_CAP_BYTES = 64 << 20, 8 << 20
+_HASH_BYTES = 16
+_HEARD_BYTES = 1 << 20
+
+
+def read_out(folder: str, offset: int, limit: int, *, stream: Literal["out", "err"] = "out") -> bytes:
+    """A piece of what an agent has printed so far; nothing where there is no more yet."""
+    try:
+        handle = os.open(f"{folder}/{stream}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.pread(handle, limit, offset) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+    finally:
+        os.close(handle)
+
+
+def measure_out(folder: str) -> int:
+    """How much an agent has printed so far, in bytes."""
+    try:
+        return os.lstat(f"{folder}/out").st_size
+    except OSError:
+        return 0
+
+
+def find_heard_ms(folder: str) -> int | None:
+    """When an agent has last printed something; None where it never did."""
+    times = []
+    for stream in ("out", "err"):
+        with suppress(OSError):
+            found = os.lstat(f"{folder}/{stream}")
+            times += [found.st_mtime_ns // 1_000_000] if found.st_size else []
+    return max(times, default=None)
+
+
+class Tail(NamedTuple):
+    """The end of a stream that was longer than its file may be."""
+
+    skipped_bytes: int
+    """So much between the file's end and this was not kept."""
+    data: bytes
+
+
+def load_tail(folder: str, result: Result, *, stream: Literal["out", "err"] = "out") -> Tail | None:
+    """The end of what an agent printed, where its file does not have it; None where it has."""
+    total, kept, is_cut = (
+        (result.out_bytes, result.out_kept, result.out_cut)
+        if stream == "out"
+        else (result.err_bytes, result.err_kept, result.err_cut)
+    )
+    if not is_cut:
+        return None
+    file = f"{folder}/{stream}.tail"
+    data = b""
+    with suppress(OSError):
+        handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as opened:
+            data = opened.read(1 << 20) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+    return Tail(max(0, total - kept - len(data)), data)
+
+
+def hear_out(folder: str, result: Result, feed: Callable[[bytes], None]) -> bool:
+    """Read what was kept of an agent's output, for its judgement; whether it is what its shim has kept.
+
+    Where it is not, somebody else has written there, and nothing of what was read is to be believed.
+    """
+    from hashlib import blake2b  # noqa: PLC0415 - only where an attempt is over
+
+    if not result.out_bytes:
+        return True
+    total, offset = blake2b(digest_size=_HASH_BYTES), 0
+    while data := read_out(folder, offset, min(_HEARD_BYTES, result.out_kept - offset)):
+        offset += len(data)
+        total.update(data)
+        feed(data)
+    tail = load_tail(folder, result)
+    if tail is None or not result.out_tail_hash:  # an end that the disk had no room for was not kept
+        return total.hexdigest() == result.out_hash
+    feed(b"\n" + tail.data)
+    own = blake2b(tail.data, digest_size=_HASH_BYTES).hexdigest()
+    return (total.hexdigest(), own) == (result.out_hash, result.out_tail_hash)

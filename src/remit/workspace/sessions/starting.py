@@ -1,0 +1,196 @@
+"""Starting: an agent under its shim, in a cage where that is asked for."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from remit.errors import BusyError, RunnerError, StateError, UsageError
+from remit.model import NOTHING
+from remit.workspace.files import remove, tell_failure, write_all
+from remit.workspace.sessions.folders import LIVING
+from remit.workspace.sessions.output import ERR_CAP_BYTES, OUT_CAP_BYTES
+from remit.workspace.sessions.shims import SHIM
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.workspace.home import Home
+    from remit.workspace.sessions.folders import Attempt
+    from remit.workspace.sessions.results import Contained
+
+_SHIM_FOLDER = os.path.join(os.path.abspath(__file__).rsplit("/", 3)[0], "delegate")
+_OWN_NAMES = frozenset((
+    "order", "stdin", "out", "err", "out.tail", "err.tail", "started", "pids.json", "control", "result.json",
+    "shim.err",
+))  # fmt: skip
+_LOCK_SECONDS, _ASK_SECONDS = 2.0, 0.005
+
+
+class Sandbox(NamedTuple):
+    """A cage of bubblewrap: everything can be read, and only what is named here be written."""
+
+    root: str
+    writable: tuple[str, ...] = ()
+    """Besides the root: what the harness keeps in the user's home. Those that are not there are passed over."""
+
+
+class ShimOrder(NamedTuple):
+    """What a shim is to do."""
+
+    argv: tuple[str, ...]
+    cwd: str
+    deadline_ms: int
+    """By the clock on the wall. It never moves."""
+    environ: Mapping[str, str]
+    """All of the agent's environment."""
+    stdin: bytes = b""
+    files: Mapping[str, bytes] = NOTHING
+    """Put into the attempt's folder first, by name."""
+    out_cap: int = OUT_CAP_BYTES
+    err_cap: int = ERR_CAP_BYTES
+    contain: Literal["auto"] | Contained = "auto"
+    """The best way of containment that is tried."""
+    sandbox: Sandbox | None = None
+
+
+class Process(subprocess.Popen[bytes]):
+    """A shim's process."""
+
+    def __del__(self) -> None:
+        """Say nothing: that it outlives us is no mistake."""
+
+
+class Started(NamedTuple):
+    """A shim that was started by this process."""
+
+    pid: int
+    folder: str
+    process: Process
+
+
+def start_shim(home: Home, attempt: Attempt, order: ShimOrder, *, key: str) -> Started:
+    """Start an agent under its shim. It goes on whatever becomes of this process.
+
+    Raise `StateError` where this attempt was started before, by whomever.
+    """
+    argv = order.argv if order.sandbox is None else render_sandbox(order.sandbox, attempt.folder, order)
+    handles: list[int] = []
+    try:
+        lock = _take_lock(attempt.folder, handles)
+        mark = f"{home.make_folder(LIVING)}/{attempt.session_id}.{attempt.number}"
+        _write_files(lock, order, _render_order(order, argv, mark))
+        return _start(attempt.folder, order, mark, key=key, lock=lock, handles=handles)
+    except OSError as error:
+        raise tell_failure(attempt.folder, error) from error
+    finally:
+        for handle in handles:
+            os.close(handle)
+
+
+def _take_lock(folder: str, handles: list[int]) -> int:
+    """Lock an attempt's folder. Who only asks whether it is alive has the lock for a moment, and is waited for."""
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    handles.append(lock)
+    last = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            if time.monotonic() > last or os.path.lexists(f"{folder}/started"):
+                raise BusyError(f"'{folder}' is at work already", hint="wait for it: remit wait") from None
+            time.sleep(_ASK_SECONDS)
+    if os.path.lexists(f"{folder}/started"):
+        raise StateError(f"'{folder}' was started before", hint="make another attempt: remit retry")
+    return lock
+
+
+def _render_order(order: ShimOrder, argv: tuple[str, ...], mark: str) -> bytes:
+    """Fields with a NUL behind each, which no path and no argument contains."""
+    # The interpreter sets this one by itself where it is not set, and the agent is not to see it.
+    unset = [] if "LC_CTYPE" in order.environ else [("unset", "LC_CTYPE")]
+    fields = [
+        ("cwd", order.cwd),
+        ("contain", order.contain),
+        ("deadline_ms", order.deadline_ms),
+        ("out_cap", order.out_cap),
+        ("err_cap", order.err_cap),
+        ("mark", mark),
+        *unset,
+        *(("argv", argument) for argument in argv),
+    ]
+    values = [f"{name}={value}" for name, value in fields]
+    if not argv or any("\0" in value for value in values):
+        raise RunnerError("a program cannot be started with these arguments", hint="give a program, and no NUL in it")
+    return b"".join(os.fsencode(value) + b"\0" for value in values)
+
+
+def _write_files(folder: int, order: ShimOrder, text: bytes) -> None:
+    for name in order.files:
+        if name in _OWN_NAMES or "/" in name or name.startswith("."):
+            raise UsageError(f"{name!r} cannot be a file of an attempt", hint="choose another name")
+    files = {**order.files, "order": text}
+    if order.stdin:
+        files["stdin"] = order.stdin
+    for name, data in files.items():
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        handle = os.open(name, flags, 0o600, dir_fd=folder)
+        try:
+            write_all(handle, data)
+        finally:
+            os.close(handle)
+
+
+def _start(folder: str, order: ShimOrder, mark: str, *, key: str, lock: int, handles: list[int]) -> Started:
+    # Open at both ends: from now on a word to the shim finds somebody, though it reads it only later.
+    control = os.open("control", os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=lock)
+    handles.append(control)
+    hear, tell = os.pipe()
+    handles += [hear, tell]
+    os.write(tell, bytes.fromhex(key))
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    log = os.open("shim.err", flags, 0o600, dir_fd=lock)
+    handles.append(log)
+    os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    if not sys.executable:
+        raise RunnerError("nobody knows which Python this is", hint="start Remit with its own command")
+    cache = ["-X", f"pycache_prefix={sys.pycache_prefix}"] if sys.pycache_prefix else []
+    try:
+        process = Process(
+            [sys.executable, "-I", "-S", *cache, "-c", SHIM, _SHIM_FOLDER, folder, str(lock), str(control)],
+            cwd="/",
+            env=dict(order.environ),
+            stdin=hear,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            pass_fds=(lock, control),
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:  # an environment that is too large, or with a NUL; too many processes
+        remove(mark)
+        raise RunnerError(f"no agent can be started: {error}", hint="look at its environment and the limits") from error
+    return Started(process.pid, folder, process)
+
+
+def render_sandbox(sandbox: Sandbox, folder: str, order: ShimOrder) -> tuple[str, ...]:
+    """The command line that runs an agent in its cage. Raise `RunnerError` where there is no bubblewrap."""
+    from remit.workspace.machine import find_program  # noqa: PLC0415 - only with a sandbox
+
+    found = find_program("bwrap", root=sandbox.root)
+    if found is None or found.is_foreign:
+        raise RunnerError("there is no sandbox here: bwrap is not on the path",
+                          hint="install bubblewrap (apt install bubblewrap), or run without --sandbox")  # fmt: skip
+    own = f"{sandbox.root.rstrip('/')}/.remit"
+    command = [found.file, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--ro-bind", "/", "/"]
+    command += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]  # noqa: S108 - its own, and empty
+    command += ["--bind", sandbox.root, sandbox.root]
+    for path in sandbox.writable:
+        command += ["--bind-try", path, path]
+    # Last, so that nothing above opens it again. What a runner has put into its folder the agent only reads.
+    command += ["--ro-bind-try", own, own, "--ro-bind", folder, folder, "--chdir", order.cwd, "--"]
+    return (*command, *order.argv)

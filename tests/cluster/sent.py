@@ -1,0 +1,45 @@
+"""Sessions and workers as tests of the tables need them."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from remit.workspace.cluster import leases
+from remit.workspace.cluster.posting import Posted
+from remit.workspace.cluster.store import Database
+from remit.workspace.cluster.workers import Worker, enter
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+NOTHING_USED = {"tokens": None, "cost_usd": None, "turns": None}
+
+
+@asynccontextmanager
+async def opened(url: str) -> AsyncIterator[Database]:
+    """A database that is open for as long as the block takes."""
+    db = Database(url)
+    await db.open()
+    try:
+        yield db
+    finally:
+        await db.close()
+
+
+def make(name: str, *, parent: str | None = None, root: str = "", depth: int = 1, agent: str = "worker") -> Posted:
+    """A session by its name."""
+    path = ("orchestrator", agent)
+    return Posted(name, root or parent or name, parent, agent, depth, path, "echo", {"timeout_s": 60}, b"do it")
+
+
+async def meet(db: Database, name: str = "w1", *, lease_s: float = 15, agents: tuple[str, ...] = ()) -> None:
+    """Let a worker be there."""
+    await enter(db, Worker(name, "host-of-" + name, 1, "0.1", 1, 4, agents, lease_s))
+
+
+async def publish(db: Database, name: str, fence: int, outcome: bytes = b"done") -> bool:
+    """Say that a session is completed."""
+    return await leases.publish(
+        db, name, fence, outcome=outcome, status="completed", ending="exited", tokens=7, cost_usd=0.5, turns=2
+    )

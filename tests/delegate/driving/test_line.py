@@ -1,0 +1,204 @@
+"""Those who wait for a slot: in their order, past those who may not, and told when nobody wants them any more."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from remit.delegate.admission.terms import Terms
+from remit.delegate.driving.broker import Broker
+from remit.errors import StorageError
+from remit.workspace.home import Home
+from remit.workspace.ledger.delegations import Delegation, add_delegation, advance, load_delegation
+from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.slots import Slots
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from remit.workspace.ledger.store import Connection
+
+
+def make_broker(folder: Path, slots: Slots) -> Broker:
+    return Broker(Home(str(folder)), slots=slots, environ={})
+
+
+def admit(broker: Broker, name: str, *, agent: str = "worker", parent: str | None = None) -> Delegation:
+    details = Terms(root=broker.home.root, timeout_s=60).as_details()
+    row = Delegation(name, agent, 1, ("orchestrator", agent), owner=broker.id, details=details, parent_id=parent)
+    return add_delegation(broker.home.ledger, row)
+
+
+def admit_later(broker: Broker, name: str) -> Delegation:
+    """Admit one a millisecond after those before it."""
+    began_ms = read_clock_ms()
+    while read_clock_ms() <= began_ms + 1:
+        pass
+    return admit(broker, name)
+
+
+def settle(broker: Broker, name: str) -> None:
+    with broker.home.ledger.transaction() as db:
+        advance(db, name, "settled")
+    broker.line.call()
+
+
+def get_state(broker: Broker, name: str) -> str:
+    row = load_delegation(broker.home.ledger, name)
+    assert row is not None
+    return row.state
+
+
+async def wait_a_moment() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+def test_they_are_let_in_in_their_order_as_slots_become_free(tmp_path: Path) -> None:
+    async def run() -> None:
+        broker = make_broker(tmp_path, Slots(running=2))
+        names = [f"session-{number}" for number in range(5)]
+        waits = [asyncio.ensure_future(broker.line.wait(admit(broker, name), None)) for name in names]
+        await wait_a_moment()
+        assert [get_state(broker, name) for name in names] == ["running"] * 2 + ["admitted"] * 3
+        for place, name in enumerate(names[:3]):
+            settle(broker, name)
+            await asyncio.wait_for(waits[place + 2], 5)
+            assert [get_state(broker, each) for each in names].count("running") == 2
+        assert [await wait for wait in waits] == [""] * 5
+        broker.end()
+
+    asyncio.run(run())
+
+
+def test_who_came_first_is_first_also_in_another_process(tmp_path: Path) -> None:
+    async def run() -> None:
+        one, other = (make_broker(tmp_path, Slots(running=1)) for _ in range(2))
+        assert await one.line.wait(admit(one, "first"), None) == ""
+        rows = [admit_later(broker, name) for broker, name in ((one, "second"), (other, "third"), (one, "fourth"))]
+        waits = {row.session_id: asyncio.ensure_future(broker.line.wait(row, None))
+                 for broker, row in ((one, rows[2]), (other, rows[1]), (one, rows[0]))}  # fmt: skip
+        begun = []
+        for name in ("first", "second", "third"):
+            await asyncio.sleep(0.05)
+            settle(one, name)
+            other.line.call()
+            done, _ = await asyncio.wait(waits.values(), return_when="FIRST_COMPLETED", timeout=5)
+            begun += [key for key, wait in waits.items() if wait in done]
+            waits = {key: wait for key, wait in waits.items() if wait not in done}
+        assert begun == ["second", "third", "fourth"]
+        one.end()
+        other.end()
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
+def test_one_that_nobody_lets_in_holds_up_no_other(tmp_path: Path) -> None:
+    async def run() -> None:
+        broker = make_broker(tmp_path, Slots(running=1))
+        lost = admit(broker, "lost")
+        with broker.home.ledger.transaction() as db:
+            db.execute("UPDATE delegations SET owner = 'nobody' WHERE session_id = ?", (lost.session_id,))
+        assert await asyncio.wait_for(broker.line.wait(admit_later(broker, "next"), None), 5) == ""
+        broker.end()
+
+    asyncio.run(run())
+
+
+def test_what_an_agent_handed_on_does_not_begin_once_the_agent_has_ended(tmp_path: Path) -> None:
+    async def run() -> None:
+        broker = make_broker(tmp_path, Slots(running=1))
+        parent = admit(broker, "parent")
+        assert await asyncio.wait_for(broker.line.wait(parent, None), 5) == ""
+        waits = [
+            asyncio.ensure_future(broker.line.wait(admit(broker, name, parent=above), None))
+            for name, above in (("child", "parent"), ("lost", "nobody-knows"), ("other", None))
+        ]
+        assert await asyncio.wait_for(waits[1], 5) == "cancelled"
+        assert get_state(broker, "child") == "admitted"  # its caller works, and has the slot
+        settle(broker, "parent")
+        assert await asyncio.wait_for(waits[0], 5) == "cancelled"
+        assert await asyncio.wait_for(waits[2], 5) == ""
+        assert [get_state(broker, name) for name in ("child", "lost", "other")] == ["admitted", "admitted", "running"]
+        assert broker.find_reason("child") == "its caller had ended"
+        broker.end()
+
+    asyncio.run(run())
+
+
+def test_who_may_not_begin_does_not_hold_up_those_behind(tmp_path: Path) -> None:
+    async def run() -> None:
+        broker = make_broker(tmp_path, Slots(per_agent=1))
+        rows = [admit(broker, "one"), admit(broker, "two"), admit(broker, "three", agent="other")]
+        waits = [asyncio.ensure_future(broker.line.wait(row, None)) for row in rows]
+        assert await asyncio.wait_for(waits[2], 5) == ""
+        assert [get_state(broker, name) for name in ("one", "two", "three")] == ["running", "admitted", "running"]
+        settle(broker, "one")
+        assert await asyncio.wait_for(waits[1], 5) == ""
+        broker.end()
+
+    asyncio.run(run())
+
+
+def test_who_is_not_wanted_or_has_no_time_left_leaves_the_line(tmp_path: Path) -> None:
+    async def run() -> None:
+        broker = make_broker(tmp_path, Slots(running=1))
+        assert await broker.line.wait(admit(broker, "first"), None) == ""
+        unwanted = asyncio.ensure_future(broker.line.wait(admit(broker, "unwanted"), None))
+        late = asyncio.ensure_future(broker.line.wait(admit(broker, "late"), read_clock_ms() + 50))
+        await wait_a_moment()
+        assert broker.cancel("unwanted") == ["unwanted"]
+        assert await asyncio.wait_for(unwanted, 5) == "cancelled"
+        assert await asyncio.wait_for(late, 5) == "timeout"
+        assert get_state(broker, "unwanted") == get_state(broker, "late") == "admitted"
+        broker.end()
+
+    asyncio.run(run())
+
+
+def test_a_slot_that_another_process_leaves_is_found(tmp_path: Path) -> None:
+    async def run() -> None:
+        broker, other = make_broker(tmp_path, Slots(running=1)), make_broker(tmp_path, Slots(running=1))
+        assert await other.line.wait(admit(other, "theirs"), None) == ""
+        own = asyncio.ensure_future(broker.line.wait(admit(broker, "ours"), None))
+        await asyncio.sleep(0.05)
+        assert not own.done()
+        settle(other, "theirs")
+        assert await asyncio.wait_for(own, 5) == ""
+        broker.end()
+        other.end()
+
+    asyncio.run(run())
+
+
+def test_what_is_wrong_with_the_ledger_is_told_to_all_who_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: Connection) -> frozenset[str]:
+        raise StorageError("the disk is gone", hint="look for it")
+
+    async def run() -> None:
+        broker = make_broker(tmp_path, Slots(running=1))
+        rows = [admit(broker, "one"), admit(broker, "two")]
+        monkeypatch.setattr("remit.delegate.driving.line.list_unwanted", fail)
+        told = await asyncio.gather(*(broker.line.wait(row, None) for row in rows), return_exceptions=True)
+        assert [type(each) for each in told] == [StorageError] * 2
+        monkeypatch.undo()
+        assert await asyncio.wait_for(broker.line.wait(rows[0], None), 5) == ""
+        broker.end()
+
+    asyncio.run(run())
+
+
+def test_nobody_waits_in_a_line_that_has_ended(tmp_path: Path) -> None:
+    async def run() -> None:
+        broker = make_broker(tmp_path, Slots(running=1))
+        assert await broker.line.wait(admit(broker, "first"), None) == ""
+        waits = asyncio.ensure_future(broker.line.wait(admit(broker, "second"), None))
+        await wait_a_moment()
+        broker.end()
+        await asyncio.wait({waits}, timeout=5)
+        assert waits.cancelled()
+
+    asyncio.run(run())

@@ -1,0 +1,226 @@
+"""Endings: each is told apart, what is on disk is saved, and nothing becomes completed that was not."""
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from remit.delegate.judging.endings import MAX_SALVAGED, Conclusion, Ended, add_usage, conclude
+from remit.delegate.judging.judgement import Judgement
+from remit.model import Artifact, ArtifactFacts, Finding, Return
+from remit.runners import Heard, Usage
+from remit.runners.protocol import Cause
+from remit.workspace.evidence.comparison import Change, Comparison
+from remit.workspace.evidence.grades import ArtifactGrade
+
+DONE = Return("completed", "Wrote it. It is there.", (Artifact("report", "report.md"),), agent="researcher")
+PART = DONE._replace(status="partial", next_steps=("Write the rest.",))
+ERROR = Finding("RET001", "error", "there is no return", "Send one.", "R0.1")
+
+
+def make_changes(*paths: str) -> Comparison:
+    return Comparison(created=tuple(Change(path, "created", 3, "0" * 64) for path in paths))
+
+
+def judge(returned: Return | None = None, outcome: str = "accepted", **more: Any) -> Judgement:  # noqa: ANN401 - its fields
+    given: Any = outcome
+    return Judgement(given, returned=returned, claimed=returned, **more)
+
+
+def end(ending: str = "exited", **more: Any) -> Conclusion:  # noqa: ANN401 - fields of Ended
+    return conclude(Ended(ending, "researcher", **more))
+
+
+def test_a_return_that_holds_is_passed_on_as_it_is() -> None:
+    told = end(judgement=judge(DONE), exit_code=0)
+    assert (told.ending, told.outcome, told.status) == ("exited", "accepted", "completed")
+    assert told.summary == DONE.summary
+    assert told.artifacts == DONE.artifacts
+    assert not told.faults
+
+
+@pytest.mark.parametrize(
+    ("ending", "code"),
+    [("timeout", "TIMEOUT"), ("budget", "BUDGET_EXCEEDED"), ("orphaned", "ORPHANED")],
+)
+def test_what_was_cut_short_is_a_part_with_what_is_on_disk(ending: str, code: str) -> None:
+    """R2.7."""
+    told = end(ending, comparison=make_changes("notes.md", "src/a.py"))
+    assert (told.ending, told.status) == (ending, "partial")
+    assert told.faults[0].code == code
+    assert told.faults[0].recoverable
+    assert [(each.path, each.kind) for each in told.artifacts] == [
+        ("notes.md", "documentation"),
+        ("src/a.py", "implementation"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ending", "resumed", "retried"),
+    [
+        ("timeout", "Resume it with more time (--timeout): go on", "Retry it with more time (--timeout): anew"),
+        ("budget", "Resume it with a larger budget: go on", "Retry it with a larger budget: anew"),
+        ("cancelled", "Resume it: go on", "Retry it: anew"),
+        ("orphaned", "Look at what is there, then resume it: go on", "Look at what is there, then retry it: anew"),
+    ],
+)
+def test_only_what_can_be_resumed_is_offered_to_be(ending: str, resumed: str, retried: str) -> None:
+    """R0.14."""
+    left = make_changes("notes.md")
+    told = end(ending, comparison=left, resume="go on", retry="anew")
+    assert (told.faults[0].recommendation, told.next_steps) == (resumed, (resumed,))
+    assert end(ending, comparison=left, retry="anew").faults[0].recommendation == retried
+    assert "its program" in end(ending, comparison=left).faults[0].recommendation
+
+
+def test_what_failed_is_offered_to_be_begun_anew_only() -> None:
+    """R0.14."""
+    assert end("cancelled", resume="go on", retry="anew").next_steps == ("Retry it: anew",)
+
+
+def test_a_model_that_did_not_answer_until_the_end_is_named() -> None:
+    told = end("timeout", heard=Heard(cause="api", trouble="its model's server did not answer: busy"))
+    assert told.faults[0].message == "its time was up: its model's server did not answer: busy"
+    told = end("timeout", heard=Heard(cause="no_answer", trouble="it was ended before its final message"))
+    assert told.faults[0].message == "its time was up"
+
+
+def test_a_timeout_that_left_nothing_is_a_part_still_and_a_cancelled_one_is_not() -> None:
+    """C11, R0.14."""
+    assert end("timeout").status == "partial"
+    assert end("cancelled").status == "failed"
+    assert end("cancelled").faults[0].code == "CANCELLED"
+    assert end("cancelled", comparison=make_changes("a.md")).status == "partial"
+
+
+def test_an_agent_that_said_completed_and_then_hung_is_a_part() -> None:
+    told = end("timeout", judgement=judge(DONE), comparison=make_changes("report.md"))
+    assert told.status == "partial"
+    assert told.faults[0].code == "TIMEOUT"
+    assert [each.path for each in told.artifacts] == ["report.md"]
+
+
+def test_where_others_worked_too_only_its_own_files_are_saved() -> None:
+    changes = make_changes("mine.md", "theirs.md")
+    assert end("timeout", comparison=changes, shared=True).artifacts == ()
+    told = end("timeout", comparison=changes, shared=True, written=frozenset({"mine.md"}))
+    assert [each.path for each in told.artifacts] == ["mine.md"]
+
+
+def test_of_very_many_files_some_are_saved() -> None:
+    told = end("timeout", comparison=make_changes(*(f"f{number}.py" for number in range(500))))
+    assert len(told.artifacts) == MAX_SALVAGED
+
+
+def test_what_was_handed_back_says_that_the_time_was_up() -> None:
+    told = end(judgement=judge(PART), exit_code=0, handed_back=True)
+    assert (told.ending, told.status) == ("timeout", "partial")
+    assert told.faults[0].code == "TIMEOUT"
+    assert told.summary == PART.summary
+    assert end(judgement=judge(DONE), exit_code=0, handed_back=True).status == "completed"
+
+
+def test_completed_with_an_exit_code_is_not_believed() -> None:
+    told = end(judgement=judge(DONE), exit_code=3)
+    assert (told.ending, told.status, told.outcome) == ("crashed", "failed", "ambiguous")
+    assert "exit code 3" in told.faults[0].message
+
+
+def test_an_agent_that_a_signal_ended_has_crashed_whatever_it_printed() -> None:
+    killed = Heard("hello", cause="crash", trouble="the program was ended by SIGKILL")
+    for judgement in (judge(DONE), judge(None, "invalid", findings=(ERROR,)), judge(None, "missing")):
+        told = end("crashed", judgement=judgement, heard=killed, exit_code=137)
+        assert (told.ending, told.status, told.faults[0].code) == ("crashed", "failed", "UNKNOWN_ERROR")
+        assert "SIGKILL" in told.faults[0].message
+        assert told.findings == judgement.findings
+    told = end("crashed", judgement=judge(PART), heard=killed, exit_code=137)
+    assert (told.ending, told.status, told.summary) == ("exited", "partial", PART.summary)
+
+
+def test_an_exit_code_is_told_beside_what_is_wrong_with_the_words() -> None:
+    words = Heard("hello", trouble="the program ended with exit code 3: no key")
+    told = end(judgement=judge(None, "missing", findings=(ERROR,)), heard=words, exit_code=3)
+    assert (told.ending, told.faults[0].code, told.findings) == ("crashed", "UNKNOWN_ERROR", (ERROR,))
+    assert told.faults[0].message == "the program ended with exit code 3: no key"
+    told = end(judgement=judge(None, "invalid", findings=(ERROR,)), heard=words, exit_code=3)
+    assert (told.ending, told.outcome, told.faults[0].code) == ("exited", "invalid", "VALIDATION_FAILED")
+    assert told.faults[0].message == "there is no return; and the program ended with exit code 3: no key"
+
+
+def test_a_bad_return_is_failed_with_what_is_wrong_and_whose_format_to_fix() -> None:
+    """R0.13, R2.13."""
+    told = end(judgement=judge(None, "invalid", findings=(ERROR,)), heard=Heard("done!"), exit_code=0)
+    assert (told.ending, told.outcome, told.status) == ("exited", "invalid", "failed")
+    assert told.faults[0].code == "VALIDATION_FAILED"
+    assert told.faults[0].recommendation == "Fix researcher subagent return format"
+    assert told.findings == (ERROR,)
+
+
+def test_a_claim_that_is_not_borne_out_is_fabricated() -> None:
+    claimed = Judgement("fabricated", (ERROR,), None, DONE)
+    told = end(judgement=claimed, heard=Heard("{}"), exit_code=0)
+    assert (told.outcome, told.status) == ("fabricated", "failed")
+    assert told.faults[0].code == "FABRICATED"
+    assert told.artifacts == DONE.artifacts
+
+
+@pytest.mark.parametrize(
+    ("cause", "ending", "code"),
+    [
+        ("crash", "crashed", "UNKNOWN_ERROR"),
+        ("api", "crashed", "UNKNOWN_ERROR"),
+        ("no_answer", "crashed", "UNKNOWN_ERROR"),
+        ("refused", "refused", "REFUSED"),
+        ("turns", "budget", "BUDGET_EXCEEDED"),
+        ("budget", "budget", "BUDGET_EXCEEDED"),
+    ],
+)
+def test_an_agent_that_could_not_answer_says_why(cause: Cause, ending: str, code: str) -> None:
+    told = end(heard=Heard(cause=cause, trouble="the server said 529"), exit_code=1)
+    assert (told.ending, told.faults[0].code) == (ending, code)
+    assert "529" in told.faults[0].message
+
+
+def test_only_an_accepted_return_that_ended_well_is_ever_completed() -> None:
+    endings = ("exited", "timeout", "cancelled", "budget", "orphaned", "refused")
+    outcomes = ("accepted", "repaired", "missing", "malformed", "invalid", "ambiguous", "degenerate", "fabricated")
+    causes: tuple[Any, ...] = ("", "crash", "api", "turns", "budget", "refused", "no_answer")
+    tried = 0
+    for ending, outcome, cause, code in product(endings, outcomes, causes, (0, 1, 137, None)):
+        accepted = outcome in ("accepted", "repaired")
+        judgement = judge(DONE if accepted else None, outcome)
+        told = end(ending, judgement=judgement, heard=Heard("text", cause=cause), exit_code=code)
+        tried += 1
+        if told.status == "completed":
+            assert ending == "exited"
+            assert accepted
+            assert not cause
+            assert code in (0, None)
+        else:
+            assert told.faults
+    assert tried == 6 * 8 * 7 * 4
+
+
+def test_usage_adds_up_and_what_nobody_tells_stays_unknown() -> None:
+    assert add_usage(Usage(1, 2, None, None), Usage(3, None, 4, None)) == Usage(4, 2, 4, None)
+
+
+def test_of_what_is_saved_it_is_told_whose_it_is() -> None:
+    told = end("timeout", comparison=make_changes("a.md", "b.md", "c.md"), written={"a.md"}, below=frozenset({"b.md"}))
+    reasons = {path: grade.reason for path, grade in told.grades.items()}
+    assert reasons == {"a.md": "", "b.md": "an agent below it made it", "c.md": "who changed it is not known"}
+    assert told.unsure == ("b.md", "c.md")
+
+
+def test_only_what_is_proved_of_an_accepted_return_is_made() -> None:
+    paths = ("a.md", "b.md", "c.md")
+    returned = DONE._replace(artifacts=tuple(Artifact("report", path) for path in paths))
+    grades = {
+        "a.md": ArtifactGrade(ArtifactFacts("a.md", "file"), "changed", "", "1" * 64, places=("a.md", "real/a.md")),
+        "b.md": ArtifactGrade(ArtifactFacts("b.md", "file"), "present", "", "2" * 64, places=("b.md",)),
+        "c.md": ArtifactGrade(ArtifactFacts("c.md", "file"), "attributed", "too large", None, places=("c.md",)),
+    }
+    told = end(judgement=judge(returned, grades=grades), exit_code=0)
+    assert told.made == (("a.md", "1" * 64), ("real/a.md", "1" * 64))
+    doubted = end(judgement=judge(None, "fabricated", grades=grades), exit_code=0)
+    assert not doubted.made

@@ -1,0 +1,229 @@
+"""Judgement: what an agent says, held against what is on disk."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from remit.delegate.judging.judgement import Judgement, Scene, judge_answer, look_around
+from remit.model import Expectation
+from remit.runners import ToolUse
+from remit.workspace.evidence.snapshot import take_snapshot
+
+SESSION = "sess_1794805361_qbq98k"
+WROTE = ToolUse("Write", "write", "report.md")
+
+
+def make_answer(*paths: str, status: str = "completed", **more: object) -> str:
+    artifacts = [{"type": "report", "path": path, "summary": "What was found."} for path in paths]
+    errors = [] if status == "completed" else [
+        {"type": "timeout", "message": "Late.", "recoverable": True, "recommendation": "Go on."}
+    ]  # fmt: skip
+    identity = {"session_id": SESSION, "agent_type": "researcher", "delegation_depth": 1, "duration_seconds": 1}
+    identity |= {"delegation_path": ["orchestrator", "researcher"]}
+    value = {"status": status, "summary": "Looked at it. Wrote it down.", "artifacts": artifacts}
+    return json.dumps({**value, "metadata": identity, "errors": errors, **more})
+
+
+def judge(text: str, scene: Scene, *, dialect: str = "standard") -> Judgement:
+    expectation = Expectation(SESSION, "researcher", "research", 1, ("orchestrator", "researcher"))
+    return judge_answer(text, scene, dialect=dialect, expectation=expectation, words={})
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "old.md").write_text("# Old\n")
+    return tmp_path
+
+
+def look(root: Path, **more: Any) -> Scene:  # noqa: ANN401 - fields of Scene
+    return Scene(str(root), take_snapshot(root, hash_paths=("",)), **more)
+
+
+def test_a_file_that_was_made_meanwhile_bears_the_claim_out(root: Path) -> None:
+    """R0.12."""
+    scene = look(root)
+    (root / "report.md").write_text("# New\n")
+    judgement = judge(make_answer("report.md"), scene)
+    assert judgement.outcome == "accepted"
+    assert judgement.grades["report.md"].grade == "changed"
+
+
+def test_with_a_tool_ledger_it_is_attributed(root: Path) -> None:
+    scene = look(root, tools=(WROTE,))
+    (root / "report.md").write_text("# New\n")
+    assert judge(make_answer("report.md"), scene).grades["report.md"].grade == "attributed"
+
+
+def test_a_file_that_was_there_before_is_nobodys_work(root: Path) -> None:
+    judgement = judge(make_answer("old.md"), look(root))
+    assert (judgement.outcome, judgement.accepted) == ("fabricated", False)
+    assert judgement.findings[0].code == "EVD001"
+    assert judgement.claimed is not None
+
+
+def test_a_change_of_the_same_length_is_seen(root: Path) -> None:
+    scene = look(root)
+    (root / "old.md").write_text("# New\n")
+    assert judge(make_answer("old.md"), scene).accepted
+
+
+def test_a_file_that_is_not_there_is_made_up(root: Path) -> None:
+    judgement = judge(make_answer("report.md"), look(root))
+    assert judgement.outcome == "fabricated"
+    assert not judgement.accepted
+
+
+@pytest.mark.parametrize("tools", [(), (WROTE._replace(failed=True),)], ids=["none", "denied"])
+def test_whoever_used_no_tool_made_no_file(root: Path, tools: tuple[ToolUse, ...]) -> None:
+    scene = look(root, tools=tools)
+    (root / "report.md").write_text("# By somebody else\n")
+    judgement = judge(make_answer("report.md"), scene)
+    assert judgement.outcome == "fabricated"
+    assert "EVD002" in {finding.code for finding in judgement.findings}
+
+
+def test_a_command_that_failed_may_have_written_before(root: Path) -> None:
+    failed = ToolUse("Bash", "run", failed=True)
+    scene = look(root, tools=(failed._replace(ran=True),))
+    (root / "report.md").write_text("# New\n")
+    assert judge(make_answer("report.md"), scene).accepted
+    assert not judge(make_answer("report.md"), scene._replace(tools=(failed,))).accepted  # perhaps it was denied
+
+
+def test_a_tree_that_is_not_known_any_more_credits_nobody(root: Path) -> None:
+    scene = look(root)._replace(before=None, is_lost=True)
+    judgement = judge(make_answer("old.md"), scene)
+    assert judgement.outcome == "fabricated"
+    assert "EVD005" in {finding.code for finding in judgement.findings}
+
+
+def test_unknown_is_not_none(root: Path) -> None:
+    """A harness that does not tell which tools were used is held against nobody."""
+    scene = look(root, tools=None)
+    (root / "report.md").write_text("# New\n")
+    assert judge(make_answer("report.md"), scene).accepted
+
+
+def test_of_a_part_nothing_is_proved_and_it_is_only_told(root: Path) -> None:
+    """C11."""
+    judgement = judge(make_answer("old.md", status="partial"), look(root))
+    assert judgement.accepted
+    assert [finding.severity for finding in judgement.findings if finding.code == "EVD001"] == ["warning"]
+
+
+def test_where_others_worked_too_it_is_told_that_nobody_knows_who(root: Path) -> None:
+    scene = look(root, shared=True)
+    (root / "report.md").write_text("# New\n")
+    judgement = judge(make_answer("report.md"), scene)
+    assert judgement.accepted
+    assert "EVD003" in {finding.code for finding in judgement.findings}
+
+
+def test_what_changed_and_was_not_claimed_is_listed(root: Path) -> None:
+    scene = look(root)
+    (root / "report.md").write_text("# New\n")
+    (root / "side.txt").write_text("x")
+    judgement = judge(make_answer("report.md"), scene)
+    comparison, unclaimed = look_around(scene, judgement.grades)
+    assert comparison is not None
+    assert [change.path for change in unclaimed] == ["side.txt"]
+
+
+# --- the manifest ----------------------------------------------------------------------------------------------------
+
+SENTENCE = "Research complete. See MANIFEST.jsonl for summary."
+
+
+def make_line(topic: str, **more: object) -> str:
+    entry = {
+        "id": f"{topic}-2026-11-16", "file": f"{topic}.md", "title": topic, "date": "2026-11-16",
+        "status": "complete", "topics": [topic], "key_findings": ["One is so.", "Two is so.", "Three is so."],
+        "actionable": True, "needs_followup": [], "linked_tasks": [],
+    }  # fmt: skip
+    return json.dumps({**entry, **more}) + "\n"
+
+
+def make_findings(root: Path, topic: str) -> None:
+    sections = "## Summary\n\nIt is so. It is not otherwise.\n\n## Findings\n\n### One\n\nYes.\n\n"
+    sections += "## Recommendations\n\n- Do it.\n\n## Sources\n\n- here\n\n## Linked Tasks\n\n- none\n"
+    (root / f"{topic}.md").write_text(f"# {topic}\n\n{sections}")
+
+
+def look_manifest(root: Path, **more: Any) -> Scene:  # noqa: ANN401 - fields of Scene
+    manifest = root / "MANIFEST.jsonl"
+    manifest.write_text(make_line("old-topic"))
+    make_findings(root, "old-topic")
+    return look(root, manifest=str(manifest), manifest_bytes=manifest.stat().st_size, **more)
+
+
+def append(root: Path, line: str) -> None:
+    with (root / "MANIFEST.jsonl").open("a") as file:
+        file.write(line)
+
+
+def test_only_a_line_that_was_appended_meanwhile_is_its_own(root: Path) -> None:
+    judgement = judge(SENTENCE, look_manifest(root), dialect="manifest")
+    assert (judgement.outcome, judgement.accepted) == ("missing", False)
+
+
+def test_the_appended_line_is_the_return(root: Path) -> None:
+    scene = look_manifest(root)
+    make_findings(root, "cache")
+    append(root, make_line("cache"))
+    judgement = judge(SENTENCE, scene, dialect="manifest")
+    assert judgement.accepted, judgement.findings
+    assert judgement.grades["cache.md"].grade == "changed"
+
+
+def test_of_lines_by_several_the_one_of_its_topic_or_task_is_its_own(root: Path) -> None:
+    scene = look_manifest(root, shared=True, topic="cache")
+    for topic in ("cache", "other"):
+        make_findings(root, topic)
+        append(root, make_line(topic))
+    assert "cache.md" in judge(SENTENCE, scene, dialect="manifest").grades
+    scene = scene._replace(topic="", task_number=7)
+    assert not judge(SENTENCE, scene, dialect="manifest").accepted
+    make_findings(root, "third")
+    append(root, make_line("third", linked_tasks=["7"]))
+    append(root, make_line("fourth"))
+    assert "third.md" in judge(SENTENCE, scene, dialect="manifest").grades
+
+
+def test_a_manifest_full_of_rubbish_is_no_return(root: Path) -> None:
+    scene = look_manifest(root, topic="cache")
+    append(root, "[" * 5000 + "\nnull\n3\n")
+    assert not judge(SENTENCE, scene, dialect="manifest").accepted
+
+
+def test_an_artifact_is_named_from_the_root_and_the_manifest_is_no_stray(root: Path) -> None:
+    """R0.6: the entry names its file from the manifest's folder; whoever is handed it on knows the root only."""
+    folder = root / "out"
+    folder.mkdir()
+    scene = look_manifest(folder)._replace(root=str(root), before=take_snapshot(root, hash_paths=("",)))
+    make_findings(folder, "cache")
+    append(folder, make_line("cache"))
+    (root / "stray.txt").write_text("x")
+    judgement = judge(SENTENCE, scene, dialect="manifest")
+    assert judgement.returned is not None
+    assert [artifact.path for artifact in judgement.returned.artifacts] == ["out/cache.md"]
+    assert judgement.grades["out/cache.md"].grade == "changed"
+    assert [change.path for change in look_around(scene, judgement.grades)[1]] == ["stray.txt"]
+    assert "out/MANIFEST.jsonl" in {change.path for change in look_around(scene, {})[1]}
+
+
+def test_a_manifest_that_is_no_file_has_no_entry(root: Path) -> None:
+    scene = look_manifest(root)
+    (root / "MANIFEST.jsonl").unlink()
+    (root / "MANIFEST.jsonl").mkdir()
+    judgement = judge(SENTENCE, scene, dialect="manifest")
+    assert (judgement.outcome, judgement.accepted) == ("missing", False)
+
+
+def test_a_second_name_for_an_old_file_is_no_work(root: Path) -> None:
+    scene = look(root)
+    (root / "new.md").hardlink_to(root / "old.md")
+    judgement = judge(make_answer("new.md"), scene)
+    assert judgement.outcome == "fabricated"
+    assert "second name" in judgement.findings[0].message

@@ -1,0 +1,154 @@
+"""`remit` alone and `remit completion`: what is suggested and offered is what is there, and it works."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from click.shell_completion import ShellComplete
+
+from remit.doors.cli.group import root
+from tests.doors.conftest import Inside, Remit
+
+AGENT = "---\nname: {name}\ndescription: Looks things up.\n---\n\nLook it up.\n"
+
+
+def write(place: Remit | Inside, name: str, text: str) -> None:
+    """Put a file into the folder, wherever in it."""
+    (place.folder / name).parent.mkdir(parents=True, exist_ok=True)
+    place.write(name, text)
+
+
+def offer(remit: Remit, words: str) -> list[str]:
+    """What a shell is offered after these words."""
+    env = {"_REMIT_COMPLETE": "zsh_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    lines = remit(env=env).text.splitlines()
+    return [f"{word}: {told}" for word, told in zip(lines[1::3], lines[2::3], strict=True)]
+
+
+# What to do next
+
+
+def test_agent_files_are_to_be_linted(inside: Inside) -> None:
+    write(inside, ".claude/agents/one.md", AGENT.format(name="one"))
+    assert "remit lint                                    judge the agent file of this project" in inside().text
+    write(inside, "agents/two.md", AGENT.format(name="two"))
+    assert "judge the 2 agent files of this project" in inside().text
+
+
+def test_a_harness_that_is_there_is_suggested(
+    inside: Inside, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    program = tmp_path_factory.mktemp("bin") / "codex"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+    text = inside().text
+    assert 'remit run - "Fix the typo" --runner codex' in text
+    assert "remit init --harness codex" in text
+
+
+def test_who_has_worked_here_sees_how_it_stands(inside: Inside) -> None:
+    assert "remit status" not in inside().text
+    inside("task", "new", "A task")
+    assert "remit status" in inside().text
+
+
+def test_a_ledger_that_cannot_be_read_is_no_reason_to_say_nothing(inside: Inside) -> None:
+    write(inside, ".remit/ledger.db", "not a database")
+    ended = inside()
+    assert ended.code == 0
+    assert "remit doctor" in ended.text
+
+
+def test_settings_that_cannot_be_followed_are_told(inside: Inside) -> None:
+    write(inside, "remit.toml", "[delegate\n")
+    assert "remit doctor                                  see what is wrong here" in inside().text
+
+
+# What a shell is offered
+
+
+def test_a_shell_is_offered_agents(remit: Remit) -> None:
+    for name in ("planner", "player", "writer"):
+        write(remit, f".claude/agents/{name}.md", AGENT.format(name=name))
+    write(remit, ".claude/agents/odd.md", AGENT.format(name="'pla $(touch gone)'"))
+    assert offer(remit, "remit run pla") == ["planner: _", "player: _"]
+
+
+def test_a_shell_is_offered_tasks_with_their_titles(remit: Remit) -> None:
+    remit("task", "new", "Limit uploads")
+    remit("task", "new", "Odd title")
+    state = remit.folder / "specs" / "state.json"
+    state.write_text(state.read_text().replace("Odd title", "Odd \\u001b[31m title"))
+    assert offer(remit, "remit task show ") == ["1: Limit uploads", "2: Odd <U+001B>[31m title"]
+
+
+@pytest.mark.slow
+def test_a_shell_is_offered_delegations(remit: Remit) -> None:
+    remit("run", "-", "Do it", "--command", "true")
+    [offered] = offer(remit, "remit show sess")
+    assert re.fullmatch(r"sess_\w+: command, failed", offered)
+
+
+def test_where_nothing_is_there_nothing_is_offered(remit: Remit) -> None:
+    assert [offer(remit, words) for words in ("remit show ", "remit run ", "remit task show ")] == [[], [], []]
+
+
+DIALECTS = "instructions --dialect"
+
+
+@pytest.mark.parametrize(
+    ("words", "refused"),
+    [
+        ("check --dialect", DIALECTS),
+        ("convert --to", DIALECTS),
+        ("instructions --dialect", DIALECTS),
+        ("run - Do --dialect", DIALECTS),
+        ("run - Do --runner", "run - Do --runner"),
+        ("schema", "schema"),
+        ("lint --output-format", "lint --output-format"),
+        ("compile --to", "compile --to"),
+        ("init --harness", "init --harness"),
+        ("uninstall --harness", "uninstall --harness"),
+        ("new", "new"),
+        ("new --profile", "new utility x --profile"),
+        ("completion", "completion"),
+    ],
+)
+def test_a_shell_is_offered_the_words_that_are_known(words: str, refused: str, inside: Inside) -> None:
+    args = ["new", "¿", "x"] if words == "new" else [*refused.split(), "¿"]
+    known = inside(*args).complaint.partition("known are: ")[2].split(", ")
+    offered = ShellComplete(root, {}, "remit", "_REMIT_COMPLETE").get_completions(words.split(), "")
+    assert sorted(each.value for each in offered) == sorted(known)
+
+
+def test_without_a_shell_one_is_to_be_named(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SHELL", raising=False)
+    ended = inside("completion")
+    complaint = "SHELL is not set, so nobody knows which shell you use; name it: remit completion bash"
+    assert (ended.code, ended.complaint) == (2, complaint)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_bash_takes_what_it_is_given(inside: Inside) -> None:
+    script = inside("completion", "bash").text
+    ran = subprocess.run(
+        ["bash", "--norc", "-c", f"{script}\ncomplete -p remit"], capture_output=True, encoding="utf-8", check=False
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == "complete -o nosort -F _remit_completion remit\n"
+
+
+@pytest.mark.parametrize(
+    ("shell", "word"), [("zsh", "compdef _remit_completion remit"), ("fish", "complete --no-files")]
+)
+def test_other_shells_have_theirs(shell: str, word: str, inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert word in inside("completion", shell).text
+    monkeypatch.setenv("SHELL", f"/usr/bin/{shell}")
+    assert inside("completion") == inside("completion", shell)
+
+
+def test_a_shell_that_is_not_known_is_told(inside: Inside) -> None:
+    ended = inside("completion", "zhs")
+    assert (ended.code, ended.complaint) == (2, "there is no completion for 'zhs'; did you mean 'zsh'?")

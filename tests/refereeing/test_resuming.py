@@ -1,0 +1,144 @@
+"""Agents that were over and are given another message: what was credited once is not credited again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from remit.app.refereeing.resuming import go_on_from
+from remit.delegate.reporting.report import load_report
+from remit.workspace.evidence.comparison import compare
+from remit.workspace.evidence.snapshot import take_snapshot
+from remit.workspace.home import Home
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from remit.workspace.ledger.delegations import Delegation
+    from tests.refereeing.stage import Child, Stage
+
+
+@pytest.fixture
+def child(stage: Stage) -> Child:
+    found = stage.call("writer")
+    found.start()
+    return found
+
+
+def finish(child: Child, *paths: str) -> None:
+    """It gives a return that holds."""
+    assert child.stop(child.report(*paths)) == {}
+    child.hand_over(child.report(*paths))
+
+
+def take_up(child: Child) -> Delegation:
+    """Its caller gives it another message; the delegation that this is."""
+    child.start()
+    child.stops = 0
+    return child.stage.rows()[-1]
+
+
+def say(child: Child, row: Delegation, *paths: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+    """It gives a return of the later session."""
+    return child.stop(child.report(*paths, **more).replace(child.row.session_id, row.session_id))
+
+
+def list_outcomes(stage: Stage) -> list[tuple[str | None, str | None]]:
+    return [(row.status, row.outcome) for row in stage.rows()]
+
+
+def test_what_was_made_before_the_message_is_not_credited_again(stage: Stage, child: Child) -> None:
+    child.write("one.md")
+    finish(child, "one.md")
+    again = take_up(child)
+    child.keep_transcript({"type": "assistant", "message": {"content": [{"type": "tool_use", "name": "Write"}]}})
+    assert "one.md" in say(child, again, "one.md")["reason"]
+    say(child, again, "one.md")
+    say(child, again, "one.md")
+    assert list_outcomes(stage) == [("completed", "accepted"), ("failed", "fabricated")]
+
+
+def test_nor_with_a_tool_that_did_something_else(stage: Stage, child: Child) -> None:
+    child.write("one.md")
+    finish(child, "one.md")
+    again = take_up(child)
+    child.use("Bash", command="true")
+    child.write("two.md")
+    assert "one.md" in say(child, again, "one.md", "two.md")["reason"]
+    assert say(child, again, "two.md") == {}
+    assert list_outcomes(stage) == [("completed", "accepted")] * 2
+
+
+def test_nor_is_what_somebody_else_changes_meanwhile(stage: Stage, child: Child, root: Path) -> None:
+    child.write("one.md")
+    finish(child, "one.md")
+    again = take_up(child)
+    (root / "one.md").write_text("# By a person\n")
+    assert say(child, again, "one.md")["decision"] == "block"
+    assert list_outcomes(stage)[0] == ("completed", "accepted")
+
+
+def test_what_is_changed_after_the_message_is(stage: Stage, child: Child) -> None:
+    child.write("one.md")
+    finish(child, "one.md")
+    again = take_up(child)
+    child.write("one.md", "# Newer\n")
+    assert say(child, again, "one.md") == {}
+    assert list_outcomes(stage) == [("completed", "accepted")] * 2
+
+
+def test_a_question_is_answered_by_a_return_without_files(stage: Stage, child: Child) -> None:
+    child.write("one.md")
+    finish(child, "one.md")
+    again = take_up(child)
+    assert child.stop("It is in one.md.")["decision"] == "block"
+    assert say(child, again) == {}
+    assert [status for status, _ in list_outcomes(stage)] == ["completed", "completed"]
+    home = Home(str(stage.root))
+    assert [len(load_report(home, row.session_id)[0].artifacts) for row in stage.rows()] == [1, 0]
+    home.close()
+
+
+def test_who_only_talks_may_end_and_is_not_completed(stage: Stage, child: Child) -> None:
+    child.write("one.md")
+    finish(child, "one.md")
+    take_up(child)
+    assert [bool(child.stop("It is in one.md.")) for _ in range(3)] == [True, True, False]
+    assert list_outcomes(stage) == [("completed", "accepted"), ("failed", "missing")]
+
+
+def test_what_an_agent_made_until_its_model_failed_is_its_own(stage: Stage, child: Child) -> None:
+    child.write("one.md")
+    child.hand_over("API Error: 400 bad")
+    assert list_outcomes(stage) == [("failed", "missing")]
+    again = take_up(child)
+    child.write("two.md")
+    assert say(child, again, "one.md", "two.md") == {}
+    assert list_outcomes(stage)[1] == ("completed", "accepted")
+
+
+def test_but_not_what_was_touched_in_between(child: Child, root: Path) -> None:
+    child.use("Bash", command="true")
+    child.hand_over("API Error: 400 bad")
+    (root / "one.md").write_text("# By a person\n")
+    again = take_up(child)
+    child.use("Bash", command="true")
+    assert "one.md" in say(child, again, "one.md")["reason"]
+
+
+def test_what_was_touched_later_is_compared_with_the_later_tree(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "old.md").write_text("old")
+    (tmp_path / "changed.md").write_text("old")
+    earlier = take_snapshot(tmp_path, hash_paths=("",))
+    (tmp_path / "changed.md").write_text("new")
+    (tmp_path / "made.md").write_text("new")
+    (tmp_path / "link").symlink_to("made.md")
+    now = take_snapshot(tmp_path, hash_paths=("",))
+    last_ms = (tmp_path / "link").lstat().st_ctime_ns // 1_000_000
+    went_on = compare(go_on_from(earlier, now, last_ms), now)
+    assert sorted(each.path for each in went_on.created) == ["link", "made.md"]
+    assert [each.path for each in went_on.changed] == ["changed.md"]
+    anew = compare(go_on_from(earlier, now, earlier.taken_ns // 1_000_000 - 1000), now)
+    assert (anew.created, anew.changed) == ((), ())

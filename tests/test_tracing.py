@@ -1,0 +1,165 @@
+"""Tracing and metering: what spans and numbers say of rows in the ledger."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from remit.app.metering import DURATION, TOKENS, Point, add_up
+from remit.app.tracing import Span, Told, list_spans, load_told
+from remit.delegate.admission.terms import Terms
+from remit.workspace.home import Home
+from remit.workspace.ledger.delegations import Attempt, Delegation, add_delegation, record_attempt
+from remit.workspace.ledger.followers import Settled
+
+OWN = "sess_1_aaaaaa"
+DONE: dict[str, Any] = {"ending": "exited", "outcome": "accepted", "status": "completed"}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    made = Home(str(tmp_path))
+    yield made
+    made.close()
+
+
+def tell(
+    home: Home, *attempts: Attempt, terms: Terms | None = None, runner: str = "claude", **columns: Any,  # noqa: ANN401 - of any kind
+) -> Told:  # fmt: skip
+    """A delegation that was settled at 10 s after the epoch."""
+    row = Delegation(
+        OWN, "scout", 1, ("orchestrator", "scout"), state="settled", created_ms=1000, started_ms=2000, runner=runner,
+        details=(terms or Terms()).as_details(),
+    )._replace(**columns)  # fmt: skip
+    add_delegation(home.ledger, row)
+    with home.ledger.transaction() as db:
+        for attempt in attempts:
+            record_attempt(db, row.session_id, attempt)
+    told = load_told(home, Settled(1, 10_000, row.session_id))
+    assert told is not None
+    return told
+
+
+def find(spans: list[Span], name: str) -> Span:
+    return next(span for span in spans if span.name.startswith(name))
+
+
+@pytest.mark.parametrize(
+    ("columns", "error"),
+    [
+        (DONE, ""),
+        (DONE | {"status": "partial"}, ""),
+        (DONE | {"status": "blocked"}, ""),
+        (DONE | {"outcome": "repaired"}, ""),
+        (DONE | {"status": "failed"}, "failed"),
+        (DONE | {"outcome": "fabricated", "status": "failed"}, "fabricated"),
+        (DONE | {"ending": "timeout", "status": "partial"}, "timeout"),
+        ({"ending": "cancelled", "outcome": "missing", "status": "failed"}, "cancelled"),
+        ({"ending": "orphaned"}, "orphaned"),
+        ({"ending": "exited"}, ""),
+    ],
+)
+def test_what_counts_as_an_error(home: Home, columns: dict[str, Any], error: str) -> None:
+    """An agent that was only looked on is not judged."""
+    told = tell(home, **columns)
+    assert told.error == error
+    span = find(list_spans(home, told), "invoke_agent")
+    assert (span.error, span.attributes.get("error.type", "")) == (error, error)
+
+
+def test_one_alone_is_no_run(home: Home) -> None:
+    assert [span.name for span in list_spans(home, tell(home, **DONE))] == ["invoke_agent scout"]
+
+
+def test_a_row_that_is_gone_is_nothing_to_tell_of(home: Home) -> None:
+    assert home.ledger.file
+    assert load_told(home, Settled(1, 1, "sess_1_gone00")) is None
+
+
+@pytest.mark.parametrize(
+    ("terms", "kind"),
+    [(Terms(), "client"), (Terms(refereed=True), "internal"), (Terms(settings={"in_process": True}), "internal")],
+)
+def test_who_runs_in_another_process_is_called_there(home: Home, terms: Terms, kind: str) -> None:
+    assert find(list_spans(home, tell(home, terms=terms, **DONE)), "invoke_agent").kind == kind
+
+
+@pytest.mark.parametrize(
+    ("runner", "terms", "name"),
+    [
+        ("claude", Terms(), "anthropic"),
+        ("codex", Terms(model="o"), "openai"),
+        ("gemini", Terms(), "gcp.gemini"),
+        ("mine", Terms(base="claude"), "anthropic"),
+        ("opencode", Terms(), "opencode"),
+        ("opencode", Terms(model="anthropic/some"), "anthropic"),
+        ("opencode", Terms(model="google/some"), "gcp.gemini"),
+        ("command", Terms(), "command"),
+        ("", Terms(), "remit"),
+    ],
+)
+def test_whose_model_it_is(home: Home, runner: str, terms: Terms, name: str) -> None:
+    assert tell(home, runner=runner, terms=terms, **DONE).common["gen_ai.provider.name"] == name
+
+
+@pytest.mark.parametrize(("runner", "expected"), [("claude", (300, 30)), ("codex", (200, 20)), ("gone", (300, 30))])
+def test_what_attempts_used_is_added_up(home: Home, runner: str, expected: tuple[int, int]) -> None:
+    """Codex counts from the beginning of its thread."""
+    tried = [
+        Attempt(number, 2000, 3000, "exited", "invalid", usage={"input_tokens": many, "output_tokens": many // 10})
+        for number, many in ((1, 100), (2, 200))
+    ]
+    told = tell(home, *tried, runner=runner, **DONE)
+    assert (told.usage.input_tokens, told.usage.output_tokens) == expected
+    counts = {
+        point.attributes["gen_ai.token.type"]: point.values for point in add_up([told]) if point.measure == TOKENS
+    }
+    assert counts == {"input": (expected[0],), "output": (expected[1],)}
+
+
+def test_a_sum_is_not_told_as_one_of_its_parts(home: Home) -> None:
+    """Of its own agents a harness tells what they used in all."""
+    tried = Attempt(1, 2000, 3000, "exited", "accepted", usage={"output_tokens": 500})
+    told = tell(home, tried, terms=Terms(refereed=True), tokens=500, **DONE)
+    attributes = find(list_spans(home, told), "invoke_agent").attributes
+    assert attributes["remit.tokens"] == 500
+    assert "gen_ai.usage.output_tokens" not in attributes
+
+
+def test_attempts_are_spans_below_it(home: Home) -> None:
+    tried = (
+        Attempt(1, 2000, 4000, "exited", "invalid", findings=[{"code": "RET002"}, {"code": "RET004"}, "odd"]),
+        Attempt(2, 4500, 6000, "crashed"),
+        Attempt(3, 0, None, "exited", "accepted"),
+    )
+    own, *attempts = list_spans(home, tell(home, *tried, **DONE))
+    assert {span.parent_id for span in attempts} == {own.span_id}
+    assert len({own.span_id, *(span.span_id for span in attempts)}) == 4
+    assert [(span.begin_ms, span.end_ms) for span in attempts] == [(2000, 4000), (4500, 6000), (1000, 10_000)]
+    assert [span.error for span in attempts] == ["invalid", "crashed", ""]
+    assert attempts[0].attributes["remit.findings"] == ["RET002", "RET004"]
+
+
+def test_a_run_lasts_until_the_last_of_it(home: Home) -> None:
+    told = tell(home, ended_ms=5000, **DONE)
+    child = Delegation("sess_2_bbbbbb", "child", 2, ("orchestrator", "scout", "child"), OWN, OWN, state="settled")
+    add_delegation(home.ledger, child._replace(created_ms=3000, ended_ms=7000))
+    run = find(list_spans(home, told), "invoke_workflow")
+    assert (run.begin_ms, run.end_ms, run.attributes["remit.delegations"]) == (1000, 7000, 2)
+    below = load_told(home, Settled(2, 7000, child.session_id))
+    assert below is not None
+    (span,) = list_spans(home, below)
+    assert (span.trace_id, span.parent_id) == (run.trace_id, find(list_spans(home, told), "invoke_agent").span_id)
+
+
+def test_a_value_that_is_a_bound_is_below_it() -> None:
+    point = Point(DURATION, {}, (0.0, 1.0, 1.5, 7200.0, 9000.0))
+    assert (point.buckets[0], point.buckets[1], point.buckets[-2:]) == (2, 1, [1, 1])
+    assert sum(point.buckets) == 5
+
+
+def test_numbers_of_the_same_kind_are_one(home: Home) -> None:
+    told = tell(home, ended_ms=3000, cost_usd=0.5, **DONE)
+    points = {point.measure.name: point.values for point in add_up([told, told])}
+    assert points == {"remit.delegations": (1, 1), "remit.duration": (2.0, 2.0), "remit.cost": (0.5, 0.5)}

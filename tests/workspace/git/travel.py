@@ -1,0 +1,46 @@
+"""A way there and back for tests of parcels."""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from remit.workspace.git.arrivals import Arrived, bring_in, fetch
+from remit.workspace.git.bases import take_base
+from remit.workspace.git.clones import check_out, collect
+from remit.workspace.git.parcels import Base, Made, pack
+
+
+class Trip(NamedTuple):
+    """A workspace, and a clone of it on a worker."""
+
+    root: str
+    base: Base
+    clone: Path
+
+
+def send(root: str, worker: Path, name: str = "s1") -> Trip:
+    """Have a worker check out a workspace as it is now."""
+    base = take_base(root, with_history=False)
+    worker.mkdir(exist_ok=True)
+    bundle = pack(root, base.commit)
+    return Trip(root, base, Path(check_out(str(worker / "store"), str(worker / name), base, bundle=bundle)))
+
+
+def come_back(trip: Trip, *also: str) -> tuple[Made, Arrived]:
+    """Bring what is in the clone now into the workspace."""
+    made = collect(str(trip.clone), trip.base, also=also)
+    bundle = pack(str(trip.clone), made.commit, without=trip.base.commit)
+    fetched = fetch(trip.root, trip.base, made, bundle=bundle)
+    return made, bring_in(trip.root, trip.base, made, fetched=fetched)
+
+
+def list_files(folder: Path) -> dict[str, bytes]:
+    """All files and links but those of git and Remit."""
+    found = {}
+    for here, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in (".git", ".remit")]
+        for file in (Path(here, name) for name in (*names, *folders)):
+            if file.is_symlink() or file.is_file():
+                data = os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
+                found[str(file.relative_to(folder))] = data
+    return found

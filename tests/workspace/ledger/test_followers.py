@@ -1,0 +1,131 @@
+"""Followers: each settled delegation is told, in batches that stay the same until they are done with."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from remit.workspace.home import Home
+from remit.workspace.ledger import Ledger
+from remit.workspace.ledger.delegations import Delegation, add_delegation, advance
+from remit.workspace.ledger.events import add_event, read_clock_ms
+from remit.workspace.ledger.followers import PAGE, Batch, finish_batch, take_batch
+from remit.workspace.ledger.notes import get_note, set_note
+from remit.workspace.ledger.retention import forget_old
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    made = Home(str(tmp_path))
+    yield made
+    made.close()
+
+
+def settle(home: Home, *names: str) -> list[str]:
+    made = []
+    for name in names:
+        row = Delegation(f"sess_1_{name:0>6}", "scout", 1, ("orchestrator", "scout"))
+        add_delegation(home.ledger, row)
+        with home.ledger.transaction() as db:
+            advance(db, row.session_id, "settled", ended_ms=read_clock_ms(), ending="exited")
+        made.append(row.session_id)
+    return made
+
+
+def take(ledger: Ledger, follower: str = "one") -> Batch | None:
+    return take_batch(ledger, follower, since_ms=0)
+
+
+def list_sessions(batch: Batch | None) -> list[str]:
+    return [] if batch is None else [each.session_id for each in batch.settled]
+
+
+def test_what_is_settled_is_told_once(home: Home) -> None:
+    made = settle(home, "a", "b")
+    batch = take(home.ledger)
+    assert batch is not None
+    assert list_sessions(batch) == made
+    finish_batch(home.ledger, batch)
+    assert take(home.ledger) is None
+    later = settle(home, "c")
+    assert list_sessions(take(home.ledger)) == later
+
+
+def test_what_is_not_done_with_is_told_again_and_nothing_else(home: Home) -> None:
+    settle(home, "a")
+    first = take(home.ledger)
+    settle(home, "b")
+    again = take(home.ledger)
+    assert again == first
+    assert again is not None
+    finish_batch(home.ledger, again)
+    after = take(home.ledger)
+    assert after is not None
+    assert list_sessions(after) == ["sess_1_00000b"]
+    assert after.cursor.at_ms == again.until_ms < after.until_ms
+
+
+def test_each_follower_has_a_cursor(home: Home) -> None:
+    settle(home, "a")
+    batch = take(home.ledger, "one")
+    assert batch is not None
+    finish_batch(home.ledger, batch)
+    assert take(home.ledger, "one") is None
+    assert take(home.ledger, "other") is not None
+
+
+def test_who_is_new_begins_with_what_comes(home: Home) -> None:
+    settle(home, "a")
+    assert take_batch(home.ledger, "one", since_ms=read_clock_ms() + 1) is None
+    assert take_batch(home.ledger, "one", since_ms=0) is None  # where it began stays where it began
+    with home.ledger.transaction() as db:
+        add_event(db, "settled", {}, session_id="sess_1_00000b")
+    assert list_sessions(take(home.ledger)) == ["sess_1_00000b"]
+
+
+def test_many_come_in_pages(home: Home) -> None:
+    made = settle(home, *map(str, range(PAGE + 7)))
+    told = []
+    while (batch := take(home.ledger)) is not None:
+        assert len(batch.settled) <= PAGE
+        told += list_sessions(batch)
+        finish_batch(home.ledger, batch)
+    assert told == made
+
+
+def test_what_others_say_is_not_read_again_and_again(home: Home) -> None:
+    assert take(home.ledger) is None
+    before = get_note(home.ledger, "follower one")
+    with home.ledger.transaction() as db:
+        for _ in range(1200):
+            add_event(db, "progress", {}, session_id="sess_1_00000a")
+    assert take(home.ledger) is None
+    assert get_note(home.ledger, "follower one") != before
+    assert list_sessions(take(home.ledger)) == []
+    made = settle(home, "a")
+    assert list_sessions(take(home.ledger)) == made
+
+
+def test_what_was_forgotten_meanwhile_stops_nobody(home: Home) -> None:
+    settle(home, "a")
+    assert take(home.ledger) is not None
+    with home.ledger.transaction() as db:
+        db.execute("UPDATE delegations SET created_ms = 1")
+    assert forget_old(home, days=1, megabytes=1000).delegations == 1
+    made = settle(home, "b")
+    assert list_sessions(take(home.ledger)) == made
+
+
+@pytest.mark.parametrize("note", ["", "12", "a b c", "1 2 -3", "1 2 3 4", "\u0661 2 3"])
+def test_a_note_that_is_none_begins_anew(home: Home, note: str) -> None:
+    made = settle(home, "a")
+    set_note(home.ledger, "follower one", note)
+    assert list_sessions(take(home.ledger)) == made
+
+
+def test_a_clock_that_is_set_back_makes_no_time_negative(home: Home) -> None:
+    settle(home, "a")
+    batch = take_batch(home.ledger, "one", since_ms=0)
+    assert batch is not None
+    ahead = batch._replace(cursor=batch.cursor._replace(at_ms=read_clock_ms() + 3_600_000))
+    assert ahead.until_ms == ahead.cursor.at_ms + 1

@@ -1,0 +1,124 @@
+"""The words of an answer, and what each of them means to a reader. Which words there are is the code's."""
+
+from __future__ import annotations
+
+EXITS = {
+    "ACCEPTED": "It is done, or what was looked at holds.",
+    "NOT_ACCEPTED": "It was looked at, and the answer is no: findings, a return that is refused, a move that is not "
+    "legal.",
+    "COULD_NOT_RUN": "It could not be looked at: a wrong option, a file that cannot be read, a bug.",
+    "INTERRUPTED": "Ctrl-C.",
+}
+REFUSALS = {
+    "REFUSED": "Not allowed: no such agent, not on the list of who may be called, no ticket, no room.",
+    "MAX_DEPTH_EXCEEDED": "The chain of delegations is as deep as it may be.",
+    "CYCLE_DETECTED": "The agent is at work above already.",
+    "BUDGET_EXCEEDED": "Nothing is left of what all of it may use.",
+    "TIMEOUT": "No time is left for it.",
+    "CANCELLED": "It was not begun, because all of it was cancelled.",
+    "VALIDATION_FAILED": "What the agent needs was not given, or does not fit: the findings say what.",
+    "STATE_CONFLICT": "The task cannot be worked on as it is.",
+}
+PROBLEMS = {
+    "NOT_FOUND": "There is nothing of that name.",
+    "BAD_REQUEST": "The request cannot be read.",
+    "UNAUTHORIZED": "No token, or none that is good.",
+    "FORBIDDEN": "Another site asks, or it is not allowed.",
+    "METHOD_NOT_ALLOWED": "This address answers to other methods; `Allow` names them.",
+    "TIMED_OUT": "The request did not come in time.",
+    "BUSY": "Too much is going on, or the same request is at work already.",
+    "TOO_LARGE": "The request is larger than it may be.",
+    "URL_TOO_LONG": "The address is longer than it may be.",
+    "UNSUPPORTED_MEDIA_TYPE": "The body is no JSON.",
+    "MISDIRECTED": "The server has another name than the one that was asked for.",
+    "KEY_TAKEN": "The `Idempotency-Key` stands for another request.",
+    "TOO_MANY_REQUESTS": "Too many requests; `Retry-After` says when to go on.",
+    "HEAD_TOO_LARGE": "The headers are longer than they may be.",
+}
+RPC = {
+    "PARSE_ERROR": "A line is no JSON.",
+    "INVALID_REQUEST": "A line is JSON and no request.",
+    "INTERNAL_ERROR": "A bug.",
+    "NOT_FOUND": "There is no such resource.",
+    "INVALID_PARAMS": "There is no such tool.",
+}
+FAULTS = {
+    "timeout": "The time was up.",
+    "validation": "The return does not hold, or the inputs do not fit.",
+    "tool_unavailable": "A program or tool is not there.",
+    "build_error": "Something does not build.",
+    "file_not_found": "A file is not there.",
+    "cycle": "An agent would have called itself, over others.",
+    "max_depth": "The chain of delegations would have been too deep.",
+    "status_sync": "The task could not be moved.",
+    "git": "The work could not be committed.",
+    "permission": "It was not allowed.",
+    "refused": "It was not admitted or not begun.",
+    "cancelled": "Somebody ended it.",
+    "budget": "It used as much as it may.",
+    "fabricated": "What was claimed is not so.",
+    "orphaned": "Nobody knows what became of it.",
+    "execution": "Anything else.",
+}
+OUTCOMES = {
+    "accepted": "It holds as it was sent.",
+    "repaired": "It holds; its JSON was broken in a way that left no doubt, and each repair is told.",
+    "missing": "There is no return in the message.",
+    "malformed": "There is something like one, and it cannot be read without guessing.",
+    "invalid": "It can be read, and is not as the contract has it.",
+    "ambiguous": "There is more than one, or one that says two things.",
+    "degenerate": "It is a template that nobody filled in.",
+    "fabricated": "It claims what is not so: files that are not there or that nobody touched.",
+}
+STATUS_WORDS = {
+    "completed": "All of it is done, and every artifact is on disk.",
+    "partial": "A part is done; `remit resume` goes on with it.",
+    "failed": "Nothing of use is left; `remit retry` begins anew.",
+    "blocked": "Something outside is in the way; it can be tried again later.",
+}
+ENDINGS = {
+    "exited": "The agent came to its own end.",
+    "timeout": "Its time was up.",
+    "cancelled": "Somebody ended it.",
+    "crashed": "Its program ended without an answer.",
+    "refused": "It was not begun, or its harness refused the work.",
+    "orphaned": "Whoever drove it is gone, and it could not be taken up again.",
+    "budget": "It used as much as it may.",
+}
+GRADES = {
+    "claimed": "Somebody said so, and nothing more.",
+    "present": "There is such a file.",
+    "changed": "And it was not so before the delegation.",
+    "attributed": "And this session's own tools wrote it.",
+}
+DELEGATION_STATES = {
+    "admitted": "It waits for its turn.",
+    "running": "Its agent is at work.",
+    "settling": "Its return was checked; the task is moved and the work committed.",
+    "settled": "It is over.",
+}
+SEVERITIES = {
+    "error": "It is refused.",
+    "warning": "It is told; `remit lint` fails by it unless it is told not to, a return is accepted all the same.",
+    "note": "It is told, and nothing follows.",
+}
+TRANSPORTS = {
+    "message": "The whole message is the return.",
+    "block": "A block in the message is.",
+    "manifest": "A sentence, and a line of the manifest.",
+    "file": "A file that the agent wrote.",
+}
+FILE_STATES = {
+    "file": "A file with something in it.",
+    "empty": "A file with nothing in it.",
+    "missing": "Nothing.",
+    "outside": "It leads out of the project.",
+    "special": "A folder, a device or a pipe.",
+    "unreadable": "It cannot be looked at.",
+}
+ERROR_STATES = {
+    "open": "Something is to be done about it.",
+    "investigating": "Somebody is at it.",
+    "fixed": "It was put right; should it come back, that is told.",
+    "ignored": "Nothing will be done about it.",
+}
