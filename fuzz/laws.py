@@ -1,6 +1,6 @@
 """What holds for every message: the laws that the fuzzer and the tests try to break, and what they break them with.
 
-Needs nothing but the package: the fuzzer's own library is imported by `fuzz/contract.py` alone.
+Needs nothing but the package: the fuzzer's own library is imported by `fuzz/watch.py` alone.
 """
 
 from __future__ import annotations

@@ -27,9 +27,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 from remit.app.delegating.asking import Request
 from remit.app.delegating.workspace import Workspace
 from remit.testing import ScriptedAgent
-from remit.workspace import sessions
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import list_attempts, list_delegations
+from remit.workspace.sessions.folders import list_living
+from torture.tally import tell
 
 if TYPE_CHECKING:
     from remit.workspace.ledger.delegations import Delegation
@@ -112,7 +113,7 @@ class Killer:
 
     def count_living(self) -> int:
         """How many agents have begun and are alive."""
-        return len(sessions.list_living(self.home)) if self.home.is_made else 0
+        return len(list_living(self.home)) if self.home.is_made else 0
 
     def kill(self, brokers: list[subprocess.Popen[bytes]]) -> int:
         """Kill them, not quite at once; how many were still there."""
@@ -231,6 +232,8 @@ def main() -> int:
         asyncio.run(work(Path(options.work), options.agents, options.slowest))
         return 0
     reports = [_torture_once(recoverers, options) for recoverers in options.recoverers or (1, 2)]
+    bad = sum(report.lost + report.doubled + len(report.complaints) for report in reports)
+    tell(sum(sum(report.kills) for report in reports), bad, agents=sum(report.agents for report in reports))
     if options.json:
         print(json.dumps([report._asdict() for report in reports]))
     return 1 if any(report.complaints or report.lost or report.doubled for report in reports) else 0

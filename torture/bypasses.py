@@ -27,9 +27,12 @@ from tests.policy.spellings import OPTIONS, SHAPES, STUBS, Spelling, list_spelli
 from torture.random_scripts import PROGRAM, find_started, make_script
 from torture.sandbox import Box, Ran, find_trouble
 from torture.stage import spread
+from torture.tally import tell
 
 NO_BOX = 2
 """How it ends where no box can be made."""
+MOST_ASKED = 0.03
+"""Of ordinary commands no more may be asked about."""
 MODULES = ("pip",)
 RECURSIVE = re.compile(r"--r\w*|-[a-zA-Z]*[rR][a-zA-Z]*")
 FORCED = re.compile(r"--f\w*|-[a-zA-Z]*f[a-zA-Z]*")
@@ -140,10 +143,13 @@ def main() -> int:
         chances = try_chances(options.random, options.seed, box)
     allowed = [each for each in told if each.started and each.answer == "allow"]
     ordinary = Counter(ask(each.command, deny=each.deny).answer for each in list_ordinary())
+    started = sum(each.started for each in told)
+    too_strict = ordinary["deny"] + (ordinary["ask"] > ordinary.total() * MOST_ASKED)
+    tell(started, len(allowed) + len(chances.through) + too_strict, random=options.random, ordinary=ordinary.total())
     if options.json:
         rows = [each.spelling._asdict() | {"name": each.spelling.name} | each._asdict() for each in told]
         print(json.dumps({"spellings": rows, "ordinary": ordinary, "random": chances._asdict()}))
-        return 1 if allowed or chances.through else 0
+        return 1 if allowed or chances.through or too_strict else 0
     print(render_counts(told))
     for each in allowed:
         print(f"ALLOWED {each.spelling.name}")
@@ -153,7 +159,7 @@ def main() -> int:
     print(f"{options.random} random scripts: {answers}; {len(chances.through)} of those allowed start it")
     print(f"{ordinary.total()} ordinary commands: {ordinary['ask']} asked, {ordinary['deny']} denied")
     print(f"{len(told)} tried, {time.perf_counter() - began:.0f} s")
-    return 1 if allowed or chances.through else 0
+    return 1 if allowed or chances.through or too_strict else 0
 
 
 if __name__ == "__main__":

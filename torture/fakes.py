@@ -24,9 +24,10 @@ from remit.app.delegating.asking import Request
 from remit.app.delegating.workspace import Workspace
 from torture.fake_returns import TRUE, Fake, Site, list_fakes, write_harness
 from torture.stage import spread
+from torture.tally import tell
 
 if TYPE_CHECKING:
-    from remit.delegate.envelope import Envelope
+    from remit.delegate.reporting.envelope import Envelope
 
 WORKER = """\
 ---
@@ -114,6 +115,7 @@ def main() -> int:
     began = time.perf_counter()
     told = asyncio.run(play_all([*controls, *spread(rest, options.most)]))
     bad = [each for each in told if each.is_bad]
+    tell(sum(each.family != TRUE for each in told), len(bad))
     if options.json:
         print(json.dumps([each._asdict() | {"is_bad": each.is_bad} for each in told]))
         return 1 if bad else 0

@@ -31,10 +31,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
 from remit.app.delegating.asking import Request
 from remit.app.delegating.workspace import Workspace
+from remit.testing.engines import AGENT_FILE
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import list_delegations
 from remit.workspace.ledger.texts import load_text
 from torture.stage import MEMORY
+from torture.tally import tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,17 +50,6 @@ SLOTS = 3
 WAYS = ("returns", "returns", "returns", "blocks", "raises", "rambles", "hangs", "hands on", "hands on twice")
 HANG_S = 0.03
 _MOST_CHANGES = 40
-_AGENT = """\
----
-name: {name}
-version: "1.0.0"
-agent_type: utility
-delegation:
-  can_delegate_to: ["*"]
----
-
-# {name}
-"""
 _NAMES = ("first", "second", "third", "fourth")
 
 
@@ -385,14 +376,14 @@ def make_place(folder: Path) -> Path:
     (root / ".git").mkdir()
     (root / "agents").mkdir()
     for name in _NAMES:
-        (root / "agents" / f"{name}.md").write_text(_AGENT.format(name=name))
+        (root / "agents" / f"{name}.md").write_text(AGENT_FILE.format(name=name))
     (root / "remit.toml").write_text(f"[limits]\nrunning = {SLOTS}\n[delegate]\ncommit = false\n")
     return root
 
 
 def break_recovery() -> None:
     """Let every broker take every other for dead. If that is not found out, nothing is proved."""
-    for module in ("broker", "local"):
+    for module in ("driving.broker", "local"):
         patched: Any = import_module(f"remit.delegate.{module}")
         patched.is_present = lambda _home, _broker: False
 
@@ -441,6 +432,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="the counts as JSON")
     options = parser.parse_args()
     report = run(options.first, options.histories, options.jobs, is_broken=options.control)
+    tell(report.histories, len(report.complaints), delegations=report.delegations, deaths=report.deaths)
     if options.json:
         print(json.dumps(report._asdict()))
     else:

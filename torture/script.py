@@ -15,6 +15,7 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, NamedTuple
 
 from torture.stage import clean_environment, make_folder
+from torture.tally import tell
 from torture.tracing import find_obstacle
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ def run_script(script: Script) -> int:
                 print(render_row(row, script.what), flush=True)
     finally:
         shutil.rmtree(folder)
+    _tell_all(rows, bad)
     if options.json:
         print(json.dumps({"rows": [row._asdict() for row in rows], "bad": [each._asdict() for each in bad]}))
     else:
@@ -142,6 +144,12 @@ def _read_options(script: Script) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", action="store_true", help="the counts as JSON")
     return parser.parse_args()
+
+
+def _tell_all(rows: Sequence[Row], bad: Sequence[Result]) -> None:
+    counted = [row for row in rows if not row.is_control]
+    recoveries = sum(row.fired for row in counted if row.command.startswith(("recovery of", "two ")))
+    tell(sum(row.fired for row in counted), len(bad) + len(_list_blind(rows)), recoveries=recoveries)
 
 
 def _is_bad(result: Result, row: Row) -> bool:

@@ -23,11 +23,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
-from remit.workspace.sessions import send_control, wait_result
+from remit.workspace.sessions.results import wait_result
+from remit.workspace.sessions.shims import send_control
+from torture.tally import tell
 from torture.trees import WAYS, Forest, plant, start
 
 if TYPE_CHECKING:
-    from remit.workspace.sessions import Contained
+    from remit.workspace.sessions.results import Contained
 
 CONTAINED: tuple[Contained, ...] = ("namespace", "subreaper")
 ENDS = ("exit", "deadline", "cancel", "shim killed", "keeper killed")
@@ -90,15 +92,15 @@ def hit(forest: Forest, end: str) -> float:
     return time.time()
 
 
-async def fell_all(trees: int, jobs: int, folder: Path) -> list[Tree]:
-    """So many trees, some at once."""
+async def fell_all(trees: range, jobs: int, folder: Path) -> list[Tree]:
+    """Trees by their numbers, some at once."""
     free = asyncio.Semaphore(jobs)
 
     async def one(number: int) -> Tree:
         async with free:
             return await fell(number, folder)
 
-    return await asyncio.gather(*(one(number) for number in range(trees)))
+    return await asyncio.gather(*(one(number) for number in trees))
 
 
 def render(trees: list[Tree]) -> str:
@@ -107,7 +109,9 @@ def render(trees: list[Tree]) -> str:
         render_line(" ".join(f"{word:<13}" for word in key), [each for each in trees if each[1:3] == key])
         for key in sorted({(tree.contained, tree.end) for tree in trees})
     ]
-    return "\n".join([*lines, render_line(f"{'all':<27}", trees)])
+    bad = [f"BAD tree {tree.number}: {tree.left} left of {tree.grown}" for tree in trees if tree.left or not tree.grown]
+    bad += ["  again: python torture/survivors.py --trees 1 --first NUMBER"] * bool(bad)
+    return "\n".join([*lines, *bad, render_line(f"{'all':<27}", trees)])
 
 
 def render_line(name: str, trees: list[Tree]) -> str:
@@ -127,14 +131,17 @@ def main() -> int:
     """Grow, end, count; 1 if anything survives or a tree was not there to be ended."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--trees", type=int, default=200)
+    parser.add_argument("--first", type=int, default=0, metavar="N", help="the number of the first one")
     parser.add_argument("--jobs", type=int, default=4, help="how many at once")
     parser.add_argument("--json", action="store_true", help="the trees as JSON")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="torture-"))
     try:
-        trees = asyncio.run(fell_all(options.trees, options.jobs, folder))
+        trees = asyncio.run(fell_all(range(options.first, options.first + options.trees), options.jobs, folder))
     finally:
         shutil.rmtree(folder)
+    bad = sum(bool(tree.left or not tree.grown) for tree in trees)
+    tell(sum(bool(tree.grown) for tree in trees), bad, processes=sum(tree.grown for tree in trees))
     print(json.dumps([tree._asdict() for tree in trees]) if options.json else render(trees))
     return 1 if any(tree.left or not tree.grown for tree in trees) else 0
 

@@ -15,18 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.workspace.home import Home
-from remit.workspace.sessions import (
-    Attempt,
-    Contained,
-    Result,
-    ShimOrder,
-    Started,
-    load_result,
-    make_attempt,
-    mint_key,
-    start_shim,
-    wait_result,
-)
+from remit.workspace.sessions.folders import Attempt, make_attempt
+from remit.workspace.sessions.results import Contained, Result, load_result, mint_key, wait_result
+from remit.workspace.sessions.starting import ShimOrder, Started, start_shim
 
 if TYPE_CHECKING:
     from collections.abc import Callable

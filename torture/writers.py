@@ -31,6 +31,7 @@ from remit.workspace.ledger.events import add_event, follow_events
 from remit.workspace.tasks.drift import check_drift
 from remit.workspace.tasks.state import parse_state
 from remit.workspace.tasks.todo import parse_todo
+from torture.tally import tell
 from torture.workspaces import find_damage
 
 if TYPE_CHECKING:
@@ -212,6 +213,7 @@ def main() -> int:
         reports.append(report)
         if not options.json:
             print(render(report), flush=True)
+    tell(sum(report.found for report in reports), sum(not report.is_good for report in reports))
     if options.json:
         print(json.dumps([report._asdict() for report in reports]))
     return 0 if all(report.is_good for report in reports) else 1
