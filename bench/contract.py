@@ -1,7 +1,8 @@
 """Remit against its peers: how often they are right, what they let through, how fast they are, what breaks them.
 
-Run as `python bench/contract.py`. Prints a Markdown table, every message that Remit misreads, and one line per goal;
-ends with 1 when Remit misses a goal. `--show NAME` prints one message and what Remit makes of it.
+Run as `python bench/contract.py`. Prints every message that Remit misreads, and a row for each thing measured; ends
+with 1 when Remit misses a goal. `--show NAME` prints one message and what Remit makes of it. Times are those of the
+processor. Remit's time includes its validation, the peers' does not.
 """
 
 from __future__ import annotations
@@ -11,48 +12,36 @@ import importlib
 import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 # Run by path, the folder that holds `bench` is not on the import path.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench import accuracy, isolation, messages, speed
 from bench.peers import FLOOR, PEERS, REMIT, Peer, Reader
+from bench.rows import choose, finish, make_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-_RIGHT_GOAL: Final = 0.98
+    from bench.rows import Row
+
+_AREA: Final = "contract"
+_RIGHT_GOAL: Final = 98.0
 _RATIO_GOALS: Final = {"2 KB clean": 4.0, "20 KB clean": 6.0, "2 KB broken": 60.0}
 _LARGE_GOAL_MS: Final = 500.0
-_NOTE: Final = (
-    "CPU time: the median of the rounds, in brackets the multiple of the floor with its lowest and highest round. "
-    "Remit's time includes its validation, the peers' does not. *lost*: the reader gets nothing out of that message. "
-    f"A large message that takes more than {isolation.LIMIT_SECONDS:g} s, ends the process or overflows its stack "
-    "is not right."
-)
+_ROUNDS: Final = choose(3, 11)
+_STRIDE: Final = choose(6, 1)
+"""From one message to the next that is read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Everything measured about one reader; None where it was not measured."""
+class Measured(NamedTuple):
+    """Everything measured, by reader; empty where it was left out."""
 
-    peer: Peer
-    score: accuracy.Score | None
-    timings: dict[str, speed.Timing] | None
-    reads: frozenset[str]
-    ordeals: list[isolation.Ordeal] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Goal:
-    """One promise and whether it was kept."""
-
-    name: str
-    kept: bool
-    told: str
+    scores: dict[Peer, accuracy.Score]
+    micros: dict[str, dict[Peer, list[float]]]
+    ordeals: dict[Peer, list[isolation.Ordeal]]
 
 
 def main() -> int:
@@ -64,21 +53,13 @@ def main() -> int:
     if options.show:
         return show(options.show)
     readers, missing = load_readers(with_peers=not options.no_peers)
-    rows = measure(readers, rounds=options.rounds, accuracy_only=options.accuracy_only)
-    print(render_table(rows, missing))
-    own = next((row for row in rows if row.peer is REMIT), None)
-    goals = judge(own) if own is not None else [Goal("Remit", kept=False, told=missing[REMIT.name])]
-    print(render_misses(own))
-    print("\n".join(f"{'kept  ' if goal.kept else 'MISSED'}  {goal.name}: {goal.told}" for goal in goals))
-    if options.json:
-        write_json(options.json, rows, missing, goals)
-    return 0 if all(goal.kept for goal in goals) else 1
+    measured = measure(readers, accuracy_only=options.accuracy_only)
+    print(render_misses(measured))
+    return finish(make_rows(measured, missing))
 
 
 def _parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure Remit against other readers of agents' final messages.")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything measured to FILE")
-    parser.add_argument("--rounds", type=int, default=7, metavar="N", help="rounds of the speed measurement (7)")
     parser.add_argument("--no-peers", action="store_true", help="measure Remit and the floor only")
     parser.add_argument("--accuracy-only", action="store_true", help="leave out speed and large messages")
     parser.add_argument("--show", metavar="NAME", help="print one message and what Remit makes of it")
@@ -86,151 +67,112 @@ def _parse_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def load_readers(*, with_peers: bool) -> tuple[dict[Peer, Reader], dict[str, str]]:
-    """The readers that can be imported, and why the others cannot."""
-    readers: dict[Peer, Reader] = {}
-    missing: dict[str, str] = {}
-    for peer in (REMIT, FLOOR, *(PEERS if with_peers else ())):
+def load_readers(*, with_peers: bool) -> tuple[dict[Peer, Reader], list[str]]:
+    """The readers that can be imported, and the names of the others; Remit and the floor have to be there."""
+    readers = {peer: peer.load() for peer in (REMIT, FLOOR)}
+    missing = []
+    for peer in PEERS if with_peers else ():
         try:
             readers[peer] = peer.load()
         except (ImportError, AttributeError) as error:
-            missing[peer.name] = f"not installed ({error})"
+            print(f"{peer.name} cannot be measured: {error}", file=sys.stderr)
+            missing.append(peer.name)
     return readers, missing
 
 
-def measure(readers: dict[Peer, Reader], *, rounds: int, accuracy_only: bool) -> list[Row]:
+def measure(readers: dict[Peer, Reader], *, accuracy_only: bool) -> Measured:
     """All figures: speed first, while the process is young, then accuracy, then the large messages."""
-    timings: dict[Peer, dict[str, speed.Timing]] = {}
-    if not accuracy_only and FLOOR in readers:
-        timings = speed.measure(readers, rounds=rounds)
-    rows = {}
-    for peer, read in readers.items():
-        scored = None if peer is FLOOR else accuracy.score(peer, read, messages.cases())
-        rows[peer] = Row(peer, scored, timings.get(peer), _kinds_read(peer, read), None)
-    if not accuracy_only:
-        for peer, ordeals in _run_large([peer for peer in rows if peer is not FLOOR]):
-            rows[peer] = replace(rows[peer], ordeals=ordeals)
-    return list(rows.values())
+    micros = {} if accuracy_only else speed.measure(readers, rounds=_ROUNDS)
+    for kind, taken in micros.items():
+        taken.update({peer: [] for peer, read in readers.items() if peer is not FLOOR and not _reads(peer, read, kind)})
+    known = [peer for peer in readers if peer is not FLOOR]
+    scores = {peer: accuracy.score(peer, readers[peer], messages.cases()[::_STRIDE]) for peer in known}
+    return Measured(scores, micros, {} if accuracy_only else dict(_run_large(known)))
 
 
 def _run_large(peers: list[Peer]) -> Iterator[tuple[Peer, list[isolation.Ordeal]]]:
     """Remit by itself, the peers two at a time: most of their time is waiting for limits."""
-    run = isolation.run_large
+    names = messages.LARGE_NAMES[::_STRIDE]
+
+    def run(peer: Peer) -> list[isolation.Ordeal]:
+        return isolation.run_large(peer, names)
+
     yield from ((peer, run(peer)) for peer in peers if peer is REMIT)
     others = [peer for peer in peers if peer is not REMIT]
     with ThreadPoolExecutor(max_workers=2) as pool:
         yield from zip(others, pool.map(run, others), strict=True)
 
 
-def _kinds_read(peer: Peer, read: Reader) -> frozenset[str]:
-    """The kinds of speed messages that the reader gets anything valid out of."""
-    kinds = set()
-    for kind, variants in speed.make_messages().items():
-        text, session_id = variants[0]
-        case = messages.Case(kind, "speed", text, "standard", session_id, messages.EITHER)
-        if accuracy.accepted(peer, read, case) is not None:
-            kinds.add(kind)
-    return frozenset(kinds)
+def _reads(peer: Peer, read: Reader, kind: str) -> bool:
+    """Whether the reader gets anything valid out of this kind of speed message."""
+    text, session_id = speed.make_messages()[kind][0]
+    case = messages.Case(kind, "speed", text, "standard", session_id, messages.EITHER)
+    return accuracy.accepted(peer, read, case) is not None
 
 
-def render_table(rows: list[Row], missing: dict[str, str]) -> str:
-    """The Markdown table, with a line below that says how to read it."""
-    total = sum(case.expected is not None and not case.may_refuse for case in messages.cases())
-    refused = sum(case.expected is None for case in messages.cases())
-    heads = [
-        "reader",
-        f"right /{total}",
-        "wrong but valid",
-        f"false accepts /{refused}",
-        f"large right /{len(messages.LARGE_NAMES)}",
-        "slowest ms",
-        *(f"{kind}, µs (times floor)" for kind in speed.KINDS),
+def make_rows(measured: Measured, missing: list[str]) -> list[Row]:
+    """A row for each thing measured."""
+    cases = messages.cases()[::_STRIDE]
+    total = sum(case.expected is not None and not case.may_refuse for case in cases)
+    refused = sum(case.expected is None for case in cases)
+    note = f"Not installed: {', '.join(missing)}." if missing else ""
+
+    def count(what: str, unit: str, find: Callable[[accuracy.Score], float], *, goal: float | None = None) -> Row:
+        found = {peer: [find(score)] for peer, score in measured.scores.items()}
+        return _make_row(what, unit, found, goal=goal, is_more_better=unit == "%")
+
+    rows = [
+        count(f"read right, of {total:,} messages", "%", lambda score: score.right / total * 100, goal=_RIGHT_GOAL),
+        count("read wrong, but valid", "", lambda score: len(score.wrong)),
+        count(f"accepted, of {refused:,} in which nothing may be", "", lambda score: len(score.false_accepts), goal=0),
     ]
-    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
-    lines += [f"| {' | '.join(_cells(row))} |" for row in rows]
-    lines += [f"| {name} | {reason}{' |' * (len(heads) - 1)}" for name, reason in missing.items()]
-    return "\n".join([*lines, "", _NOTE, ""])
+    rows[0] = rows[0]._replace(note=note)
+    for kind, taken in measured.micros.items():
+        floor = measured.micros[speed.FLOOR_KIND.get(kind, kind)][FLOOR]
+        rows.append(_make_row(f"a message of {kind}", "µs", taken, floor=floor, limit=_RATIO_GOALS[kind]))
+    return [*rows, *_make_large_rows(measured.ordeals)]
 
 
-def _cells(row: Row) -> list[str]:
-    cells = [row.peer.name]
-    if row.score is None:
-        cells += ["", "", ""]
-    else:
-        score = row.score
-        cells += [str(score.right), str(len(score.wrong)), str(len(score.false_accepts))]
-    if row.ordeals is None:
-        cells += ["", ""]
-    else:
-        cells += [str(sum(ordeal.right for ordeal in row.ordeals)), _slowest(row.ordeals)]
-    for kind in speed.KINDS:
-        timing = row.timings[kind] if row.timings else None
-        if timing is None:
-            cells.append("")
-        elif kind not in row.reads:
-            cells.append("*lost*")
-        else:
-            cells.append(f"{timing.micros:,.1f} ({timing.ratio:,.1f}, {timing.low:,.1f} to {timing.high:,.1f})")
-    return cells
+def _make_large_rows(ordeals: dict[Peer, list[isolation.Ordeal]]) -> list[Row]:
+    if not ordeals:
+        return []
+    total = len(ordeals[REMIT])
+    right = {peer: [float(sum(one.right for one in each))] for peer, each in ordeals.items()}
+    slowest = {peer: [max(one.spent_ms for one in each)] for peer, each in ordeals.items()}
+    broken = {
+        peer.name: sum(one.outcome not in {"accepted", "refused"} for one in each) for peer, each in ordeals.items()
+    }
+    told = ", ".join(f"{name} {count}" for name, count in broken.items() if count)
+    note = (
+        f"Readers are stopped after {isolation.LIMIT_SECONDS:g} s. Stopped, out of stack or dead: {told or 'nobody'}."
+    )
+    return [
+        _make_row(f"large and hostile ones right, of {total}", "", right, goal=total, is_more_better=True),
+        _make_row("the slowest of these", "ms", slowest, goal=_LARGE_GOAL_MS)._replace(note=note),
+    ]
 
 
-def _slowest(ordeals: list[isolation.Ordeal]) -> str:
-    broken = [ordeal for ordeal in ordeals if ordeal.outcome not in {"accepted", "refused"}]
-    slowest = max((ordeal.spent_ms for ordeal in ordeals if ordeal not in broken), default=0.0)
-    counts = {name: sum(ordeal.outcome == name for ordeal in broken) for name in sorted({o.outcome for o in broken})}
-    return ", ".join([f"{slowest:,.0f}", *(f"{count} {name}" for name, count in counts.items())])
+def _make_row(
+    what: str, unit: str, found: dict[Peer, list[float]], *,
+    floor: list[float] | None = None, limit: float = 0, goal: float | None = None, is_more_better: bool = False,
+) -> Row:  # fmt: skip
+    peers = {peer.name: taken for peer, taken in found.items() if peer not in (REMIT, FLOOR)}
+    floors, goals = ({FLOOR.name: floor}, {FLOOR.name: limit}) if floor else ({}, {})
+    return make_row(_AREA, what, unit, found[REMIT], peers=peers, floors=floors, goal=goal, goals=goals,
+                    is_more_better=is_more_better)  # fmt: skip
 
 
-def render_misses(row: Row | None) -> str:
+def render_misses(measured: Measured) -> str:
     """The names of all messages that Remit misread, to be looked at with `--show`."""
-    if row is None or row.score is None:
-        return ""
-    groups = {"missed": row.score.missed, "wrong": row.score.wrong, "false accept": row.score.false_accepts}
+    score = measured.scores[REMIT]
+    groups = {"missed": score.missed, "wrong": score.wrong, "false accept": score.false_accepts}
     lines = [f"{kind}: {name}" for kind, names in groups.items() for name in names]
     lines += [
         f"large: large/{ordeal.name} {ordeal.outcome} {ordeal.spent_ms:,.0f} ms"
-        for ordeal in row.ordeals or ()
+        for ordeal in measured.ordeals.get(REMIT, ())
         if not ordeal.right or ordeal.spent_ms > _LARGE_GOAL_MS
     ]
     return "\n".join([*lines, ""])
-
-
-def judge(row: Row) -> list[Goal]:
-    """Remit's goals, those that could be measured."""
-    goals = []
-    if row.score is not None:
-        total = row.score.right + len(row.score.missed) + len(row.score.wrong)
-        share, accepts = row.score.right / total, len(row.score.false_accepts)
-        goals.append(Goal("right", share >= _RIGHT_GOAL, f"{share:.2%} of {total}, goal {_RIGHT_GOAL:.0%}"))
-        goals.append(Goal("false accepts", accepts == 0, f"{accepts}, goal 0"))
-    for kind, limit in _RATIO_GOALS.items():
-        if row.timings:
-            ratio = row.timings[kind].ratio
-            goals.append(Goal(kind, ratio <= limit, f"{ratio:.1f} times the floor, goal {limit:g}"))
-    if row.ordeals is not None:
-        right, slowest = sum(one.right for one in row.ordeals), max(one.spent_ms for one in row.ordeals)
-        goals.append(Goal("large right", right == len(row.ordeals), f"{right} of {len(row.ordeals)}"))
-        goals.append(Goal("large slowest", slowest < _LARGE_GOAL_MS, f"{slowest:.0f} ms, goal {_LARGE_GOAL_MS:g}"))
-    return goals
-
-
-def write_json(path: Path, rows: list[Row], missing: dict[str, str], goals: list[Goal]) -> None:
-    """Everything measured, for other programs."""
-    told = {
-        "readers": [
-            {
-                "name": row.peer.name,
-                "score": asdict(row.score) if row.score else None,
-                "timings": {kind: asdict(timing) for kind, timing in (row.timings or {}).items()},
-                "reads": sorted(row.reads),
-                "large": [asdict(ordeal) for ordeal in row.ordeals or ()],
-            }
-            for row in rows
-        ],
-        "missing": missing,
-        "goals": [asdict(goal) for goal in goals],
-    }
-    path.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
 
 
 def show(name: str) -> int:

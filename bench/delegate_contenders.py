@@ -62,14 +62,13 @@ def run_dbos(count: int, folder: str, *, has_step: bool = True) -> tuple[float, 
 
     file = f"{folder}/dbos.sqlite"
     sqlite3.connect(file).execute("PRAGMA journal_mode = WAL")  # stays with the file; full sync is SQLite's own default
-    DBOS(config={"name": "bench", "system_database_url": f"sqlite:///{file}", "run_admin_server": False,
-                 "log_level": "ERROR"})  # fmt: skip
+    DBOS(config={"name": "bench", "system_database_url": f"sqlite:///{file}", "log_level": "ERROR"})
 
-    @DBOS.workflow()  # type: ignore[untyped-decorator] # installed for `make bench` only
+    @DBOS.workflow()
     async def work(number: int) -> str:
         return await step(number) if has_step else RETURN % number
 
-    @DBOS.step()  # type: ignore[untyped-decorator] # as above
+    @DBOS.step()
     async def step(number: int) -> str:
         return RETURN % number
 
@@ -127,11 +126,37 @@ def run_langgraph(count: int, folder: str) -> tuple[float, float]:
         return clock.tell(count)
 
 
+def run_huey(count: int, folder: str) -> tuple[float, float]:
+    """Huey: a queue of tasks on SQLite with two workers of this process, each answer kept until it is fetched."""
+    from huey import SqliteHuey  # noqa: PLC0415 - as above
+
+    huey = SqliteHuey("bench", filename=f"{folder}/huey.sqlite", fsync=True)
+
+    @huey.task()  # type: ignore[untyped-decorator] # as below
+    def work(number: int) -> str:
+        return RETURN % number
+
+    # Shorter delays than its own, which would be most of the time.
+    consumer = huey.create_consumer(workers=2, periodic=False, initial_delay=0.01, max_delay=0.01)
+    consumer.start()
+
+    def run_all(many: int) -> None:
+        for result in [work(number) for number in range(many)]:
+            assert result.get(blocking=True, backoff=1, max_delay=0.01)
+
+    run_all(_WARM)
+    clock = Clock()
+    run_all(count)
+    told = clock.tell(count)
+    consumer.stop(graceful=True)
+    return told
+
+
 def run_prefect(count: int, _: str) -> tuple[float, float]:
     """Prefect: a flow on its own server, which it starts by itself."""
     from prefect import flow  # noqa: PLC0415 - as above
 
-    @flow(log_prints=False)  # type: ignore[untyped-decorator] # as above
+    @flow(log_prints=False)  # type: ignore[untyped-decorator] # installed for `make bench` only
     async def work() -> str:
         return RETURN
 
@@ -159,7 +184,7 @@ def run_queue(count: int, folder: str) -> tuple[float, float]:
 
 
 CONTENDERS = {"remit": run_remit, "dbos": run_dbos, "dbos-bare": run_dbos_bare, "langgraph": run_langgraph,
-              "prefect": run_prefect, "queue": run_queue}  # fmt: skip
+              "huey": run_huey, "prefect": run_prefect, "queue": run_queue}  # fmt: skip
 
 if __name__ == "__main__":
     print(*CONTENDERS[sys.argv[1]](int(sys.argv[2]), sys.argv[3]))

@@ -1,8 +1,8 @@
 """Two hundred agents at once: what the broker needs for them, and how fast one, or all, are gone.
 
-Run as a part of `bench/delegate.py`. The agents sleep; some of those that are ended have a child in a session of its
-own that ignores every polite signal. When something is gone is asked of the kernel: every process of the attempt, by
-the lock on its folder, which is free when nothing of it is alive. This process is the broker, and nothing else.
+Run as `python bench/all.py delegate_crowd`. The agents sleep; some of those that are ended have a child in a session of
+its own that ignores every polite signal. When something is gone is asked of the kernel: every process of the attempt,
+by the lock on its folder, which is free when nothing of it is alive. This process is the broker, and nothing else.
 """
 
 from __future__ import annotations
@@ -10,19 +10,22 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
-import statistics
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bench.delegate_parts import Row, print_rows
+from bench.rows import choose, finish, make_row
 from remit.app.delegating.asking import Request
 from remit.app.delegating.workspace import Workspace
-from remit.workspace import sessions
 from remit.workspace.ledger.delegations import load_delegation
+from remit.workspace.sessions.folders import find_folder, is_alive
 
-AGENTS, ROUNDS, HELD_SECONDS = 200, 15, 5.0
+if TYPE_CHECKING:
+    from bench.rows import Row
+
+AGENTS, ROUNDS, HELD_SECONDS = 200, choose(4, 15), choose(2.0, 5.0)
 MOST_MB, MOST_SECONDS = 300.0, 0.3
 _STUBBORN = 'trap "" TERM INT HUP\nsetsid sh -c \'trap "" TERM INT HUP; sleep 600\' &\nsleep 600\n'
 
@@ -47,23 +50,28 @@ class Crowd:
 
     def find_folder(self, name: str) -> str:
         """Where an agent's attempt has its things."""
-        return sessions.find_folder(self.ws.home, name, 1)
+        return find_folder(self.ws.home, name, 1)
 
     async def time_cancel(self, names: list[str]) -> float:
         """How long it takes from the wish to end agents until nothing of them is alive."""
         began = time.perf_counter()
         await asyncio.gather(*(self.ws.cancel(name) for name in names))
-        taken = time.perf_counter() - began
-        assert not any(sessions.is_alive(self.find_folder(name)) for name in names)
-        return taken
+        await self.wait_until_gone(names)
+        return time.perf_counter() - began
+
+    async def wait_until_gone(self, names: list[str]) -> None:
+        """Wait until nothing of agents is alive: the shim, which wrote their results, is the last of them."""
+        for name in names:
+            while is_alive(self.find_folder(name)):  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.001)
 
     async def time_deadline(self) -> float:
         """How long after its deadline a stubborn agent is gone, with its result written down."""
         name = await self.start(self.stubborn, timeout_s=1)
         envelope = await self.ws.wait(name)
+        await self.wait_until_gone([name])
         ended = time.time()
         assert envelope.ending == "timeout", envelope
-        assert not sessions.is_alive(self.find_folder(name))
         row = load_delegation(self.ws.home.ledger, name)
         assert row is not None
         assert row.deadline_ms is not None
@@ -75,39 +83,43 @@ async def measure(root: Path) -> list[Row]:
     (root / "remit.toml").write_text(f"[limits]\nrunning = {AGENTS + 10}\n")
     (root / "stubborn.sh").write_text(_STUBBORN)
     async with Workspace.open(root) as ws:
-        crowd = Crowd(ws, root)
-        began = time.perf_counter()
-        names = list(await asyncio.gather(*(crowd.start("/bin/sleep 600") for _ in range(AGENTS))))
-        await crowd.wait_until_begun(names)
-        started = time.perf_counter() - began
-        busy = time.process_time()
-        await asyncio.sleep(HELD_SECONDS)
-        busy = (time.process_time() - busy) / HELD_SECONDS
-        memory, others = read_memory(), read_others()
-        cancels, deadlines = [], []
-        for _ in range(ROUNDS):
-            one = await crowd.start(crowd.stubborn)
-            await crowd.wait_until_begun([one])
-            await asyncio.sleep(0.2)
-            cancels.append(await crowd.time_cancel([one]))
-            deadlines.append(await crowd.time_deadline())
-        everyone = await crowd.time_cancel(names)
-        await asyncio.gather(*(ws.wait(name) for name in names))
+        try:
+            return await hold(Crowd(ws, root))
+        finally:  # agents outlive a broker that fails
+            await asyncio.gather(*(ws.cancel(row.session_id) for row in ws.list()))
+
+
+async def hold(crowd: Crowd) -> list[Row]:
+    """Start the crowd, look at it while it sleeps, and end it."""
+    began = time.perf_counter()
+    names = list(await asyncio.gather(*(crowd.start("/bin/sleep 600") for _ in range(AGENTS))))
+    await crowd.wait_until_begun(names)
+    started = time.perf_counter() - began
+    busy = time.process_time()
+    await asyncio.sleep(HELD_SECONDS)
+    busy = (time.process_time() - busy) / HELD_SECONDS
+    memory, others = read_memory(), read_others(crowd.root)
+    cancels, deadlines = [], []
+    for _ in range(ROUNDS):
+        one = await crowd.start(crowd.stubborn)
+        await crowd.wait_until_begun([one])
+        await asyncio.sleep(0.2)
+        cancels.append(await crowd.time_cancel([one]))
+        deadlines.append(await crowd.time_deadline())
+    everyone = await crowd.time_cancel(names)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
     return [
-        Row(f"{AGENTS} agents started, all of them at work", started, "s"),
-        Row("the broker's memory with them (resident)", memory, "MB", MOST_MB),
-        Row("  its peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MB", MOST_MB),
-        Row("  its share of a core while they sleep", busy * 100, "%"),
-        Row("shims and keepers, for each agent (proportional share)", others / AGENTS, "MB"),
-        *_tell("cancelled, until nothing of it is alive", cancels),
-        *_tell("past its deadline, until nothing of it is alive", deadlines),
-        Row(f"all {AGENTS} cancelled, until nothing of them is alive", everyone, "s"),
+        make_row("crowd", f"{AGENTS} agents started, until all are at work", "s", [started]),
+        make_row("crowd", "the broker's memory with them: resident", "MB", [memory], goal=MOST_MB),
+        make_row("crowd", "the broker's memory with them: at its peak", "MB", [peak], goal=MOST_MB),
+        make_row("crowd", "the broker's share of a core while they sleep", "%", [busy * 100]),
+        make_row("crowd", "shim and keeper of one agent, their share of memory", "MB", [others / AGENTS]),
+        make_row("crowd", "an agent cancelled, until nothing of it is alive", "s", cancels, goal=MOST_SECONDS),
+        make_row(
+            "crowd", "an agent past its deadline, until nothing of it is alive", "s", deadlines, goal=MOST_SECONDS
+        ),
+        make_row("crowd", f"all {AGENTS} cancelled, until nothing of them is alive", "s", [everyone]),
     ]
-
-
-def _tell(what: str, seconds: list[float]) -> list[Row]:
-    remark = f"the slowest of {len(seconds)}: {max(seconds):.2f}"
-    return [Row(what, statistics.median(seconds), "s", MOST_SECONDS, remark=remark)]
 
 
 def read_memory() -> float:
@@ -116,12 +128,13 @@ def read_memory() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def read_others() -> float:
-    """What the shims and keepers of this process need, each page shared out among those who use it, in MB."""
+def read_others(root: Path) -> float:
+    """What the shims and keepers of a workspace need, each page shared out among those who use it, in MB."""
     total = 0
     for place in Path("/proc").iterdir():
         try:
-            if place.name.isdigit() and b"import shim" in (place / "cmdline").read_bytes():
+            words = (place / "cmdline").read_bytes() if place.name.isdigit() else b""
+            if b"import shim" in words and os.fsencode(root) in words:
                 lines = (place / "smaps_rollup").read_text().splitlines()
                 total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
         except OSError:  # it has just ended
@@ -133,7 +146,7 @@ def main() -> int:
     """Print what was measured; 1 when a goal is missed."""
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
         (Path(folder) / ".git").mkdir()
-        return print_rows(asyncio.run(measure(Path(folder))))
+        return finish(asyncio.run(measure(Path(folder))))
 
 
 if __name__ == "__main__":

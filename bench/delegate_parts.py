@@ -1,9 +1,9 @@
-"""What the parts of `bench/delegate.py` have in common: an agent that does nothing, and a row of a table."""
+"""What benchmarks of delegations have in common: an agent that does nothing, and repositories that it works in."""
 
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,35 +14,7 @@ RETURN = (
     ' "delegation_path": ["orchestrator", "noop"]}, "errors": []}'
 )
 """A return as the standard has it, for any session."""
-
-
-class Row(NamedTuple):
-    """One thing that was measured."""
-
-    what: str
-    value: float
-    unit: str
-    goal: float | None = None
-    is_least: bool = False
-    """Whether the goal is to be reached, rather than kept below."""
-    remark: str = ""
-
-    @property
-    def is_missed(self) -> bool:
-        """Whether there was a goal and it was not reached."""
-        if self.goal is None:
-            return False
-        return self.value < self.goal if self.is_least else self.value > self.goal
-
-
-def print_rows(rows: list[Row]) -> int:
-    """Print a table; 1 when a goal is missed."""
-    for row in rows:
-        sign = "≥" if row.is_least else "≤"
-        goal = "" if row.goal is None else f"  goal {sign} {row.goal:g}{' MISSED' if row.is_missed else ''}"
-        remark = f"  {row.remark}" if row.remark else ""
-        print(f"{row.what:<58} {row.value:9.2f} {row.unit:<3}{goal}{remark}", flush=True)
-    return int(any(row.is_missed for row in rows))
+_FILES, _FILE_BYTES = 300, 10_000
 
 
 def write_agent(folder: Path, *, seconds: float = 0, writes: str = "") -> str:
@@ -64,3 +36,13 @@ def make_repository(folder: Path) -> None:
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "--allow-empty", "-m", "All"]):
         command = ["git", "-c", "user.name=Bench", "-c", "user.email=bench@localhost", *words]
         subprocess.run(command, cwd=folder, check=True)  # noqa: S603 - fixed words
+
+
+def write_project(root: Path) -> None:
+    """A project of 300 files and 3 MB in folders of ten, in git."""
+    for number in range(_FILES):
+        folder = root / "src" / f"part{number // 10:02d}"
+        folder.mkdir(parents=True, exist_ok=True)
+        line = f"value_{number} = {number}\n"
+        (folder / f"module{number % 10}.py").write_text(line * (_FILE_BYTES // len(line)))
+    make_repository(root)

@@ -1,18 +1,14 @@
 """The hook against a bare Python, and beside a hook in Node that does nothing.
 
-Run as `python bench/hook.py`. A harness starts the hook on every tool call, so what counts is the whole process: event
-in, answer out. Each round plays one subagent in a project of 300 files, from its admission to the envelope. Before each
-event a bare Python is started, and the ratio of the two counts, since a busy machine slows both; the processor's time
-is told beside it. The same rounds are then played with a ledger that has a million events. Ends with 1 when a goal is
-missed.
+Run as `python bench/all.py hook`. A harness starts the hook on every tool call, so what counts is the whole process:
+event in, answer out. Each round plays one subagent in a project of 300 files, from its admission to the envelope.
+Before each event a bare Python is started, and the ratio of the two counts, since a busy machine slows both; the
+processor's time is told beside it. The same rounds are then played with a ledger that has a million events.
 """
 
 from __future__ import annotations
 
-import argparse
-import compileall
 import json
-import math
 import os
 import re
 import resource
@@ -24,16 +20,18 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-_SOURCE: Final = Path(__file__).resolve().parents[1] / "src"
-sys.path[:0] = [str(_SOURCE.parent), str(_SOURCE)]
+from bench.clock import BARE, SOURCE, compile_source, find_share
+from bench.delegate_parts import write_project
+from bench.rows import choose, finish, make_row
 
-from bench.delegate_evidence import write_project  # noqa: E402 - found by the line above
-from bench.delegate_parts import Row, print_rows  # noqa: E402
+if TYPE_CHECKING:
+    from bench.rows import Row
 
-_HOOK: Final = (sys.executable, "-I", "-S", str(_SOURCE / "remit" / "doors" / "hook.py"))
-_BARE: Final = (sys.executable, "-I", "-S", "-c", "pass")
+_ROUNDS, _LARGE_ROUNDS = choose(8, 40), choose(20, 100)
+_HOOK: Final = (sys.executable, "-I", "-S", str(SOURCE / "remit" / "doors" / "hook.py"))
+_NOTHING: Final = (sys.executable, "-I", "-S", "-c", "pass")
 _PAST: Final = {"events": 1_000_000, "tool_uses": 100_000, "delegations": 10_000}
 _P99_MS: Final = 150.0
 _NODE: Final = "an empty hook in Node"
@@ -109,7 +107,7 @@ class Stage(NamedTuple):
 
     def run(self, command: tuple[str, ...], given: bytes) -> tuple[Taken, bytes]:
         """Run a bare Python and then a program; what they took, and what the program printed."""
-        bare, _ = _run(_BARE, b"", self.root)
+        bare, _ = _run(_NOTHING, b"", self.root)
         took, out = _run(command, given, self.root)
         return took._replace(bare_wall=bare.wall, bare_cpu=bare.cpu), out
 
@@ -279,63 +277,41 @@ def measure(stage: Stage, rounds: int, *, start: int) -> dict[str, list[Taken]]:
     return taken
 
 
-def tell(taken: dict[str, list[Taken]]) -> list[Row]:
-    """Each event as a multiple of the bare process."""
-    every = [each for times in taken.values() for each in times]
-    remark = f"processor {statistics.median(each.bare_cpu for each in every):.1f} ms"
-    rows = [Row("python -I -S -c pass", statistics.median(each.bare_wall for each in every), "ms", remark=remark)]
-    goals: dict[str, float | None] = {**({_NODE: None} if _NODE in taken else {}), **_GOALS}
-    return rows + [_compare(name, taken[name], goal) for name, goal in goals.items()]
-
-
-def _compare(name: str, times: list[Taken], goal: float | None) -> Row:
-    ratios = sorted(each.wall / each.bare_wall for each in times)
-    quarter = len(ratios) // 4
-    remark = (
-        f"{statistics.median(each.wall for each in times):.1f} ms, half of them from {ratios[quarter]:.1f} to "
-        f"{ratios[-1 - quarter]:.1f} x; processor {statistics.median(each.cpu / each.bare_cpu for each in times):.1f} x"
-    )
-    return Row(name, statistics.median(ratios), "x", goal, remark=remark)
-
-
-def tell_slowest(taken: dict[str, list[Taken]]) -> list[Row]:
-    """Each event's 99th percentile."""
+def tell(taken: dict[str, list[Taken]], where: str) -> list[Row]:
+    """Each event beside a bare Python, and beside a hook in Node that does nothing."""
     rows = []
     for name, goal in _GOALS.items():
-        remark = f"processor {_find_p99([each.cpu for each in taken[name]]):.1f} ms"
-        wall = _find_p99([each.wall for each in taken[name]])
-        rows.append(Row(name, wall, "ms", _P99_MS if goal else None, remark=remark))
+        times = taken[name]
+        floors = {BARE: [each.bare_wall for each in times]}
+        if _NODE in taken:
+            floors[_NODE] = [each.wall for each in taken[_NODE]]
+        share = statistics.median(each.cpu / each.bare_cpu for each in times if each.bare_cpu)
+        rows.append(make_row(
+            "hook", f"{name}{where}", "ms", [each.wall for each in times], floors=floors,
+            goals={BARE: goal} if goal else {}, note=f"Processor: {share:.1f} times {BARE}.",
+        ))  # fmt: skip
     return rows
 
 
-def _find_p99(times: list[float]) -> float:
-    return sorted(times)[math.ceil(0.99 * len(times)) - 1]
+def tell_slowest(taken: dict[str, list[Taken]], where: str) -> list[Row]:
+    """What 99 of a hundred of each event do not exceed."""
+    return [
+        make_row("hook", f"{name}{where}, 99 of 100", "ms", [find_share([each.wall for each in taken[name]], 0.99)],
+                 goal=_P99_MS if goal else None)
+        for name, goal in _GOALS.items()
+    ]  # fmt: skip
 
 
 def main() -> int:
-    """The command line."""
-    parser = argparse.ArgumentParser(description="Measure the hook against a bare Python.")
-    parser.add_argument("--rounds", type=int, default=40)
-    parser.add_argument("--large-rounds", type=int, default=100, help="rounds with a ledger of a million events")
-    options = parser.parse_args()
-    # What an installed package has: nobody pays for compiling on every start.
-    assert compileall.compile_dir(_SOURCE, quiet=1)
+    """Print what was measured; 1 when a goal is missed."""
+    compile_source()
     with tempfile.TemporaryDirectory() as folder:
         stage = make_stage(Path(folder))
-        _say("the whole process, as a multiple of a bare one")
-        missed = print_rows(tell(measure(stage, options.rounds, start=1)))
-        if options.large_rounds:
-            fill_ledger(stage.root / ".remit" / "ledger.db")
-            _say(f"with a ledger of {_PAST['events']:,} events")
-            taken = measure(stage, options.large_rounds, start=10_000)
-            missed |= print_rows(tell(taken))
-            _say(f"the 99th of a hundred, of {options.large_rounds}")
-            missed |= print_rows(tell_slowest(taken))
-    return missed
-
-
-def _say(what: str) -> None:
-    print(f"\n== {what} (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)", flush=True)
+        missed = finish(tell(measure(stage, _ROUNDS, start=1), ""))
+        fill_ledger(stage.root / ".remit" / "ledger.db")
+        where = f", {_PAST['events']:,} events before"
+        taken = measure(stage, _LARGE_ROUNDS, start=10_000)
+        return missed | finish([*tell(taken, where), *tell_slowest(taken, where)])
 
 
 if __name__ == "__main__":

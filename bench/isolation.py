@@ -19,11 +19,14 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from bench import accuracy
-from bench.corpus.large import LARGE_NAMES, large_case
+from bench.corpus.large import large_case
 from bench.peers import Peer, find_peer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 LIMIT_SECONDS: Final = 2.0
 # Loading a peer, making a message, or waiting for a reader that sleeps: for these nothing else sets an end.
@@ -95,10 +98,10 @@ class _Child:
             return "timeout"
 
 
-def run_large(peer: Peer) -> list[Ordeal]:
-    """All large messages, read by `peer` in child processes."""
+def run_large(peer: Peer, wanted: Sequence[str]) -> list[Ordeal]:
+    """The large messages of these names, read by `peer` in child processes."""
     results: list[Ordeal] = []
-    names = list(LARGE_NAMES)
+    names = list(wanted)
     while names:
         with _Child(peer) as child:
             if child.answer() is None:

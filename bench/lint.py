@@ -1,39 +1,39 @@
-"""Remit's linter against agnix, a linter for agent files written in Rust.
+"""Remit's linter against agnix, a linter for agent files written in Rust, and rumdl, one for Markdown.
 
-Run as `python bench/lint.py`. Makes 500 agent files of about 250 lines, half of them in the standard's form and half in
-Claude Code's own, and runs both programs on them as a user would, in turn, round after round: Remit without its cache
-and with it. Prints a table and one line per goal; ends with 1 when a goal is missed. Wall time, because both use every
-core; the machine is shared, so the ratio of a round counts, not its milliseconds.
+Run as `python bench/all.py lint`. Makes 500 agent files of about 250 lines, half of them in the standard's form and
+half in Claude Code's own, and runs all programs on them as a user would, in turn, round after round: Remit without its
+cache and with it. Wall time, because all use every core; the machine is shared, so the ratio of a round counts, not its
+milliseconds. rumdl looks at the form of Markdown only, and keeps no cache here.
 """
 
 from __future__ import annotations
 
-import argparse
-import compileall
 import json
-import os
 import random
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from bench.clock import BARE, clock, compile_source, make_environ
+from bench.rows import choose, finish, make_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bench.rows import Row
+
 _FILES: Final = 500
 _SMALL: Final = 10
+_ROUNDS: Final = choose(3, 9)
 _GOALS: Final = {"cold": 1.0, "warm": 0.3}
 _START_GOAL: Final = 8.0
-_SOURCE: Final = Path(__file__).resolve().parents[1] / "src"
 _SCRIPT: Final = "from remit.doors.cli import main; main()"
 """What the installed program `remit` does; here it is not installed."""
 _REMIT: Final = (sys.executable, "-c", _SCRIPT, "lint", "--output-format", "concise")
+_PEERS: Final = {"agnix": ("agnix", "."), "rumdl": ("rumdl", "check", "--no-cache", "--quiet", ".claude/agents")}
 
 _FRONTMATTER: Final = """\
 ---
@@ -164,120 +164,98 @@ def _write_prose(name: str, topic: str, draw: random.Random) -> str:
     return "\n".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Contender:
+class Contender(NamedTuple):
     """A program, and what has to happen before each run of it."""
 
-    name: str
     command: tuple[str, ...]
-    prepare: Callable[[], None]
-
-
-def compile_source() -> None:
-    """Make the bytecode that an installed package has: nobody pays for that on every start."""
-    assert compileall.compile_dir(_SOURCE, quiet=1)
+    prepare: Callable[[], object] = lambda: None
 
 
 def time_run(contender: Contender, root: Path) -> float:
-    """Seconds of one run, from start to exit."""
+    """Milliseconds of one run, from start to exit."""
     contender.prepare()
-    environment = {**os.environ, "PYTHONPATH": str(_SOURCE)}
-    start = time.perf_counter()
-    done = subprocess.run(contender.command, cwd=root, env=environment, capture_output=True, check=False)  # noqa: S603
-    seconds = time.perf_counter() - start
+    taken, done = clock(
+        lambda: subprocess.run(contender.command, cwd=root, env=make_environ(), capture_output=True, check=False)  # noqa: S603 - programs that are named here
+    )
     assert done.returncode in (0, 1), done.stderr.decode()
-    return seconds
+    return taken
 
 
-def measure(contenders: list[Contender], root: Path, rounds: int) -> dict[str, list[float]]:
-    """Every contender's seconds, round by round; the first round only warms the disk."""
-    times: dict[str, list[float]] = {each.name: [] for each in contenders}
+def measure(contenders: dict[str, Contender], root: Path, rounds: int) -> dict[str, list[float]]:
+    """Every contender's milliseconds, round by round; the first round only warms the disk."""
+    taken: dict[str, list[float]] = {name: [] for name in contenders}
     for number in range(rounds + 1):
-        for each in contenders:
-            seconds = time_run(each, root)
+        for name, each in contenders.items():
+            milliseconds = time_run(each, root)
             if number:
-                times[each.name].append(seconds)
-    return times
+                taken[name].append(milliseconds)
+    return taken
 
 
-def tell(times: dict[str, list[float]], base: str, count: int) -> dict[str, float]:
-    """Print a table; the median ratio to the base for each contender."""
-    print(f"\n| {count} files | ms, median | ms a file | x {base} (lowest, highest round) |\n|---|---|---|---|")
-    ratios = {}
-    for name, own in times.items():
-        rows = [seconds / other for seconds, other in zip(own, times[base], strict=True)]
-        ratios[name] = statistics.median(rows)
-        median = statistics.median(own) * 1000
-        print(
-            f"| {name} | {median:.0f} | {median / count:.2f} | {ratios[name]:.2f} ({min(rows):.2f}, {max(rows):.2f}) |"
-        )
-    return ratios
+def find_peers() -> dict[str, Contender]:
+    """The linters that are there, beside this interpreter or on the path."""
+    found = {}
+    for name, words in _PEERS.items():
+        beside = Path(sys.executable).parent / name
+        program = str(beside) if beside.exists() else shutil.which(name)
+        if program is None:
+            print(f"{name} is not installed: `make bench` installs it", file=sys.stderr)
+        else:
+            found[name] = Contender((program, *words[1:]))
+    return found
 
 
-def find_agnix() -> str | None:
-    """The program agnix, beside this interpreter or on the path."""
-    beside = Path(sys.executable).parent / "agnix"
-    return str(beside) if beside.exists() else shutil.which("agnix")
-
-
-def main() -> int:
-    """The command line."""
-    parser = argparse.ArgumentParser(description="Measure Remit's linter against agnix.")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything measured to FILE")
-    options = parser.parse_args()
-    agnix = find_agnix()
-    if agnix is None:
-        print("agnix is not installed: `make bench` installs it", file=sys.stderr)
-        return 2
-    compile_source()
-    with tempfile.TemporaryDirectory() as folder:
-        many, few = Path(folder) / "many", Path(folder) / "few"
-        write_files(many, _FILES)
-        write_files(few, _SMALL)
-        ratios = measure_many(many, agnix, options.rounds)
-        start = measure_start(few, options.rounds)
-    goals = [(f"{_FILES} files, {name}", ratios[f"Remit, {name}"], goal) for name, goal in _GOALS.items()]
-    goals += [(f"{_SMALL} files, {name}", ratio, _START_GOAL) for name, ratio in start.items()]
-    print()
-    for name, ratio, goal in goals:
-        print(f"{'kept  ' if ratio <= goal else 'MISSED'}  {name}: {ratio:.2f}x, goal {goal:g}x")
-    if options.json:
-        options.json.write_text(json.dumps({name: [ratio, goal] for name, ratio, goal in goals}), encoding="utf-8")
-    return 0 if all(ratio <= goal for _, ratio, goal in goals) else 1
-
-
-def measure_many(root: Path, agnix: str, rounds: int) -> dict[str, float]:
-    """Cold and warm against agnix."""
+def measure_many(root: Path) -> list[Row]:
+    """Cold and warm against other linters."""
 
     def forget() -> None:
         shutil.rmtree(root / ".remit", ignore_errors=True)
 
     def keep() -> None:
-        assert (root / ".remit").exists() or not rounds, "the warm run has no cache"
+        assert (root / ".remit").exists(), "the warm run has no cache"
 
-    contenders = [
-        Contender("agnix", (agnix, "."), lambda: None),
-        Contender("Remit, cold", _REMIT, forget),
-        Contender("Remit, warm", _REMIT, keep),
+    peers = find_peers()
+    taken = measure({**peers, "cold": Contender(_REMIT, forget), "warm": Contender(_REMIT, keep)}, root, _ROUNDS)
+    note = f"agnix says that it looked at {count_files(peers['agnix'], root)} files." if "agnix" in peers else ""
+    beside = {name: taken[name] for name in peers}
+    return [
+        make_row(
+            "lint", f"{_FILES} agent files, {name}", "ms", taken[name], peers=beside, goals={"agnix": goal}, note=note
+        )
+        for name, goal in _GOALS.items()
     ]
-    seen = json.loads(run([agnix, "--format", "json", "."], root) or "{}")
-    print(f"agnix looked at {seen.get('files_checked', 'an unknown number of')} files")
-    return tell(measure(contenders, root, rounds), "agnix", _FILES)
 
 
-def measure_start(root: Path, rounds: int) -> dict[str, float]:
+def count_files(agnix: Contender, root: Path) -> int:
+    """How many files agnix says that it looked at."""
+    command = [agnix.command[0], "--format", "json", "."]
+    told = subprocess.run(command, cwd=root, capture_output=True, check=False, text=True).stdout  # noqa: S603 - as above
+    return int(json.loads(told)["files_checked"])
+
+
+def measure_start(root: Path) -> list[Row]:
     """A few files against a bare interpreter."""
-    bare = Contender("bare Python", (sys.executable, "-I", "-c", "pass"), lambda: None)
-    cold = Contender("cold", _REMIT, lambda: shutil.rmtree(root / ".remit", ignore_errors=True))
-    warm = Contender("warm", _REMIT, lambda: None)
-    ratios = tell(measure([bare, cold, warm], root, 3 * rounds), "bare Python", _SMALL)
-    return {name: ratios[name] for name in ("cold", "warm")}
+    contenders = {
+        BARE: Contender((sys.executable, "-I", "-c", "pass")),
+        "cold": Contender(_REMIT, lambda: shutil.rmtree(root / ".remit", ignore_errors=True)),
+        "warm": Contender(_REMIT),
+    }
+    taken = measure(contenders, root, 3 * _ROUNDS)
+    return [
+        make_row("lint", f"{_SMALL} agent files, {name}", "ms", taken[name], floors={BARE: taken[BARE]},
+                 goals={BARE: _START_GOAL})
+        for name in ("cold", "warm")
+    ]  # fmt: skip
 
 
-def run(command: list[str], root: Path) -> str:
-    """What a command prints."""
-    return subprocess.run(command, cwd=root, capture_output=True, check=False, text=True).stdout  # noqa: S603
+def main() -> int:
+    """Print what was measured; 1 when a goal is missed."""
+    compile_source()
+    with tempfile.TemporaryDirectory() as folder:
+        many, few = Path(folder) / "many", Path(folder) / "few"
+        write_files(many, _FILES)
+        write_files(few, _SMALL)
+        return finish([*measure_many(many), *measure_start(few)])
 
 
 if __name__ == "__main__":

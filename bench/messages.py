@@ -7,7 +7,6 @@ library is needed, so tests may import this module too.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 from bench.corpus import (
     found_among,
@@ -24,9 +23,6 @@ from bench.corpus import (
 from bench.corpus.case import EITHER, Case, Either, Payload, same
 from bench.corpus.draw import build
 from bench.corpus.large import LARGE_NAMES, large_case, large_cases
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["EITHER", "LARGE", "LARGE_NAMES", "Case", "Either", "Payload", "cases", "find_case", "large_case", "same"]
 
@@ -52,16 +48,6 @@ def cases() -> tuple[Case, ...]:
     return tuple(
         case for part in _PARTS for category, builder in part.CATEGORIES.items() for case in build(category, builder)
     )
-
-
-def found_cases() -> Iterator[Case]:
-    """Those in which a return must be found."""
-    return (case for case in cases() if case.expected is not None)
-
-
-def refused_cases() -> Iterator[Case]:
-    """Those of which nothing may be accepted."""
-    return (case for case in cases() if case.expected is None)
 
 
 def find_case(name: str) -> Case:

@@ -87,6 +87,17 @@ def load_fence_and_json_repair() -> Reader:
     return read
 
 
+def load_fence_and_pyjson5() -> Reader:
+    """pyjson5, which takes comments, single quotes and trailing commas, on the last fence."""
+    decode = importlib.import_module("pyjson5").decode
+
+    def read(text: str, _session_id: str | None) -> object:
+        body = last_fence(text)
+        return decode(text if body is None else body)
+
+    return read
+
+
 def load_instructor() -> Reader:
     """The extraction of instructor, then a strict decoder."""
     extract = importlib.import_module("instructor.v2.core.json").extract_json_from_codeblock
@@ -244,10 +255,11 @@ def _declared(value: object) -> object:
 
 
 REMIT: Final = Peer("Remit", load_remit, validates=True)
-FLOOR: Final = Peer("floor: last fence + orjson", load_floor)
+FLOOR: Final = Peer("last fence + orjson", load_floor)
 PEERS: Final = (
     Peer("last fence + json_repair", load_fence_and_json_repair),
     Peer("json_repair", load_json_repair),
+    Peer("last fence + pyjson5", load_fence_and_pyjson5),
     Peer("BAML", load_baml, closed=True),
     Peer("instructor", load_instructor),
     Peer("guardrails", load_guardrails),

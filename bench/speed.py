@@ -1,4 +1,4 @@
-"""How long a reader takes for one message, as CPU time and as a multiple of the floor.
+"""How long a reader takes for one message, as CPU time.
 
 All readers are measured in turn, round after round, in one process: what disturbs one round disturbs everybody in it,
 and the ratio of a round stays meaningful on a busy machine.
@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import copy
 import gc
-import statistics
 import time
-from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, Final
 
@@ -19,27 +17,17 @@ from bench.corpus.draw import STANDARD, Draw
 from bench.corpus.jobs import OAUTH
 from bench.corpus.prose import plain_filler
 from bench.corpus.writing import SINGLE, comments, pretty, trailing_commas
-from bench.peers import FLOOR, Peer, Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from bench.peers import Peer, Reader
 
 KINDS: Final = ("2 KB clean", "20 KB clean", "2 KB broken")
-_FLOOR_KIND: Final = {"2 KB broken": "2 KB clean"}
+FLOOR_KIND: Final = {"2 KB broken": "2 KB clean"}
+"""What is broken costs the floor what it would cost clean: the floor cannot read it."""
 _VARIANTS: Final = 16
 _SLICE_SECONDS: Final = 0.02
 
 Message = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Timing:
-    """Microseconds per message and multiples of the floor, over all rounds."""
-
-    micros: float
-    ratio: float
-    low: float
-    high: float
 
 
 def make_messages() -> dict[str, list[Message]]:
@@ -64,24 +52,17 @@ def _fill(draw: Draw, block: str, size: int) -> str:
     return f"{plain_filler(OAUTH, draw.rng, size - len(block) - 2)}\n\n{block}"
 
 
-def measure(readers: dict[Peer, Reader], *, rounds: int) -> dict[Peer, dict[str, Timing]]:
-    """The timing of every reader on every kind; the floor must be among the readers."""
+def measure(readers: dict[Peer, Reader], *, rounds: int) -> dict[str, dict[Peer, list[float]]]:
+    """The microseconds of every reader on every kind, round by round."""
     messages = make_messages()
-    seconds: dict[tuple[Peer, str], list[float]] = {(peer, kind): [] for peer in readers for kind in KINDS}
-    repeats = {(peer, kind): _repeats(readers[peer], messages[kind]) for peer, kind in seconds}
+    taken: dict[str, dict[Peer, list[float]]] = {kind: {peer: [] for peer in readers} for kind in KINDS}
+    repeats = {(kind, peer): _repeats(readers[peer], messages[kind]) for kind in KINDS for peer in readers}
     for turn in range(rounds):
-        for (peer, kind), taken in seconds.items():
+        for (kind, peer), calls in repeats.items():
             # One call that takes a second says enough after three rounds.
-            if repeats[peer, kind] > 1 or turn < 3:
-                taken.append(_per_call(readers[peer], messages[kind], repeats[peer, kind]))
-    floors = {kind: seconds[FLOOR, _FLOOR_KIND.get(kind, kind)] for kind in KINDS}
-    return {peer: {kind: _timing(seconds[peer, kind], floors[kind]) for kind in KINDS} for peer in readers}
-
-
-def _timing(taken: Iterable[float], floor: list[float]) -> Timing:
-    own = list(taken)
-    ratios = sorted(one / other for one, other in zip(own, floor, strict=False))
-    return Timing(statistics.median(own) * 1e6, statistics.median(ratios), ratios[0], ratios[-1])
+            if calls > 1 or turn < 3:
+                taken[kind][peer].append(_per_call(readers[peer], messages[kind], calls) * 1e6)
+    return taken
 
 
 def _repeats(read: Reader, messages: list[Message]) -> int:

@@ -1,25 +1,24 @@
 """Remit's evidence against `git status`: a snapshot of a tree, and what became of the tree since.
 
-Run as `PYTHONPATH=src python bench/workspace_evidence.py`. Makes a repository of 20,000 files, a tenth of them ignored
-by git, and measures in turn, round after round: git status, the snapshot before a delegation, and the whole comparison
-after it (the stored snapshot is read, the tree looked at again, both are compared and what changed is hashed). Prints a
-table and one line per goal; ends with 1 when a goal is missed. The machine is shared, so the ratio of a round counts,
-not its milliseconds.
+Run as `python bench/all.py workspace_evidence`. Makes a repository of 20,000 files, a tenth of them ignored by git, and
+measures in turn, round after round: git status, the snapshot before a delegation, and the whole comparison after it
+(the stored snapshot is read, the tree looked at again, both are compared and what changed is hashed). The machine is
+shared, so the ratio of a round counts, not its milliseconds.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final
 
+from bench.clock import clock
+from bench.rows import choose, finish, make_row
 from remit.workspace.evidence.comparison import compare
 from remit.workspace.evidence.snapshot import take_snapshot
 from remit.workspace.evidence.stored import parse_snapshot, render_snapshot
@@ -27,26 +26,15 @@ from remit.workspace.evidence.stored import parse_snapshot, render_snapshot
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bench.rows import Row
     from remit.workspace.evidence.comparison import Comparison
 
 _FILES: Final = 20_000
+_ROUNDS: Final = choose(3, 9)
 _PER_FOLDER: Final = 20
 _CHANGED: Final = 20
 _GOAL: Final = 3.0
 _BASE: Final = "git status"
-
-Result = TypeVar("Result")
-
-
-class Row(NamedTuple):
-    """One thing that was measured: its milliseconds, and how they compare with git status of the same round."""
-
-    name: str
-    median_ms: float
-    ratio: float
-    lowest: float
-    highest: float
-    goal: float | None
 
 
 def write_tree(root: Path, count: int) -> None:
@@ -71,19 +59,23 @@ def change_files(root: Path, number: int) -> None:
         file.write_text("changed\n" * (50 + number), encoding="utf-8")
 
 
-def measure(count: int = _FILES, rounds: int = 9) -> list[Row]:
-    """Rows for git status, the snapshot, and the comparison when nothing changed and when something did."""
+def measure() -> list[Row]:
+    """The snapshot, and the comparison when nothing changed and when something did, each beside git status."""
     start_watching()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
-        write_tree(root, count)
+        write_tree(root, _FILES)
         time.sleep(0.1)  # a snapshot of files that are just being written waits for the clock
-        times: dict[str, list[float]] = {}
-        for number in range(rounds + 1):
-            for name, seconds in _run_round(root, number).items():
+        taken: dict[str, list[float]] = {}
+        for number in range(_ROUNDS + 1):
+            for name, milliseconds in _run_round(root, number).items():
                 if number:  # the first round only warms the disk
-                    times.setdefault(name, []).append(seconds)
-    return [_summarize(name, own, times[_BASE]) for name, own in times.items()]
+                    taken.setdefault(name, []).append(milliseconds)
+    base = taken.pop(_BASE)
+    return [
+        make_row("evidence", f"{name} of {_FILES:,} files", "ms", own, peers={_BASE: base}, goals={_BASE: _GOAL})
+        for name, own in taken.items()
+    ]
 
 
 def _run_round(root: Path, number: int) -> dict[str, float]:
@@ -92,30 +84,24 @@ def _run_round(root: Path, number: int) -> dict[str, float]:
     def compare_whole() -> Comparison:
         return compare(parse_snapshot(stored), take_snapshot(root))
 
-    seconds = {
-        _BASE: _time(lambda: run_git_status(root))[0],
-        "snapshot": _time(lambda: take_snapshot(root))[0],
+    taken = {
+        _BASE: clock(lambda: run_git_status(root))[0],
+        "a snapshot": clock(lambda: take_snapshot(root))[0],
     }
-    seconds["comparison, nothing changed"], same = _time(compare_whole)
+    taken["nothing changed: comparison"], same = clock(compare_whole)
     assert not any(same), same
     assert count_reads(compare_whole) == 0, "an unchanged file was read"
     change_files(root, number)
     time.sleep(0.1)
-    seconds[f"comparison, {_CHANGED} files changed"], changed = _time(compare_whole)
+    taken[f"{_CHANGED} changed: comparison"], changed = clock(compare_whole)
     assert len(changed.changed) == _CHANGED, changed
     assert count_reads(compare_whole) == _CHANGED, "not only the changed files were read"
-    return seconds
+    return taken
 
 
 def run_git_status(root: Path) -> None:
     """What everybody knows the price of."""
     subprocess.run(["git", "status", "--porcelain"], cwd=root, check=True, stdout=subprocess.DEVNULL)  # noqa: S607
-
-
-def _time(work: Callable[[], Result]) -> tuple[float, Result]:
-    start = time.perf_counter()
-    result = work()
-    return time.perf_counter() - start, result
 
 
 _reads: list[str] | None = None
@@ -141,29 +127,5 @@ def count_reads(work: Callable[[], object]) -> int:
     return found
 
 
-def _summarize(name: str, own: list[float], base: list[float]) -> Row:
-    ratios = [seconds / other for seconds, other in zip(own, base, strict=True)]
-    goal = None if name == _BASE else _GOAL
-    return Row(name, statistics.median(own) * 1000, statistics.median(ratios), min(ratios), max(ratios), goal)
-
-
-def main() -> int:
-    """The command line."""
-    parser = argparse.ArgumentParser(description="Measure snapshots and comparisons against git status.")
-    parser.add_argument("--files", type=int, default=_FILES)
-    parser.add_argument("--rounds", type=int, default=9)
-    options = parser.parse_args()
-    rows = measure(options.files, options.rounds)
-    print(f"\n| {options.files} files | ms, median | x {_BASE} (lowest, highest round) |\n|---|---|---|")
-    for row in rows:
-        print(f"| {row.name} | {row.median_ms:.1f} | {row.ratio:.2f} ({row.lowest:.2f}, {row.highest:.2f}) |")
-    print()
-    goals = [row for row in rows if row.goal is not None]
-    for row in goals:
-        told = "kept  " if row.ratio <= (row.goal or 0) else "MISSED"
-        print(f"{told}  {row.name}: {row.ratio:.2f}x, goal {row.goal:g}x")
-    return 0 if all(row.ratio <= (row.goal or 0) for row in goals) else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(finish(measure()))

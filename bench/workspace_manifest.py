@@ -1,26 +1,22 @@
 """Remit's manifest against what it is made of: SQLite, a write, a loop over the lines, and `jq`.
 
-Run as `PYTHONPATH=src python bench/workspace_manifest.py`; `--lines` makes it shorter. Makes manifests of three sizes
-and measures, in turn: an entry by its id against a raw read by primary key; a search for words; an index made anew
-against a bare loop that decodes the lines and inserts them into the same tables; an entry appended against a bare write
-and fsync; and the same entry looked for by `jq` and by a plain scan. Prints a table and one line per goal; ends with 1
-when a goal is missed. The machine is shared, so ratios count, and times are medians.
+Run as `python bench/all.py workspace_manifest`. Makes manifests of three sizes and measures, in turn: an entry by its
+id against a raw read by primary key; a search for words; an index made anew against a bare loop that decodes the lines
+and inserts them into the same tables; an entry appended against a bare write and fsync; and the same entry looked for
+by `jq` and by a plain scan. The machine is shared, so ratios count.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
-import resource
 import shutil
 import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from datetime import date, timedelta
 from itertools import accumulate
 from pathlib import Path
@@ -28,6 +24,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from jiter import from_json
 
+from bench.clock import clock
+from bench.rows import choose, finish, make_row
 from remit.contract.manifest_lines import check_line
 from remit.model import ArtifactFacts
 from remit.workspace.home import Home
@@ -38,9 +36,12 @@ from remit.workspace.manifest.rows import LINE_BITS, MANIFEST_SHIFT
 from remit.workspace.manifest.search import Query, find_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-_LINES: Final = 1_000_000
+    from bench.rows import Row
+
+_AREA: Final = "manifest"
+_LINES: Final = choose(100_000, 1_000_000)
 _ID_GOAL: Final = 3.0
 _GROWTH_GOAL: Final = 2.0
 _WORDS_GOAL_MS: Final = 50.0
@@ -51,20 +52,7 @@ _BATCH: Final = 10_000
 _LARGE_LINES: Final = 10_000
 
 
-class Row(NamedTuple):
-    """One thing that was measured, and how it compares."""
-
-    name: str
-    milliseconds: float
-    beside: str
-    ratio: float | None
-    goal: float | None
-    """Of the ratio; of the milliseconds where there is no ratio."""
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether it is as good as it shall be."""
-        return self.goal is None or (self.milliseconds if self.ratio is None else self.ratio) <= self.goal
+_ROUNDS: Final = 7
 
 
 # --- what is measured on ----------------------------------------------------------------------------------------------
@@ -128,16 +116,21 @@ def sample_ids(file: Path, count: int) -> list[str]:
 
 def take_ms(action: Callable[[], object]) -> float:
     """The milliseconds of one call."""
-    start = time.perf_counter()
-    action()
-    return (time.perf_counter() - start) * 1000
+    return clock(action)[0]
 
 
 # --- by id ------------------------------------------------------------------------------------------------------------
 
 
-def measure_ids(root: Path, count: int) -> tuple[Row, float, float]:
-    """An entry by its id, whole and decoded, against the raw read of a line; and both in milliseconds."""
+class Lookups(NamedTuple):
+    """The microseconds of an entry by its id, and of the raw read of a line: the median of many, for each round."""
+
+    own: list[float]
+    raw: list[float]
+
+
+def measure_ids(root: Path, count: int) -> Lookups:
+    """An entry by its id, whole and decoded, against the raw read of a line."""
     file = root / f"m{count}.jsonl"
     write_manifest(file, count)
     index = Index(Home(str(root)), str(file))
@@ -149,41 +142,57 @@ def measure_ids(root: Path, count: int) -> tuple[Row, float, float]:
     raw.executemany("INSERT INTO lines VALUES (?, ?)", ((e["id"], line.decode()) for line, e in read_entries(file)))
     raw.execute("COMMIT")
     ids = sample_ids(file, count)
-    own: list[float] = []
-    other: list[float] = []
-    for _ in range(3):  # the first rounds warm both caches
+    rounds = []
+    for _ in range(2 + _ROUNDS):  # the first two warm both caches
         own, other = [], []
         for entry_id in ids:
             other.append(take_ms(lambda: raw.execute("SELECT line FROM lines WHERE id = ?", (entry_id,)).fetchone()))  # noqa: B023 - called at once
             own.append(take_ms(lambda: index.find(entry_id)))  # noqa: B023
+        rounds.append((statistics.median(own) * 1e3, statistics.median(other) * 1e3))
     found = index.find(ids[0])
     assert found is not None
     assert found.id == ids[0]
     raw.close()
     (root / f"raw{count}.db").unlink()
-    median, base = statistics.median(own), statistics.median(other)
-    return Row(f"by id, {count:,} lines", median, "raw primary-key read", median / base, _ID_GOAL), median, base
+    return Lookups(*map(list, zip(*rounds[2:], strict=True)))
+
+
+def tell_ids(root: Path, lookups: dict[int, Lookups]) -> list[Row]:
+    """Every size beside the raw read, the largest also beside those who have no index, and how it grew."""
+    floor = "a raw read by primary key"
+    rows = [
+        make_row(_AREA, f"an entry by its id, of {count:,}", "µs", each.own, floors={floor: each.raw},
+                 goals={floor: _ID_GOAL}, peers=measure_scans(root, count) if count == max(lookups) else {})
+        for count, each in lookups.items()
+    ]  # fmt: skip
+    least, most = lookups[min(lookups)], lookups[max(lookups)]
+    grown = [late / early for late, early in zip(most.own, least.own, strict=True)]
+    raw = [late / early for late, early in zip(most.raw, least.raw, strict=True)]
+    what = f"the same, {max(lookups):,} against {min(lookups):,}"
+    return [*rows, make_row(_AREA, what, "times", grown, floors={floor: raw}, goals={floor: _GROWTH_GOAL})]
 
 
 # --- words, rebuilding, scans -----------------------------------------------------------------------------------------
 
 
 def measure_words(index: Index, words: Words) -> list[Row]:
-    """Searches in the largest manifest, each the median of several."""
-    common, second, rare = words.all[0], words.all[1], words.all[15_000]
-    questions = {
-        "the most common word": (common,),
-        "two common words": (common, second),
-        "a rare word and a common one": (rare, common),
-        "a phrase": (f'"{common} {second}"',),
-        "the beginning of a common word": (next(word for word in words.all if len(word) > 5)[:4],),
-    }
-    rows = []
-    for name, asked in questions.items():
-        times = [take_ms(lambda: find_entries(index, Query(words=asked))) for _ in range(7)]  # noqa: B023 - called at once
-        rows.append(Row(f"words: {name}", statistics.median(times), "", None, _WORDS_GOAL_MS))
-    assert find_entries(index, Query(words=(common,))).has_more
-    return rows
+    """Searches in the largest manifest, in each round for other words: nobody asks the same again and again."""
+    taken: dict[str, list[float]] = {}
+    starts = [word[:4] for word in words.all if len(word) > 5]
+    for number in range(_ROUNDS):
+        common, second, rare = words.all[number], words.all[number + _ROUNDS], words.all[15_000 + number]
+        questions = {
+            "one of the most common words": (common,),
+            "two common words": (common, second),
+            "a rare word and a common one": (rare, common),
+            "a phrase": (f'"{common} {second}"',),
+            "the beginning of a common word": (starts[number],),
+        }
+        for name, asked in questions.items():
+            query = Query(words=asked)
+            taken.setdefault(name, []).append(take_ms(lambda: find_entries(index, query)))  # noqa: B023 - called at once
+        assert find_entries(index, Query(words=(common,))).has_more
+    return [make_row(_AREA, f"a search for {name}", "ms", times, goal=_WORDS_GOAL_MS) for name, times in taken.items()]
 
 
 def insert_bare(file: Path, database: Path) -> None:
@@ -234,10 +243,11 @@ class Batch(NamedTuple):
             rows.clear()
 
 
-def measure_rebuild(index: Index, file: Path, count: int) -> Row:
-    """The index made anew, with everything that it checks, against the bare loop."""
+def measure_rebuild(home: Path, file: Path, what: str, *, rounds: int, is_promised: bool = True) -> Row:
+    """An index of a workspace made anew, with everything that it checks, against the bare loop into empty tables."""
     database = file.with_suffix(".db")
-    ratios, own = [], []
+    index = Index(Home(str(home)), str(file))
+    own, floors = [], []
 
     def loop() -> float:
         took = take_ms(lambda: insert_bare(file, database))
@@ -245,13 +255,26 @@ def measure_rebuild(index: Index, file: Path, count: int) -> Row:
             rest.unlink()
         return took
 
-    for _ in range(1 if count > 200_000 else 3):
+    for _ in range(rounds):
         before = loop()
         own.append(take_ms(index.rebuild))
-        ratios.append(2 * own[-1] / (before + loop()))  # the loop before and after: what else the machine does changes
-    return Row(
-        f"rebuild, {count:,} lines", statistics.median(own), "bare loop", statistics.median(ratios), _REBUILD_GOAL
-    )
+        floors.append((before + loop()) / 2)  # the loop before and after: what else the machine does changes
+    floor = "a bare loop into the same tables, empty"
+    goals = {floor: _REBUILD_GOAL} if is_promised else {}
+    return make_row(_AREA, what, "ms", own, floors={floor: floors}, goals=goals)
+
+
+def measure_rebuilds(root: Path) -> Iterator[Row]:
+    """A manifest that is alone in its workspace, the largest, and a small one beside that."""
+    alone = root / "alone"
+    alone.mkdir()
+    few = _LINES // 10
+    small, large = root / f"m{few}.jsonl", root / f"m{_LINES}.jsonl"
+    shutil.copy(small, alone)
+    yield measure_rebuild(alone, alone / small.name, f"the index of {few:,} made anew", rounds=3)
+    yield measure_rebuild(root, large, f"the index of {_LINES:,} made anew", rounds=1)
+    what = f"the index of {few:,} made anew, beside one of {_LINES:,}"
+    yield measure_rebuild(root, small, what, rounds=1, is_promised=False)
 
 
 def measure_comparison(index: Index, file: Path, count: int) -> Row:
@@ -262,29 +285,30 @@ def measure_comparison(index: Index, file: Path, count: int) -> Row:
         os.utime(file)
         times.append(take_ms(index.catch_up))
     assert index.catch_up().number == number
-    return Row(f"compared, {count:,} lines", statistics.median(times), "", None, None)
+    return make_row(_AREA, f"a file of {count:,} that was touched, compared", "ms", times)
 
 
-def measure_scans(file: Path, entry_id: str, own_ms: float) -> list[Row]:
+def measure_scans(root: Path, count: int) -> dict[str, list[float]]:
     """The same question without an index."""
+    file = root / f"m{count}.jsonl"
+    entry_id = sample_ids(file, count)[0]
 
     def scan() -> None:
         with file.open("rb") as lines:
             assert any(json.loads(line)["id"] == entry_id for line in lines)
 
-    rows = [Row("by id, plain scan in Python", took := take_ms(scan), "by id", took / own_ms, None)]
+    taken = {"a plain scan in Python": [take_ms(scan) * 1e3]}
     jq = shutil.which("jq")
     if jq is not None:
         command = [jq, "-c", f'select(.id == "{entry_id}")', str(file)]
-        took = take_ms(lambda: subprocess.run(command, check=True, capture_output=True))  # noqa: S603 - ours
-        rows.append(Row("by id, jq", took, "by id", took / own_ms, None))
-    return rows
+        taken["jq"] = [take_ms(lambda: subprocess.run(command, check=True, capture_output=True)) * 1e3]  # noqa: S603 - ours
+    return taken
 
 
 # --- appending --------------------------------------------------------------------------------------------------------
 
 
-def measure_append(root: Path, rounds: int = 600) -> list[Row]:
+def measure_append(root: Path, rounds: int = choose(200, 600)) -> list[Row]:
     """An entry appended against a bare write and fsync of the same line; both sides call `fsync`.
 
     To store it takes the lock, an id that is free, one write and fsync; before that the contract's rules are run over
@@ -313,15 +337,23 @@ def measure_append(root: Path, rounds: int = 600) -> list[Row]:
     os.close(handle)
     assert small.index.catch_up().lines == rounds
     assert large.index.catch_up().lines == _LARGE_LINES + 2 * rounds
-    bare, whole, rules, behind, anew = (statistics.median(each) for each in times.values())
-    beside = "write + fsync"
+    bare, whole, rules, behind, anew = (_find_medians(each) for each in times.values())
+    stored = [each - less for each, less in zip(whole, rules, strict=True)]
+    floor, taken = "write + fsync", {"an entry appended, without the rules": stored, "an entry appended": whole}
+    taken[f"an entry appended to {_LARGE_LINES:,}"] = behind
+    goals = {floor: _APPEND_GOAL}
+    rows = [make_row(_AREA, what, "ms", own, floors={floor: bare}, goals=goals) for what, own in taken.items()]
     return [
-        Row("bare write + fsync", bare, "", None, None),
-        Row("append, without the rules", whole - rules, beside, (whole - rules) / bare, _APPEND_GOAL),
-        Row("append, with them", whole, beside, whole / bare, _APPEND_GOAL),
-        Row(f"append to {_LARGE_LINES:,} lines", behind, beside, behind / bare, _APPEND_GOAL),
-        Row("append, all opened anew", anew, beside, anew / bare, None),
+        *rows,
+        make_row(
+            _AREA, f"an entry appended to {_LARGE_LINES:,}, with all opened anew", "ms", anew, floors={floor: bare}
+        ),
     ]
+
+
+def _find_medians(times: Sequence[float]) -> list[float]:
+    """The median of each twenty: one write alone says little."""
+    return [statistics.median(times[at : at + 20]) for at in range(0, len(times), 20)]
 
 
 class _Bench:
@@ -357,49 +389,18 @@ def _find_file(path: str) -> ArtifactFacts:
 # --- all of it --------------------------------------------------------------------------------------------------------
 
 
-def measure(lines: int = _LINES) -> list[Row]:
+def measure() -> Iterator[Row]:
     """Everything, for manifests of up to so many lines."""
-    rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
-        rows += measure_append(root)
-        smallest = last = (0.0, 0.0)
-        sizes = sorted({1000, max(1000, lines // 10), lines})
-        for count in sizes:
-            row, *last = measure_ids(root, count)  # type: ignore[assignment] # two numbers
-            rows.append(row)
-            smallest = (last[0], last[1]) if count == sizes[0] else smallest
-        growth = (last[0] / smallest[0]) / (last[1] / smallest[1])
-        rows.append(
-            Row(f"by id, {sizes[-1]:,} against {sizes[0]:,} lines", last[0], "growth of raw", growth, _GROWTH_GOAL)
-        )
-        file = root / f"m{lines}.jsonl"
+        yield from measure_append(root)
+        yield from tell_ids(root, {count: measure_ids(root, count) for count in (1000, _LINES // 10, _LINES)})
+        file = root / f"m{_LINES}.jsonl"
         index = Index(Home(str(root)), str(file))
-        rows += measure_scans(file, sample_ids(file, lines)[0], last[0])
-        rows += measure_words(index, Words())
-        rows.append(measure_comparison(index, file, lines))
-        rows.append(measure_rebuild(index, file, lines))
-    return rows
-
-
-def main() -> int:
-    """The command line."""
-    parser = argparse.ArgumentParser(description="Measure Remit's manifest.")
-    parser.add_argument("--lines", type=int, default=_LINES, help="how many lines the largest manifest has")
-    options = parser.parse_args()
-    rows = measure(options.lines)
-    print("\n| what | ms | beside | ratio | goal |\n|---|---|---|---|---|")
-    for row in rows:
-        ratio, goal = (f"{value:.2f}" if value is not None else "" for value in (row.ratio, row.goal))
-        print(f"| {row.name} | {row.milliseconds:,.3f} | {row.beside} | {ratio} | {goal} |")
-    print(f"\nmost memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB\n")
-    for row in rows:
-        if row.goal is not None:
-            unit = " ms" if row.ratio is None else "x"
-            value = row.milliseconds if row.ratio is None else row.ratio
-            print(f"{'kept  ' if row.is_kept else 'MISSED'}  {row.name}: {value:.2f}{unit}, goal {row.goal:g}{unit}")
-    return 0 if all(row.is_kept for row in rows) else 1
+        yield from measure_words(index, Words())
+        yield measure_comparison(index, file, _LINES)
+        yield from measure_rebuilds(root)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(finish(measure()))

@@ -1,43 +1,31 @@
 """A status move in a workspace of 1,000 tasks, beside the cost of the syncs that it cannot do without.
 
-Run as `python bench/workspace_tasks.py`, or as a part of `bench/workspace.py`. The floor writes the same bytes to two
-files, syncs each, renames them, syncs the folders they wait in and go to, and commits one row durably: what has to
-happen before a move can be called done. Both are measured in turn, round after round, in one process.
+Run as `python bench/all.py workspace_tasks`. The floor writes the same bytes to two files, syncs each, renames them,
+syncs the folders they wait in and go to, and commits one row durably: what has to happen before a move can be called
+done. Both are measured in turn, round after round, in one process.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import statistics
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
-
+from bench.rows import choose, finish, make_row
 from remit.workspace.home import Home
 from remit.workspace.tasks.store import TaskStore
 
+if TYPE_CHECKING:
+    from bench.rows import Row
+
 TASKS = 1000
-ROUNDS = 60
+ROUNDS = choose(20, 60)
 GOAL = 5.0
-
-
-class Row(NamedTuple):
-    """One thing that was measured: its time, and its ratio to a floor of the same run."""
-
-    what: str
-    milliseconds: float
-    ratio: float
-    goal: float | None
-
-    @property
-    def is_missed(self) -> bool:
-        """Whether there was a goal and it was not reached."""
-        return self.goal is not None and self.ratio > self.goal
+FLOOR = "its syncs alone"
 
 
 def make_workspace(folder: Path, *, tasks: int) -> TaskStore:
@@ -75,20 +63,16 @@ def measure() -> list[Row]:
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
         store = make_workspace(Path(folder), tasks=TASKS)
         store.move(TASKS // 2, "IN PROGRESS")
-        moves, floors, ratios = [], [], []
+        moves, floors = [], []
         for round_ in range(ROUNDS):
             marker, reason = ("BLOCKED", "waiting") if round_ % 2 == 0 else ("IN PROGRESS", "")
             began = time.perf_counter()
             store.move(TASKS // 2, marker, reason=reason)
-            moves.append(time.perf_counter() - began)
-            floors.append(pay_floor(store))
-            ratios.append(moves[-1] / floors[-1])
+            moves.append((time.perf_counter() - began) * 1e3)
+            floors.append(pay_floor(store) * 1e3)
         store.home.close()
-    floor = Row("the syncs of a move alone", statistics.median(floors) * 1e3, 1.0, None)
-    return [
-        Row(f"status move, {TASKS:,} tasks", statistics.median(moves) * 1e3, statistics.median(ratios), GOAL),
-        floor,
-    ]
+    what = f"a status move among {TASKS:,} tasks"
+    return [make_row("tasks", what, "ms", moves, floors={FLOOR: floors}, goals={FLOOR: GOAL})]
 
 
 def pay_floor(store: TaskStore) -> float:
@@ -111,14 +95,5 @@ def pay_floor(store: TaskStore) -> float:
     return time.perf_counter() - began
 
 
-def main() -> int:
-    """Print what was measured; 1 when the goal is missed."""
-    rows = measure()
-    for row in rows:
-        goal = "" if row.goal is None else f"  goal ≤ {row.goal:g}x"
-        print(f"{row.what:<32} {row.milliseconds:8.2f} ms  {row.ratio:5.2f}x{goal}")
-    return int(any(row.is_missed for row in rows))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(finish(measure()))
