@@ -22,8 +22,9 @@ from typing import Any, Final, NamedTuple
 # Run by path, the folder that holds `bench` is not on the import path.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.machine import find_commit, find_load, read_machine
+from bench.machine import find_load, read_machine
 from bench.page import render_page
+from tools.source import find_source
 
 TESTS, PEERS = ".venv", ".venv-bench"
 _ROOT: Final = Path(__file__).resolve().parents[1]
@@ -116,7 +117,7 @@ def run_script(script: Script, *, is_quick: bool) -> dict[str, Any]:
     """Run a script to its end or to its limit; what is known of the run, with its rows."""
     estimate = script.quick_s if is_quick else script.whole_s
     _SCRATCH.mkdir(parents=True, exist_ok=True)
-    began, load, commit = time.time(), find_load(), find_commit(_ROOT)
+    began, load, source = time.time(), find_load(), find_source(_ROOT)
     with tempfile.TemporaryDirectory(dir=_SCRATCH, ignore_cleanup_errors=True) as folder:
         rows, errors = Path(folder) / "rows.jsonl", Path(folder) / "errors"
         environ = {**os.environ, "PYTHONPATH": f"{_ROOT / 'src'}{os.pathsep}{_ROOT}", "BENCH_ROWS": str(rows)}
@@ -131,7 +132,7 @@ def run_script(script: Script, *, is_quick: bool) -> dict[str, Any]:
         "began": time.strftime("%Y-%m-%d %H:%M", time.gmtime(began)),
         "seconds": round(time.time() - began),
         "load": [load, find_load()],
-        "commit": commit,
+        "source": source,
         "quick": is_quick,
         "failure": find_failure(code, said, found),
         "rows": found,

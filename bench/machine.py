@@ -69,13 +69,3 @@ def _fold(name: str) -> str:
 def find_load() -> float:
     """How many processes want a core, over the last minute."""
     return round(os.getloadavg()[0], 1)
-
-
-def find_commit(root: Path) -> str:
-    """The commit that is measured, and whether its code was changed since."""
-
-    def ask(*words: str) -> str:
-        return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False).stdout.strip()  # noqa: S603, S607 - fixed words
-
-    changed = ask("status", "--porcelain", "--", "src", "bench")
-    return f"{ask('rev-parse', '--short', 'HEAD') or 'unknown'}{' and changes' if changed else ''}"

@@ -88,9 +88,10 @@ _REPEAT: Final = """\
 
 `make bench` measures all of it and writes this page; this took {minutes} minutes. `make bench BENCH=--quick` is a quick
 look: fewer rounds, smaller amounts, and nothing is written. `.venv/bin/python bench/all.py hook delegate` measures some
-of it into this page: all scripts whose names begin so.
+of it into this page: all scripts whose names begin so. *Source* is git's name for what was in `src/`: `git rev-parse
+--short HEAD:src` tells it of a checkout.
 
-| script | began (UTC) | commit | took | load before, after |
+| script | began (UTC) | source | took | load before, after |
 |---|---|---|---|---|
 {runs}
 """
@@ -142,7 +143,7 @@ def _render_machine(machine: dict[str, Any]) -> str:
 def _render_run(name: str, run: dict[str, Any]) -> str:
     form = ", quick form" if run["quick"] else ""
     return (
-        f"| {name}{form} | {run['began']} | {run['commit']} | {run['seconds']} s | {run['load'][0]}, {run['load'][1]} |"
+        f"| {name}{form} | {run['began']} | {run['source']} | {run['seconds']} s | {run['load'][0]}, {run['load'][1]} |"
     )
 
 

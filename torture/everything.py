@@ -1,8 +1,8 @@
 """Run every row of the table, whatever becomes of the one before, and print one table of all.
 
 Run as `python torture/everything.py`; `--help` lists the options. Each row's own output is shown and kept in
-`.torture/ROW.log`. The table is written to `.torture/results.json`, with the commit and the machine, row by row, so
-that a run that was ended can be gone on with: `--missing` runs what has no good result of this commit yet. `--docs`
+`.torture/ROW.log`. The table is written to `.torture/results.json`, with the source and the machine, row by row, so
+that a run that was ended can be gone on with: `--missing` runs what has no good result of this source yet. `--docs`
 runs nothing and puts the table into `docs/reliability.md`.
 """
 
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
+from tools.source import find_source
 from torture.rows import ROWS, Row
 from torture.tally import VARIABLE, read
 
@@ -94,14 +95,6 @@ def render(results: Sequence[Result]) -> str:
     return "\n".join([*lines, f"{good} of {len(results)} rows are good"])
 
 
-def find_commit() -> str:
-    """The commit that is checked out, and whether something was changed since."""
-    said = subprocess.run(
-        ["git", "describe", "--always", "--dirty", "--abbrev=7"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    return said.stdout.strip() or "unknown"
-
-
 def load_results(file: Path) -> dict[str, Any]:
     """What earlier runs have written."""
     try:
@@ -111,9 +104,9 @@ def load_results(file: Path) -> dict[str, Any]:
     return kept
 
 
-def write_results(file: Path, results: Sequence[Result], commits: dict[str, str]) -> None:
+def write_results(file: Path, results: Sequence[Result], sources: dict[str, str]) -> None:
     """Keep the table for whoever reads it later."""
-    rows = [each._asdict() | {"commit": commits[each.name], "is_good": each.is_good} for each in results]
+    rows = [each._asdict() | {"source": sources[each.name], "is_good": each.is_good} for each in results]
     machine = {"cores": os.cpu_count(), "python": platform.python_version(), "system": platform.platform()}
     file.write_text(json.dumps({"machine": machine, "rows": rows}, indent=1) + "\n", encoding="utf-8")
 
@@ -124,7 +117,7 @@ def render_markdown(rows: Sequence[dict[str, Any]]) -> str:
     lines = ["| row | what | at least | done | bad | on |", "|---|---|---:|---:|---:|---|"]
     for row in ROWS:
         told = known.get(row.name)
-        figures = f"{told['done']:,} | {told['bad']} | `{told['commit']}`" if told else "| |"
+        figures = f"{told['done']:,} | {told['bad']} | `{told['source']}`" if told else "| |"
         lines.append(f"| {row.name} | {row.what} | {row.least:,} {row.unit} | {figures} |")
     return "".join(f"{line}\n" for line in lines)
 
@@ -142,7 +135,7 @@ def main() -> int:
     """Run all rows, or some; 1 if any is bad."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--row", action="append", choices=[row.name for row in ROWS], help="may be given again")
-    parser.add_argument("--missing", action="store_true", help="what has no good result of this commit yet")
+    parser.add_argument("--missing", action="store_true", help="what has no good result of this source yet")
     parser.add_argument("--jobs", type=int, default=2, help="so many processes for a row that can use them (2)")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where results are kept")
     parser.add_argument("--docs", action="store_true", help="run nothing; put the results into docs/reliability.md")
@@ -151,20 +144,20 @@ def main() -> int:
     if options.docs:
         write_page(PAGE, load_results(options.folder / "results.json").get("rows", []))
         return 0
-    file, commit = options.folder / "results.json", find_commit()
+    file, source = options.folder / "results.json", find_source(ROOT)
     kept = {each["name"]: each for each in load_results(file).get("rows", [])}
     results: dict[str, Result] = {}
-    commits = {name: str(each["commit"]) for name, each in kept.items()}
+    sources = {name: str(each["source"]) for name, each in kept.items()}
     for row in ROWS:
         old = kept.get(row.name)
         if old is not None:
             results[row.name] = Result(**{name: old[name] for name in Result._fields})
-        is_left = options.missing and old is not None and old["commit"] == commit and old["is_good"]
+        is_left = options.missing and old is not None and old["source"] == source and old["is_good"]
         if is_left or (options.row and row.name not in options.row):
             continue
         print(f"== {row.name}: {row.what}", flush=True)
-        results[row.name], commits[row.name] = run_row(row, options.jobs, options.folder), commit
-        write_results(file, [results[each.name] for each in ROWS if each.name in results], commits)
+        results[row.name], sources[row.name] = run_row(row, options.jobs, options.folder), source
+        write_results(file, [results[each.name] for each in ROWS if each.name in results], sources)
     shown = [results[row.name] for row in ROWS if row.name in results]
     print(render(shown))
     return 0 if all(each.is_good for each in shown) else 1

@@ -6,6 +6,7 @@ answer that was not checked is marked as that, and a person's own session goes o
 
 import json
 import os
+import re
 import resource
 import shutil
 import sqlite3
@@ -596,6 +597,15 @@ def test_whatever_stands_in_a_call_there_is_an_answer(stage: Stage, change: dict
     answer = stage.send({**list_events(child)["agent"], **change})
     entered = len(stage.rows()) - before
     assert bool(entered) != is_refused(answer) if answer.get("hookSpecificOutput") else entered == 1
+
+
+def test_half_a_character_in_a_name_keeps_nothing_from_being_looked_at(child: Child) -> None:
+    """JSON can spell it, and neither a file nor SQLite can hold it."""
+    child.stage.quick = True
+    for name, event in list_events(child).items():
+        for changed in ({"agent_type": "pl\ud83dner"}, {"agent_type": "pl\ud83dner", "agent_id": "a\udc00"}):
+            said = json.dumps(child.stage.send({**event, **changed}))
+            assert not re.search("could not (be )?(check|decided)|was not looked at", said), (name, changed, said)
 
 
 @pytest.mark.parametrize("depth", [400, 900])

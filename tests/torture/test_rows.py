@@ -87,7 +87,7 @@ def test_the_page_shows_every_row_in_its_order() -> None:
 def test_the_table_is_put_between_its_marks(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"before\n{BEGIN}old\n{END}after\n")
-    write_page(page, [{"name": "kills", "done": 14_552, "bad": 0, "commit": "abc1234"}])
+    write_page(page, [{"name": "kills", "done": 14_552, "bad": 0, "source": "abc1234"}])
     text = page.read_text()
     assert text.startswith(f"before\n{BEGIN}| row |")
     assert text.endswith(f"{END}after\n")

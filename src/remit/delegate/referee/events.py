@@ -63,7 +63,7 @@ class Event:
     def target(self) -> str:
         """Which agent is asked for, under the key that this harness reads."""
         found = self.tool_input.get("agent_type" if self.harness == "codex" else "subagent_type")
-        return found.strip()[:_MAX_NAME] if isinstance(found, str) else ""
+        return _mend(found.strip()[:_MAX_NAME]) if isinstance(found, str) else ""
 
     @property
     def prompt_key(self) -> str:
@@ -79,7 +79,17 @@ class Event:
 
 def _get(payload: Mapping[str, Any], key: str) -> str:
     value = payload.get(key)
-    return value if isinstance(value, str) else ""
+    return _mend(value) if isinstance(value, str) else ""
+
+
+def _mend(text: str) -> str:
+    """A text that can be kept: JSON can spell half a character, and no file or database can."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # What a harness writes for it wherever it is not JSON. Two halves that belong together are put together.
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 def _find_harness(payload: Mapping[str, Any]) -> str:
