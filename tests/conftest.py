@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -80,6 +81,13 @@ def keep_bytecode() -> None:
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 
+def heed_interrupts() -> None:
+    """Let children be interrupted, also where whoever runs the tests is not: a job in the background ignores SIGINT."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 if sys.dont_write_bytecode:
     keep_bytecode()
+heed_interrupts()
 make_plain_repositories()
