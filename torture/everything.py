@@ -140,6 +140,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where results are kept")
     parser.add_argument("--docs", action="store_true", help="run nothing; put the results into docs/reliability.md")
     options = parser.parse_args()
+    options.folder = options.folder.resolve()  # rows go to folders of their own
     options.folder.mkdir(parents=True, exist_ok=True)
     if options.docs:
         write_page(PAGE, load_results(options.folder / "results.json").get("rows", []))
