@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.app.settings import find_workspace, load_settings
-from remit.errors import InputError, RemitError
+from remit.errors import InputError, RemitError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -107,14 +107,25 @@ def _clear_sessions(home: Home, failures: list[str], *, dry_run: bool) -> tuple[
     """What agents and brokers have left: folders that no row names, killed brokers, the last look at the tree."""
     if not os.path.lexists(home.ledger_file):
         return [], 0, []
-    from remit.workspace.brokers import clear_departed, count_departed  # noqa: PLC0415 - only with a ledger
     from remit.workspace.leftovers import clear, clear_sessions, find_old_tree, find_stray_sessions  # noqa: PLC0415
 
-    folders, trees, brokers = find_stray_sessions(home), find_old_tree(home), count_departed(home)
+    folders, trees = find_stray_sessions(home), find_old_tree(home)
     if not dry_run:
         folders, trees = clear_sessions(home, folders, failures), clear(trees, failures)
-        clear_departed(home)
-    return folders, brokers, trees
+    return folders, _clear_brokers(home, failures, dry_run=dry_run), trees
+
+
+def _clear_brokers(home: Home, failures: list[str], *, dry_run: bool) -> int:
+    from remit.workspace.brokers import clear_departed, count_departed  # noqa: PLC0415 - only with a ledger
+
+    try:
+        departed = count_departed(home)
+        if not dry_run:
+            clear_departed(home)
+    except StorageError as error:
+        failures.append(str(error))
+        return 0
+    return departed
 
 
 def find_half_written(root: str, settings: Settings, failures: list[str]) -> list[Leftover]:

@@ -85,7 +85,10 @@ def count_departed(home: Home) -> int:
 
 def _list_files(home: Home) -> list[str]:
     folder = home.make_folder("brokers")
-    return [f"{folder}/{name}" for name in os.listdir(folder) if name.endswith(".lock")]
+    try:
+        return [f"{folder}/{name}" for name in os.listdir(folder) if name.endswith(".lock")]
+    except OSError as error:
+        raise tell_failure(folder, error) from error
 
 
 def _clear(file: str) -> None:

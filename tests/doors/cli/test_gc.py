@@ -305,6 +305,16 @@ def test_brokers_that_were_killed_and_the_last_look_go(workspace: Inside) -> Non
     assert not tree.exists()
 
 
+def test_where_brokers_cannot_be_counted_that_is_told_and_the_rest_goes(workspace: Inside) -> None:
+    delegate(workspace, "sess_old", days_ago=400)
+    put(workspace, ".remit/brokers", "no folder")
+    ended = workspace("gc")
+    assert ended.code == 1
+    assert ".remit/brokers" in ended.text
+    assert "this is a bug" not in ended.text
+    assert "✓ removed: 1 delegation" in ended.text
+
+
 def test_a_worktree_whose_work_is_on_a_branch_goes_at_once(workspace: Inside) -> None:
     for name in ("sess_done", "sess_part", "sess_bare", "sess_used"):
         delegate(workspace, name, days_ago=1, settled=False)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from remit.delegate.admission.ticket import TICKET
-from remit.errors import StateError, UsageError
+from remit.errors import StateError, StorageError, UsageError
 from remit.workspace.brokers import Presence, clear_departed, is_present
 from remit.workspace.drivers import start_driver
 from remit.workspace.ledger.delegations import load_delegation
@@ -60,5 +60,6 @@ async def drive(ws: Workspace, session_id: str, *, held: int | None) -> Envelope
     if held is not None:
         with suppress(OSError):
             os.close(held)
-        clear_departed(ws.home)
+        with suppress(StorageError):  # it is in nobody's way
+            clear_departed(ws.home)
     return await ws.wait(session_id)
