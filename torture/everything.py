@@ -61,8 +61,10 @@ def run_row(row: Row, jobs: int, folder: Path) -> Result:
     command = [sys.executable, *row.command, *(["--jobs", str(jobs)] if row.takes_jobs else [])]
     environ = os.environ | {VARIABLE: str(tally)}
     began = time.perf_counter()
-    with log.open("wb") as kept:
-        done = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    with (
+        log.open("wb") as kept,
+        subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as done,
+    ):
         assert done.stdout is not None
         for line in done.stdout:
             kept.write(line)
@@ -147,12 +149,10 @@ def main() -> int:
         return 0
     file, source = options.folder / "results.json", find_source(ROOT)
     kept = {each["name"]: each for each in load_results(file).get("rows", [])}
-    results: dict[str, Result] = {}
+    results = {name: Result(**{field: each[field] for field in Result._fields}) for name, each in kept.items()}
     sources = {name: str(each["source"]) for name, each in kept.items()}
     for row in ROWS:
         old = kept.get(row.name)
-        if old is not None:
-            results[row.name] = Result(**{name: old[name] for name in Result._fields})
         is_left = options.missing and old is not None and old["source"] == source and old["is_good"]
         if is_left or (options.row and row.name not in options.row):
             continue

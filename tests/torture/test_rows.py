@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -25,17 +26,19 @@ from fuzz.target import (
     try_case,
 )  # fmt: skip
 from tests.amounts import IS_WHOLE, choose
+from torture import cluster_stage, everything, stage
 from torture.bomb_kinds import list_bombs
 from torture.bombs import NAIVE, lay_and_run
 from torture.escapes import list_naive_races, list_races, run_races, try_spellings
-from torture.everything import BEGIN, END, PAGE, judge, render, write_page
+from torture.everything import BEGIN, END, PAGE, judge, load_results, render, write_page
 from torture.graphs import KINDS, is_found_out, walk_graphs, walk_randomly
 from torture.leaks import FORMS, Text, find_leaks
-from torture.rows import FUZZED, ROWS
+from torture.rows import FUZZED, ROWS, Row
 from torture.suites import SUITES
+from torture.tally import VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -74,6 +77,30 @@ def test_a_row_is_good_only_if_enough_was_done_and_none_was_bad() -> None:
     table = render([judge(row, enough, 0, 1), few])
     assert table.endswith("1 of 2 rows are good")
     assert f"again: python {row.again}" in table
+
+
+@pytest.mark.parametrize("clean", [stage.clean_environment, cluster_stage.clean_environment])
+def test_a_torture_that_cleans_its_environment_still_knows_whom_to_tell(
+    clean: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "environ", {VARIABLE: "here", "REMIT_ROOT": "/elsewhere"})
+    clean()
+    assert os.environ[VARIABLE] == "here"
+    assert "REMIT_ROOT" not in os.environ
+
+
+def test_a_row_that_is_run_again_leaves_the_others_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    says = "from torture.tally import tell; tell({}, 0)"
+    rows = [Row(name, "counting", 1, "cases", ("-c", says.format(done)), "-") for done, name in enumerate("abc", 5)]
+    monkeypatch.setattr(everything, "ROWS", rows)
+    for words in ([], ["--row", "a"]):
+        monkeypatch.setattr("sys.argv", ["everything.py", "--folder", str(tmp_path / "kept"), *words])
+        assert everything.main() == 0
+    kept = load_results(tmp_path / "kept" / "results.json")["rows"]
+    assert [(each["name"], each["done"]) for each in kept] == [("a", 5), ("b", 6), ("c", 7)]
+    assert capfd.readouterr().out.endswith("3 of 3 rows are good\n")
 
 
 def test_the_page_shows_every_row_in_its_order() -> None:
