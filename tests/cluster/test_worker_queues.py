@@ -51,6 +51,44 @@ def test_a_session_is_carried_out_once_and_then_forgotten(url: str, postgres: Se
     assert kept == [("elsewhere", "scout")]
 
 
+@pytest.mark.slow
+def test_what_a_worker_had_before_it_was_started_anew_still_counts_among_those_that_run(url: str) -> None:
+    """Its agents go on meanwhile: were they not counted, others would begin beside them."""
+    begun: list[str] = []
+    is_begun = asyncio.Event()
+
+    async def hang(session: str) -> None:
+        begun.append(session)
+        is_begun.set()
+        await asyncio.Event().wait()
+
+    async def execute(session: str) -> None:
+        begun.append(session)
+
+    async def scene() -> None:
+        one = Room(running=1, per_agent=1)
+        before = Queues(url, "w1", room=one, poll_s=0.02, on_execute=hang)
+        await before.launch()
+        await before.enqueue("first", "scout", "remit.1")
+        await is_begun.wait()
+        await before.enqueue("second", "planner", "remit.1")
+        await before.stop()
+        assert begun == ["first"]
+        anew = Queues(url, "w1", room=one, poll_s=0.02, on_execute=execute)
+        await anew.launch()
+        try:
+            await asyncio.sleep(1)
+            assert begun == ["first"]
+            assert [each.session_id for each in await anew.list_left(["w1"])] == ["first"]
+            await anew.resume("first", "remit.1")
+            await wait_over(anew, ["first", "second"])
+        finally:
+            await anew.stop()
+
+    asyncio.run(scene())
+    assert sorted(begun) == ["first", "first", "second"]
+
+
 async def wait_over(queues: Queues, names: list[str]) -> None:
     for name in names:
         for _ in range(400):

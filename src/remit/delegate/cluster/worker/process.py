@@ -88,6 +88,8 @@ class Worker:
         self._ending = asyncio.Event()
         """Set once it ends, whatever is at work."""
         self._is_away = False
+        self._again: set[str] = set()
+        """What was begun before this process, whose workflow DBOS still has for that one."""
         self._able_at = 0.0
         """Until then this machine leaves to others what they can do."""
         self._tasks: list[asyncio.Task[None]] = []
@@ -165,6 +167,7 @@ class Worker:
                 job = await self._take(row, again=True)
                 if job is not None:
                     self._say(Event("again", row.session_id, row.agent))
+                    self._again.add(row.session_id)
                     await self._fill_room(self._find_room(row), self._start(job))
 
     async def _fill_room(self, room: asyncio.Semaphore, task: asyncio.Task[None]) -> None:
@@ -289,9 +292,17 @@ class Worker:
             self._beating.held.pop(job.session_id, None)
         if done.status == "unable":
             await self._let_go(job)
+        elif done.status != "lost" and job.session_id in self._again:
+            await self._end_workflow(job.row)
         kinds: dict[str, Kind] = {"lost": "lost", "unable": "unable"}
         kind = kinds.get(done.status, "done")
         self._say(Event(kind, job.session_id, job.row.agent, done.trouble or done.status))
+
+    async def _end_workflow(self, row: rows.Row) -> None:
+        """Let a workflow be carried out whose outcome is there: until it has ended, it counts among those that run."""
+        with suppress(ClusterError):  # else the reaper finds it
+            present = await workers.list_workers(self.site.db, only_live=True)
+            await self.queues.resume(row.session_id, choose(row, present))
 
     async def _let_go(self, job: Job) -> None:
         """Leave a session to others, and take nothing for a while that they could take."""

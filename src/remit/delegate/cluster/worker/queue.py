@@ -5,12 +5,16 @@ what is enqueued twice is carried out once. Its body gives the session to the wo
 Who may work on it, and whose outcome counts, is decided elsewhere, by lease and fence: what is run twice does no harm.
 
 Every level of a tree has a queue of its own, so that those who wait never keep those from beginning whom they wait for.
+
+To DBOS every start of a worker is another one. What it knows of, it puts back into its queue at the start, and then
+that no longer counts among those that run, though its agent does; so it must not know what this worker had before.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -38,6 +42,8 @@ _IDLE_S = 5
 _MOST_LEFT = 1000
 _THREADS = 4
 _PATIENCE_S = 5.0
+_START = "#"
+"""In DBOS's name for a worker, before that of its start."""
 
 
 class Room(NamedTuple):
@@ -81,6 +87,7 @@ class Queues:
         """`on_execute` is awaited on the loop that `launch` is called on; it returns when an outcome is there."""
         self._url = url
         self._worker_id = worker_id
+        self._executor = f"{worker_id}{_START}{os.urandom(4).hex()}"
         self._room = room
         self._agents = agents
         self._poll_s = poll_s
@@ -153,7 +160,7 @@ class Queues:
             "name": NAME,
             "system_database_url": self._url.replace("postgres://", "postgresql://", 1),
             "application_version": VERSION,
-            "executor_id": self._worker_id,
+            "executor_id": self._executor,
             "serializer": _make_serializer(),
             "log_level": "CRITICAL",  # the worker says what there is to say, and no address with a password
             "console_log_level": "CRITICAL",
@@ -224,7 +231,7 @@ class Queues:
         return found is not None and (found.status, found.queue_name) == ("ENQUEUED", queue)
 
     async def list_left(self, present: Collection[str]) -> list[Left]:
-        """The sessions that workers hold who are not `present`, and those that this one holds and never began.
+        """The sessions of workers who are not `present`, of this one before it was started, and what it never began.
 
         DBOS takes first and begins then: where the database goes away in between, it begins nothing, and says nothing.
         """
@@ -235,13 +242,17 @@ class Queues:
                 name=BODY, status="PENDING", limit=_MOST_LEFT, load_input=False, load_output=False
             )
         )
-        own = frozenset(each.workflow_id for each in found if each.executor_id == self._worker_id) - self._executing
+        own = frozenset(each.workflow_id for each in found if each.executor_id == self._executor) - self._executing
         forgotten, self._idle = own & self._idle, own  # seen so twice: it is not just about to begin
         return [
             Left(each.workflow_id, each.queue_name or "")
             for each in found
-            if each.executor_id not in present or each.workflow_id in forgotten
+            if self._is_left(each.executor_id or "", present) or each.workflow_id in forgotten
         ]
+
+    def _is_left(self, executor: str, present: Collection[str]) -> bool:
+        worker_id = executor.partition(_START)[0]
+        return worker_id not in present or (worker_id == self._worker_id and executor != self._executor)
 
     async def forget(self, seconds: float) -> int:
         """Remove what DBOS keeps of sessions that were over so long ago; how many, at most a thousand at once."""
