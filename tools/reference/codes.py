@@ -37,7 +37,7 @@ from tools.reference.words import (
 
 def render_codes() -> dict[str, str]:
     """The page, by its path."""
-    parts = ["# Codes and words", _ABOUT, *_render_errors(), *_render_refusals(), *_render_protocols()]
+    parts = ["# Codes and words", _render_about(), *_render_errors(), *_render_refusals(), *_render_protocols()]
     for title, about, told, names in (
         ("Outcomes", "What became of a final message. The codes of its findings are [elsewhere](rules/README.md).",
          OUTCOMES, get_args(Outcome)),
@@ -59,7 +59,8 @@ def render_codes() -> dict[str, str]:
 
 _ABOUT = """
 What Remit answers in words that programs can rely on. An error that stops a command is one sentence with what to do
-next; with `--json` it is `{"error": {"code": …, "message": …, "hint": …, "data": …}}` on standard error.
+next; with `--json` it is `{{"error": {{{}}}}}` on standard
+error.
 """
 
 
@@ -71,6 +72,10 @@ _ABOUT_RPC = """
 `remit mcp` answers a tool that could not do its work with an error that a model can read: `isError`, and the error
 above as its text. An error of the protocol is for what the harness did wrong.
 """
+
+
+def _render_about() -> str:
+    return _ABOUT.format(", ".join(f'"{name}": …' for name in render.shape_error(errors.RemitError(""))["error"]))
 
 
 def _list_endings() -> list[str]:
@@ -85,7 +90,7 @@ def _render_errors() -> list[str]:
         table(("exit", "meaning"), exits),
         "Each command's page says what they mean there.",
         "## Errors",
-        "An operation that could not go on. `again`: the same may work a little later.",
+        "An operation that could not go on. `again`: the same may work a little later; in JSON it is `recoverable`.",
         table(("code", "in Python", "exit", "HTTP", "again", "meaning"), map(_make_row, classes)),
     ]
 
