@@ -51,7 +51,7 @@ lint: setup ## ruff: rules and formatting
 types: setup ## mypy, strict
 	@$(BIN)/mypy
 
-cover: setup ## all tests, with at least 90 % of the lines of floors 0 to 2 covered
+cover: setup ## the tests of `make test`, with at least 90 % of the lines of floors 0 to 2 covered
 	@$(BIN)/pytest -n $(JOBS) --cov --cov-report=
 	@$(BIN)/coverage report --include='$(COVERED)' --fail-under=90
 
