@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SUMMARY = "Entries leave the cache when their time is up, and in no other way. The report says where that is decided."
-ARTIFACT = {"type": "research", "path": "cache.md", "summary": "How the cache is invalidated"}
+ARTIFACT = {"type": "report", "path": "cache.md", "summary": "How the cache is invalidated"}
 SCRIPTS = {
     "lead": [
         call("task", agent="researcher", prompt="[[play researcher]] How is the cache invalidated? Write cache.md."),
