@@ -143,13 +143,24 @@ def parse(block: Block) -> None:
 def check_steps(block: Block, value: Any) -> None:  # noqa: ANN401 - any YAML
     """What names our hooks or our action says nothing that they do not know."""
     assert value, block.place
-    hooks = {each["id"] for each in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))}
+    ours = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    hooks = {each["id"]: each["entry"] for each in ours}
     inputs = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["inputs"].keys()
     for part in _list_mappings(value):
-        unknown = {hook["id"] for hook in part.get("hooks", ())} - hooks
+        unknown = {hook["id"] for hook in part.get("hooks", ())} - hooks.keys()
+        for hook in () if unknown else part.get("hooks", ()):
+            given = {each for each in hook.get("args", ()) if each.startswith("-")}
+            unknown |= given - _load_options(hooks[hook["id"]])
         if not str(part.get("uses", "actions/")).startswith("actions/"):
             unknown |= part.get("with", {}).keys() - inputs
         assert not unknown, f"{block.place}: there is no {unknown}"
+
+
+def _load_options(entry: str) -> set[str]:
+    """The options of a command, by its page."""
+    command = "-".join(word for word in entry.split()[1:] if not word.startswith("-"))
+    page = ROOT / "docs" / "commands" / f"{command}.md"
+    return {*re.findall(r"^\| `(--[a-z-]+)", page.read_text(encoding="utf-8"), re.MULTILINE)}
 
 
 def _list_mappings(value: Any) -> Iterator[dict[Any, Any]]:  # noqa: ANN401 - any YAML

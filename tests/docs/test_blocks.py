@@ -147,6 +147,7 @@ def test_what_does_not_happen_fails(tmp_path: Path, page: str) -> None:
         ("json", '{"status": "completed", "summary": "x", "artifacts": [], "metadata": {}}'),
         ("yaml", "a: [\n"),
         ("yaml", "repos:\n  - hooks:\n      - id: lint-agent\n"),
+        ("yaml", "repos:\n  - hooks:\n      - id: lint-agents\n        args: [--base-line, known.json]\n"),
         ("yaml", "steps:\n  - uses: OWNER/remit@v1\n    with:\n      fail-at: error\n"),
         ("cobol", "MOVE"),
     ],
