@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from remit.app.refereeing.explaining import explain_call
-from remit.errors import InputError
+from remit.errors import InputError, UsageError
 from tests.refereeing.stage import Stage, add_agent
 
 UNREAD = ["deny: 5", "deny: [{bsh: [git push]}]", "deny: [{bash: [3]}]", "denny: [{bash: [git push]}]"]
@@ -40,3 +40,17 @@ def test_a_tool_that_is_not_there_is_no_question(root: Path, monkeypatch: pytest
         explain_call("careful", "bsh", "git push")
     assert caught.value.hint == "did you mean 'bash'?"
     assert explain_call("careful", "mcp__github__push", "").decision.answer == "allow"
+
+
+@pytest.mark.parametrize("subject", ["", " "])
+@pytest.mark.parametrize(
+    ("tool", "wanted"), [("bash", "command"), ("Bash", "command"), ("write", "file"), ("grep", "file")]
+)
+def test_nothing_is_allowed_on_nothing(
+    root: Path, monkeypatch: pytest.MonkeyPatch, tool: str, wanted: str, subject: str
+) -> None:
+    add_agent(root, "careful")
+    monkeypatch.chdir(root)
+    with pytest.raises(UsageError, match=f"depends on the {wanted}, and none is given") as told:
+        explain_call("careful", tool, subject)
+    assert told.value.hint.startswith("name it: remit may careful ")

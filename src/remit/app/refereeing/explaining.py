@@ -11,7 +11,7 @@ from remit.app.refereeing.roster import load_roster
 from remit.app.settings import find_workspace
 from remit.delegate.referee.events import Event
 from remit.delegate.referee.guarding import judge_event, make_ground
-from remit.errors import InputError, did_you_mean, find_meant
+from remit.errors import InputError, UsageError, did_you_mean, find_meant
 from remit.policy import Call, Permissions, judge
 from remit.workspace.home import Home
 from remit.workspace.ledger.refereed import Refereed
@@ -48,11 +48,12 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
         else:
             hint = f"did you mean '{meant}'?" if meant else f"known are: {', '.join(names[:12])}"
         raise InputError(f"there is no agent '{agent}'", hint=hint)
+    tool = _name_tool(tool)
+    _check_subject(agent, tool, subject)
     layers = [
         Permissions(each.get("tools"), each.get("allow", {}), each.get("deny", {}), each.get("unread", ""))
         for each in entry.layers
     ]
-    tool = _name_tool(tool)
     call = Call(tool, () if tool == "bash" or not subject else (subject,), subject if tool == "bash" else "")
     cwd = os.getcwd()  # noqa: PTH109 - paths stay plain text
     ground = make_ground(home.root, cwd, os.path.expanduser("~"), os.environ)  # noqa: PTH111
@@ -62,6 +63,14 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
     given = {"command" if tool == "bash" else "file_path": subject, "caller": _SESSION}
     event = Event({"hook_event_name": "PreToolUse", "cwd": cwd, "tool_name": tool, "tool_input": given})
     return Explained(agent, tool, subject, judge_event(event, own, layers, ground))
+
+
+def _check_subject(agent: str, tool: str, subject: str) -> None:
+    """Refuse to say anything of a tool of the standard without what it is used on: that decides it."""
+    if tool in TOOLS and not subject.strip():
+        wanted, example = ("command", '"git push"') if tool == "bash" else ("file", "README.md")
+        told = f"whether '{agent}' may use {tool} depends on the {wanted}, and none is given"
+        raise UsageError(told, hint=f"name it: remit may {agent} {tool} {example}")
 
 
 def _name_tool(given: str) -> str:
