@@ -321,9 +321,18 @@ def test_a_complaint_that_cannot_be_written_still_has_its_exit_code(remit: Remit
         assert remit("chek", stderr=full) == (2, b"", b"")
 
 
-@pytest.mark.parametrize(("stream", "text"), [(1, GOOD), (1, ESCAPING), (2, GOOD)])
-def test_a_stream_that_is_closed_is_no_error(stream: int, text: str, remit: Remit) -> None:
-    close_first = f"import os, sys; os.close({stream}); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
-    ended = remit("-m", "remit", "check", remit.write("a.md", text), prelude=("-c", close_first))
-    assert ended.code == (0 if text == GOOD else 1)
-    assert ended.err == b""
+CLOSE = "import os, sys; os.close({}); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+
+
+@pytest.mark.parametrize(("text", "code"), [(GOOD, 0), (ESCAPING, 1)])
+def test_that_nobody_hears_complaints_is_no_error(text: str, code: int, remit: Remit) -> None:
+    ended = remit("-m", "remit", "check", remit.write("a.md", text), prelude=("-c", CLOSE.format(2)))
+    assert (ended.code, ended.err) == (code, b"")
+
+
+@pytest.mark.parametrize("args", [("check", "a.md"), ("schema", "standard"), ("--help",), ("status",)])
+def test_an_answer_that_nobody_can_hear_is_an_error(args: tuple[str, ...], remit: Remit) -> None:
+    remit.write("a.md", GOOD)
+    ended = remit("-m", "remit", *args, prelude=("-c", CLOSE.format(1)))
+    assert ended.code == 2
+    assert ended.complaint == "standard output is closed; send it to a file, or to /dev/null"

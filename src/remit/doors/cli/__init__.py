@@ -48,6 +48,7 @@ def run(args: list[str]) -> int:
 
 def _run(args: list[str]) -> int:
     try:
+        _check_stdout()
         from remit.doors.cli.group import invoke
 
         return invoke(args)
@@ -59,3 +60,11 @@ def _run(args: list[str]) -> int:
 
         complain(error, as_json=asks_for_json(args))
         return get_exit_code(error)
+
+
+def _check_stdout() -> None:
+    """Refuse to do anything where nobody could be told what came of it."""
+    if sys.stdout is None:
+        from remit.errors import RemitError
+
+        raise RemitError("standard output is closed", hint="send it to a file, or to /dev/null")
