@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import get_args
 
 from remit import errors
+from remit.app.error_words import FAULTS, PROBLEMS, REFUSALS, describe, list_errors
 from remit.doors import render
 from remit.model import ERROR_CODES, STATUSES, FileState, Outcome, Severity, Transport
 from remit.workspace.error_log.records import FixStatus
@@ -22,12 +23,9 @@ from tools.reference.words import (
     ENDINGS,
     ERROR_STATES,
     EXITS,
-    FAULTS,
     FILE_STATES,
     GRADES,
     OUTCOMES,
-    PROBLEMS,
-    REFUSALS,
     RPC,
     SEVERITIES,
     STATUS_WORDS,
@@ -84,21 +82,20 @@ def _list_endings() -> list[str]:
 
 def _render_errors() -> list[str]:
     exits = [(code(getattr(render, name)), text) for name, text in EXITS.items()]
-    classes = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, errors.RemitError)]
     return [
         "## Exit codes",
         table(("exit", "meaning"), exits),
         "Each command's page says what they mean there.",
         "## Errors",
         "An operation that could not go on. `again`: the same may work a little later; in JSON it is `recoverable`.",
-        table(("code", "in Python", "exit", "HTTP", "again", "meaning"), map(_make_row, classes)),
+        table(("code", "in Python", "exit", "HTTP", "again", "meaning"), map(_make_row, list_errors())),
     ]
 
 
 def _make_row(each: type[errors.RemitError]) -> tuple[str, ...]:
-    again, about = "yes" if each.recoverable else "", (each.__doc__ or "").partition("\n")[0].partition(" (R")[0]
+    again = "yes" if each.recoverable else ""
     numbers = render.get_exit_code(each("")), render.get_http_status(each(""))
-    return code(each.code), code(each.__name__), *map(code, numbers), again, f"{about.rstrip('.')}."
+    return code(each.code), code(each.__name__), *map(code, numbers), again, describe(each)
 
 
 def _render_refusals() -> list[str]:

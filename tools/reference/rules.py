@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.agents.rules.all import RULES as AGENT_RULES
-from remit.app.explanations import explain_all
+from remit.app.explanations import STANDARDS, explain_all
 from tools.reference.markdown import join, name_anchor, table
 
 if TYPE_CHECKING:
@@ -70,15 +70,7 @@ FAMILIES = {
 }  # fmt: skip
 """In the order in which they are listed."""
 
-STANDARDS = (
-    ("R0", "the return: one JSON object of status, summary, artifacts and metadata"),
-    ("R1", "the agent file: frontmatter, sections, steps, permissions"),
-    ("R2", "delegation: sessions, depth, timeouts, the walk of a command"),
-    ("R3", "the output contract: the report between two markers"),
-    ("R4", "the manifest: one line for each piece of findings, one sentence as a reply"),
-    ("S", "the tasks around them: state.json, TODO.md, plans, commits, errors.json"),
-    ("C", "where the standards disagree; [the decisions](../decisions/README.md) say what Remit does, and why"),
-)
+_DECISIONS = "[the decisions](../decisions/README.md) say what Remit does, and why"
 _FIXES = {
     "safe": "`remit fix --select {code}`; the file means the same afterwards",
     "unsafe": "`remit fix --unsafe-fixes --select {code}`; look at it with `--diff` first, it may change what the "
@@ -106,7 +98,7 @@ def _render_index(told: list[Explanation]) -> str:
         "# Codes of findings",
         _ABOUT.format(len(told), **count),
         "A rule stands for something that a standard asks for. The last column names it:",
-        table(("", "what it numbers"), STANDARDS),
+        table(("", "what it numbers"), (STANDARDS | {"C": f"{STANDARDS['C']}; {_DECISIONS}"}).items()),
     ]
     for start, family in FAMILIES.items():
         rows = [_make_row(each) for each in told if each.code.startswith(start)]

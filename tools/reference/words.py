@@ -9,56 +9,12 @@ EXITS = {
     "COULD_NOT_RUN": "It could not be looked at: a wrong option, a file that cannot be read, a bug.",
     "INTERRUPTED": "Ctrl-C.",
 }
-REFUSALS = {
-    "REFUSED": "Not allowed: no such agent, not on the list of who may be called, no ticket, no room.",
-    "MAX_DEPTH_EXCEEDED": "The chain of delegations is as deep as it may be.",
-    "CYCLE_DETECTED": "The agent is at work above already.",
-    "BUDGET_EXCEEDED": "Nothing is left of what all of it may use.",
-    "TIMEOUT": "No time is left for it.",
-    "CANCELLED": "It was not begun, because all of it was cancelled.",
-    "VALIDATION_FAILED": "What the agent needs was not given, or does not fit: the findings say what.",
-    "STATE_CONFLICT": "The task cannot be worked on as it is.",
-}
-PROBLEMS = {
-    "NOT_FOUND": "There is nothing of that name.",
-    "BAD_REQUEST": "The request cannot be read.",
-    "UNAUTHORIZED": "No token, or none that is good.",
-    "FORBIDDEN": "Another site asks, or it is not allowed.",
-    "METHOD_NOT_ALLOWED": "This address answers to other methods; `Allow` names them.",
-    "TIMED_OUT": "The request did not come in time.",
-    "BUSY": "Too much is going on, or the same request is at work already.",
-    "TOO_LARGE": "The request is larger than it may be.",
-    "URL_TOO_LONG": "The address is longer than it may be.",
-    "UNSUPPORTED_MEDIA_TYPE": "The body is no JSON.",
-    "MISDIRECTED": "The server has another name than the one that was asked for.",
-    "KEY_TAKEN": "The `Idempotency-Key` stands for another request.",
-    "TOO_MANY_REQUESTS": "Too many requests; `Retry-After` says when to go on.",
-    "HEAD_TOO_LARGE": "The headers are longer than they may be.",
-}
 RPC = {
     "PARSE_ERROR": "A line is no JSON.",
     "INVALID_REQUEST": "A line is JSON and no request.",
     "INTERNAL_ERROR": "A bug.",
     "NOT_FOUND": "There is no such resource.",
     "INVALID_PARAMS": "There is no such tool.",
-}
-FAULTS = {
-    "timeout": "The time was up.",
-    "validation": "The return does not hold, or the inputs do not fit.",
-    "tool_unavailable": "A program or tool is not there.",
-    "build_error": "Something does not build.",
-    "file_not_found": "A file is not there.",
-    "cycle": "An agent would have called itself, over others.",
-    "max_depth": "The chain of delegations would have been too deep.",
-    "status_sync": "The task could not be moved.",
-    "git": "The work could not be committed.",
-    "permission": "It was not allowed.",
-    "refused": "It was not admitted or not begun.",
-    "cancelled": "Somebody ended it.",
-    "budget": "It used as much as it may.",
-    "fabricated": "What was claimed is not so.",
-    "orphaned": "Nobody knows what became of it.",
-    "execution": "Anything else.",
 }
 OUTCOMES = {
     "accepted": "It holds as it was sent.",

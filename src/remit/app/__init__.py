@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         load_graph,
         take_agent_stamps,
     )
-    from remit.app.explanations import Explanation, explain, explain_all
+    from remit.app.explanations import Codes, Explanation, explain, explain_all, find_codes
     from remit.app.health import Check, Health, check_health
     from remit.app.making import CompiledFile, Migrated, compile_agents, migrate_agents, new
     from remit.app.manifests import find_manifest, validate_manifest
@@ -37,7 +37,7 @@ _HOMES = {
     "remit.agents.drawing": ("draw_tree", "shape_graph"),
     "remit.app.agent_files": ("Asked", "Change", "Linted", "draw_graph", "fix", "lint", "load_agent_text", "load_graph",
                               "take_agent_stamps"),
-    "remit.app.explanations": ("Explanation", "explain", "explain_all"),
+    "remit.app.explanations": ("Codes", "Explanation", "explain", "explain_all", "find_codes"),
     "remit.app.health": ("Check", "Health", "check_health"),
     "remit.app.making": ("CompiledFile", "Migrated", "compile_agents", "migrate_agents", "new"),
     "remit.app.manifests": ("find_manifest", "validate_manifest"),
@@ -58,6 +58,7 @@ __all__ = [
     "Check",
     "CheckedTasks",
     "Cleared",
+    "Codes",
     "CompiledFile",
     "Conversion",
     "Executing",
@@ -82,6 +83,7 @@ __all__ = [
     "draw_tree",
     "explain",
     "explain_all",
+    "find_codes",
     "find_manifest",
     "fix",
     "get_executing",

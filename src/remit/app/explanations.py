@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import UsageError, find_meant
-from remit.model import ERROR_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -13,6 +12,18 @@ if TYPE_CHECKING:
     from remit.agents.rules.all import Rule
     from remit.agents.rules.graph import GraphRule
     from remit.model import Finding, Severity
+
+
+STANDARDS = {
+    "R0": "the return: one JSON object of status, summary, artifacts and metadata",
+    "R1": "the agent file: frontmatter, sections, steps, permissions",
+    "R2": "delegation: sessions, depth, timeouts, the walk of a command",
+    "R3": "the output contract: the report between two markers",
+    "R4": "the manifest: one line for each piece of findings, one sentence as a reply",
+    "S": "the tasks around them: state.json, TODO.md, plans, commits, errors.json",
+    "C": "where the standards disagree",
+}
+"""What the rules of the standards are about, by how their numbers begin."""
 
 
 class Explanation(NamedTuple):
@@ -29,16 +40,36 @@ class Explanation(NamedTuple):
 
 
 def explain(code: str) -> Explanation:
-    """The documentation of a code."""
+    """The documentation of a code, of a finding or of an error."""
+    from remit.app.error_words import explain_error  # noqa: PLC0415 - only for this
+
     known = {each.code: each for each in explain_all()}
-    if code.upper() not in known:
-        if code.upper() in ERROR_CODES.values():
-            hint = "remit show ID --full has the findings behind it, docs/codes.md all codes of errors"
-            raise UsageError(f"'{code}' is the code of an error, not of a finding", hint=hint)
-        meant = find_meant(code.upper(), known)
-        hint = "remit explain lists them all" if meant is None else f"did you mean '{meant}'?"
-        raise UsageError(f"there is no code '{code}'", hint=hint)
-    return known[code.upper()]
+    if code.upper() in known:
+        return known[code.upper()]
+    if told := explain_error(code.upper()):
+        return Explanation(code.upper(), "error-code", "error", "", None, None, told)
+    meant = find_meant(code.upper(), known)
+    hint = "remit explain lists them all" if meant is None else f"did you mean '{meant}'?"
+    raise UsageError(f"there is no code '{code}'", hint=hint)
+
+
+class Codes(NamedTuple):
+    """The codes that a word stands for."""
+
+    about: str
+    """What the word is; empty where it is a code itself."""
+    explanations: list[Explanation]
+
+
+def find_codes(word: str) -> Codes:
+    """The code that a word is, else those that hold a rule of the standards, else those that begin with the word."""
+    known, sought = explain_all(), word.upper()
+    held = [each for each in known if sought in each.requirement.split()]
+    if held:
+        about = next(text for start, text in STANDARDS.items() if sought.startswith(start))
+        return Codes(f"{sought} is a rule of the standards, on {about}. The codes that hold it:", held)
+    begun = [each for each in known if each.code.startswith(sought) and each.code != sought]
+    return Codes(f"Codes that begin with {sought}:", begun) if sought and begun else Codes("", [explain(word)])
 
 
 def explain_all() -> list[Explanation]:

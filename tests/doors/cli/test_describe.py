@@ -1,6 +1,8 @@
 """`remit instructions`, `remit schema` and `remit explain`, as their users meet them."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -68,6 +70,54 @@ def test_all_codes_can_be_explained_at_once(inside: Inside) -> None:
     assert all(each.documentation in text for each in known)
     answer = json.loads(inside("explain", "--all", "--json").out)
     assert [each["code"] for each in answer] == [each.code for each in known]
+
+
+@pytest.mark.parametrize(
+    ("code", "meaning"),
+    [
+        ("BUSY", "Another process holds a lock for longer than it is worth waiting."),
+        ("FABRICATED", "In a return: What was claimed is not so."),
+        ("BUDGET_EXCEEDED", "When a delegation is not admitted: Nothing is left of what all of it may use."),
+        ("KEY_TAKEN", "Over HTTP: The `Idempotency-Key` stands for another request."),
+    ],
+)
+def test_the_code_of_an_error_is_explained(code: str, meaning: str, inside: Inside) -> None:
+    ended = inside("explain", code.lower())
+    assert (ended.code, ended.err) == (0, b"")
+    assert ended.text.startswith(f"{code} · error-code · error\n\n")
+    assert meaning in ended.text.splitlines()
+    assert "not of a finding" in ended.text
+
+
+def test_every_error_code_of_the_page_is_explained() -> None:
+    page = (Path(__file__).parents[3] / "docs/codes.md").read_text(encoding="utf-8")
+    codes = set(re.findall(r"`([A-Z]+(?:_[A-Z]+)*)`", page))
+    assert len(codes) > 30
+    assert all(app.explain(code).documentation for code in codes)
+
+
+@pytest.mark.parametrize(
+    ("word", "about"),
+    [
+        ("R0.12", "R0.12 is a rule of the standards, on the return"),
+        ("S9", "S9 is a rule of the standards, on the tasks around them"),
+        ("c11", "C11 is a rule of the standards, on where the standards disagree"),
+    ],
+)
+def test_the_number_of_a_rule_lists_the_codes_that_hold_it(word: str, about: str, inside: Inside) -> None:
+    held = [each.code for each in app.explain_all() if word.upper() in each.requirement.split()]
+    ended = inside("explain", word)
+    assert ended.code == 0
+    assert ended.text.startswith(about)
+    assert [line.split()[0] for line in ended.text.splitlines()[2:]] == held
+    assert [each["code"] for each in json.loads(inside("explain", word, "--json").out)] == held
+
+
+def test_the_beginning_of_a_code_lists_those_that_begin_so(inside: Inside) -> None:
+    first, _, *lines = inside("explain", "ret").text.splitlines()
+    assert first == "Codes that begin with RET:"
+    assert [line.split()[0] for line in lines] == [each.code for each in app.explain_all() if each.code[:3] == "RET"]
+    assert inside("explain", "").code == 2
 
 
 def test_json_of_a_code_is_one_object(inside: Inside) -> None:

@@ -101,12 +101,6 @@ GONE, CHECK = "cannot be read: no such file or directory", "check the path and i
             id="a dialect to instruct in",
         ),
         pytest.param("schema standart", "there is no schema 'standart'; did you mean 'standard'?", id="a schema"),
-        pytest.param(
-            "explain FABRICATED",
-            "'FABRICATED' is the code of an error, not of a finding; "
-            "remit show ID --full has the findings behind it, docs/codes.md all codes of errors",
-            id="an error's code",
-        ),
         pytest.param("explain RET05O", "there is no code 'RET05O'; did you mean 'RET050'?", id="a code"),
         pytest.param(
             "check --session", "option '--session' requires an argument; see 'remit check --help'", id="no value"

@@ -15,7 +15,7 @@ from remit.doors.render import ACCEPTED
 from remit.errors import UsageError
 
 if TYPE_CHECKING:
-    from remit.app import Explanation
+    from remit.app import Codes, Explanation
     from remit.doors.terminal import Paint
 
 
@@ -79,23 +79,46 @@ def schema(name: str | None, *, output_format: str) -> int:
 def explain(codes: tuple[str, ...], *, every: bool, output_format: str) -> int:
     """Print what a finding's CODE means, why it matters, and what to write instead; without CODE, list the codes.
 
+    CODE may also be that of an error, such as BUSY. For the beginning of a code, such as RET, and for the number of a
+    rule, such as R0.12, the codes are listed.
+
     Exit code 0: printed, 2: could not run.
     """
     from remit import app
 
     if every and codes:
         raise UsageError("--all and CODE do not go together", hint="leave one of them out")
-    asked = app.explain_all() if every or not codes else [app.explain(code) for code in codes]
+    if codes:
+        _tell([app.find_codes(code) for code in codes], output_format)
+        return ACCEPTED
+    known, paint = app.explain_all(), get_paint()
+    if output_format == "json":
+        say_json([_shape(each) for each in known])
+    else:
+        say("\n\n\n".join(_render(each, paint) for each in known) if every else _list(known, paint))
+    return ACCEPTED
+
+
+def _tell(found: list[Codes], output_format: str) -> None:
+    """What was asked for: a code with its documentation, many with a line each."""
     paint = get_paint()
     if output_format == "json":
-        shapes = [_shape(each) for each in asked]
-        say_json(shapes[0] if len(codes) == 1 and not every else shapes)
-    elif every or codes:
-        say("\n\n\n".join(_render(each, paint) for each in asked))
-    else:
-        width = max(len(each.name) for each in asked)
-        say("\n".join(f"{paint('strong', each.code)}  {each.name:<{width}}  {_first_line(each)}" for each in asked))
-    return ACCEPTED
+        shapes = [_shape(each) for codes in found for each in codes.explanations]
+        say_json(shapes[0] if len(found) == 1 and not found[0].about else shapes)
+        return
+    parts = [
+        f"{about}\n\n{_list(explanations, paint)}" if about else _render(explanations[0], paint)
+        for about, explanations in found
+    ]
+    say("\n\n\n".join(parts))
+
+
+def _list(explanations: list[Explanation], paint: Paint) -> str:
+    """A line for each code."""
+    width = max(len(each.name) for each in explanations)
+    return "\n".join(
+        f"{paint('strong', each.code)}  {each.name:<{width}}  {_first_line(each)}" for each in explanations
+    )
 
 
 def _shape(explanation: Explanation) -> dict[str, Any]:

@@ -1,0 +1,78 @@
+"""What every code of an error means, wherever it may stand.
+
+Owns the sentences. The page of codes is made of them, and `remit explain` prints them.
+"""
+
+from __future__ import annotations
+
+from remit import errors
+from remit.model import ERROR_CODES
+
+REFUSALS = {
+    "REFUSED": "Not allowed: no such agent, not on the list of who may be called, no ticket, no room.",
+    "MAX_DEPTH_EXCEEDED": "The chain of delegations is as deep as it may be.",
+    "CYCLE_DETECTED": "The agent is at work above already.",
+    "BUDGET_EXCEEDED": "Nothing is left of what all of it may use.",
+    "TIMEOUT": "No time is left for it.",
+    "CANCELLED": "It was not begun, because all of it was cancelled.",
+    "VALIDATION_FAILED": "What the agent needs was not given, or does not fit: the findings say what.",
+    "STATE_CONFLICT": "The task cannot be worked on as it is.",
+}
+"""Why a delegation is not admitted."""
+PROBLEMS = {
+    "NOT_FOUND": "There is nothing of that name.",
+    "BAD_REQUEST": "The request cannot be read.",
+    "UNAUTHORIZED": "No token, or none that is good.",
+    "FORBIDDEN": "Another site asks, or it is not allowed.",
+    "METHOD_NOT_ALLOWED": "This address answers to other methods; `Allow` names them.",
+    "TIMED_OUT": "The request did not come in time.",
+    "BUSY": "Too much is going on, or the same request is at work already.",
+    "TOO_LARGE": "The request is larger than it may be.",
+    "URL_TOO_LONG": "The address is longer than it may be.",
+    "UNSUPPORTED_MEDIA_TYPE": "The body is no JSON.",
+    "MISDIRECTED": "The server has another name than the one that was asked for.",
+    "KEY_TAKEN": "The `Idempotency-Key` stands for another request.",
+    "TOO_MANY_REQUESTS": "Too many requests; `Retry-After` says when to go on.",
+    "HEAD_TOO_LARGE": "The headers are longer than they may be.",
+}
+"""What only the HTTP API answers."""
+FAULTS = {
+    "timeout": "The time was up.",
+    "validation": "The return does not hold, or the inputs do not fit.",
+    "tool_unavailable": "A program or tool is not there.",
+    "build_error": "Something does not build.",
+    "file_not_found": "A file is not there.",
+    "cycle": "An agent would have called itself, over others.",
+    "max_depth": "The chain of delegations would have been too deep.",
+    "status_sync": "The task could not be moved.",
+    "git": "The work could not be committed.",
+    "permission": "It was not allowed.",
+    "refused": "It was not admitted or not begun.",
+    "cancelled": "Somebody ended it.",
+    "budget": "It used as much as it may.",
+    "fabricated": "What was claimed is not so.",
+    "orphaned": "Nobody knows what became of it.",
+    "execution": "Anything else.",
+}
+"""What the type of an error in a return stands for."""
+_ASIDE = "This is the code of an error, not of a finding; remit show ID --full has the findings behind a delegation's."
+
+
+def explain_error(code: str) -> str:
+    """What the code of an error means; empty where there is no such code."""
+    faults = [text for kind, text in FAULTS.items() if ERROR_CODES[kind] == code]
+    told = [describe(each) for each in list_errors() if each.code == code]
+    told += [f"When a delegation is not admitted: {REFUSALS[code]}"] if code in REFUSALS else []
+    told += [f"In a return: {' '.join(faults)}"] if faults else []
+    told += [f"Over HTTP: {PROBLEMS[code]}"] if code in PROBLEMS else []
+    return "\n\n".join([*told, _ASIDE]) if told else ""
+
+
+def list_errors() -> list[type[errors.RemitError]]:
+    """The exceptions, as they stand in their tree."""
+    return [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, errors.RemitError)]
+
+
+def describe(error: type[errors.RemitError]) -> str:
+    """What an exception stands for, without the number of the rule that asks for it."""
+    return f"{(error.__doc__ or '').partition(chr(10))[0].partition(' (R')[0].rstrip('.')}."
