@@ -66,13 +66,13 @@ def test_whoever_reads_it_hears_the_first_advice_or_that_a_person_is_needed() ->
 
     assert list_steps(WHOLE._replace(next_steps=("Wait.",))) == ["Wait."]
     both = WHOLE._replace(errors=(slow, broken), next_steps=("Mend it.",))
-    assert list_steps(both) == ["its time was up. A person is needed.", "Mend it."]
+    assert list_steps(both) == ["A person is needed.", "Mend it."]
     assert "person_needed" not in shape_envelope(fit_envelope(WHOLE))
     long = broken._replace(message="the build fails " * 100)
     cut = fit_envelope(both._replace(errors=(slow, *[long] * 9)), MIN_TOKENS)
     assert len(cut.errors) < 10
     assert shape_envelope(cut)["person_needed"] is True
-    assert list_steps(cut._replace(errors=cut.errors[:1]))[0] == "its time was up. A person is needed."
+    assert list_steps(cut._replace(errors=cut.errors[:1]))[0] == "A person is needed."
 
 
 def test_a_plain_success_is_three_lines() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import select
 import shutil
 import signal
@@ -88,7 +89,16 @@ def test_a_program_that_is_not_there_is_named(inside: Inside) -> None:
     ended = inside("run", "-", "Write a report.", "--command", "no-such-program --quick")
     assert ended.code == 2
     assert "error[REFUSED]: 'no-such-program' cannot be started: no such file or directory\n" in ended.text
-    assert "next: See whether it is on the path\n" in ended.text
+    assert "next: A person is needed.\n  next: See whether it is on the path\n" in ended.text
+
+
+def test_who_is_sent_to_the_log_is_told_how_to_see_it(inside: Inside) -> None:
+    ended = inside("run", "-", "Write a report.", "--command", "false")
+    assert ended.code == 1
+    session = re.search(r"remit show (\S+) --full", ended.text)
+    assert session is not None
+    assert f"next: See with remit logs {session[1]} what went wrong, then try again\n" in ended.text
+    assert inside("logs", session[1]).code == 0
 
 
 def test_a_prompt_that_is_no_text_is_refused(remit: Remit, agent: ScriptedAgent) -> None:

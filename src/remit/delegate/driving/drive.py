@@ -327,7 +327,7 @@ class Drive:
             Ended(
                 ending, self.row.agent, turn.heard, turn.judgement, comparison, unclaimed, turn.exit_code,
                 self._find_reason(turn, ending), written, scene.shared, handed_back, self._find_resume(),
-                find_retry(self.row), frozenset(handed_on.made),
+                find_retry(self.row), frozenset(handed_on.made), self.row.session_id,
             )
         )  # fmt: skip
 

@@ -74,6 +74,8 @@ class Ended(NamedTuple):
     """The command that asks for the same anew; empty where only its own program can."""
     below: frozenset[str] = frozenset()
     """The files that agents below it made and that were accepted of them."""
+    session_id: str = ""
+    """Where its log is; empty where there is none."""
 
 
 def conclude(ended: Ended) -> Conclusion:
@@ -179,12 +181,12 @@ def _reject(ended: Ended) -> Conclusion:
 def _doubt_exit(ended: Ended) -> Conclusion:
     """An agent that says `completed` and whose program then ends with an error is not believed."""
     message = f"the agent said completed, and then {_tell_exit(ended)}"
-    told = _fail(ended, "crashed", "execution", message, advice="See the log for what went wrong, then try again")
+    told = _fail(ended, "crashed", "execution", message)
     return told._replace(outcome="ambiguous", findings=() if ended.judgement is None else ended.judgement.findings)
 
 
 def _fail(ended: Ended, ending: str, kind: str, message: str, *, advice: str = "") -> Conclusion:
-    advice = advice or _ADVICE.get(kind, "See the log, then try again")
+    advice = advice or (_REFUSED if kind == "refused" else _see_log(ended))
     fault = _make_fault(kind, message, advice, recoverable=kind != "refused")
     outcome = ended.judgement.outcome if ended.judgement is not None else "missing"
     outcome = "missing" if outcome in ACCEPTED else outcome
@@ -196,6 +198,11 @@ def _fail(ended: Ended, ending: str, kind: str, message: str, *, advice: str = "
         ended.unclaimed, (fault,), (fault.recommendation,),
         () if ended.judgement is None else ended.judgement.findings, _get_notes(ended),
     )  # fmt: skip
+
+
+def _see_log(ended: Ended) -> str:
+    where = f"with remit logs {ended.session_id}" if ended.session_id else "in the log"
+    return f"See {where} what went wrong, then try again"
 
 
 def _tell_findings(findings: Sequence[Finding]) -> str:
@@ -213,10 +220,7 @@ _SAVED = {
     "orphaned": ("orphaned", "It was lost with its process or machine", ""),
 }
 """The type of the error, what is told of it, and what is to be changed when it is done again."""
-_ADVICE = {
-    "refused": "Correct what was refused, then try again",
-    "execution": "See the log for what went wrong, then try again",
-}
+_REFUSED = "Correct what was refused, then try again"
 
 
 def _save(ended: Ended) -> Conclusion:

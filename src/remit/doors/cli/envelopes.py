@@ -114,13 +114,17 @@ def _render_parts(envelope: Envelope, paint: Paint) -> Iterator[str]:
 
 
 def _tell_user(envelope: Envelope) -> str:
-    """What comes first for whoever reads this: the first advice, or that it takes a person (R2.18)."""
+    """What comes first for whoever reads this: the first advice, or that it takes a person (R2.18).
+
+    The error itself stands above already.
+    """
     if not envelope.errors:
         return ""
     from remit.workspace.error_log.records import summarise_for_user  # only where something went wrong
 
     first, *others = envelope.errors
-    return summarise_for_user((first._replace(recoverable=first.recoverable and not envelope.person_needed), *others))
+    told = summarise_for_user((first._replace(recoverable=first.recoverable and not envelope.person_needed), *others))
+    return told.removeprefix(f"{first.message.rstrip(' .')}. ")
 
 
 def _render_artifact(artifact: EnvelopeArtifact, paint: Paint) -> str:
