@@ -92,6 +92,13 @@ def test_a_program_that_is_not_there_is_named(inside: Inside) -> None:
     assert "next: A person is needed.\n  next: See whether it is on the path\n" in ended.text
 
 
+def test_without_a_harness_every_way_to_have_one_is_named(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    complaint = inside("run", "-", "Write a report.").complaint
+    assert complaint.startswith("no harness that could run an agent was found on the path; install claude, ")
+    assert all(name in complaint for name in ("opencode", "codex", "--runner gemini", "--command", "remit.toml"))
+
+
 def test_who_is_sent_to_the_log_is_told_how_to_see_it(inside: Inside) -> None:
     ended = inside("run", "-", "Write a report.", "--command", "false")
     assert ended.code == 1
