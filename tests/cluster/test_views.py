@@ -202,6 +202,30 @@ def test_what_waits_says_for_how_long_and_that_no_worker_is_there(stage: Stage) 
     assert "all workers drain" in stage.remit("ps", "--workers").text
 
 
+def test_what_the_database_does_not_know_of_yet_waits_too(stage: Stage) -> None:
+    stage.meet()
+    assert "1 worker at " in stage.remit("ps").text
+    assert stage.remit("ps").text.endswith("; nothing waits\n")
+    home = Home(str(stage.folder))
+    details = {"afar": True, "timeout_s": 60, "work": "Do it."}
+    add_delegation(home.ledger, Delegation(OWN, "planner", 1, ("orchestrator", "planner"), details=details))
+    home.close()
+    told = stage.remit("ps").text
+    assert "queued 0:0" in told
+    assert "nothing waits" not in told
+
+
+@pytest.mark.slow
+def test_who_runs_it_without_a_terminal_hears_that_no_worker_is_there(stage: Stage) -> None:
+    with Remit(stage.folder).start("run", "-", "Write it.", "--command", "true") as process:
+        assert process.stderr
+        begun, held = (process.stderr.readline().decode() for _ in range(2))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 1
+    assert " is queued for a worker; follow it with: " in begun
+    assert held.endswith(" is queued; no worker is there: start one with `remit worker`\n")
+
+
 def test_a_lease_that_has_run_out_is_told(stage: Stage) -> None:
     stage.meet(lease_s=0.01)
     stage.send(lease_s=0.01)

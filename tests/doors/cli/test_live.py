@@ -93,6 +93,17 @@ def test_a_log_gets_a_line_now_and_then(
     assert (out, err) == ("", "two: agent-two  running  1:05 of 5:00\n")
 
 
+def test_a_log_hears_once_and_at_once_why_it_does_not_begin(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    add_delegation(home.ledger, Delegation("one", "planner", 1, ("orchestrator",), root_id="one", created_ms=NOW_MS))
+    watch = Lines(Following(home, "one"))
+    watch.look()
+    assert capsys.readouterr().err == ""
+    for _ in range(2):
+        note(home, "one", "progress", said="no worker is there: start one with `remit worker`")
+        watch.look()
+    assert capsys.readouterr().err == "one: planner is queued; no worker is there: start one with `remit worker`\n"
+
+
 def test_no_line_is_wider_and_no_tree_higher_than_the_terminal(
     home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -165,13 +165,16 @@ class Lines:
     def __init__(self, following: Following) -> None:
         self.following = following
         self._told_s = time.monotonic()
+        self._may_be_held = True
 
     def begin(self, sentence: str) -> None:
         """Say it."""
         self.tell(sentence)
 
     def look(self) -> None:
-        """Tell how it stands, if that was not told for long."""
+        """Tell how it stands, if that was not told for long, and at once why it does not begin."""
+        if self._may_be_held:
+            self._tell_held()
         if time.monotonic() - self._told_s < TELL_EVERY_S:
             return
         self._told_s = time.monotonic()
@@ -179,6 +182,15 @@ class Lines:
         if open_ones:
             last = open_ones[-1]  # whoever was called last is at work, and those above it wait
             self.tell(f"{last.row.session_id}: {last.row.agent}  {render_state(last)}")
+
+    def _tell_held(self) -> None:
+        """Say what is said of one that has not begun, such as that no worker is there: once, it may be so for long."""
+        own = next(iter(self.following.look()), None)
+        if own is None or own.row.state != "admitted":
+            self._may_be_held = False
+        elif own.said:
+            self._may_be_held = False
+            self.tell(f"{own.row.session_id}: {own.row.agent} is queued; {own.said}")
 
     def tell(self, sentence: str) -> None:
         """Say it."""

@@ -25,8 +25,13 @@ _QUEUES = ("QUEUE", "WAITING", "RUNNING", "OLDEST")
 _STYLES = {"active": "good", "draining": "warning", "silent": "error"}
 
 
-def render_cluster(cluster: Cluster, *, paint: Paint, is_first: bool = False) -> Iterator[str]:
-    """Workers and queues as two short tables, and what is worth a look."""
+def render_cluster(
+    cluster: Cluster, *, paint: Paint, is_first: bool = False, is_waited: bool = False
+) -> Iterator[str]:  # fmt: skip
+    """Workers and queues as two short tables, and what is worth a look.
+
+    `is_waited`: something waits here that the database may not know of yet.
+    """
     if not is_first:
         yield ""
     if cluster.look is None:
@@ -42,7 +47,7 @@ def render_cluster(cluster: Cluster, *, paint: Paint, is_first: bool = False) ->
     if cluster.look.queues:
         yield ""
         yield from _render_table(_QUEUES, [_render_queue(each) for each in cluster.look.queues], paint)
-    yield f"\n{_sum_up(cluster, workers)}"
+    yield f"\n{_sum_up(cluster, workers, is_waited=is_waited)}"
 
 
 def render_trouble(cluster: Cluster, *, paint: Paint) -> str:
@@ -80,7 +85,9 @@ def _render_queue(queue: QueueRow) -> list[str]:
     return [cut(escape(queue.queue), _NAME_COLUMNS) or "not in one", str(queue.waiting), str(queue.running), oldest]
 
 
-def _sum_up(cluster: Cluster, workers: Sequence[WorkerRow]) -> str:
+def _sum_up(cluster: Cluster, workers: Sequence[WorkerRow], *, is_waited: bool) -> str:
     live = sum(each.is_live for each in workers)
-    lag = "nothing waits" if cluster.lag_s is None else f"the oldest waits for {render_clock(cluster.lag_s)}"
-    return f"{count(live, 'worker')} at {escape(cluster.database)}; {lag}"
+    lag = "" if is_waited else "; nothing waits"
+    if cluster.lag_s is not None:
+        lag = f"; the oldest waits for {render_clock(cluster.lag_s)}"
+    return f"{count(live, 'worker')} at {escape(cluster.database)}{lag}"

@@ -73,7 +73,8 @@ def _show_all(found: Sequence[Standing], cluster: Cluster | None, *, everything:
     if cluster is not None:
         from remit.doors.cli.machines import render_cluster
 
-        for line in render_cluster(cluster, paint=get_paint(), is_first=workers):
+        is_waited = any(each.is_open and each.place is not None and each.row.state == "admitted" for each in found)
+        for line in render_cluster(cluster, paint=get_paint(), is_first=workers, is_waited=is_waited):
             say(line)
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from remit.doors.cli.interrupts import Interrupts
     from remit.doors.cli.live import Watch
     from remit.model import Finding
+    from remit.workspace.ledger.delegations import Delegation
 
 _MAX_ASIDES = 5
 
@@ -150,8 +151,16 @@ async def _carry_out(ws: Workspace, request: Request, output_format: str) -> tup
             watch = make_watch(Following(ws.home, session_id), output_format=output_format)
             if output_format != "json":
                 tell_asides(prepared.findings)
-            watch.begin(f"{session_id}: {prepared.row.agent} is at work; follow it with: remit logs -f {session_id}")
+            watch.begin(_tell_begin(prepared.row))
             return prepared, await follow(ws, session_id, watch, interrupts)
+
+
+def _tell_begin(row: Delegation) -> str:
+    """What a log says first; whether a worker of another machine takes it at once is not known yet."""
+    from remit.app.clusters import is_elsewhere
+
+    state = "is queued for a worker" if is_elsewhere(row) else "is at work"
+    return f"{row.session_id}: {row.agent} {state}; follow it with: remit logs -f {row.session_id}"
 
 
 async def follow(ws: Workspace, session_id: str, watch: Watch, interrupts: Interrupts | None = None) -> Envelope:
