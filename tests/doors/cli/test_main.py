@@ -15,7 +15,7 @@ from tests.doors.samples import ESCAPING, GOOD, PROSE
 # Help
 
 
-@pytest.mark.parametrize("option", ["-h", "--help"])
+@pytest.mark.parametrize("option", ["-h", "--help", "help"])
 def test_help_names_every_command(option: str, inside: Inside) -> None:
     ended = inside(option)
     assert (ended.code, ended.err) == (0, b"")
@@ -37,6 +37,12 @@ def test_each_command_has_help(command: str, inside: Inside) -> None:
     assert ended.text.startswith(f"Usage: remit {command} ")
     assert "--json" in ended.text
     assert "--output-format" in ended.text
+
+
+@pytest.mark.parametrize("command", ["check", "task", "task new", "may"])
+def test_help_is_also_a_word_before_a_command(command: str, inside: Inside) -> None:
+    assert inside("help", *command.split()) == inside(*command.split(), "--help")
+    assert inside("help", "chek").complaint == "there is no command 'chek'; did you mean 'check'?"
 
 
 def test_the_version_is_that_of_the_package(remit: Remit) -> None:

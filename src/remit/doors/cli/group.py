@@ -169,7 +169,9 @@ def invoke(args: list[str]) -> int:
     if "_REMIT_COMPLETE" in os.environ:
         root.main(args, prog_name="remit")
     try:
-        with root.make_context("remit", args) as ctx:
+        # Many programs have a command of that name, so it is tried before --help.
+        given = [*args[1:], "--help"] if args[:1] == ["help"] else args
+        with root.make_context("remit", given) as ctx:
             code: int = root.invoke(ctx)
             return code
     except click.exceptions.Exit as end:
