@@ -187,6 +187,9 @@ def test_what_is_broken_does_not_hide_the_rest(workspace: Inside) -> None:
     ended = workspace("status")
     assert (ended.code, ended.err) == (1, b"")
     assert len(ended.text.split("\n")) <= 24
+    first, *lines = ended.text.split("\n")
+    assert max(map(len, (first, *lines))) <= 80
+    assert "…" not in "".join(lines), "what to do stands at the end"
     faults = {each["part"] for each in load(workspace("status", "--json"))["faults"]}
     assert faults == {"tasks", "delegations", "manifest", "errors", "ledger"}
 

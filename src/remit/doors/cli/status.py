@@ -9,7 +9,7 @@ import click
 from remit.doors.cli import options
 from remit.doors.cli.output import get_paint, say, say_json
 from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count
-from remit.doors.terminal import count_columns, escape, measure
+from remit.doors.terminal import count_columns, escape, measure, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,9 +43,24 @@ def status(*, output_format: str) -> int:
         room = min(count_columns(), _MAX_COLUMNS) - _NAME
         paint = get_paint()
         for name, text, style in _render(overview, room):
-            shown = cut(escape(text), room)  # foreign text, so it is escaped before it is cut
-            say(f"{paint('strong', f'{name:<{_NAME}}')}{paint(style, shown) if style else shown}".rstrip())
+            for place, shown in enumerate(_fit(name, quote(text), room)):  # foreign text, so it is escaped first
+                first = "" if place else name
+                say(f"{paint('strong', f'{first:<{_NAME}}')}{paint(style, shown) if style else shown}".rstrip())
     return NOT_ACCEPTED if overview.faults else ACCEPTED
+
+
+def _fit(name: str, text: str, room: int) -> list[str]:
+    """A row of a table on one line; a sentence on as many as it needs, since it ends with what to do."""
+    if name == "workspace" or text[:1] in (" ", ">"):
+        return [cut(text, room)]
+    lines: list[str] = []
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and sum(measure(longer)) <= room:
+            lines[-1] = longer
+        else:
+            lines += [word[at : at + room] for at in range(0, len(word), room)] if word.isascii() else [cut(word, room)]
+    return lines
 
 
 def cut(text: str, columns: int) -> str:
@@ -148,12 +163,12 @@ def _render_running(each: Standing) -> tuple[str, str]:
     """How a delegation stands, what it used so far, and what is worth a look about it."""
     row, seen = each.row, each.seen
     facts = [f"{each.word} {_show_age(each.now_ms - (row.started_ms or row.created_ms))}"]
+    if each.is_abandoned or each.is_unfollowed:  # what it used would leave no room for what to do
+        return f"{facts[0]}; see remit ps", "error"
     if seen.tokens is not None:
         facts.append(f"{seen.tokens:,} tokens")
     if seen.cost_usd is not None:
         facts.append(f"${seen.cost_usd:.2f}")
-    if each.is_abandoned or each.is_unfollowed:
-        return f"{', '.join(facts)}; see remit ps", "error"
     if seen.idle_s:
         return ", ".join((*facts, f"silent for {_show_age(seen.idle_s * 1000)}")), "warning"
     return ", ".join(facts), ""
