@@ -110,12 +110,23 @@ def find_meant(word: str, known: Iterable[str]) -> str | None:
     low = word.lower()
     spelled = {name.lower(): name for name in known}
 
-    def closeness(name: str) -> tuple[float, int]:
-        """Of words that are equally close, the one that begins alike is meant."""
-        return SequenceMatcher(None, name, low).ratio(), len(commonprefix((name, low)))  # noqa: RUF071 - letters
+    def closeness(name: str) -> tuple[int, int, float]:
+        """The fewest slips of the fingers; of words that are equally close, the one that begins alike is meant."""
+        alike = len(commonprefix((name, low)))  # noqa: RUF071 - letters
+        return -_count_slips(name, low), alike, SequenceMatcher(None, name, low).ratio()
 
     close = get_close_matches(low, spelled, n=20, cutoff=0.6)
     return spelled[max(sorted(close), key=closeness)] if close else None
+
+
+def _count_slips(one: str, other: str) -> int:
+    """How many letters were put in, left out or mistaken between two words."""
+    row = list(range(len(other) + 1))
+    for above, letter in enumerate(one, 1):
+        before, row[0] = row[0], above
+        for place, wanted in enumerate(other, 1):
+            before, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, before + (letter != wanted))
+    return row[-1]
 
 
 def did_you_mean(word: str, known: list[str] | tuple[str, ...]) -> str:

@@ -620,6 +620,7 @@ def test_a_workspace_without_sources_is_told(inside: Inside) -> None:
     [
         ("", "--to HARNESS is missing; see 'remit compile --help'"),
         ("--to claud", "there is no harness 'claud'; did you mean 'claude'?"),
+        ("--to clod", "there is no harness 'clod'; did you mean 'claude'?"),
         ("--to standard", "there is no harness 'standard'; known are: claude, opencode, codex"),
         ("--to claude missing", "'missing' cannot be read: no such file or directory; check the path"),
         ("--to claude --output-format sarif", "there is no output format 'sarif'; known are: "),
