@@ -117,6 +117,11 @@ GONE, CHECK = "cannot be read: no such file or directory", "check the path and i
             "there is no agent 'planner'; there are no agent files yet: `remit new` makes one",
             id="no agent",
         ),
+        pytest.param(
+            "run - x --command true --timeout 0",
+            "the timeout cannot be 0; give seconds, more than 0 and at most 1000000000: no agent runs without a limit",
+            id="no time",
+        ),
         pytest.param("may planner", "TOOL is missing; see 'remit may --help'", id="no tool"),
         pytest.param("instructions", "--dialect DIALECT is missing; see 'remit instructions --help'", id="no dialect"),
         pytest.param(

@@ -203,7 +203,7 @@ def _subtract_money(limit: float | None, used: float) -> float | None:
 def _spell(value: object) -> str:
     """What was given, at a length that fits in a sentence; a number may have more digits than Python prints."""
     try:
-        text = str(value)
+        text = str(value).removesuffix(".0")  # whoever has said 0 has not said 0.0
     except ValueError:
         return "a number of thousands of digits"
     return text if len(text) <= 40 else f"{text[:40]}…"  # noqa: PLR2004 - fits in a sentence
