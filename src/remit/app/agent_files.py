@@ -48,6 +48,8 @@ class Linted(NamedTuple):
     """How many findings are left out because the baseline has them."""
     baseline: str | None = None
     """The baseline's file, where it was made or made shorter."""
+    made: bool = False
+    """Whether there was no such file before."""
     held: int = 0
     """How many findings the baseline holds now, other files' included."""
 
@@ -211,6 +213,8 @@ class _Job:
         file = self._find_baseline()
         if file is None:
             return linted
+        if os.path.isdir(file):  # noqa: PTH112 - pathlib costs 8 ms at start-up
+            raise InputError(f"the baseline '{file}' is a folder", hint="name a file: one that is not there is made")
         from remit.agents.baseline import count_known, parse_baseline, render_baseline, subtract, take_stock  # noqa: PLC0415 - rare
 
         total = sum(len(found) for found in linted.findings.values())
@@ -220,7 +224,7 @@ class _Job:
                 raise InputError(f"there is no baseline '{file}', and CI makes none", hint=hint)
             write_text(file, render_baseline(take_stock(linted.findings, load_lines)))
             nothing: dict[str, tuple[Finding, ...]] = dict.fromkeys(linted.findings, ())
-            return linted._replace(findings=nothing, known=total, baseline=file, held=total)
+            return linted._replace(findings=nothing, known=total, baseline=file, made=True, held=total)
         old = parse_baseline(load_bytes(file).decode("utf-8", "replace"), file)
         there = {path: os.path.lexists(os.path.join(self.root, path)) for path in old if path not in self.sources}  # noqa: PTH118
         gone: dict[str, tuple[Finding, ...]] = {path: () for path, is_there in there.items() if not is_there}

@@ -90,6 +90,14 @@ def test_an_empty_workspace_is_0_and_says_where_agents_are_looked_for(remit: Rem
     assert not (remit.folder / ".remit").exists()
 
 
+@pytest.mark.parametrize("options", [("--output-format", "sarif"), ("--output-format", "github"), ("--statistics",)])
+def test_a_program_hears_beside_its_answer_that_nothing_was_looked_at(options: tuple[str, ...], inside: Inside) -> None:
+    ended = inside("lint", *options)
+    assert (ended.code, ended.out) == (0, inside("lint", *options, "--no-cache").out)
+    assert ended.err.startswith(b"remit: note: no agent files found in .claude/agents, ")
+    assert json.loads(inside("lint", "--json").err)["note"].startswith("no agent files found in ")
+
+
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
@@ -614,7 +622,7 @@ def test_a_baseline_is_made_once_and_only_shrinks(inside: Inside) -> None:
     make_faulty(inside)
     options = ("--baseline", "known.json", *only("AGT004,AGT005"))
     made = inside("lint", *options)
-    assert (made.code, made.text) == (0, "known.json now holds 1 finding.\n✓ 3 files: nothing to say\n")
+    assert (made.code, made.text) == (0, "known.json was made, with 1 finding.\n✓ 3 files: nothing to say\n")
     known = inside("lint", *options)
     left_out = "1 finding left out: known from the baseline.\n✓ 3 files: nothing to say\n"
     assert (known.code, known.text) == (0, left_out)
@@ -653,6 +661,13 @@ def test_a_baseline_keeps_what_was_not_looked_at_and_forgets_removed_files(insid
     assert set(load_baseline(inside)) == set(before) - {".claude/agents/b.md"}
     total = sum(sum(counts.values()) for counts in load_baseline(inside).values())
     assert f"known.json now holds {total} findings." in ended.text
+
+
+def test_a_baseline_is_a_file(inside: Inside) -> None:
+    make_faulty(inside)
+    ended = inside("lint", "--baseline", ".")
+    assert ended.code == 2
+    assert ended.complaint == "the baseline '.' is a folder; name a file: one that is not there is made"
 
 
 def test_fixing_shortens_the_baseline(inside: Inside) -> None:

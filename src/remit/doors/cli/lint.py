@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.doors.cli import options
-from remit.doors.cli.output import complain, get_paint, name_file, say, say_diff, say_json
+from remit.doors.cli.output import complain, get_paint, name_file, note, say, say_diff, say_json
 from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count, count_findings, render_line
 from remit.doors.terminal import escape
 from remit.errors import RemitError, UsageError, did_you_mean
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 WATCH_SECONDS = 0.5
 _LEVELS = ("error", "warning", "note")
 _PLACES = (".claude/agents", ".opencode/agent", ".codex/agents", "agents")
+_NOTHING = f"no agent files found in {', '.join(_PLACES)}; name a file or a folder"
 
 
 def _parse_codes(value: str) -> tuple[str, ...]:
@@ -124,6 +125,8 @@ def _fix(*, unsafe: bool, diff: bool, output_format: str, statistics: bool, **as
 
 def _show(linted: Linted, output_format: str, *, statistics: bool, changes: Sequence[Change] = ()) -> None:
     named = {name_file(linted.sources[path].file): found for path, found in linted.findings.items()}
+    if not linted.sources and (statistics or output_format not in ("full", "concise")):
+        note(_NOTHING, as_json=output_format == "json")  # a program would take it for a clean bill
     if statistics:
         _show_statistics(named, output_format)
     elif output_format == "json":
@@ -159,11 +162,12 @@ def _sum_up(linted: Linted, changes: Sequence[Change]) -> list[str]:
         fixed = sum(len(change.applied) for change in changes)
         lines.append(f"{count(fixed, 'finding')} fixed in {count(len(changes), 'file')}.")
     if linted.baseline is not None:
-        lines.append(f"{escape(name_file(linted.baseline))} now holds {count(linted.held, 'finding')}.")
+        what = "was made, with" if linted.made else "now holds"
+        lines.append(f"{escape(name_file(linted.baseline))} {what} {count(linted.held, 'finding')}.")
     elif linted.known:
         lines.append(f"{count(linted.known, 'finding')} left out: known from the baseline.")
     if not linted.sources:
-        return [*lines, f"no agent files found in {', '.join(_PLACES)}; name a file or a folder"]
+        return [*lines, _NOTHING]
     files = count(len(linted.sources), "file")
     if not every:
         return [*lines, f"{paint('good', '✓')} {files}: nothing to say"]
