@@ -18,6 +18,9 @@ from tests.doors.cli.test_lint import git
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from remit.delegate.reporting.envelope import Envelope
+    from remit.testing.agent import ScriptedAgent
+
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -25,8 +28,29 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT"):
         monkeypatch.delenv(name, raising=False)
     git(tmp_path, "init", "-q", "-b", "main")
-    git(tmp_path, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "Begin")
+    git(tmp_path, "config", "user.name", "x")
+    git(tmp_path, "config", "user.email", "x@x")
+    (tmp_path / ".gitignore").write_text("ignored/\n.remit/\n")
+    git(tmp_path, "add", ".gitignore")
+    git(tmp_path, "commit", "-q", "-m", "Begin")
     return tmp_path
+
+
+def run(root: Path, command: str) -> Envelope:
+    """Have a command work in a worktree of its own."""
+
+    async def delegate() -> Envelope:
+        async with Workspace.open(root) as ws:
+            return await ws.run(Request("-", "Write it.", command=command, isolate=True, reasks=0))
+
+    return asyncio.run(delegate())
+
+
+def list_branch(root: Path, told: Envelope) -> list[str]:
+    """The files on the branch of a delegation, without those that were there before; nothing where there is none."""
+    if not git(root, "branch", "--list", f"remit/{told.session_id}"):
+        return []
+    return git(root, "diff", "--name-only", "main", f"remit/{told.session_id}").split()
 
 
 class Git:
@@ -87,3 +111,21 @@ def test_what_is_refused_leaves_no_worktree(root: Path, batch: str) -> None:
 
     asyncio.run(run())
     assert list_worktrees(str(root)) == ()
+
+
+@pytest.mark.parametrize("files", [("ok.md", "ignored/n.txt"), ("ignored/n.txt",)])
+def test_a_claimed_file_that_git_ignores_is_told(root: Path, agent: ScriptedAgent, files: tuple[str, ...]) -> None:
+    told = run(root, agent.obeys(dict.fromkeys(files, "The real work.\n")).command)
+    assert told.status == "completed"
+    assert [(each.code, each.severity) for each in told.findings] == [("GIT006", "warning")]
+    assert "'ignored/n.txt'" in told.findings[0].message
+    worktree = root / ".remit/worktrees" / told.session_id
+    assert str(worktree) in "".join((*told.notes, *(each.message for each in told.unsettled)))
+    assert list_branch(root, told) == [name for name in files if name == "ok.md"]
+    assert (worktree / "ignored/n.txt").exists()
+
+
+def test_an_ignored_file_that_nobody_claims_is_no_news(root: Path, agent: ScriptedAgent) -> None:
+    told = run(root, agent.writes("ignored/cache", "x").obeys({"ok.md": "Done.\n"}).command)
+    assert (told.status, told.findings, told.unsettled) == ("completed", (), ())
+    assert list_branch(root, told) == ["ok.md"]

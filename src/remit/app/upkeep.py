@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from remit.config import Settings
     from remit.workspace.home import Home
+    from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.ledger.retention import Forgotten
     from remit.workspace.leftovers import Leftover
 
@@ -40,6 +41,8 @@ class Cleared(NamedTuple):
     freed_bytes: int = 0
     failures: tuple[str, ...] = ()
     """What could not be done, a sentence each."""
+    kept: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The worktrees of completed work that stay because they hold what is on no branch, and what that is."""
 
     @property
     def is_empty(self) -> bool:
@@ -61,7 +64,7 @@ def clear_up(*, dry_run: bool = False) -> Cleared:
             from remit.workspace.tasks.desk import finish_if_interrupted  # noqa: PLC0415
 
             finish_if_interrupted(home)  # what waits to be put in its place is no leftover
-        worktrees, failures = _clear_worktrees(home, settings, dry_run=dry_run)
+        worktrees, kept, failures = _clear_worktrees(home, settings, dry_run=dry_run)
         forgotten, strays = _forget(home, settings, failures, dry_run=dry_run)
         folders, brokers, trees = _clear_sessions(home, failures, dry_run=dry_run)
         from remit.workspace.leftovers import clear, clear_scratch, clear_spills, find_recovered, find_scratch  # noqa: PLC0415
@@ -87,6 +90,7 @@ def clear_up(*, dry_run: bool = False) -> Cleared:
             forgotten.freed_bytes
             + sum(each.size_bytes for each in (*strays, *recovered, *half, *scratch, *folders, *trees)),
             tuple(dict.fromkeys(failures)),  # a folder may be searched for more than one reason
+            tuple(kept.items()),
         )
     finally:
         home.close()
@@ -157,49 +161,83 @@ def _name(home: Home, leftovers: Iterable[Leftover]) -> list[str]:
     return [each.file.removeprefix(f"{home.root.rstrip('/')}/") for each in leftovers]
 
 
-def _clear_worktrees(home: Home, settings: Settings, *, dry_run: bool) -> tuple[list[str], list[str]]:
-    """The worktrees of delegations that are done and have a branch, or are settled and old, or forgotten.
+def _clear_worktrees(
+    home: Home, settings: Settings, *, dry_run: bool
+) -> tuple[list[str], dict[str, tuple[str, ...]], list[str]]:
+    """The worktrees of delegations that are done with all of it on a branch, or are settled and old, or forgotten.
 
-    In any other may be work that is nowhere else, or that is gone on with.
+    In any other may be work that is nowhere else, or that is gone on with; where that is known, it is told.
     """
+    removed: list[str] = []
+    kept: dict[str, tuple[str, ...]] = {}
+    failures: list[str] = []
     if not os.path.isdir(f"{home.folder}/worktrees"):  # noqa: PTH112 - pathlib costs 8 ms
-        return [], []
+        return removed, kept, failures
     from remit.workspace.git.worktrees import list_worktrees, remove_worktree  # noqa: PLC0415 - only with worktrees
 
-    removed, failures = [], []
     try:
         names = list_worktrees(home.root)
     except RemitError as error:
-        return [], [str(error)]
+        return removed, kept, [str(error)]
+    users = _list_users(home, names)
     for name in names:
-        if not _is_over(home, name, settings.retention.days):
-            continue
         try:
+            if not _is_over(home, name, users[name], settings.retention.days, kept):
+                continue
             if not dry_run:
                 remove_worktree(home.root, name)
             removed.append(name)
         except RemitError as error:
             failures.append(str(error))
-    return removed, failures
+    return removed, kept, failures
 
 
-def _is_over(home: Home, name: str, days: int) -> bool:
+def _list_users(home: Home, names: Iterable[str]) -> dict[str, list[Delegation]]:
+    """Who has worked in each worktree: the delegation that it was made for, and those that went on there."""
+    from remit.workspace.ledger.delegations import list_delegations  # noqa: PLC0415 - only with worktrees
+
+    users: dict[str, list[Delegation]] = {name: [] for name in names}
+    for row in list_delegations(home.ledger, limit=_MOST_ROWS):
+        for name in {row.session_id, str(row.details.get("worktree"))} & users.keys():
+            users[name].append(row)
+    return users
+
+
+def _is_over(home: Home, name: str, users: list[Delegation], days: int, kept: dict[str, tuple[str, ...]]) -> bool:
     """Whether nobody needs a worktree any more. One without a row is as old as its folder."""
     from remit.workspace.git.worktrees import has_branch  # noqa: PLC0415 - only with worktrees
-    from remit.workspace.ledger.delegations import list_delegations, load_delegation  # noqa: PLC0415
     from remit.workspace.ledger.events import read_clock_ms  # noqa: PLC0415
     from remit.workspace.sessions.folders import list_living  # noqa: PLC0415
 
     horizon = read_clock_ms() - days * _DAY_MS
-    used = {str(row.details.get("worktree")) for row in list_delegations(home.ledger, only_open=True, limit=_MOST_ROWS)}
-    if name in used or name in {attempt.session_id for attempt in list_living(home)}:
+    living = {attempt.session_id for attempt in list_living(home)}
+    if name in living or any(row.state != "settled" or row.session_id in living for row in users):
         return False
-    delegation = load_delegation(home.ledger, name)
-    if delegation is not None:
-        is_old = (delegation.ended_ms or delegation.created_ms) < horizon
-        is_done = delegation.status == "completed" and has_branch(home.root, f"remit/{name}")
-        return delegation.state == "settled" and (is_old or is_done)
-    try:
-        return os.lstat(f"{home.folder}/worktrees/{name}").st_mtime * 1000 < horizon
-    except FileNotFoundError:  # git still knows it, and there is nothing in it
+    if not users:
+        try:
+            return os.lstat(f"{home.folder}/worktrees/{name}").st_mtime * 1000 < horizon
+        except FileNotFoundError:  # git still knows it, and there is nothing in it
+            return True
+    if all((row.ended_ms or row.created_ms) < horizon for row in users):
         return True
+    if any(row.status != "completed" for row in users):
+        return False
+    held = _find_held(home, users)
+    if held:
+        kept[name] = held
+    return not held and has_branch(home.root, f"remit/{name}")
+
+
+def _find_held(home: Home, users: Iterable[Delegation]) -> tuple[str, ...]:
+    """What those who worked in a worktree have left there that is on no branch."""
+    from remit.delegate.admission.terms import read_terms  # noqa: PLC0415 - only with worktrees
+    from remit.delegate.reporting.report import load_report  # noqa: PLC0415
+    from remit.workspace.git.unkept import find_unkept  # noqa: PLC0415
+
+    claimed: dict[str, list[str]] = {}
+    for row in users:
+        terms = read_terms(row.details)
+        if terms.worktree:
+            _, conclusion = load_report(home, row.session_id)
+            claimed.setdefault(terms.root, []).extend(each.path for each in conclusion.artifacts)
+    return tuple(path for folder, paths in claimed.items() for path in find_unkept(folder, paths))

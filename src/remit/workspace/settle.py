@@ -341,7 +341,8 @@ def _is_committed(home: Home, settlement: Settlement, places: Places) -> bool:
     if settlement.entry is not None:
         files += _below(home, places.manifest, *_find_findings_file(home, places, settlement.entry))
     paths = (*(artifact.path for artifact in settlement.artifacts), *settlement.files, *files)
-    return bool(paths) and find_uncommitted(home.root, paths) == ((), ())
+    left = find_uncommitted(home.root, paths)
+    return bool(paths) and not left.paths and not left.findings
 
 
 def _leave_commit(home: Home, files: tuple[str, ...]) -> list[Step]:

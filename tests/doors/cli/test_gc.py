@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from remit.testing.agent import ScriptedAgent
 from remit.workspace.brokers import Presence, is_present
 from remit.workspace.git.worktrees import add_worktree
 from remit.workspace.home import Home
@@ -333,3 +334,59 @@ def test_a_worktree_whose_work_is_on_a_branch_goes_at_once(workspace: Inside) ->
     assert load(workspace("gc", "--json"))["worktrees"] == ["sess_done"]
     left = sorted(each.name for each in (workspace.folder / ".remit" / "worktrees").iterdir())
     assert left == ["sess_bare", "sess_part", "sess_used"]
+
+
+def isolate(inside: Inside, agent: ScriptedAgent, files: dict[str, str]) -> Path:
+    """Have an agent make files in a worktree of its own; the worktree."""
+    git(inside.folder, "config", "user.name", "x")
+    git(inside.folder, "config", "user.email", "x@x")
+    put(inside, ".gitignore", "ignored/\n.remit/\n")
+    git(inside.folder, "add", ".gitignore")
+    git(inside.folder, "commit", "-qm", "two")
+    command = agent.obeys(files).command
+    told = load(inside("run", "-", "Write it.", "--command", command, "--isolate", "worktree", "--json"))
+    assert told["status"] == "completed"
+    return Path(inside.folder, ".remit/worktrees", told["session_id"])
+
+
+def test_a_worktree_with_claimed_files_on_no_branch_stays_and_is_named(workspace: Inside, agent: ScriptedAgent) -> None:
+    worktree = isolate(workspace, agent, {"ok.md": "Done.\n", "ignored/n.txt": "The real work.\n"})
+    ended = workspace("gc")
+    assert ended.code == 0
+    shown = f"! .remit/worktrees/{worktree.name} stays, it holds what is on no branch: ignored/n.txt\n"
+    assert ended.text.startswith(shown)
+    told = load(workspace("gc", "--json"))
+    assert (told["worktrees"], told["kept"]) == ([], {worktree.name: ["ignored/n.txt"]})
+    assert (worktree / "ignored/n.txt").exists()
+    (worktree / "ignored/n.txt").unlink()
+    assert load(workspace("gc", "--json"))["worktrees"] == [worktree.name]
+
+
+def test_what_is_on_its_branch_goes_and_what_was_changed_since_does_not(
+    workspace: Inside, agent: ScriptedAgent
+) -> None:
+    worktree = isolate(workspace, agent, {"ok.md": "Done.\n"})
+    (worktree / "ignored").mkdir()
+    (worktree / "ignored/cache").write_text("nobody's work")
+    for name in ("ok.md", "new.md"):
+        (worktree / name).write_text("by hand")
+    assert load(workspace("gc", "--json"))["kept"] == {worktree.name: ["new.md", "ok.md"]}
+    git(worktree, "add", "new.md")  # to stage it is not to commit it
+    assert load(workspace("gc", "--json"))["kept"] == {worktree.name: ["new.md", "ok.md"]}
+    git(worktree, "commit", "-qam", "more")
+    (held,) = load(workspace("gc", "--json"))["kept"][worktree.name]
+    assert held.startswith("commit ")
+    git(worktree, "branch", "mine")
+    assert load(workspace("gc", "--json"))["worktrees"] == [worktree.name]
+
+
+def test_a_worktree_is_as_old_as_the_last_who_worked_there(workspace: Inside) -> None:
+    delegate(workspace, "sess_first", days_ago=91)
+    add_worktree(str(workspace.folder), "sess_first")
+    home = Home(str(workspace.folder))
+    row = Delegation("sess_second", "planner", 1, ("orchestrator", "planner"), details={"worktree": "sess_first"})
+    add_delegation(home.ledger, row)
+    with home.ledger.transaction() as db:
+        advance(db, "sess_second", "settled", ended_ms=read_clock_ms(), status="partial")
+    home.close()
+    assert load(workspace("gc", "--json"))["worktrees"] == []

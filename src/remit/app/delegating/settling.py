@@ -22,12 +22,13 @@ from remit.workspace.home import Home
 from remit.workspace.settle import Places, Settlement, Step, settle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from remit.config import Settings
     from remit.delegate.admission.terms import Terms
     from remit.delegate.judging.endings import Conclusion
     from remit.model import Artifact, ArtifactFacts, DialectName, Severity
+    from remit.workspace.git.commits import Committed
     from remit.workspace.ledger.delegations import Delegation
 
 _USABLE = ("completed", "partial")
@@ -123,8 +124,8 @@ def find_places(home: Home, settings: Settings) -> Places:
 
 def _keep_worktree(row: Delegation, conclusion: Conclusion, terms: Terms) -> tuple[Step, ...]:
     """What was made in a worktree becomes a commit on a branch of its own, for whoever wants it."""
-    paths = tuple(artifact.path for artifact in conclusion.artifacts)
-    paths += tuple(change.path for change in conclusion.unclaimed)
+    claimed = tuple(artifact.path for artifact in conclusion.artifacts)
+    paths = claimed + tuple(change.path for change in conclusion.unclaimed)
     if conclusion.entry is not None and terms.manifest:
         paths += (os.path.relpath(terms.manifest, terms.root),)
     if not paths or conclusion.status not in _USABLE:
@@ -133,11 +134,26 @@ def _keep_worktree(row: Delegation, conclusion: Conclusion, terms: Terms) -> tup
     from remit.workspace.git.worktrees import name_branch  # noqa: PLC0415
 
     committed = commit_paths(terms.root, tuple(dict.fromkeys(paths)), conclusion.summary[:200] or row.session_id)
+    findings = _tell_left(committed, claimed)
     if committed.commit is None:
-        return (Step("worktree", "failed", f"the work stays in {terms.root}", committed.findings),)
+        return (Step("worktree", "failed", f"the work stays in {terms.root}", findings),)
     branch = f"remit/{row.session_id}"
     name_branch(terms.root, branch, committed.commit)
-    return (Step("worktree", "done", f"git merge {branch} brings it in"),)
+    stays = f"; what git ignores of it stays in {terms.root}" if findings else ""
+    return (Step("worktree", "done", f"git merge {branch} brings it in{stays}", findings),)
+
+
+def _tell_left(committed: Committed, claimed: Sequence[str]) -> tuple[Finding, ...]:
+    """What of a worktree is in no commit. Who claims a file says that it is work, so to ignore it is more than a note.
+
+    It is not committed all the same: it may be a secret that is ignored for good reason, and whoever merges the branch
+    would have it in the history. Ignored files that nobody claimed are caches and the like.
+    """
+    from remit.workspace.git.told import path_ignored  # noqa: PLC0415 - as above
+
+    refused = (finding for finding in committed.findings if finding.code != "GIT006")
+    left = (path_ignored(path)._replace(severity="warning") for path in committed.ignored if path in claimed)
+    return (*refused, *left)
 
 
 def _tell_uncommitted(terms: Terms, steps: tuple[Step, ...]) -> tuple[Step, ...]:

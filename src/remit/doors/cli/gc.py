@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from remit.app import Cleared
 
 _MAX_SHOWN = 20
+_MAX_HELD = 3
 _UNITS = ((1024**3, "GB"), (1024**2, "MB"), (1024, "kB"))
 
 
@@ -24,8 +25,9 @@ _UNITS = ((1024**3, "GB"), (1024**2, "MB"), (1024, "kB"))
 def gc(*, dry_run: bool, output_format: str) -> int:
     """Remove settled delegations as [retention] says, with all that belongs to them, and files that crashes have left.
 
-    A worktree goes once its delegation is completed and its branch is there. Tasks, manifest, error log and whatever is
-    open or alive are never touched. Exit code 0: done, 1: something could not be removed, 2: could not run.
+    A worktree goes once its delegation is completed and all of its work is on a branch; one that holds more is named.
+    Tasks, manifest, error log and whatever is open or alive are never touched.
+    Exit code 0: done, 1: something could not be removed, 2: could not run.
     """
     from remit import app
 
@@ -38,8 +40,10 @@ def gc(*, dry_run: bool, output_format: str) -> int:
 
 
 def _shape(cleared: Cleared, *, dry_run: bool) -> dict[str, Any]:
+    kept = {name: list(held) for name, held in cleared.kept}
     return {key: list(value) if isinstance(value, tuple) else value for key, value in cleared._asdict().items()} | {
-        "dry_run": dry_run
+        "kept": kept,
+        "dry_run": dry_run,
     }
 
 
@@ -47,6 +51,10 @@ def _show(cleared: Cleared, *, dry_run: bool) -> None:
     paint = get_paint()
     for failure in cleared.failures:
         say(f"{paint('error', '✗')} {quote(failure)}")
+    for name, held in cleared.kept[:_MAX_SHOWN]:
+        more = f" and {len(held) - _MAX_HELD} more" if len(held) > _MAX_HELD else ""
+        shown = f"{', '.join(escape(each) for each in held[:_MAX_HELD])}{more}"
+        say(f"{paint('warning', '!')} .remit/worktrees/{escape(name)} stays, it holds what is on no branch: {shown}")
     if cleared.is_empty:
         say(f"{paint('good', '✓')} nothing to remove")
         return

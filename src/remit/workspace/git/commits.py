@@ -52,6 +52,8 @@ class Committed(NamedTuple):
     paths: tuple[str, ...] = ()
     """The paths that changed with it, below the workspace's root."""
     findings: tuple[Finding, ...] = ()
+    ignored: tuple[str, ...] = ()
+    """The paths that are there and were left out because git ignores them. A finding tells of each."""
 
 
 def render_message(number: int, text: str, *, phase: int | str | None = None) -> str:
@@ -65,19 +67,21 @@ def render_message(number: int, text: str, *, phase: int | str | None = None) ->
 def commit_paths(root: str, paths: Iterable[str], message: str) -> Committed:
     """Commit the named paths: new, changed and deleted ones, as they are on disk, and nothing else."""
     message = message.replace("\0", "").encode("utf-8", "replace").decode()
-    left_out: list[Finding] = []
+    ignored: list[str] = []
     try:
         repository = find_repository(root)
         _check_state(repository)
-        names = _choose(repository, dict.fromkeys(paths), left_out)
-        if not names:
-            return Committed(None, (), tuple(left_out))
-        with open_scratch(repository, keeps=True) as scratch:
-            commit, changed = _insist(scratch, names, message)
+        names = _choose(repository, dict.fromkeys(paths), ignored)
+        commit: str | None = None
+        changed: tuple[str, ...] = ()
+        if names:
+            with open_scratch(repository, keeps=True) as scratch:
+                commit, changed = _insist(scratch, names, message)
     except Refused as refused:
-        return Committed(None, (), (*left_out, refused.finding))
+        return Committed(None, (), (*map(path_ignored, ignored), refused.finding), tuple(ignored))
     below = len(repository.prefix)
-    return Committed(commit, tuple(name[below:] for name in changed), tuple(left_out))
+    told = tuple(map(path_ignored, ignored))
+    return Committed(commit, tuple(name[below:] for name in changed), told, tuple(ignored))
 
 
 class Uncommitted(NamedTuple):
@@ -85,22 +89,25 @@ class Uncommitted(NamedTuple):
 
     paths: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    ignored: tuple[str, ...] = ()
+    """The paths that are there and that no commit would have, because git ignores them."""
 
 
 def find_uncommitted(root: str, paths: Iterable[str]) -> Uncommitted:
-    """Those of the paths that are not on disk as the last commit has them; ignored ones are left out."""
+    """Those of the paths that are not on disk as the last commit has them; ignored ones are told apart."""
+    ignored: list[str] = []
     try:
         repository = find_repository(root)
-        names = _choose(repository, dict.fromkeys(paths), [])
+        names = _choose(repository, dict.fromkeys(paths), ignored)
         if not names:
-            return Uncommitted()
+            return Uncommitted(ignored=tuple(ignored))
         with open_scratch(repository, keeps=False) as scratch:
             before = find_commit(repository)
             _write_tree(scratch, before, names)
             changed = _find_changed(scratch, before, names)
     except Refused as refused:
-        return Uncommitted((), (refused.finding,))
-    return Uncommitted(tuple(name[len(repository.prefix) :] for name in changed))
+        return Uncommitted((), (refused.finding,), tuple(ignored))
+    return Uncommitted(tuple(name[len(repository.prefix) :] for name in changed), (), tuple(ignored))
 
 
 # --- which paths -----------------------------------------------------------------------------------------------------
@@ -112,7 +119,7 @@ def _check_state(repository: Repository) -> None:
             raise Refused(in_progress(f"{what} is in progress"))
 
 
-def _choose(repository: Repository, paths: Iterable[str], left_out: list[Finding]) -> list[str]:
+def _choose(repository: Repository, paths: Iterable[str], left_out: list[str]) -> list[str]:
     """The paths as the repository names them, without the ignored ones; one that does not fit refuses all."""
     named: dict[str, str] = {}
     for path in paths:
@@ -126,7 +133,7 @@ def _choose(repository: Repository, paths: Iterable[str], left_out: list[Finding
     _check_filters(repository, given)
     ignored = _find_ignored(repository, named)
     there = (name for name in named if name in ignored and os.path.lexists(f"{repository.top}/{name}"))
-    left_out += [path_ignored(named[name]) for name in there]
+    left_out += [named[name] for name in there]
     unwanted = ignored | _find_skipped(repository, named)
     return [name for name in named if name not in unwanted]
 
