@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import threading
 from typing import TYPE_CHECKING
 
@@ -129,3 +130,52 @@ def test_an_ignored_file_that_nobody_claims_is_no_news(root: Path, agent: Script
     told = run(root, agent.writes("ignored/cache", "x").obeys({"ok.md": "Done.\n"}).command)
     assert (told.status, told.findings, told.unsettled) == ("completed", (), ())
     assert list_branch(root, told) == ["ok.md"]
+
+
+@pytest.mark.parametrize("how", ["", "git checkout -q -b mine && "])
+def test_what_an_agent_commits_itself_gets_a_branch(root: Path, agent: ScriptedAgent, how: str) -> None:
+    command = f"{agent.obeys({'ok.md': 'Done.'}).command} && {how}git add -A && git commit -qm own"
+    told = run(root, f"sh -c {shlex.quote(command)}")
+    assert (told.status, told.findings, told.unsettled) == ("completed", (), ())
+    assert told.notes == (f"worktree: git merge remit/{told.session_id} brings it in",)
+    assert list_branch(root, told) == ["ok.md"]
+    assert git(root, "log", "--format=%s", f"main..remit/{told.session_id}") == "own\n"
+
+
+def test_what_an_agent_commits_in_part_is_committed_to_the_end(root: Path, agent: ScriptedAgent) -> None:
+    command = f"{agent.obeys({'a.md': 'One.', 'b.md': 'Two.'}).command} && git add a.md && git commit -qm own"
+    told = run(root, f"sh -c {shlex.quote(command)}")
+    assert list_branch(root, told) == ["a.md", "b.md"]
+
+
+def test_what_an_agent_commits_has_a_branch_where_the_rest_is_refused(root: Path, agent: ScriptedAgent) -> None:
+    begin = "git add a.md && git commit -qm own && git rev-parse HEAD > $(git rev-parse --git-dir)/MERGE_HEAD"
+    command = f"{agent.obeys({'a.md': 'One.', 'b.md': 'Two.'}).command} && {begin}"
+    told = run(root, f"sh -c {shlex.quote(command)}")
+    assert list_branch(root, told) == ["a.md"]
+    (step,) = told.unsettled
+    assert f"git merge remit/{told.session_id} brings in what the agent has committed" in step.message
+    assert [each.code for each in told.findings] == ["GIT003"]
+
+
+def test_who_changes_nothing_gets_no_branch(root: Path, agent: ScriptedAgent) -> None:
+    told = run(root, agent.returns().command)
+    assert (told.status, told.notes, told.unsettled) == ("completed", (), ())
+    assert git(root, "branch", "--list", "remit/*") == ""
+
+
+def test_a_branch_of_that_name_that_lacks_the_work_is_told(root: Path, agent: ScriptedAgent) -> None:
+    command = f"{agent.obeys({'ok.md': 'Done.'}).command} && git branch remit/$REMIT_SESSION_ID"
+    told = run(root, f"sh -c {shlex.quote(command)}")
+    (step,) = told.unsettled
+    assert f"git cannot make the branch remit/{told.session_id}" in step.message
+    assert told.notes == ()
+
+
+def test_without_gits_file_nothing_is_committed_to_the_repository_around(root: Path, agent: ScriptedAgent) -> None:
+    (root / ".gitignore").write_text("")
+    git(root, "commit", "-qam", "Nothing is ignored")
+    told = run(root, f"sh -c {shlex.quote(agent.obeys({'ok.md': 'Done.'}).command + ' && rm .git')}")
+    (step,) = told.unsettled
+    assert "which is no worktree any more" in step.message
+    assert git(root, "log", "--format=%s").split("\n")[0] == "Nothing is ignored"

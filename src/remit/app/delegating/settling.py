@@ -15,6 +15,7 @@ from remit.app.delegating.outside import settle_outside
 from remit.app.error_log import find_error_log
 from remit.app.manifests import place_manifest
 from remit.delegate.admission.terms import read_terms
+from remit.errors import RemitError
 from remit.model import Finding
 from remit.workspace.evidence import inspect_artifacts
 from remit.workspace.git.checkouts import mark_checkout
@@ -41,7 +42,7 @@ def make_settle(root: str, settings: Settings) -> Callable[[Delegation, Conclusi
         home = Home(root)
         try:
             terms = read_terms(row.details)
-            first = _keep_worktree(row, conclusion, terms) if terms.worktree else ()
+            first = _keep_worktree(row, conclusion, terms, root) if terms.worktree else ()
             left = leave(home, settings, row, conclusion)
             settlement = make_settlement(row, conclusion, terms)._replace(stays=left.stays, files=left.files)
             settlement, foreign = _refuse_foreign(root, settlement, terms)
@@ -122,25 +123,42 @@ def find_places(home: Home, settings: Settings) -> Places:
     )
 
 
-def _keep_worktree(row: Delegation, conclusion: Conclusion, terms: Terms) -> tuple[Step, ...]:
-    """What was made in a worktree becomes a commit on a branch of its own, for whoever wants it."""
-    claimed = tuple(artifact.path for artifact in conclusion.artifacts)
-    paths = claimed + tuple(change.path for change in conclusion.unclaimed)
-    if conclusion.entry is not None and terms.manifest:
-        paths += (os.path.relpath(terms.manifest, terms.root),)
-    if not paths or conclusion.status not in _USABLE:
+def _keep_worktree(row: Delegation, conclusion: Conclusion, terms: Terms, root: str) -> tuple[Step, ...]:
+    """What was made in a worktree becomes a commit on a branch of its own, for whoever wants it.
+
+    What the agent has committed itself is on no branch either, or on one that nobody has heard of.
+    """
+    if conclusion.status not in _USABLE:
         return ()
     from remit.workspace.git.commits import commit_paths  # noqa: PLC0415 - as above
-    from remit.workspace.git.worktrees import name_branch  # noqa: PLC0415
+    from remit.workspace.git.worktrees import find_head, is_merged, name_branch  # noqa: PLC0415
 
-    committed = commit_paths(terms.root, tuple(dict.fromkeys(paths)), conclusion.summary[:200] or row.session_id)
-    findings = _tell_left(committed, claimed)
-    if committed.commit is None:
-        return (Step("worktree", "failed", f"the work stays in {terms.root}", findings),)
-    branch = f"remit/{row.session_id}"
-    name_branch(terms.root, branch, committed.commit)
-    stays = f"; what git ignores of it stays in {terms.root}" if findings else ""
-    return (Step("worktree", "done", f"git merge {branch} brings it in{stays}", findings),)
+    stays, branch = f"stays in {terms.root}", f"remit/{row.session_id}"
+    try:
+        if find_head(root, terms.worktree) is None:  # the commit would be one of the repository around it
+            return (Step("worktree", "failed", f"the work {stays}, which is no worktree any more"),)
+        committed = commit_paths(terms.root, _list_paths(conclusion, terms), conclusion.summary[:200] or row.session_id)
+        findings = _tell_left(committed, [artifact.path for artifact in conclusion.artifacts])
+        head = find_head(root, terms.worktree)
+        if head is None or is_merged(root, head):
+            return (Step("worktree", "failed", f"the work {stays}", findings),) if findings else ()
+        name_branch(terms.root, branch, head)
+    except RemitError as error:
+        return (Step("worktree", "failed", f"the work {stays}: {error}"),)
+    if any(finding.code != "GIT006" for finding in findings):
+        told = f"the work {stays}; git merge {branch} brings in what the agent has committed"
+        return (Step("worktree", "failed", told, findings),)
+    told = f"git merge {branch} brings it in"
+    return (Step("worktree", "done", f"{told}; what git ignores of it {stays}" if findings else told, findings),)
+
+
+def _list_paths(conclusion: Conclusion, terms: Terms) -> tuple[str, ...]:
+    """What is to be committed of a worktree: whatever the agent made there, claimed or not."""
+    paths = [artifact.path for artifact in conclusion.artifacts]
+    paths += [change.path for change in conclusion.unclaimed]
+    if conclusion.entry is not None and terms.manifest:
+        paths.append(os.path.relpath(terms.manifest, terms.root))
+    return tuple(dict.fromkeys(paths))
 
 
 def _tell_left(committed: Committed, claimed: Sequence[str]) -> tuple[Finding, ...]:

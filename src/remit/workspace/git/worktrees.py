@@ -62,13 +62,32 @@ def remove_worktree(root: str, name: str) -> bool:
     return was_there
 
 
-def name_branch(folder: str, branch: str, commit: str) -> None:
-    """Give a commit a branch, unless there is one of that name already."""
+def find_head(root: str, name: str) -> str | None:
+    """The commit that a worktree is at; None where it is none any more: an agent may have removed git's file there."""
+    folder = _find_folder(root, name)
     try:
-        answer = run(folder, "branch", "--no-track", branch, commit)
+        repository = find_repository(folder)
+        return find_commit(repository) if repository.top == folder else None
     except Refused as refused:
         raise refused.as_error() from refused
-    if answer.code and "already exists" not in answer.reason:
+
+
+def is_merged(root: str, commit: str) -> bool:
+    """Whether what is checked out in the workspace itself has a commit already."""
+    try:
+        return run(find_repository(root).top, "merge-base", "--is-ancestor", commit, "HEAD").code == 0
+    except Refused as refused:
+        raise refused.as_error() from refused
+
+
+def name_branch(folder: str, branch: str, commit: str) -> None:
+    """Give a commit a branch; one of that name that has the commit will do."""
+    try:
+        answer = run(folder, "branch", "--no-track", branch, commit)
+        there = run(folder, "merge-base", "--is-ancestor", commit, f"refs/heads/{branch}")
+    except Refused as refused:
+        raise refused.as_error() from refused
+    if answer.code and there.code:
         raise StorageError(
             f"git cannot make the branch {branch}: {show(answer.reason)}", hint="see what git branch says"
         )
