@@ -37,12 +37,13 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(root: Path, command: str) -> Envelope:
+def run(root: Path, command: str, *, evidence: bool | None = None) -> Envelope:
     """Have a command work in a worktree of its own."""
 
     async def delegate() -> Envelope:
         async with Workspace.open(root) as ws:
-            return await ws.run(Request("-", "Write it.", command=command, isolate=True, reasks=0))
+            request = Request("-", "Write it.", command=command, isolate=True, reasks=0, evidence=evidence)
+            return await ws.run(request)
 
     return asyncio.run(delegate())
 
@@ -179,3 +180,12 @@ def test_without_gits_file_nothing_is_committed_to_the_repository_around(root: P
     (step,) = told.unsettled
     assert "which is no worktree any more" in step.message
     assert git(root, "log", "--format=%s").split("\n")[0] == "Nothing is ignored"
+
+
+@pytest.mark.parametrize("evidence", [True, False])
+def test_all_that_was_made_is_on_the_branch(root: Path, agent: ScriptedAgent, *, evidence: bool) -> None:
+    for number in range(250):  # more than is remembered of what nobody claimed
+        agent.writes(f"src/{number}.py", "pass\n")
+    told = run(root, agent.obeys({"ok.md": "Done."}).command, evidence=evidence)
+    assert (told.status, told.unsettled) == ("completed", ())
+    assert len(list_branch(root, told)) == 251

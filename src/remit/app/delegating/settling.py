@@ -153,9 +153,15 @@ def _keep_worktree(row: Delegation, conclusion: Conclusion, terms: Terms, root: 
 
 
 def _list_paths(conclusion: Conclusion, terms: Terms) -> tuple[str, ...]:
-    """What is to be committed of a worktree: whatever the agent made there, claimed or not."""
+    """What is to be committed of a worktree: whatever the agent made there, claimed or not.
+
+    Git is asked as well: of what nobody claimed only so much is remembered, and nothing where nobody looked before.
+    """
+    from remit.workspace.git.unkept import list_changes  # noqa: PLC0415 - as above
+
     paths = [artifact.path for artifact in conclusion.artifacts]
     paths += [change.path for change in conclusion.unclaimed]
+    paths += list_changes(terms.root).paths
     if conclusion.entry is not None and terms.manifest:
         paths.append(os.path.relpath(terms.manifest, terms.root))
     return tuple(dict.fromkeys(paths))
