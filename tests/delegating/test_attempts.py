@@ -17,6 +17,7 @@ from remit.app.delegating.ending import cancel
 from remit.app.delegating.workspace import Workspace
 from remit.delegate.admission.limits import Budget
 from remit.runners.command import CommandListener
+from remit.testing.agent import ScriptedAgent
 from remit.workspace.ledger.delegations import begin_attempt, count_attempts, list_attempts, load_delegation
 from remit.workspace.sessions.folders import list_living, make_attempt
 
@@ -240,3 +241,29 @@ def test_why_a_hidden_agent_was_ended_is_told(root: Path) -> None:
 
     envelope = asyncio.run(play())
     assert (envelope.ending, envelope.errors[0].code) == ("budget", "BUDGET_EXCEEDED")
+
+
+def play_twice(root: Path, agent: ScriptedAgent) -> Envelope:
+    """What becomes of an agent that is asked once more."""
+    (root / "remit.toml").write_text('[runners.command]\nretry = "safe"\n[delegate]\nreasks = 1\n')
+
+    async def play() -> Envelope:
+        async with Workspace.open(root, environ={**os.environ}) as ws:
+            return await ws.delegate("-", "go", command=agent.command, timeout_s=60)
+
+    return asyncio.run(play())
+
+
+def test_a_claim_that_is_dropped_when_it_was_found_made_up_is_not_completed(
+    root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:  # fmt: skip
+    agent = ScriptedAgent(tmp_path_factory.mktemp("agents")).lies("report.md", "plan.md").then().returns()
+    told = play_twice(root, agent)
+    assert (told.status, told.outcome, told.attempts) == ("failed", "fabricated", 2)
+    assert "EVD006" in {finding.code for finding in told.findings}
+
+
+def test_a_claim_that_is_made_true_is_completed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    agent = ScriptedAgent(tmp_path_factory.mktemp("agents")).lies("report.md").then().obeys()
+    told = play_twice(root, agent)
+    assert (told.status, told.outcome, told.attempts) == ("completed", "accepted", 2)

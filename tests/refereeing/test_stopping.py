@@ -93,6 +93,33 @@ def test_a_file_that_is_not_there_is_a_lie(child: Child) -> None:
     assert lie(child, child.report("nothing.md"))["outcome"] == "fabricated"
 
 
+def test_a_lie_that_is_only_withdrawn_stays_one(child: Child) -> None:
+    child.use("Bash", command="ls")
+    assert "RET051" in child.stop(child.report("plan.md", "report.md"))["reason"]
+    assert "EVD006" in child.stop(child.report())["reason"]
+    assert child.stop(child.report()) == {}
+    envelope = hand_over(child, child.report())
+    assert (envelope["status"], envelope["outcome"], envelope["attempts"]) == ("failed", "fabricated", 3)
+
+
+@pytest.mark.parametrize(("status", "paths"), [("completed", ["plan.md"]), ("completed", ["a.md"]), ("partial", [])])
+def test_whoever_then_writes_it_or_says_less_is_heard(child: Child, status: str, paths: list[str]) -> None:
+    assert child.stop(child.report("plan.md"))
+    for path in paths:
+        child.write(path)
+    assert child.stop(child.report(*paths, status=status)) == {}
+    assert hand_over(child, child.report(*paths, status=status))["status"] == status
+
+
+def test_a_lie_does_not_hide_behind_many_truths(child: Child) -> None:
+    child.use("Bash", command="make all")
+    made = [f"made-{number}.md" for number in range(60)]
+    for name in made:
+        (child.stage.root / name).write_text("# New\n")
+    assert "plan.md is not there" in child.stop(child.report(*made, "plan.md"))["reason"]
+    assert "'plan.md' was claimed before" in child.stop(child.report(*made[:55]))["reason"]
+
+
 def test_a_file_that_somebody_else_wrote_is_a_lie(child: Child, root: Path) -> None:
     """No tool was used, so whoever wrote it was another."""
     (root / "plan.md").write_text("# Mine\n")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from remit.delegate.judging.judgement import Judgement, Scene, judge_answer, look_around
+from remit.delegate.judging.judgement import Earlier, Judgement, Scene, judge_answer, look_around
 from remit.model import Expectation
 from remit.runners import ToolUse
 from remit.workspace.evidence.snapshot import take_snapshot
@@ -73,6 +73,49 @@ def test_a_file_that_is_not_there_is_made_up(root: Path) -> None:
     judgement = judge(make_answer("report.md"), look(root))
     assert judgement.outcome == "fabricated"
     assert not judgement.accepted
+
+
+MISSED = Earlier(("report.md", "plan.md"), frozenset({"report.md", "plan.md", "done.md"}))
+
+
+@pytest.mark.parametrize("claims", [("done.md",), ("done.md", "other.md")], ids=["less", "one for two"])
+@pytest.mark.parametrize("left", ["", "empty", "folder"])
+def test_a_claim_that_is_only_withdrawn_makes_nothing_completed(
+    root: Path, claims: tuple[str, ...], left: str
+) -> None:  # fmt: skip
+    """R0.12: what was found to be made up did not come to be by not being named any more."""
+    scene = look(root, earlier=MISSED)
+    for path in claims:
+        (root / path).write_text("# New\n")
+    if left == "empty":
+        (root / "report.md").touch()
+    elif left == "folder":
+        (root / "report.md").mkdir()
+    assert judge(make_answer(*claims), scene._replace(earlier=Earlier())).accepted
+    judgement = judge(make_answer(*claims), scene)
+    assert (judgement.outcome, judgement.accepted) == ("fabricated", False)
+    assert judgement.findings[0].code == "EVD006"
+    assert "'report.md' and 1 more was claimed before" in judgement.findings[0].message
+    assert judge(make_answer(*claims, status="partial"), scene).accepted
+
+
+@pytest.mark.parametrize("written", [("report.md", "plan.md"), ("docs/report.md", "docs/plan-1.md")])
+def test_whoever_writes_the_file_or_names_the_one_that_is_meant_is_believed(
+    root: Path, written: tuple[str, ...]
+) -> None:  # fmt: skip
+    scene = look(root, earlier=MISSED)
+    (root / "docs").mkdir()
+    for path in written:
+        (root / path).write_text("# New\n")
+    judgement = judge(make_answer(*written), scene)
+    assert (judgement.outcome, judgement.findings) == ("accepted", ())
+
+
+def test_an_old_file_takes_no_place(root: Path) -> None:
+    """Without a tree from before nobody can tell that it is old."""
+    scene = look(root, earlier=Earlier(("report.md",), frozenset({"report.md"})))
+    assert {"EVD001", "EVD006"} <= {finding.code for finding in judge(make_answer("old.md"), scene).findings}
+    assert judge(make_answer("old.md"), scene._replace(before=None)).accepted
 
 
 @pytest.mark.parametrize("tools", [(), (WROTE._replace(failed=True),)], ids=["none", "denied"])

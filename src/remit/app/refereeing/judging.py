@@ -14,7 +14,7 @@ from remit.app.refereeing.resuming import list_resumed
 from remit.app.refereeing.settling import load_usage
 from remit.delegate.admission.terms import read_terms
 from remit.delegate.driving.company import is_shared, list_below, list_written_by_others
-from remit.delegate.judging.attempt_record import describe_attempt
+from remit.delegate.judging.attempt_record import describe_attempt, load_earlier
 from remit.delegate.judging.endings import ACCEPTED, Ended, conclude
 from remit.delegate.judging.handed_on import HandedOn, load_handed_on
 from remit.delegate.judging.judgement import Scene, judge_answer, look_around
@@ -88,6 +88,7 @@ def _make_scene(home: Home, row: Delegation, terms: Terms, tools: tuple[ToolUse,
     return Scene(
         terms.root, before, tools, shared, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
         list_below(home.ledger, row.session_id), terms.evidence and before is None, others,
+        load_earlier(home.ledger, row.session_id),
     )  # fmt: skip
 
 

@@ -16,6 +16,8 @@ _FITTING = {"md": "document", "mdx": "document"} | dict.fromkeys(
     ("json", "jsonl", "yaml", "yml", "csv", "toml"), "data"
 )
 """What a file is by its ending; every other ending is code."""
+_WRITE = "Write the file before reporting it, name the one that is meant, or say partial."
+"""Not to leave it out: who was asked for it has not completed the work without it."""
 
 
 def _claimed(case: Case) -> list[tuple[str, str]]:
@@ -57,7 +59,7 @@ def artifact_missing(case: Case) -> Iterator[Report]:
     Good: write the file first, then report it.
     """
     for pointer, path, severity in _on_disk(case, "missing", "unreadable"):
-        yield Report(f"{path} is not there", "Write the file before reporting it, or leave it out.", pointer, severity)
+        yield Report(f"{path} is not there", _WRITE, pointer, severity)
 
 
 @rule("RET052", "R0.6 R0.12")
@@ -99,7 +101,7 @@ def artifact_empty(case: Case) -> Iterator[Report]:
     Good: a report.
     """
     for pointer, path, severity in _on_disk(case, "empty"):
-        yield Report(f"{path} is empty", "Write the file before reporting it, or leave it out.", pointer, severity)
+        yield Report(f"{path} is empty", _WRITE, pointer, severity)
 
 
 @rule("RET055", "R0.5 C11")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from remit.delegate.admission.terms import read_terms
 from remit.delegate.driving.turns import listen_to
+from remit.delegate.judging.attempt_record import load_earlier
 from remit.delegate.judging.handed_on import HandedOn, load_handed_on
 from remit.delegate.judging.judgement import Scene
 from remit.workspace.evidence.kept import BEFORE_LIMITS, TREE, keep_before, load_before, take_before
@@ -100,6 +101,7 @@ def make_scene(drive: Drive, heard: Heard) -> Scene:
         is_asked and drive.broker.is_shared(row, terms.root, since=_list_resumed(drive)),
         terms.manifest, terms.manifest_bytes, terms.topic, row.task_number, drive.broker.list_below(row.session_id),
         terms.evidence and before is None,
+        earlier=load_earlier(drive.home.ledger, row.session_id, until=len(drive.turns)),
     )  # fmt: skip
 
 

@@ -1,14 +1,15 @@
 """Attempt record: what is written down of one attempt, beside the answer itself.
 
 Owns the JSON shapes of findings, repairs and claims in the ledger. By them people see later which line of an answer was
-wrong, and which of the files that it names were really made.
+wrong, and which of the files that it names were really made; and the next attempt is held to what was claimed.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.workspace.ledger.delegations import Attempt
+from remit.delegate.judging.judgement import Earlier
+from remit.workspace.ledger.delegations import Attempt, list_attempts
 from remit.workspace.ledger.events import read_clock_ms
 
 if TYPE_CHECKING:
@@ -17,9 +18,13 @@ if TYPE_CHECKING:
     from remit.delegate.judging.judgement import Judgement
     from remit.model import Finding, Place, Repair
     from remit.workspace.ledger.delegations import Delegation
+    from remit.workspace.ledger.store import Ledger
 
 _MOST = 50
 """Of findings, repairs and claims each: who needs more has the answer."""
+_READ = ("fabricated", "invalid")
+"""Outcomes of answers that do not hold, and whose claims are meant: a template that nobody filled in has none."""
+_NOT_THERE = ("missing", "empty", "unreadable")
 
 
 def describe_attempt(
@@ -42,12 +47,26 @@ def describe_attempt(
 
 def list_claims(judgement: Judgement) -> list[dict[str, Any]]:
     """The files that a return names, and what was found of each."""
-    claims = []
-    for path, grade in [*judgement.grades.items()][:_MOST]:
+    claims, graded = [], [*judgement.grades.items()]
+    if len(graded) > _MOST:  # what is not there is remembered first, or a lie could hide behind fifty truths
+        graded.sort(key=lambda each: each[1].facts.state not in _NOT_THERE)
+    for path, grade in graded[:_MOST]:
         told: dict[str, Any] = {"path": path, "state": grade.facts.state, "grade": grade.grade, "reason": grade.reason}
         rest = {"sha256": grade.sha256, "size_bytes": grade.facts.size_bytes, "by_session": grade.by_session}
         claims.append(told | {name: value for name, value in rest.items() if value is not None})
     return claims
+
+
+def load_earlier(ledger: Ledger, session_id: str, *, until: int | None = None) -> Earlier:
+    """What the attempts of a session have claimed and not made. `until`: the last of them that counts."""
+    tried = [each for each in list_attempts(ledger, session_id) if until is None or each.number <= until]
+    claims = [each.claims for each in tried if each.outcome in _READ]
+    missing = [each for each in claims if any(claim["state"] in _NOT_THERE for claim in each)]
+    if not missing:
+        return Earlier()
+    missed = (claim["path"] for each in missing for claim in each if claim["state"] in _NOT_THERE)
+    known = frozenset(claim["path"] for claim in missing[0]) if len(missing[0]) < _MOST else None
+    return Earlier(tuple(dict.fromkeys(missed)), known)
 
 
 def _shape_finding(finding: Finding) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from remit.contract.dialects import MANIFEST
 from remit.errors import InputError
 from remit.model import Finding
 from remit.quick_tuple import NamedTuple
+from remit.workspace.evidence.artifacts import inspect_artifacts
 from remit.workspace.evidence.comparison import compare
 from remit.workspace.evidence.facts import find_bases, follow_to_file, load_findings, look_at_artifacts
 from remit.workspace.evidence.grades import PROVED, WRITE, grade_artifacts, list_unclaimed
@@ -34,6 +35,14 @@ if TYPE_CHECKING:
 
 _NOT_THERE = frozenset({"RET051", "RET054", "RET089"})
 """A file that is claimed is missing or empty."""
+
+
+class Earlier(NamedTuple):
+    """What was claimed in earlier attempts of the same session and was not there."""
+
+    missed: tuple[str, ...] = ()
+    known: frozenset[str] | None = frozenset()
+    """All that was claimed in the first attempt that missed a file: it stands in no other's place. None if too many."""
 
 
 class Scene(NamedTuple):
@@ -55,6 +64,7 @@ class Scene(NamedTuple):
     """Whether the tree before the work was looked at, and is not known any more."""
     others: frozenset[str] = frozenset()
     """Files that the tools of other agents wrote meanwhile."""
+    earlier: Earlier = Earlier()
 
 
 class Judgement(NamedTuple):
@@ -97,7 +107,8 @@ def judge_answer(
     grades = grade_artifacts(
         facts, before=scene.before, root=scene.root, bases=bases, tool_ledger=_list_writes(scene.root, scene.tools)
     )
-    return _name_from_root(_weigh(verdict, grades, scene)) if len(bases) > 1 else _weigh(verdict, grades, scene)
+    judgement = _weigh(verdict, grades, scene, _list_withdrawn(grades, scene, bases))
+    return _name_from_root(judgement) if len(bases) > 1 else judgement
 
 
 def _name_from_root(judgement: Judgement) -> Judgement:
@@ -143,14 +154,34 @@ def look_around(
     return comparison, tuple(change for change in unclaimed if is_below is None or not is_below(change))
 
 
-def _weigh(verdict: Verdict, grades: Mapping[str, ArtifactGrade], scene: Scene) -> Judgement:
+def _list_withdrawn(grades: Mapping[str, ArtifactGrade], scene: Scene, bases: Sequence[str]) -> list[str]:
+    """The files that were claimed before, are still not there, and have nothing in their place.
+
+    Who named the wrong path may name another, one for one. To write any file there proves no less than to write the one
+    that was claimed first.
+    """
+    if not scene.earlier.missed:
+        return []
+    found = inspect_artifacts(scene.earlier.missed, root=scene.root, bases=bases)
+    missed = [path for path, facts in found.items() if facts.state != "file"]
+    enough = ("present", *PROVED) if scene.before is None else PROVED
+    known = scene.earlier.known
+    fresh = [] if known is None else [grades[path] for path in grades if known.isdisjoint((path, *grades[path].places))]
+    return missed if len(missed) > sum(each.grade in enough for each in fresh) else []
+
+
+def _weigh(
+    verdict: Verdict, grades: Mapping[str, ArtifactGrade], scene: Scene, withdrawn: Sequence[str]
+) -> Judgement:  # fmt: skip
     errors = [finding for finding in verdict.findings if finding.severity == "error"]
     if not verdict.accepted:
         absent = bool(errors) and {finding.code for finding in errors} <= _NOT_THERE
         outcome: Outcome = "fabricated" if absent else verdict.outcome
         return Judgement(outcome, verdict.findings, grades=grades, verdict=verdict)
     returned = verdict.returned
-    told = tuple(_find_doubts(grades, scene, is_done=returned is not None and returned.status == "completed"))
+    is_done = returned is not None and returned.status == "completed"
+    told = tuple(_find_doubts(grades, scene, is_done=is_done))
+    told += (claim_withdrawn(withdrawn),) if withdrawn and is_done else ()  # to say less than that is honest
     findings = (*told, *verdict.findings)
     if any(finding.severity == "error" for finding in told):
         return Judgement("fabricated", findings, claimed=returned, grades=grades, verdict=verdict)
@@ -297,10 +328,29 @@ def before_lost(severity: Severity) -> Finding:
     return Finding("EVD005", severity, message, "Leave .remit alone, then try again.", "R0.12", pointer="/artifacts")
 
 
+def claim_withdrawn(paths: Sequence[str]) -> Finding:
+    """The agent claimed a file that is not there, was sent back, and now says that all is done without it.
+
+    Why: what had to be made did not come to be by not being named any more. An agent that is told of its lie finds that
+    the shortest way out.
+
+    Bad: `completed` with `report.md`, which is not there; then `completed` with no artifact at all.
+
+    Good: write the file and claim it, claim the one that was meant, or say `partial` or `failed`.
+    """
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    message = f"'{paths[0][:200]}'{more} was claimed before, is still not there, and nothing is claimed in its place"
+    return Finding(
+        "EVD006", "error", message, "Write the file, name the one that is meant, or say partial.", "R0.12",
+        pointer="/artifacts",
+    )  # fmt: skip
+
+
 TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "EVD001": (not_changed, "error", "R0.12"),
     "EVD002": (no_tool_used, "error", "R0.12"),
     "EVD003": (not_attributed, "warning", "R0.12"),
     "EVD004": (not_back, "error", "R0.12"),
     "EVD005": (before_lost, "error", "R0.12"),
+    "EVD006": (claim_withdrawn, "error", "R0.12"),
 }
