@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from remit.delegate.admission.terms import find_retry, read_terms
 from remit.delegate.admission.ticket import RANDOM_BYTES, Ticket, mint
-from remit.delegate.driving.company import is_shared, list_below
+from remit.delegate.driving.company import is_shared, list_below, list_written_by_others
 from remit.delegate.driving.drive import Drive
 from remit.delegate.driving.line import Line, find_deadline
 from remit.delegate.driving.together import Together
+from remit.delegate.driving.turns import list_written
 from remit.delegate.judging.endings import Ended, conclude
 from remit.delegate.reporting.report import add_steps, load_report, make_report, render_report
 from remit.errors import BusyError, RemitError, RunnerError, StateError
@@ -343,6 +344,12 @@ class Broker:
     def is_shared(self, row: Delegation, root: str, *, since: Mapping[str, int]) -> bool:
         """Whether others worked in the same folder meanwhile. `since`: the sessions that it goes on with."""
         return is_shared(self.home.ledger, row, root, since=since)
+
+    def list_written_by_others(self, row: Delegation, root: str, *, since: Mapping[str, int]) -> frozenset[str]:
+        """The files that the tools of others wrote meanwhile; of those that this broker drives, until now."""
+        drives = [each for each in self.drives.values() if isinstance(each, Drive) and each.terms.root == root]
+        live = {each.row.session_id: list_written(each.live, root) for each in drives}
+        return list_written_by_others(self.home.ledger, row, root, since=since, live=live)
 
     def list_below(self, session_id: str) -> tuple[str, ...]:
         """The agents that were handed work by another and are not back yet."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from remit.model import NOTHING
 from remit.workspace.ledger.delegations import list_delegations
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.ledger.store import Ledger
@@ -35,14 +36,23 @@ def is_shared(ledger: Ledger, row: Delegation, root: str, *, since: Mapping[str,
 
 
 def list_written_by_others(
-    ledger: Ledger, row: Delegation, root: str, *, since: Mapping[str, int]
-) -> frozenset[str]:  # fmt: skip
-    """The files that the tools of others wrote meanwhile, as far as their harnesses tell."""
+    ledger: Ledger,
+    row: Delegation,
+    root: str,
+    *,
+    since: Mapping[str, int],
+    live: Mapping[str, Collection[str]] = NOTHING,
+) -> frozenset[str]:
+    """The files that the tools of others wrote meanwhile, as far as their harnesses tell.
+
+    `live`: what was heard of those that are at work, by session, and is not written down yet.
+    """
     query = "SELECT path FROM activity WHERE session_id = ? AND operation = 'write' AND at_ms >= ?"
     began_ms = min((row.started_ms or 0, *since.values()))
     with ledger.reading() as db:
         others = _list_others(ledger, row, root, since=since)
-        return frozenset(each[0] for other in others for each in db.execute(query, (other, began_ms)))
+        told = {each[0] for other in others for each in db.execute(query, (other, began_ms))}
+    return frozenset(told.union(*(live.get(other, ()) for other in others)))
 
 
 def _list_others(ledger: Ledger, row: Delegation, root: str, *, since: Mapping[str, int]) -> set[str]:

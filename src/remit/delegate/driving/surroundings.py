@@ -96,12 +96,13 @@ def make_scene(drive: Drive, heard: Heard) -> Scene:
     told = [*drive.earlier_tools, *(turn.heard.tools for turn in drive.turns), heard.tools]
     tools = None if any(each is None for each in told) else tuple(use for each in told for use in each or ())
     is_asked = before is not None or bool(terms.manifest)  # else nothing is told by what changed
+    since = _list_resumed(drive)
+    shared = is_asked and drive.broker.is_shared(row, terms.root, since=since)
+    others = drive.broker.list_written_by_others(row, terms.root, since=since) if shared else frozenset()
     return Scene(
-        terms.root, before, tools,
-        is_asked and drive.broker.is_shared(row, terms.root, since=_list_resumed(drive)),
-        terms.manifest, terms.manifest_bytes, terms.topic, row.task_number, drive.broker.list_below(row.session_id),
-        terms.evidence and before is None,
-        earlier=load_earlier(drive.home.ledger, row.session_id, until=len(drive.turns)),
+        terms.root, before, tools, shared, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
+        drive.broker.list_below(row.session_id), terms.evidence and before is None, others,
+        load_earlier(drive.home.ledger, row.session_id, until=len(drive.turns)),
     )  # fmt: skip
 
 

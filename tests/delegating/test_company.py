@@ -1,0 +1,89 @@
+"""Company: with others at work in the same folder, nobody is believed what another's harness says that it wrote."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from remit.app.delegating.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from remit.delegate.reporting.envelope import Envelope
+    from remit.testing.agent import ScriptedAgent
+
+USED = {"type": "tool_use", "id": "t1", "name": "Write", "input": {"file_path": "report.md"}}
+STREAM = [
+    {"type": "system", "subtype": "init", "session_id": "x"},
+    {"type": "assistant", "session_id": "x", "parent_tool_use_id": None, "message": {"id": "m1", "content": [USED]}},
+    {"type": "user", "session_id": "x", "message": {"content": [{"type": "tool_result", "tool_use_id": "t1"}]}},
+]
+WRITER = """#!/bin/sh
+echo "# By the writer" > report.md
+cat <<'END'
+%s
+END
+touch wrote
+until [ -e go ]; do sleep 0.02; done
+exit 1
+"""
+"""A harness that tells what it writes, and comes to nothing afterwards."""
+
+
+async def until(holds: Callable[[], object]) -> None:
+    last = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < last
+        await asyncio.sleep(0.02)
+
+
+def work_beside(root: Path, folder: Path, agent: ScriptedAgent, *, is_over: bool) -> Envelope:
+    """What becomes of an agent beside another that has written report.md, and is over by then or not."""
+    program = folder / "claude"
+    program.write_text(WRITER % "\n".join(map(json.dumps, STREAM)))
+    program.chmod(0o755)
+
+    async def play() -> Envelope:
+        environ = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+        async with Workspace.open(root, environ=environ) as ws:
+            second = asyncio.ensure_future(ws.delegate("-", "Report.", command=agent.command, reasks=0, timeout_s=60))
+            await until(lambda: agent.did("began"))
+            first = asyncio.ensure_future(ws.delegate("-", "Write.", runner="claude", reasks=0, timeout_s=60))
+            await until((root / "wrote").exists)
+            if is_over:
+                (root / "go").touch()
+                await first
+            else:
+                await asyncio.sleep(1)  # what is printed is heard a moment later
+            (root / "on").touch()
+            told = await second
+            (root / "go").touch()
+            await first
+            return told
+
+    return asyncio.run(play())
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+@pytest.mark.parametrize("own", [False, True])
+def test_nobody_is_credited_with_what_the_tools_of_a_sibling_wrote(
+    root: Path, agent: ScriptedAgent, tmp_path_factory: pytest.TempPathFactory, *, is_over: bool, own: bool
+) -> None:
+    agent.waits_for("on")
+    told = work_beside(
+        root,
+        tmp_path_factory.mktemp("bin"),
+        agent.obeys({"own.md": "# Own\n"}) if own else agent.lies("report.md"),
+        is_over=is_over,
+    )
+    assert told.status == ("completed" if own else "failed"), told
+    if not own:
+        assert (told.outcome, told.findings[0].code) == ("fabricated", "EVD001")
+        assert "another agent wrote it" in told.findings[0].message
