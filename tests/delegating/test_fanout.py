@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -172,6 +173,60 @@ def test_who_asks_for_the_same_twice_gets_it_twice(tmp_path: Path) -> None:
         envelopes = fan_out(tmp_path, [ask("part", shop), ask("part", shop)], batch="parts")
         assert len({each.session_id for each in envelopes}) == 2
     assert len(shop.done) == 2
+
+
+def make_files(root: Path, requests: list[Request]) -> list[str]:
+    """Which session has each result."""
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    told = fan_out(root, requests, batch="files", concurrency=1)
+    assert all((each.status, each.outcome) == ("completed", "accepted") for each in told), told
+    return [each.session_id for each in told]
+
+
+def delete(file: Path) -> None:
+    file.unlink()
+
+
+def replace_by_folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+SPOILS: list[Callable[[Path], object]] = [
+    delete,
+    replace_by_folder,
+    lambda file: file.write_text(""),
+    lambda file: file.write_text("# Longer than it was\n"),
+    lambda file: file.write_text("# two\n"),
+]
+
+
+@pytest.mark.parametrize("spoil", SPOILS, ids=["gone", "folder", "empty", "longer", "as long"])
+def test_a_result_whose_file_is_not_there_is_not_picked_up(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, spoil: Callable[[Path], object]
+) -> None:
+    agents = [ScriptedAgent(tmp_path_factory.mktemp("agents")).obeys({f"{n}.md": "# One\n"}) for n in range(2)]
+    requests = [Request("-", "part", command=agent.command, reasks=0) for agent in agents]
+    first = make_files(tmp_path, requests)
+    assert make_files(tmp_path, requests) == first
+    spoil(tmp_path / "1.md")
+    if (tmp_path / "1.md").is_dir():
+        (told,) = fan_out(tmp_path, requests[1:], batch="files")
+        assert told.status == "failed"
+        return
+    again = make_files(tmp_path, requests)
+    assert (again[0], again[1] != first[1]) == (first[0], True)
+    assert (tmp_path / "1.md").read_text() == "# One\n"
+    assert make_files(tmp_path, requests) == again
+
+
+def test_what_several_changed_in_turn_is_done_once(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:  # fmt: skip
+    """The last of them left it otherwise than the first, and nothing of it is lost."""
+    agents = [ScriptedAgent(tmp_path_factory.mktemp("agents")).obeys({"all.md": f"# {n}\n" * n}) for n in (1, 2)]
+    requests = [Request("-", "part", command=agent.command, reasks=0) for agent in agents]
+    assert make_files(tmp_path, requests) == make_files(tmp_path, requests)
 
 
 CHANGES: list[Callable[[Request], Request]] = [

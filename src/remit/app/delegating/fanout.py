@@ -1,7 +1,8 @@
 """Fan-out: many delegations at once, as many of them at a time as was said.
 
 Owns that each gets its result, whatever becomes of the others, and that a batch which was interrupted is taken up again
-where it was. What is settled is not done twice: each delegation is found by a key that is made of all that was asked.
+where it was. What is settled is not done twice, as long as its files are there: each delegation is found by a key that
+is made of all that was asked.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
+from remit.app.delegating.intact import is_intact, list_contents, load_left
 from remit.app.delegating.preparing import note_refusal
 from remit.delegate.reporting.envelope import Envelope
 from remit.errors import RefusedError, RemitError, UsageError
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from remit.app.delegating.asking import Request
+    from remit.app.delegating.intact import Contents
     from remit.app.delegating.workspace import Workspace
     from remit.workspace.ledger.batches import Member
 
@@ -63,6 +66,10 @@ class Fanout:
         self._again = again
         self._began_ms = 0
         self._members: dict[str, Member] = {}
+        self._contents: Contents | None = None
+        """What all that were settled before have left on disk."""
+        self._lost: set[str] = set()
+        """Sessions that were settled before, and whose files are not there any more."""
         self._stopped = ""
         self._waiting = iter(range(len(self.requests)))
         self._results: dict[int, Envelope] = {}
@@ -118,6 +125,7 @@ class Fanout:
         request = self.requests[index]
         if not self._keys:
             return (await self.ws.start(request)).row.session_id
+        await self._look(index)
         found = self._find(index)
         if found is not None:
             return found
@@ -141,16 +149,34 @@ class Fanout:
         await self.ws.engine.submit(entered)
         return entered
 
+    async def _look(self, index: int) -> None:
+        """See whether the files of an earlier result are there, before anybody counts on them."""
+        found = self._members.get(self._keys[index])
+        if found is None or not _is_done(found):
+            return
+        left = load_left(self.ws.home, found.session_id)
+        if await asyncio.to_thread(is_intact, left, list_contents([left])):
+            return
+        if self._contents is None:  # another of them may have changed the same file afterwards
+            settled = [each.session_id for each in map(self._members.get, self._keys) if each and _is_done(each)]
+            self._contents = list_contents(load_left(self.ws.home, session_id) for session_id in settled)
+        if not await asyncio.to_thread(is_intact, left, self._contents):
+            self._lost.add(found.session_id)
+
     def _find(self, index: int) -> str | None:
         """The session that a request has already."""
         if self._again:
             return None
         key = self._keys[index]
         found = find_member(self.ws.home.ledger, key, since_ms=self._began_ms) or self._members.get(key)
-        if found is None or found.ending in _NO_WORK:
+        if found is None or found.ending in _NO_WORK or found.session_id in self._lost:
             return None
         self.picked_up |= {index} if found.state == "settled" else set()
         return found.session_id
+
+
+def _is_done(member: Member) -> bool:
+    return member.state == "settled" and member.ending not in _NO_WORK
 
 
 def make_keys(requests: Sequence[Request], batch: str) -> list[str]:

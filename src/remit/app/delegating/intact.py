@@ -1,0 +1,87 @@
+"""Intact: whether what an earlier delegation made is still on disk.
+
+Owns that question for a result that is to be picked up instead of being done again. What an agent was believed then is
+no proof of what is there now.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from remit.delegate.admission.terms import read_terms
+from remit.delegate.reporting.report import load_report
+from remit.errors import StateError
+from remit.quick_tuple import NamedTuple
+from remit.workspace.evidence.artifacts import inspect_artifacts
+from remit.workspace.evidence.facts import HYPER_VARIABLE
+from remit.workspace.ledger.activity import list_acts
+from remit.workspace.ledger.delegations import load_delegation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from remit.delegate.reporting.envelope import EnvelopeArtifact
+    from remit.workspace.home import Home
+
+    Contents = Mapping[str, set[tuple[int | None, str]]]
+
+
+class Left(NamedTuple):
+    """What a delegation has left on disk, as it was judged then."""
+
+    root: str = ""
+    artifacts: tuple[EnvelopeArtifact, ...] = ()
+    noted: frozenset[str] = frozenset()
+    """Files that Remit itself may have written into since."""
+
+
+def load_left(home: Home, session_id: str) -> Left:
+    """What is to be there of a delegation that is settled; nothing where that is not for this folder to tell."""
+    row = load_delegation(home.ledger, session_id)
+    if row is None:
+        return Left()
+    try:
+        report = load_report(home, session_id)[0]
+    except StateError:  # whoever waits for it is told why
+        return Left()
+    terms = read_terms(row.details)
+    if terms.worktree or (terms.afar and report.status != "completed"):  # it is on a branch
+        return Left()
+    artifacts = tuple(each for each in report.artifacts if each.grade not in ("", "claimed"))
+    moved = {each.path for each in artifacts} if row.task_number is not None else set()  # a plan follows its task
+    noted = {act.path for act in list_acts(home.ledger, session_id)} | moved
+    return Left(terms.root, artifacts, frozenset(noted))
+
+
+def list_contents(lefts: Iterable[Left]) -> Contents:
+    """What each file was when some delegations ended, by path: where several changed one in turn, the last is there."""
+    contents: dict[str, set[tuple[int | None, str]]] = {}
+    for left in lefts:
+        for each in left.artifacts:
+            contents.setdefault(each.path, set()).add((each.size_bytes, each.sha256))
+    return contents
+
+
+def is_intact(left: Left, contents: Contents) -> bool:
+    """Whether all of it is there, and is what it was. Sizes come first: what has another needs no hash."""
+    if not left.artifacts:
+        return True
+    own = os.environ.get(HYPER_VARIABLE)
+    bases = (left.root, f"{Path(left.root, own)}") if own else (left.root,)
+    found = inspect_artifacts([each.path for each in left.artifacts], root=left.root, bases=bases)
+    if any(facts.state != "file" for facts in found.values()):
+        return False
+    same = [each.path for each in left.artifacts if each.sha256 and each.path not in left.noted]
+    if any(found[path].size_bytes not in {size for size, _ in contents[path]} for path in same):
+        return False
+    return _has_hashes(same, left.root, bases, contents)
+
+
+def _has_hashes(paths: list[str], root: str, bases: tuple[str, ...], contents: Contents) -> bool:
+    from remit.workspace.evidence.grades import grade_artifacts  # noqa: PLC0415 - only for files that are there
+
+    graded = grade_artifacts(paths, before=None, root=root, bases=bases)
+    hashes = {path: {digest for _, digest in contents[path]} for path in paths}
+    return all(each.sha256 is None or each.sha256 in hashes[path] for path, each in graded.items())
