@@ -1,6 +1,7 @@
 """What an agent hands back: accepted, repaired, sent back with what is wrong, and then let through as what it is."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -271,6 +272,52 @@ def test_what_is_done_after_it_was_accepted_counts(child: Child, root: Path) -> 
     child.use("Bash", command="true")
     (root / "plan.md").unlink()
     assert hand_over(child, child.report("plan.md"))["status"] == "failed"
+
+
+def replace_by_folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+SPOILS: list[Callable[[Path], object]] = [Path.unlink, replace_by_folder, lambda file: file.write_text("")]
+
+
+@pytest.mark.parametrize("spoil", SPOILS, ids=["gone", "folder", "empty"])
+@pytest.mark.parametrize("is_told", [True, False])
+def test_a_file_that_is_gone_when_the_answer_is_handed_over_is_not_completed(
+    child: Child, root: Path, spoil: Callable[[Path], object], *, is_told: bool
+) -> None:
+    """Somebody else takes it away after the agent was judged; the harness may tell the answer again or not."""
+    child.write("plan.md")
+    answer = child.report("plan.md")
+    assert child.stop(answer) == {}
+    assert child.row.status == "completed"
+    spoil(root / "plan.md")
+    envelope = hand_over(child, answer if is_told else None)
+    assert envelope["status"] == "failed"
+    assert envelope["findings"][0]["code"] in ("RET051", "RET053", "RET054")
+    assert hand_over(child, answer)["status"] == "failed"
+
+
+def test_a_file_that_is_gone_after_it_was_settled_takes_it_back(child: Child, root: Path) -> None:
+    """The answer is handed over once more."""
+    child.write("plan.md")
+    answer = child.report("plan.md")
+    assert child.stop(answer) == {}
+    assert hand_over(child, answer)["status"] == "completed"
+    (root / "plan.md").write_text("---\nstatus: read\n---\n")  # who changes it afterwards has not taken it away
+    assert hand_over(child, answer)["status"] == "completed"
+    (root / "plan.md").unlink()
+    assert (hand_over(child, answer)["outcome"], child.row.status) == ("fabricated", "failed")
+
+
+def test_a_file_that_has_changed_when_the_answer_is_handed_over_is_told_as_it_is(child: Child, root: Path) -> None:
+    child.write("plan.md")
+    answer = child.report("plan.md")
+    assert child.stop(answer) == {}
+    (root / "plan.md").write_text("# Longer than it was\n")
+    envelope = hand_over(child, answer)
+    assert (envelope["status"], envelope["artifacts"][0]["size_bytes"]) == ("completed", 21)
 
 
 def test_what_is_said_after_all_was_settled_takes_it_back(stage: Stage) -> None:

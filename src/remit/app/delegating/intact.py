@@ -6,16 +6,13 @@ no proof of what is there now.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from remit.delegate.admission.terms import read_terms
 from remit.delegate.reporting.report import load_report
 from remit.errors import StateError
 from remit.quick_tuple import NamedTuple
-from remit.workspace.evidence.artifacts import inspect_artifacts
-from remit.workspace.evidence.facts import HYPER_VARIABLE
+from remit.workspace.evidence.artifacts import inspect_accepted
 from remit.workspace.ledger.activity import list_acts
 from remit.workspace.ledger.delegations import load_delegation
 
@@ -68,20 +65,18 @@ def is_intact(left: Left, contents: Contents) -> bool:
     """Whether all of it is there, and is what it was. Sizes come first: what has another needs no hash."""
     if not left.artifacts:
         return True
-    own = os.environ.get(HYPER_VARIABLE)
-    bases = (left.root, f"{Path(left.root, own)}") if own else (left.root,)
-    found = inspect_artifacts([each.path for each in left.artifacts], root=left.root, bases=bases)
+    found = inspect_accepted([each.path for each in left.artifacts], left.root)
     if any(facts.state != "file" for facts in found.values()):
         return False
     same = [each.path for each in left.artifacts if each.sha256 and each.path not in left.noted]
     if any(found[path].size_bytes not in {size for size, _ in contents[path]} for path in same):
         return False
-    return _has_hashes(same, left.root, bases, contents)
+    return _has_hashes(same, left.root, contents)
 
 
-def _has_hashes(paths: list[str], root: str, bases: tuple[str, ...], contents: Contents) -> bool:
+def _has_hashes(paths: list[str], root: str, contents: Contents) -> bool:
     from remit.workspace.evidence.grades import grade_artifacts  # noqa: PLC0415 - only for files that are there
 
-    graded = grade_artifacts(paths, before=None, root=root, bases=bases)
+    graded = grade_artifacts(paths, before=None, root=root, bases=(root,))
     hashes = {path: {digest for _, digest in contents[path]} for path in paths}
     return all(each.sha256 is None or each.sha256 in hashes[path] for path, each in graded.items())

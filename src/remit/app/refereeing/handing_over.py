@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from remit.app.refereeing.settling import is_heard, let_go, settle
+from remit.app.refereeing.settling import is_heard, is_there, let_go, settle
 from remit.delegate.admission.terms import read_terms
 from remit.delegate.judging.endings import ACCEPTED
 from remit.delegate.referee import answers
 from remit.delegate.referee.who import read_agent_id
 from remit.delegate.reporting.report import load_report
-from remit.workspace.ledger.delegations import load_delegation
+from remit.workspace.ledger.delegations import count_attempts, load_delegation
 from remit.workspace.ledger.refereed import bind, find_by_agent, find_by_call
+from remit.workspace.ledger.texts import load_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +40,7 @@ def hand_over(event: Event, home: Home) -> answers.Answer:
     if own is None or row is None:
         return {}
     if response.get("isAsync") is True or "content" not in response:  # the caller goes on, and the answer comes later
-        _stop_waiting(home, own, read_agent_id(event.response))
+        _stop_waiting(home, own, event)
         return {}
     _note_usage(home, row, response)
     answer = _read_content(response)
@@ -53,12 +54,25 @@ def hand_over(event: Event, home: Home) -> answers.Answer:
         from remit.app.refereeing.judging import hear_last  # noqa: PLC0415 - most were judged when they stopped
 
         hear_last(home, row, event, answer)
+    else:
+        _look_again(home, row, event)
     report = settle(home, row) if row.state in ("running", "settling") else load_report(home, row.session_id)[0]
     return _replace(response, report, row)
 
 
-def _stop_waiting(home: Home, own: Refereed, agent_id: str) -> None:
+def _look_again(home: Home, row: Delegation, event: Event) -> None:
+    """Judge the same answer once more where a file that it names is not there as it was when the agent stopped."""
+    if is_there(home, row):
+        return
+    from remit.app.refereeing.judging import hear_last  # noqa: PLC0415 - rare
+
+    kept = load_text(home, row.session_id, f"answer-{count_attempts(home.ledger, row.session_id)}") or b""
+    hear_last(home, row, event, kept.decode("utf-8", "surrogatepass"))
+
+
+def _stop_waiting(home: Home, own: Refereed, event: Event) -> None:
     """The caller goes on at once, and hears of the answer by another way."""
+    agent_id = read_agent_id(event.response)
     with home.ledger.transaction() as db:
         if own.agent_id is None and agent_id:
             bind(db, own.session_id, agent_id)
@@ -66,6 +80,7 @@ def _stop_waiting(home: Home, own: Refereed, agent_id: str) -> None:
         db.execute("UPDATE delegations SET awaited = 0 WHERE session_id = ?", (own.session_id,))
     row = load_delegation(home.ledger, own.session_id)
     if row is not None and row.state == "settling":  # it was quicker than its call
+        _look_again(home, row, event)
         settle(home, row)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from remit.delegate.admission.terms import read_terms
+from remit.delegate.judging.endings import ACCEPTED
 from remit.delegate.reporting.report import add_steps, load_report, render_report
 from remit.errors import RemitError
 from remit.quick_hash import take_sha256
@@ -31,6 +33,21 @@ def is_heard(home: Home, row: Delegation, answer: str) -> bool:
         return False
     with home.ledger.reading() as db:
         return row.state == "settled" or not has_used_since(db, row.session_id, row.ended_ms or 0)
+
+
+def is_there(home: Home, row: Delegation) -> bool:
+    """Whether the files of a return that was accepted are there as it was judged. It is a look at each, no reading."""
+    report = load_report(home, row.session_id)[0]
+    accepted = {each.path: each for each in report.artifacts if each.grade not in ("", "claimed")}
+    if report.outcome not in ACCEPTED or not accepted:
+        return True
+    from remit.workspace.evidence.artifacts import inspect_accepted  # noqa: PLC0415 - only where there is a file
+
+    found = inspect_accepted(accepted, read_terms(row.details).root)
+    return all(
+        facts.state == "file" and (row.state == "settled" or facts.size_bytes == accepted[path].size_bytes)
+        for path, facts in found.items()  # settling writes into some, so that their size says nothing then
+    )
 
 
 def settle(home: Home, row: Delegation) -> Envelope:

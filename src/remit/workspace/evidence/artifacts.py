@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+HYPER_VARIABLE = "HYPER_WORKSPACE_ROOT"
+"""The environment variable that names the folder where `hyper` paths start (R3.3)."""
+
+
 class Base(NamedTuple):
     """A folder that paths are looked up in, and the areas that they may end in."""
 
@@ -45,6 +49,13 @@ def inspect_artifacts(
     """Look at each claimed path below the first of the bases that has it; it must end inside that base or the root."""
     prepared = prepare_bases(root, bases)
     return {path: find_artifact(path, prepared).facts for path in dict.fromkeys(paths)}
+
+
+def inspect_accepted(paths: Iterable[str], root: str) -> dict[str, ArtifactFacts]:
+    """Look again at artifacts that were accepted: they are named from the root, or from hyper's own workspace."""
+    own = os.environ.get(HYPER_VARIABLE)
+    bases = (root, os.path.join(root, own)) if own else (root,)
+    return inspect_artifacts(paths, root=root, bases=bases)
 
 
 def prepare_bases(root: str | Path, bases: Iterable[str | Path]) -> tuple[Base, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from remit import contract
 from remit.contract.dialects import HYPER, MANIFEST
-from remit.workspace.evidence.artifacts import inspect_artifacts
+from remit.workspace.evidence.artifacts import HYPER_VARIABLE, inspect_artifacts
 from remit.workspace.files import load_bytes
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     Folder = str | Path
 
-HYPER_VARIABLE = "HYPER_WORKSPACE_ROOT"
-"""The environment variable that names the folder where `hyper` paths start (R3.3)."""
 _MAX_BYTES = 1024 * 1024
 
 
