@@ -231,4 +231,39 @@ nohup @c@ & disown; sleep 0.1
 (setsid @c@ &); sleep 0.2
 (nohup sh -c '@c@' >/dev/null 2>&1 &); sleep 0.2
 """,
+    "files held open": r"""
+exec 9< /usr/bin/@p@; /proc/self/fd/9 @a@
+exec 9< /usr/bin/@p@ && /dev/fd/9 @a@
+/dev/fd/9 @a@ 9< /usr/bin/@p@
+/dev/stdin @a@ < /usr/bin/@p@
+/proc/self/fd/0 @a@ < /usr/bin/@p@
+/proc/thread-self/fd/9 @a@ 9< /usr/bin/@p@
+{ /proc/self/fd/8 @a@; } 8< /usr/bin/@p@
+f() { /dev/fd/9 @a@; }; f 9< /usr/bin/@p@
+env /dev/fd/9 @a@ 9< /usr/bin/@p@
+timeout 5 /dev/fd/7 @a@ 7< /usr/bin/@p@
+echo @a@ | xargs /dev/fd/9 9< /usr/bin/@p@
+find . -maxdepth 0 -exec /dev/fd/9 @a@ \; 9< /usr/bin/@p@
+bash -c '/dev/fd/9 @a@' 9< /usr/bin/@p@
+exec 9< /usr/bin/@p@; trap '/dev/fd/9 @a@' EXIT
+x=/dev/fd; $x/9 @a@ 9< /usr/bin/@p@
+//dev/fd/9 @a@ 9< /usr/bin/@p@
+/usr/../dev/.//fd/9 @a@ 9< /usr/bin/@p@
+/dev/fd/../../self/fd/9 @a@ 9< /usr/bin/@p@
+cd /dev/fd; ./9 @a@ 9< /usr/bin/@p@
+cd /proc/self && fd/9 @a@ 9< /usr/bin/@p@
+(cd / && exec dev/fd/9 @a@) 9< /usr/bin/@p@
+d=$(echo /dev/fd); cd $d; ./9 @a@ 9< /usr/bin/@p@
+env -C /dev/fd ./9 @a@ 9< /usr/bin/@p@
+env --chdir=/dev/fd ./9 @a@ 9< /usr/bin/@p@
+PATH=/dev/fd 9 @a@ 9< /usr/bin/@p@
+PATH=/proc/self/fd:$PATH; 9 @a@ 9< /usr/bin/@p@
+git -c alias.x='!/dev/fd/9 @a@' x 9< /usr/bin/@p@
+./tools/with /dev/fd/9 @a@ 9< /usr/bin/@p@
+perf stat /dev/fd/9 @a@ 9< /usr/bin/@p@; /dev/fd/9 @a@ 9< /usr/bin/@p@
+/proc/self/exe -c '@c@'
+cd /dev; bash stdin <<< '@c@'
+cd /dev; python3 stdin <<< 'import os; os.system("@c@")'
+python3 //dev/stdin <<< 'import os; os.system("@c@")'
+""",
 }

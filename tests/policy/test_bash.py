@@ -304,6 +304,17 @@ def test_without_rules_only_what_is_protected_counts(tmp_path: Path) -> None:
     assert ask_about("echo 'a", ground, deny=()).answer == "ask"
 
 
+def test_a_program_that_is_held_open_is_asked_about_through_a_link_too(tmp_path: Path) -> None:
+    """What is behind the number is whatever the script has opened: its text does not say."""
+    (tmp_path / "open").symlink_to("/dev/fd")
+    (tmp_path / "tool").symlink_to("/proc/self/fd/99")
+    ground = make_ground(tmp_path)
+    for command in ("open/99 x 99< y", "./tool x 99< y", "cd open && ./99 x", "bash open/99", "/proc/self/exe -c ls"):
+        assert ask_about(command, ground).answer == "ask", command
+    for command in ("cat /dev/stdin", "ls -l /proc/self/fd", "bash /dev/stdin <<< ls", "exec 3< list; tool /dev/null"):
+        assert ask_about(command, ground).answer == "allow", command
+
+
 def test_a_long_script_is_answered_at_once(tmp_path: Path) -> None:
     for script in ("a" * 1_000_000, "(" * 60_000, "a=(" * 20_000, "<<a " * 15_000, "x)" * 30_000, "eval " * 12_000):
         start = time.process_time()

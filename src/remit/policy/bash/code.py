@@ -13,6 +13,7 @@ from remit.lazy import lazy
 from remit.policy.bash.acts import Hint, Run
 from remit.policy.bash.commands import base_name, list_tokens
 from remit.policy.bash.names import read_names
+from remit.policy.bash.opened import RUN_OPENED
 from remit.policy.bash.shell import EVALUATED
 from remit.policy.bash.words import HOLE
 
@@ -77,6 +78,8 @@ def finish(reader: Reader) -> None:
     if reader.own_path and reader.bare and reader.written:
         reader.doubt("it says itself where programs are looked for, and writes files")
     _check_mentions(reader)
+    if reader.hands_opened and reader.opens_program:
+        reader.doubt(RUN_OPENED)
     if reader.counts and reader.holds_code:
         reader.doubt(EVALUATED)
 

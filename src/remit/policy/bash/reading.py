@@ -15,6 +15,7 @@ from remit.lazy import lazy
 from remit.policy.bash.acts import Touch
 from remit.policy.bash.expanding import BLANK, TWO_WAYS, UNREAD, Expander
 from remit.policy.bash.listings import note_stars
+from remit.policy.bash.opened import note_opened
 from remit.policy.bash.parsing import find_obstacle, list_commands, parse
 from remit.policy.bash.shell import EVALUATED, NOWHERE, SUBSCRIPT
 from remit.policy.bash.words import GLOB, HOLE, Piece, Word, read_double
@@ -406,6 +407,7 @@ class Reader(Expander):
             return None
         if "<" in sign:
             self.note_file(path, "read")
+            note_opened(self, path)
             return (True, path) if descriptor is None or self.text_of(descriptor) == "0" else None
         if path.text not in NOWHERE:
             self.add(Touch(path, "write", self.cwds))

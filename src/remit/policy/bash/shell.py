@@ -56,6 +56,8 @@ class Shell:
     """Whether it computes with variables, and whether a text of its has in it what that would run."""
     is_tainted = False
     """Whether the script makes texts that nobody knows before it runs."""
+    hands_opened = opens_program = False
+    """Whether a program that is not known gets the path of an open file, and whether one is opened that may be run."""
     bare = False
     """Whether a program is looked for by its name."""
     scripts = 0

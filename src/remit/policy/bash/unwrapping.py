@@ -13,6 +13,7 @@ from remit.policy.bash import decoding, files, names
 from remit.policy.bash.acts import Hint, Run
 from remit.policy.bash.commands import base_name, find_family
 from remit.policy.bash.names import read_names
+from remit.policy.bash.opened import RUN_OPENED, is_opened
 from remit.policy.bash.programs import git, languages, launchers, shells, tools, wrappers
 from remit.policy.bash.programs.scripts import NOT_WRITTEN_OUT, join, take_unknown
 from remit.policy.bash.programs.shells import DECLARING
@@ -199,6 +200,8 @@ def _note_program(reader: Reader, text: str) -> None:
     """A program that is named by its path, or looked for where the script says."""
     if "/" in text:
         reader.note_run(Word(text), "")
+        if is_opened(reader, text):
+            reader.doubt(RUN_OPENED)
     elif text not in names.CLEAR:
         reader.bare = True
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from remit.policy.bash.acts import Hint
 from remit.policy.bash.commands import base_name
 from remit.policy.bash.names import read_names, read_table
+from remit.policy.bash.opened import note_handed
 from remit.policy.bash.options import parse_options
 from remit.policy.bash.programs.scripts import STARTERS, join, read_given
 from remit.policy.bash.words import SPLIT, Word
@@ -121,6 +122,7 @@ def _take_after(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None
             ).operands
         )
     else:
+        note_handed(reader, rest)
         for number, word in enumerate(rest):
             if not word.is_sure and word.kind == SPLIT:
                 reader.doubt(f"what '{name}' starts is not written out")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from remit.policy.bash.acts import Hint, Run
 from remit.policy.bash.commands import base_name
 from remit.policy.bash.names import WRAPPERS, read_names
+from remit.policy.bash.opened import RUN_OPENED, is_opened, note_handed
 from remit.policy.bash.shell import SHELL_FED
 from remit.policy.bash.words import GLOB, HOLE, SPLIT, Word
 
@@ -90,6 +91,8 @@ def run_file(reader: Reader, word: Word, stdin: Stdin | None, language: str = "s
             reader.doubt("code is run that cannot be looked at")
     elif word.kind == SPLIT or word.text.startswith((HOLE, "/dev/", "/proc/")):
         reader.doubt("the script to run is not written out")
+    elif is_opened(reader, word.text):
+        reader.doubt(RUN_OPENED)
     else:
         reader.note_run(word, language)
         reader.note_file(Word(word.text), "read")
@@ -104,6 +107,7 @@ _GIVING = frozenset({"-e", "-c", "-E", "-x", "--eval", "--exec", "--execute", "-
 def take_unknown(reader: Reader, words: list[Word]) -> None:
     """A program of which nothing is known: its words may be a command, a text for a shell, or code."""
     reader.add(Hint(join(words[1:])))
+    note_handed(reader, words[1:])
     for word in words[1:]:
         if not word.is_sure and (reader.is_tainted or (word.kind == GLOB and _is_among_programs(reader, word.text))):
             reader.doubt("a program that may start others gets words that are not written out")

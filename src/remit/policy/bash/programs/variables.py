@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from remit.policy.bash.acts import Hint
 from remit.policy.bash.names import read_names
+from remit.policy.bash.opened import RUN_OPENED, is_opened
 from remit.policy.bash.programs.git import check_editor
 from remit.policy.bash.programs.scripts import read_given
 from remit.policy.bash.words import HOLE, Word
@@ -69,6 +70,8 @@ def _check_path(reader: Reader, text: str) -> None:
         if HOLE not in part and part and len(reader.folders) < MAX_FOLDERS:
             found = [posixpath.join(cwd, part) for cwd in reader.cwds or ("",)]
             reader.folders += [folder for folder in found if folder not in reader.folders]
+            if is_opened(reader, part):
+                reader.doubt(RUN_OPENED)
         if HOLE in part and part != HOLE:
             reader.doubt("where programs are looked for is not written out")
     if text.startswith((".", ":")) or "::" in text:
