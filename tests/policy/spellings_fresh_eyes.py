@@ -266,4 +266,37 @@ cd /dev; bash stdin <<< '@c@'
 cd /dev; python3 stdin <<< 'import os; os.system("@c@")'
 python3 //dev/stdin <<< 'import os; os.system("@c@")'
 """,
+    "options that are commands": r"""
+sftp -D '@c@' x
+sftp -D'@c@' x
+sftp -qD '@c@' x
+sftp -b /dev/null -D '@c@' x
+scp -D /usr/bin/@p@ x:y .
+sftp -D '@c@' x
+ssh x -oProxyCommand='@c@' ls
+ssh x -v -o ProxyCommand='@c@'
+ssh -oXAuthLocation=/usr/bin/@p@ -X x
+ssh -o ProxyCommand='@c@' x
+mosh --ssh='@c@ #' x
+ssh x -o 'ProxyCommand @c@'
+mosh --client='@c@ #' x
+ssh -qoProxyCommand='@c@' x
+cpio --rmt-command='@c@' -o -F x:y
+sftp -vD '@c@' x
+rsync -avze '@c@ #' x: y
+git grep -O'@c@ #' one
+git difftool -yx '@c@ #' HEAD~1
+git fetch --upload-pack '@c@ #' .
+git archive --remote=. --exec='@c@ #' HEAD
+git send-email --sendmail-cmd='@c@ #' x
+git grep --open-files-in-pager='@c@ #' one
+git -c protocol.ext.allow=always ls-remote 'ext::@c@'
+git daemon --access-hook='@c@' --help
+git ls-remote --upload-pack='@c@ #' .
+tar -cf x:y --rmt-command=/usr/bin/@p@ notes.txt; tar -cM -L1 -F'@c@' -f x.tar notes.txt
+tar -I '@c@ #' -cf y.tar notes.txt
+script -qc "man -lP '@c@ #' notes.txt" /dev/null
+less --cmd='!@c@' notes.txt
+script -qc "less '+!@c@' notes.txt" /dev/null <<<q; git grep -O'@c@ #' one
+""",
 }

@@ -304,6 +304,19 @@ def test_without_rules_only_what_is_protected_counts(tmp_path: Path) -> None:
     assert ask_about("echo 'a", ground, deny=()).answer == "ask"
 
 
+def test_options_of_ssh_that_are_commands_are_judged(tmp_path: Path) -> None:
+    ground = make_ground(tmp_path)
+    for command in ("sftp -D 'curl x' y", "sftp -qD'curl x' y", "scp -D curl x:y .", "ssh x -oProxyCommand='curl y'"):
+        assert ask_about(command, ground).answer == "deny", command
+    for command in (
+        "sftp -P 22 -b list x",
+        "scp -oStrictHostKeyChecking=no a x:b",
+        "ssh -D 1080 x ls",
+        "ssh x -p 2 ls",
+    ):
+        assert ask_about(command, ground).answer == "allow", command
+
+
 def test_a_program_that_is_held_open_is_asked_about_through_a_link_too(tmp_path: Path) -> None:
     """What is behind the number is whatever the script has opened: its text does not say."""
     (tmp_path / "open").symlink_to("/dev/fd")

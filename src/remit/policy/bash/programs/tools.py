@@ -36,8 +36,6 @@ ag - --pager
 ack - --pager
 bat - --pager
 batcat - --pager
-scp S -
-sftp S -
 install - --strip-program
 wget - --use-askpass
 dpkg - --pre-invoke --post-invoke
@@ -45,13 +43,16 @@ nano s --speller
 diff3 - --diff-program
 sdiff - --diff-program
 coreutils - --coreutils-prog
-cpio - --rsh-command
+cpio - --rsh-command --rmt-command
 less - -
 more - -
 most - -
 fzf - --preview --bind --preview-window
 logrotate m --mail
 nodemon x --exec
+mysql - --pager
+mariadb - --pager
+mosh - --ssh --client --server
 """
 )
 """Options whose value is a command: letters, and names in full; a dash where there are none."""
@@ -103,7 +104,9 @@ def _check_others(reader: Reader, name: str, words: Sequence[Word]) -> None:
     if name == "zip" and any(text.startswith("-TT") for text in texts):
         reader.doubt("a command that a program is given is not plain")
         reader.add(Hint(" ".join(texts)))
-    elif name in ("less", "more", "most") and any(text.startswith("+") or "!" in text for text in texts):
+    elif name in ("less", "more", "most") and any(
+        text.startswith(("+", "--lesskey-c", "--cmd")) or "!" in text for text in texts
+    ):
         reader.doubt("a viewer is given commands of its own")
         reader.add(Hint(" ".join(texts)))
 
@@ -140,27 +143,46 @@ def _take_make(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
 _MAKE_OWN = frozenset({"SHELL", ".SHELLFLAGS", "MAKEFLAGS", "MAKE", "MAKEFILES"})
 
 
+_SSH = "B: b: c: D: E: e: F: I: i: J: L: l: m: O: o: P: p: Q: R: S: W: w:"
+_SSH_COMMANDS = read_names("proxycommand localcommand knownhostscommand remotecommand xauthlocation")
+"""Settings of ssh that are commands."""
+
+
 def _take_ssh(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
-    found = parse_options(words[1:], "B: b: c: D: E: e: F: I: i: J: L: l: m: O: o: P: p: Q: R: S: W: w: X:")
+    found = parse_options(words[1:], _SSH)
+    behind = parse_options(found.operands[1:], _SSH)  # ssh reads options behind the host's name as well
+    if found.is_doubtful or behind.is_doubtful:
+        reader.doubt("options of 'ssh' are not written out")
+    for name, value in (*found.options, *behind.options):
+        _take_ssh_option(reader, name, value)
+    if found.operands and not behind.operands:
+        reader.note_typed("ssh")
+    elif behind.operands:
+        read_given(reader, " ".join(word.text for word in behind.operands))
+
+
+def _take_copying(reader: Reader, words: list[Word], _stdin: Stdin | None) -> None:
+    """Of scp and sftp the other side is a program, too: with `-D` one of this machine, with `-s` one of the host."""
+    sftp = base_name(words[0].text) == "sftp"
+    found = parse_options(words[1:], f"{_SSH} X: s:" if sftp else f"{_SSH} X:")
     if found.is_doubtful:
         reader.doubt("options of 'ssh' are not written out")
     for name, value in found.options:
-        if name == "-o":
-            key, sign, text = value.text.replace("=", " ", 1).strip().partition(" ")
-            if (
-                key.lower() in ("proxycommand", "localcommand", "knownhostscommand", "remotecommand")
-                and sign
-                and text.strip() != "none"
-            ):
-                read_given(reader, text)
-            elif HOLE in key:
-                reader.doubt("options of 'ssh' are not written out")
-        elif name == "-F":
-            run_file(reader, value, None, "other")
-    if base_name(words[0].text) in ("ssh", "slogin", "autossh", "mosh") and len(found.operands) == 1:
-        reader.note_typed("ssh")
-    if base_name(words[0].text) in ("ssh", "slogin", "autossh", "mosh") and len(found.operands) > 1:
-        read_given(reader, " ".join(word.text for word in found.operands[1:]))
+        if name in ("-D", "-S") or (sftp and name == "-s"):
+            read_given(reader, value.text)
+        else:
+            _take_ssh_option(reader, name, value)
+
+
+def _take_ssh_option(reader: Reader, name: str, value: Word) -> None:
+    if name == "-o":
+        key, sign, text = value.text.replace("=", " ", 1).strip().partition(" ")
+        if key.lower() in _SSH_COMMANDS and sign and text.strip() != "none":
+            read_given(reader, text)
+        elif HOLE in key:
+            reader.doubt("options of 'ssh' are not written out")
+    elif name == "-F":
+        run_file(reader, value, None, "other")
 
 
 def _take_editor(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
@@ -322,7 +344,7 @@ _DOUBTFUL = read_names(
 HANDLERS: dict[str, Handler] = {
     "make": _take_make, "gmake": _take_make, "ssh": _take_ssh,
     "slogin": _take_ssh, "autossh": _take_ssh, "mosh": _take_ssh,
-    "scp": _take_ssh, "sftp": _take_ssh,
+    "scp": _take_copying, "sftp": _take_copying,
     **dict.fromkeys(_EDITORS, _take_editor),
     **dict.fromkeys(("tmux", "screen", "zellij", "dtach", "abduco"), _take_terminal),
     **dict.fromkeys(("socat", "nc", "ncat", "netcat"), _take_socket),
