@@ -36,6 +36,13 @@ def test_what_is_not_there_is_missing(root: Path, path: str) -> None:
     assert look(path, root) == ArtifactFacts(path, "missing")
 
 
+@pytest.mark.parametrize("path", ["docs/notes.md/", "docs/notes.md//", "docs/notes.md/.", "link.md/"])
+def test_a_file_that_is_named_as_a_folder_is_missing(root: Path, path: str) -> None:
+    """R0.12: with a slash behind it nobody can open it, and a task would be linked to it."""
+    (root / "link.md").symlink_to("docs/notes.md")
+    assert look(path, root) == ArtifactFacts(path, "missing")
+
+
 def test_a_file_without_content_is_empty(root: Path) -> None:
     (root / "empty.md").touch()
     assert look("empty.md", root) == ArtifactFacts("empty.md", "empty", 0)

@@ -99,6 +99,8 @@ def _look(path: str, full: str, areas: tuple[str, ...]) -> Found:
     except (OSError, ValueError):  # too long, a loop of links, a NUL, no permission
         return Found(ArtifactFacts(path, "unreadable"), full)
     state: FileState = "file"
+    if stat.S_ISREG(found.st_mode) and path.rpartition("/")[2] in ("", "."):
+        return Found(ArtifactFacts(path, "missing"), full)  # `x/` is a folder: whoever opens it finds no such file
     if not stat.S_ISREG(found.st_mode):
         state = "special"
     elif found.st_size == 0:
