@@ -1,10 +1,13 @@
 """Second voices: members and scraps that tell another end than the return does."""
 
+import time
+
 import pytest
 
 from remit import check
+from remit.contract import check as check_values
 from remit.contract.voices import MAX_SCRAPS, find_denials, find_scraps
-from tests.contract.samples import ISSUED, Changes, fenced, hyper, marked, standard, stopped
+from tests.contract.samples import ISSUED, Changes, entry, fenced, hyper, line, marked, sentence, standard, stopped
 
 
 @pytest.mark.parametrize(
@@ -24,6 +27,52 @@ def test_a_member_that_denies_the_status_is_named(changes: Changes, pointer: str
         verdict = check(fenced(standard(changes)), session_id=session_id)
         assert verdict.outcome == "ambiguous"
         assert "RET007" in [finding.code for finding in verdict.findings]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"/STATUS": "failed"},
+        {"/status ": "failed"},
+        {"/\u200bstatus": "failed"},
+        {"/st\u0430tus": "failed"},
+        {"/\uff33tatus": "blocked"},
+        {"/Errors": [{"message": "two tests fail"}]},
+        {"/metadata/ERROR": "timeout"},
+        {"/Success": False},
+        {"/Artifacts": []},
+        {"/Summary": "Nothing was done."},
+        {"/metadata/Session_Id": "sess_1_other0"},
+    ],
+)
+def test_a_key_in_another_spelling_that_says_otherwise_is_named(changes: Changes) -> None:
+    """R0.3: to whoever reads it, `STATUS` is the status."""
+    for session_id in (None, ISSUED):
+        for text in (fenced(standard(changes)), f"{fenced(standard(changes))}\nThat is all.\n"):
+            verdict = check(text, session_id=session_id)
+            assert verdict.outcome == "ambiguous"
+            assert "RET007" in [finding.code for finding in verdict.findings]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"/STATUS": "Completed"}, {"/Errors": []}, {"/Notes": "x"}, {"/statu\u0301": 1}, {"/metadata/Ok": True}]
+)
+def test_a_key_in_another_spelling_that_agrees_is_left_alone(changes: Changes) -> None:
+    assert check(fenced(standard(changes))).payload == standard(changes)
+    assert check(fenced(standard(changes))).accepted
+
+
+def test_the_other_dialects_have_one_spelling_too() -> None:
+    assert check(marked(hyper({"/meta/Status": "error"}))).outcome == "ambiguous"
+    assert check(marked(hyper({"/Error": {"code": "X", "message": "y"}}))).outcome == "ambiguous"
+    assert not check_values(sentence(), manifest_tail=line(entry({"/Status": "blocked"}))).accepted
+
+
+def test_a_long_key_is_not_read_for_long() -> None:
+    key = "s" + "\u0301\u0327" * 200_000
+    start = time.process_time()
+    assert check(fenced(standard({f"/{key}": 1}))).accepted
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def attach_entry(reading: Reading, manifest_tail: str | None) -> None:
     """Give a reply of the `manifest` dialect its entry: the last line of the manifest. None: no manifest is known."""
     if reading.dialect is not MANIFEST or reading.reply_status is None:
         return
-    from remit.contract.choose import find_blanks  # noqa: PLC0415 - a clean message needs none of this
+    from remit.contract.choose import find_blanks, find_second_spellings  # noqa: PLC0415 - a clean message needs none of this
     from remit.contract.rules import Trouble  # noqa: PLC0415
 
     line = next((line for line in reversed((manifest_tail or "").split("\n")) if line.strip()), "").lstrip("\ufeff")
@@ -98,7 +98,7 @@ def attach_entry(reading: Reading, manifest_tail: str | None) -> None:
         if type(entry) is dict:
             reading.payload = entry
             reading.located = False
-            reading.troubles += tuple(find_blanks(entry, MANIFEST))
+            reading.troubles += (*find_blanks(entry, MANIFEST), *find_second_spellings(entry, MANIFEST))
             return
         trouble = Trouble("bad_line", "the manifest's last line is not one JSON object",
                           "Write the entry on one line, without indentation.")  # fmt: skip

@@ -17,7 +17,7 @@ from remit.contract.reading import Reading
 from remit.contract.rules import Case, Trouble, TroubleKind, judge_outcome, run_rules
 from remit.contract.surroundings import find_aside
 from remit.contract.unwrap import MAX_LEVELS, unwrap
-from remit.contract.voices import find_denials, find_scraps
+from remit.contract.voices import find_denials, find_scraps, find_twins
 from remit.lazy import lazy
 
 if TYPE_CHECKING:
@@ -209,10 +209,27 @@ def _find_denials(payload: dict[str, Any], dialect: Dialect) -> Iterator[Trouble
     """Every member that denies a completed status; the errors of the dialect itself have a rule of their own."""
     if dialect.statuses.get(str(dialect.word(payload))) != "completed":
         return
-    for pointer in find_denials(payload, "meta" if dialect is HYPER else "metadata"):
+    denials = list(find_denials(payload, "meta" if dialect is HYPER else "metadata"))
+    for pointer in denials:
         if pointer not in ("/error", "/errors") or pointer[1:] not in dialect.shape.known:
             message = f"the status is completed, and {pointer[1:]} says otherwise"
             yield Trouble("conflict", message, "Say once how the work ended.", pointer=pointer)
+    for trouble in find_second_spellings(payload, dialect):
+        if trouble.pointer not in denials:
+            yield trouble
+
+
+def find_second_spellings(payload: dict[str, Any], dialect: Dialect) -> Iterator[Trouble]:
+    """Every key that stands there once more in another spelling, and says something else."""
+    known = dialect.shape.known
+    twins = list(find_twins(payload, known))
+    for name in ("metadata", "meta"):
+        inner = payload.get(name)
+        if name in known and isinstance(inner, dict):
+            twins += find_twins(inner, getattr(known[name], "known", {}), f"/{name}")
+    for pointer in twins:
+        message = f"{pointer[1:]} is a known key in another spelling, and says something else than that key"
+        yield Trouble("conflict", message, "Give each key once.", pointer=pointer)
 
 
 _FLAWS: dict[str, tuple[TroubleKind, str, str]] = {

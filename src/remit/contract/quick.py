@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 from jiter import from_json
 
 from remit.contract.dialects import HYPER, STANDARD
+from remit.contract.dialects.hyper import META
+from remit.contract.dialects.standard import METADATA
 from remit.contract.placeholders import STOCK, STOCK_CHARS, STOCK_PATHS, STOCK_SUMMARIES
 from remit.contract.reading import Reading
 from remit.contract.schemas import compile_accepts
 from remit.contract.signs import TAIL_CHARS, WINDOW_CHARS, points_down, read_aftermath, read_head
+from remit.contract.spelling import find_odd_keys
 from remit.lazy import lazy
 from remit.model import Expectation, Verdict
 
@@ -54,6 +57,8 @@ _SECOND_VOICES = frozenset(
 _INNER_VOICES = _SECOND_VOICES - {"session_id"} | {"status", "errors"}
 _HYPER_VOICES = _SECOND_VOICES - {"meta", "error"} | {"status", "errors"}
 _META_VOICES = _INNER_VOICES - {"status"}
+_NAMES = frozenset({*_INNER_VOICES, *STANDARD.shape.known, *HYPER.shape.known, *METADATA.known, *META.known})
+"""Keys that mean something, and that none may spell in another way unseen."""
 
 
 def accept_quickly(text: str, wanted: str | None, session_id: str | None, agent: str | None) -> Verdict | None:
@@ -183,6 +188,11 @@ def is_clean(payload: dict[str, Any], dialect: Dialect, session_id: str | None, 
     """Prove that no rule finds an error in an object, short of what is on disk. False means: look closer."""
     accepts = _ACCEPTS.get(dialect.name) or _compile(dialect)
     if not accepts(payload):
+        return False
+    inner = payload["meta" if dialect is HYPER else "metadata"]
+    if not (_NAMES.issuperset(payload) and _NAMES.issuperset(inner)) and (
+        any(find_odd_keys(payload, _NAMES)) or any(find_odd_keys(inner, _NAMES))
+    ):
         return False
     for artifact in payload["artifacts"]:
         path = artifact["path"]

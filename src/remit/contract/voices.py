@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.contract.phrases import word_set
 from remit.contract.repair import UnreadableError, parse_object
+from remit.contract.spelling import find_odd_keys
 from remit.lazy import lazy
 
 if TYPE_CHECKING:
@@ -39,16 +40,33 @@ def find_denials(payload: Mapping[str, Any], inner_name: str) -> Iterator[str]:
     for prefix, holder in (("", payload), (f"/{inner_name}", payload.get(inner_name))):
         if not isinstance(holder, dict):
             continue
-        for key in VOICES.intersection(holder):
-            value = holder[key]
-            if key in _FLAGS:
-                denies = value is _FLAGS[key]
-            elif key in ("error", "errors"):
-                denies = _is_error(value)
-            else:
-                denies = isinstance(value, str) and _WORDS.get(value.lower(), "completed") != "completed"
-            if denies:
-                yield f"{prefix}/{key}"
+        names = [(key, key) for key in VOICES.intersection(holder)]
+        for key, name in (*names, *find_odd_keys(holder, VOICES)):
+            if _denies(name, holder[key]):
+                yield f"{prefix}/{_escape(key)}"
+
+
+def find_twins(payload: Mapping[str, Any], known: Mapping[str, object], prefix: str = "") -> Iterator[str]:
+    """JSON Pointers of keys that say in another spelling something else than the key itself does."""
+    for key, name in find_odd_keys(payload, frozenset(known)):
+        if name in payload and _fold(payload[key]) != _fold(payload[name]):
+            yield f"{prefix}/{_escape(key)}"
+
+
+def _denies(name: str, value: object) -> bool:
+    if name in _FLAGS:
+        return value is _FLAGS[name]
+    if name in ("error", "errors"):
+        return _is_error(value)
+    return isinstance(value, str) and _WORDS.get(value.lower(), "completed") != "completed"
+
+
+def _fold(value: object) -> object:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+def _escape(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
 
 
 def _is_error(value: object) -> bool:

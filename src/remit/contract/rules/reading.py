@@ -95,11 +95,11 @@ def non_finite_number(case: Case) -> Iterator[Report]:
 
 @rule("RET007", "R0.1", outcome="ambiguous", on_reading=True)
 def conflicting_keys(case: Case) -> Iterator[Report]:
-    """One object gives the same key two different values.
+    """One object gives the same key two different values, be it in another spelling.
 
     Why: most parsers take the last one in silence. `failed` followed by `completed` would pass as success.
 
-    Bad: `"status": "failed", "status": "completed"`
+    Bad: `"status": "failed", "status": "completed"`; `"status": "completed", "STATUS": "failed"`
 
     Good: each key once.
     """
