@@ -5,10 +5,12 @@ Owns how a command line is read. No shell sees it; `{prompt}`, `{session}` and `
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import TYPE_CHECKING
 
 from remit.errors import RunnerError
+from remit.lazy import lazy
 from remit.runners.protocol import Heard, Launch
 
 if TYPE_CHECKING:
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
 MAX_BYTES = 8 * 1024 * 1024
 """Of what a program prints, the end: a return comes last."""
 _SHOWN = 300
+_STATUS = lazy(r"status\W{0,12}:\W{0,12}(?:completed?|partial|failed|error|blocked)\b", re.ASCII | re.IGNORECASE)
+"""How a return tells its end, whatever quotes it has: a text without it holds none."""
+_OVERLAP_BYTES = 64 * 1024
+"""A return that begins before the cut gives its status before that."""
+_LOST = "it printed more than is read, and what was left out may hold another return"
 
 
 def command_missing() -> RunnerError:
@@ -72,14 +79,20 @@ class CommandListener:
 
     def __init__(self) -> None:
         self._data = bytearray()
-        self._cut = False
+        self._cut = self._has_lost = False
 
     def feed(self, data: bytes) -> None:
         """Take in what was printed since."""
         self._data += data
         if len(self._data) > 2 * MAX_BYTES:  # not at every piece: to move the end costs as much as it is long
+            self._search_cut()
             del self._data[:-MAX_BYTES]
             self._cut = True
+
+    def _search_cut(self) -> None:
+        """Whether what is cut off may hold a return: another one than that at the end."""
+        text = bytes(self._data[: _OVERLAP_BYTES - MAX_BYTES]).decode("latin-1")  # a letter for each byte
+        self._has_lost = self._has_lost or _STATUS.search(text) is not None
 
     def tell(self) -> Heard:
         """The last line, for people who watch."""
@@ -87,12 +100,16 @@ class CommandListener:
 
     def finish(self, *, errors: bytes, exit_code: int | None) -> Heard:
         """All of it is the final message."""
+        if len(self._data) > MAX_BYTES:
+            self._search_cut()
         cut = self._cut or len(self._data) > MAX_BYTES
         text = bytes(self._data[-MAX_BYTES:]).decode("utf-8", "replace")
         notes = (f"only the last {MAX_BYTES:,} bytes of what it printed were read",) if cut else ()
         said = _last_line(errors[-_SHOWN * 4 :])
         what = f"the program ended with exit code {exit_code}" if exit_code else "the program printed nothing"
         trouble = f"{what}: {said}" if said else what
+        if text.strip() and self._has_lost and not exit_code:
+            return Heard(text, notes=notes, cause="cut", trouble=_LOST)
         if text.strip():
             return Heard(text, notes=notes, trouble=trouble if exit_code else "")
         cause: Cause = "crash" if exit_code else "no_answer"

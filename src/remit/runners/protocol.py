@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Operation = Literal["read", "write", "run", "delegate", "other"]
-Cause = Literal["", "crash", "api", "turns", "budget", "refused", "no_answer"]
+Cause = Literal["", "crash", "api", "turns", "budget", "refused", "no_answer", "cut"]
 """Why there is no usable final message: the program failed, its model's server did, a limit was reached, the harness
-would not begin, or it ended without a word."""
+would not begin, it ended without a word, or it said so much that what was left out may say otherwise."""
 
 Counted = Literal["turns", "tokens", "usd"]
 Telling = Literal["live", "end"]

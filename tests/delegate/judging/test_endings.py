@@ -126,6 +126,15 @@ def test_completed_with_an_exit_code_is_not_believed() -> None:
     assert "exit code 3" in told.faults[0].message
 
 
+def test_completed_at_the_end_of_more_than_was_read_is_not_believed() -> None:
+    """A return that was cut off may have said failed; what is not completed is believed."""
+    cut = Heard("x", cause="cut", trouble="it printed more than is read")
+    told = end(judgement=judge(DONE), heard=cut, exit_code=0)
+    assert (told.ending, told.status, told.outcome) == ("exited", "failed", "ambiguous")
+    assert "more than is read" in told.faults[0].message
+    assert end(judgement=judge(PART), heard=cut, exit_code=0).status == "partial"
+
+
 def test_an_agent_that_a_signal_ended_has_crashed_whatever_it_printed() -> None:
     killed = Heard("hello", cause="crash", trouble="the program was ended by SIGKILL")
     for judgement in (judge(DONE), judge(None, "invalid", findings=(ERROR,)), judge(None, "missing")):

@@ -179,7 +179,11 @@ def _reject(ended: Ended) -> Conclusion:
 
 
 def _doubt_exit(ended: Ended) -> Conclusion:
-    """An agent that says `completed` and whose program then ends with an error is not believed."""
+    """An agent that says `completed` is not believed where its program then fails, or said more than was read."""
+    if ended.heard is not None and ended.heard.cause == "cut":
+        message = f"the agent said completed, but {ended.heard.trouble}"
+        advice = "Let it print less, or write its log to a file, then try again"
+        return _fail(ended, "exited", "validation", message, advice=advice)._replace(outcome="ambiguous")
     message = f"the agent said completed, and then {_tell_exit(ended)}"
     told = _fail(ended, "crashed", "execution", message)
     return told._replace(outcome="ambiguous", findings=() if ended.judgement is None else ended.judgement.findings)
