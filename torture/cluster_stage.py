@@ -346,7 +346,7 @@ def _find_wrong(calling: Calling, row: Any, told: Any, known: Known | None, span
         yield f"lost: {row.state}, and its caller was {'told' if told else 'not told'}"
         return
     if known is None or (known.state, known.status) != ("done", row.status):
-        yield f"the cluster says {known}, the ledger {row.status}"
+        yield f"the cluster says {known}, the ledger {row.status}: {told['errors']}"
         return
     if told["status"] != row.status:
         yield f"{told['status']} was told, {row.status} was written"
