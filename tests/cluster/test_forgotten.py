@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
@@ -11,6 +11,8 @@ import pytest
 from remit.app.delegating.asking import Request
 from remit.delegate.cluster.worker.queue import Queues, Room
 from remit.testing import ScriptedAgent
+from remit.workspace.cluster import rows
+from remit.workspace.ledger.events import load_last_event
 from tests.cluster.callers import KEY, Caller
 from tests.cluster.machines import Settings, machines
 from tests.cluster.test_worker import until
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.app.delegating.workspace import Workspace
+    from remit.workspace.cluster.store import Database
 
 _TAKEN = "UPDATE dbos.workflow_status SET status = 'PENDING', executor_id = %s WHERE workflow_uuid = %s"
 """As it is where the database goes away between taking and beginning."""
@@ -47,9 +50,41 @@ def test_a_session_that_was_taken_and_never_begun_is_given_back(tmp_path: Path, 
 
 
 def find_worker(line: psycopg.Connection[tuple[str]]) -> str:
-    found = line.execute("SELECT worker_id FROM remit.workers").fetchone()
+    """Its name in DBOS, where every start of a worker is another one."""
+    found = line.execute("SELECT executor_id FROM dbos.workflow_status WHERE status = 'PENDING'").fetchone()
     assert found is not None
     return str(found[0])
+
+
+@pytest.mark.slow
+def test_who_is_sent_while_the_database_is_asked_after_others_is_not_forgotten(
+    tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer is older than the session: it says nothing of it."""
+    ask = rows.list_rows
+    is_asked, is_sent = asyncio.Event(), asyncio.Event()
+
+    async def ask_slowly(db: Database, **of_whom: Any) -> list[rows.Row]:  # noqa: ANN401 - as it is
+        found = await ask(db, **of_whom)
+        if of_whom.get("roots") and not is_sent.is_set():
+            is_asked.set()
+            await is_sent.wait()
+        return found
+
+    async def scene(ws: Workspace) -> list[str]:
+        first = (await ws.start(Request("scout", "One.", command="true"))).row.session_id
+        monkeypatch.setattr(rows, "list_rows", ask_slowly)
+        await is_asked.wait()
+        second = (await ws.start(Request("scout", "Two.", command="true"))).row.session_id
+        await until(lambda: load_last_event(ws.home.ledger, second, "sent") is not None)
+        await asyncio.sleep(0.1)  # it is followed now
+        is_sent.set()
+        await asyncio.sleep(0.5)
+        for name in (first, second):
+            await ws.cancel(name)
+        return [(await ws.wait(name)).ending for name in (first, second)]
+
+    assert Caller(tmp_path / "caller", url).play(scene) == ["cancelled", "cancelled"]
 
 
 @pytest.mark.slow

@@ -166,6 +166,7 @@ class Afar:
                     followed.tell(None, trouble)
 
     async def _look(self, dirty: set[str], *, is_sweep: bool) -> None:
+        asked = set(self._followed) if is_sweep else set()  # who comes while the database is asked is not in its answer
         if is_sweep:
             trees = sorted({root_id for root_id, _ in self._followed.values()})
             found = await rows.list_rows(self.db, roots=trees, limit=100_000)
@@ -174,7 +175,7 @@ class Afar:
         for row in found:
             if row.session_id in self._followed:
                 self._followed[row.session_id][1].tell(row)
-        for session_id in self._followed.keys() - {row.session_id for row in found} if is_sweep else ():
+        for session_id in (asked & self._followed.keys()) - {row.session_id for row in found}:
             self._followed[session_id][1].lose()
         await self.mirror([row for row in found if row.session_id not in self._followed])
 
