@@ -89,7 +89,7 @@ _REPEAT: Final = """\
 `make bench` measures all of it and writes this page; this took {minutes} minutes. `make bench BENCH=--quick` is a quick
 look: fewer rounds, smaller amounts, and nothing is written. `.venv/bin/python bench/all.py hook delegate` measures some
 of it into this page: all scripts whose names begin so. *Source* is git's name for what was in `src/`: `git rev-parse
---short HEAD:src` tells it of a checkout.
+--short HEAD:src` tells it of a checkout. *Quick form* has fewer rounds and smaller amounts.
 
 | script | began (UTC) | source | took | load before, after |
 |---|---|---|---|---|
