@@ -8,10 +8,11 @@ root.
 from __future__ import annotations
 
 from posixpath import dirname, join, normpath
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from remit.agents.patterns import is_magic
 from remit.agents.profiles import CONTEXT_BUDGETS
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,6 @@ fails: what cannot be read is a fault of the document, and the rest of it is sti
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -29,26 +28,38 @@ MAX_BYTES = 1024 * 1024
 MAX_IGNORES = 1_000
 
 
-@dataclass(slots=True)
 class Document:
     """One agent file."""
 
-    path: str
-    """Relative to the workspace's root, with slashes."""
-    text: str
-    profile: Profile
-    place: Profile | None
-    """The harness in whose folder it lies; None for a folder that no harness reads."""
-    frontmatter: Frontmatter | None
-    body: Body
-    body_start: int
-    fault: str | None = None
-    """Why the file could not be read at all."""
-    unclosed_frontmatter: bool = False
-    ignores: list[Ignore] = field(default_factory=list)
-    _lines: Lines | None = None
-    _lowered: str | None = None
-    _outline: Outline | None = None
+    def __init__(
+        self,
+        path: str,
+        text: str,
+        profile: Profile,
+        place: Profile | None,
+        *,
+        frontmatter: Frontmatter | None,
+        body: Body,
+        body_start: int,
+        fault: str | None = None,
+        unclosed_frontmatter: bool = False,
+    ) -> None:
+        self.path = path
+        """Relative to the workspace's root, with slashes."""
+        self.text = text
+        self.profile = profile
+        self.place = place
+        """The harness in whose folder it lies; None for a folder that no harness reads."""
+        self.frontmatter = frontmatter
+        self.body = body
+        self.body_start = body_start
+        self.fault = fault
+        """Why the file could not be read at all."""
+        self.unclosed_frontmatter = unclosed_frontmatter
+        self.ignores: list[Ignore] = []
+        self._lines: Lines | None = None
+        self._lowered: str | None = None
+        self._outline: Outline | None = None
 
     @property
     def stem(self) -> str:
@@ -139,9 +150,8 @@ _HALF = lazy("[\ud800-\udfff]")
 
 def make_unreadable(path: str, fault: str) -> Document:
     """A document of which nothing is known but why it cannot be read."""
-    body = Body(Tag("", 0, 0, 0, 0, closed=True))
     place = find_place(path)
-    return Document(path, "", place or "standard", place, None, body, 0, fault)
+    return Document(path, "", place or "standard", place, frontmatter=None, body=Body(0, 0), body_start=0, fault=fault)
 
 
 def _parse_markdown(path: str, text: str, fault: str | None) -> Document:
@@ -155,7 +165,17 @@ def _parse_markdown(path: str, text: str, fault: str | None) -> Document:
     values = frontmatter.values if frontmatter else {}
     has_workflow = any(tag.name == "workflow_execution" for tag in body.root.children)
     profile = choose_profile(path, values, has_workflow=has_workflow)
-    document = Document(path, text, profile, find_place(path), frontmatter, body, body_start, fault, unclosed)
+    document = Document(
+        path,
+        text,
+        profile,
+        find_place(path),
+        frontmatter=frontmatter,
+        body=body,
+        body_start=body_start,
+        fault=fault,
+        unclosed_frontmatter=unclosed,
+    )
     document.ignores = _find_ignores(document)
     return document
 

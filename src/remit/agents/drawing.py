@@ -6,11 +6,12 @@ come from files, so every format gets them in its own quotes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from remit.agents.definition import ANYONE
 from remit.agents.graph import is_round
 from remit.agents.profiles import MAX_DEPTH, SERVICES
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort_right
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,8 +8,7 @@ their harness all the same, every top-level key is read by itself, and the last 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 from yaml._yaml import CParser
@@ -18,6 +17,7 @@ from yaml.resolver import Resolver
 
 from remit.lazy import lazy
 from remit.places import escape_key
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,30 +43,30 @@ class Problem(NamedTuple):
     pointer: str = ""
 
 
-@dataclass(slots=True)
 class Frontmatter:
     """The values of a frontmatter, and where in the file they stand. Pointers are JSON Pointers."""
 
-    start: int
-    end: int
-    """Where the YAML stands in the file, between the fences."""
-    values: dict[str, Any] = field(default_factory=dict)
-    spans: dict[str, Span] = field(default_factory=dict)
-    keys: dict[str, Span] = field(default_factory=dict)
-    plain: dict[str, str] = field(default_factory=dict)
-    """For every value that was not quoted and is read as something else than text: what as (int, float, bool, …)."""
-    flow: set[str] = field(default_factory=set)
-    """The lists and tables that are written with brackets."""
-    shared: set[str] = field(default_factory=set)
-    """The values that are only referred to (`*name`, `<<: *name`): their span is that of their key or list, and nobody
-    edits it. What is merged into a table has no key of its own."""
-    problems: list[Problem] = field(default_factory=list)
-    whole: bool = True
-    """Whether it could be read as one piece of YAML."""
-    left: int = MAX_VALUES
-    """How many more values are read."""
-    refused: bool = False
-    """Whether a cap was met: that is said once."""
+    def __init__(self, start: int, end: int) -> None:
+        self.start = start
+        self.end = end
+        """Where the YAML stands in the file, between the fences."""
+        self.values: dict[str, Any] = {}
+        self.spans: dict[str, Span] = {}
+        self.keys: dict[str, Span] = {}
+        self.plain: dict[str, str] = {}
+        """For every value that was not quoted and is read as something else than text: what as (int, float, …)."""
+        self.flow: set[str] = set()
+        """The lists and tables that are written with brackets."""
+        self.shared: set[str] = set()
+        """The values that are only referred to (`*name`, `<<: *name`): their span is that of their key or list, and
+        nobody edits it. What is merged into a table has no key of its own."""
+        self.problems: list[Problem] = []
+        self.whole = True
+        """Whether it could be read as one piece of YAML."""
+        self.left = MAX_VALUES
+        """How many more values are read."""
+        self.refused = False
+        """Whether a cap was met: that is said once."""
 
 
 _FENCE = lazy(r"\ufeff?---[ \t]*(\r?\n|\Z)")

@@ -6,7 +6,6 @@ everybody: what it could do is a finding of its own, not a cycle through the who
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from remit.agents.definition import ANYONE
@@ -23,30 +22,30 @@ MAX_SHOWN = 12
 """Names of a chain that a sentence spells out."""
 
 
-@dataclass(slots=True)
 class Graph:
     """Agents by name, and the edges between them."""
 
-    agents: dict[str, Definition] = field(default_factory=dict)
-    commands: list[Definition] = field(default_factory=list)
-    twins: list[tuple[Definition, Definition]] = field(default_factory=list)
-    """Two files of one harness that define an agent of the same name: the first keeps it."""
-    edges: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Only between agents that have a file."""
-    unknown: list[tuple[Definition, Target]] = field(default_factory=list)
-    """Targets that are neither an agent nor a service."""
-    cycles: list[tuple[str, ...]] = field(default_factory=list)
-    """The shortest through each agent that can reach itself, once each, from its first name in the alphabet back to
-    it; of a knot of very many agents only one."""
-    in_cycle: frozenset[str] = frozenset()
-    """Every agent that can reach itself."""
-    knots: dict[str, int] = field(default_factory=dict)
-    """For each of them, the knot it is in: agents of one knot reach each other."""
-    entries: tuple[str, ...] = ()
-    depths: dict[str, int] = field(default_factory=dict)
-    """The longest chain that leads to an agent, an entry being 1. Agents nobody can reach have none."""
-    callers: dict[str, str] = field(default_factory=dict)
-    """The agent before each in that chain; an entry at the head of one has none."""
+    def __init__(self) -> None:
+        self.agents: dict[str, Definition] = {}
+        self.commands: list[Definition] = []
+        self.twins: list[tuple[Definition, Definition]] = []
+        """Two files of one harness that define an agent of the same name: the first keeps it."""
+        self.edges: dict[str, tuple[str, ...]] = {}
+        """Only between agents that have a file."""
+        self.unknown: list[tuple[Definition, Target]] = []
+        """Targets that are neither an agent nor a service."""
+        self.cycles: list[tuple[str, ...]] = []
+        """The shortest through each agent that can reach itself, once each, from its first name in the alphabet back to
+        it; of a knot of very many agents only one."""
+        self.in_cycle: frozenset[str] = frozenset()
+        """Every agent that can reach itself."""
+        self.knots: dict[str, int] = {}
+        """For each of them, the knot it is in: agents of one knot reach each other."""
+        self.entries: tuple[str, ...] = ()
+        self.depths: dict[str, int] = {}
+        """The longest chain that leads to an agent, an entry being 1. Agents nobody can reach have none."""
+        self.callers: dict[str, str] = {}
+        """The agent before each in that chain; an entry at the head of one has none."""
 
     def find_chain(self, name: str) -> tuple[str, ...]:
         """The longest chain that leads to an agent, from the entry on; empty where nobody can reach it."""

@@ -9,7 +9,7 @@ migrated is left as it is.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.blueprints import BLUEPRINTS
@@ -24,6 +24,7 @@ from remit.agents.profiles import KINDS, TIMEOUTS_S, TOOLS, is_read_by_claude
 from remit.agents.rules.all import Case, run_rules
 from remit.errors import InputError, UsageError, did_you_mean
 from remit.lazy import lazy
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

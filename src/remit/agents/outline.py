@@ -7,12 +7,12 @@ closed is still that section, so that one slip is one finding and not one for ea
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from remit.lazy import lazy
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -88,21 +88,21 @@ class Step(NamedTuple):
     """Whether the name says the role; else its action does."""
 
 
-@dataclass(slots=True)
 class Outline:
     """The sections and steps of one file."""
 
-    sections: dict[str, list[Tag]] = field(default_factory=dict)
-    slips: list[Slip] = field(default_factory=list)
-    hidden: frozenset[str] = frozenset()
-    """Sections that begin or end in a fence or comment which never ends."""
-    title: tuple[str, Span] | None = None
-    steps: list[Step] = field(default_factory=list)
-    groups: list[list[Step]] = field(default_factory=list)
-    """The steps, by the flow they belong to: most files have one."""
-    _slipped: dict[int, set[str]] | None = None
-    host: Tag | None = None
-    """The tag in which the sections stand: the body, or one that is wrapped around all of them."""
+    def __init__(self) -> None:
+        self.sections: dict[str, list[Tag]] = {}
+        self.slips: list[Slip] = []
+        self.hidden: frozenset[str] = frozenset()
+        """Sections that begin or end in a fence or comment which never ends."""
+        self.title: tuple[str, Span] | None = None
+        self.steps: list[Step] = []
+        self.groups: list[list[Step]] = []
+        """The steps, by the flow they belong to: most files have one."""
+        self._slipped: dict[int, set[str]] | None = None
+        self.host: Tag | None = None
+        """The tag in which the sections stand: the body, or one that is wrapped around all of them."""
 
     @property
     def is_bare(self) -> bool:

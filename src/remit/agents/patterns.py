@@ -11,8 +11,9 @@ judged by itself, as the harnesses do it, so a chain is no way round.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from remit.quick_tuple import NamedTuple
 from remit.stars import cross_folders, fits_signs, read_signs
 
 if TYPE_CHECKING:

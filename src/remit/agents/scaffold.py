@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.agents.blueprints import BLUEPRINTS
 from remit.agents.blueprints.writer import RETURN_CHECKS, RETURN_FORMAT, Writer, render_return
@@ -17,6 +17,7 @@ from remit.agents.edits import quote, render_scalar
 from remit.agents.profiles import KINDS, SERVICES, TIMEOUTS_S, TOOLS, find_place
 from remit.errors import UsageError, did_you_mean
 from remit.lazy import lazy
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from remit.lazy import lazy
@@ -25,22 +24,29 @@ MAX_CODE = 2_000
 """How far inline code reaches on a line."""
 
 
-@dataclass(slots=True, eq=False)
 class Tag:
     """An opening tag and what belongs to it. A tag that is never closed ends where its parent does."""
 
-    name: str
-    start: int
-    inner_start: int
-    inner_end: int = -1
-    end: int = -1
-    attributes: str = ""
-    attributes_start: int = -1
-    closed: bool = False
-    inline: bool = False
-    """Whether something stands before it on its line."""
-    parent: Tag | None = None
-    children: list[Tag] = field(default_factory=list)
+    __slots__ = (
+        "attributes", "attributes_start", "children", "closed", "end", "inline", "inner_end", "inner_start", "name",
+        "parent", "start",
+    )  # fmt: skip
+
+    def __init__(
+        self, name: str, start: int, inner_start: int, *, attributes: str = "", parent: Tag | None = None
+    ) -> None:
+        self.name = name
+        self.start = start
+        self.inner_start = inner_start
+        self.inner_end = -1
+        self.end = -1
+        self.attributes = attributes
+        self.attributes_start = -1
+        self.closed = False
+        self.inline = False
+        """Whether something stands before it on its line."""
+        self.parent = parent
+        self.children: list[Tag] = []
 
     @property
     def name_span(self) -> Span:
@@ -86,23 +92,25 @@ class Tag:
         return None
 
 
-@dataclass(slots=True)
 class Body:
     """What the pass over a body found."""
 
-    root: Tag
-    """Holds the tags at the top; it has no name."""
-    strays: list[Span] = field(default_factory=list)
-    """Closing tags of names that were never opened."""
-    headings: list[tuple[int, str, Span]] = field(default_factory=list)
-    """Level, text and place of every heading."""
-    fences: list[Span] = field(default_factory=list)
-    comments: list[Span] = field(default_factory=list)
-    unclosed: list[Tag] = field(default_factory=list)
-    overflow: bool = False
-    """Whether there were more tags than anybody reads."""
-    hidden: Span | None = None
-    """A fence or a comment that never ends: no tag in it counts."""
+    def __init__(self, start: int, end: int) -> None:
+        self.root = Tag("", start, start)
+        """Holds the tags at the top; it has no name."""
+        self.root.inner_end = self.root.end = end
+        self.root.closed = True
+        self.strays: list[Span] = []
+        """Closing tags of names that were never opened."""
+        self.headings: list[tuple[int, str, Span]] = []
+        """Level, text and place of every heading."""
+        self.fences: list[Span] = []
+        self.comments: list[Span] = []
+        self.unclosed: list[Tag] = []
+        self.overflow = False
+        """Whether there were more tags than anybody reads."""
+        self.hidden: Span | None = None
+        """A fence or a comment that never ends: no tag in it counts."""
 
     def walk(self) -> Iterator[Tag]:
         """Every tag, in the order of the text."""
@@ -132,7 +140,7 @@ _TAG = lazy(
 
 def scan_body(text: str, start: int) -> Body:
     """Find every tag from an offset of the file on."""
-    body = Body(Tag("", start, start, len(text), len(text), closed=True))
+    body = Body(start, len(text))
     _find_lines(body, text, start)
     _find_tags(body, text, start)
     return body

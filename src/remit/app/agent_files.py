@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.agents.lint import SEVERITIES, Choice, make_sieve
 from remit.agents.lint import lint as lint_files
 from remit.app.settings import find_root_of, is_inside, load_settings
 from remit.errors import ConfigError, InputError, UsageError, find_meant
+from remit.quick_tuple import NamedTuple
 from remit.workspace.agent_files import Source, check_file, check_files, count_jobs, find_agent_files, load_agent_file
 from remit.workspace.files import load_bytes, write_text
 

@@ -7,7 +7,8 @@ Owns the shape only; the texts are in the modules beside it, one per kind, and `
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+
+from remit.quick_tuple import NamedTuple
 
 
 class Step(NamedTuple):

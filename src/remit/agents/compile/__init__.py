@@ -7,7 +7,7 @@ the same text, so a check compares what is on disk with what would be written.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from remit.agents.compile import claude, codex, opencode
 from remit.agents.compile.sidecar import find_kept_aside, render_sidecar
@@ -16,6 +16,7 @@ from remit.agents.compile.told import TOLD, kept_aside, left_over, loaded_twice,
 from remit.agents.definition import define, find_unread
 from remit.errors import UsageError, did_you_mean
 from remit.lazy import lazy
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

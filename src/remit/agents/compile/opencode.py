@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from itertools import product, zip_longest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.agents.compile.source import calls_anyone, describe, read_targets, tell_lost_limits, translate_model
 from remit.agents.compile.told import changed, lost, name_some, unenforced
@@ -17,6 +17,7 @@ from remit.agents.edits import quote, render_scalar
 from remit.agents.profiles import OPENCODE_TOOLS, TOOLS
 from remit.lazy import lazy
 from remit.places import escape_key
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,13 +7,14 @@ for Remit. Targets only write.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.agents.compile.told import built_in, changed, lost, name_some, unenforced
 from remit.agents.definition import ANYONE, read_permissions
 from remit.agents.patterns import EVERYTHING
 from remit.agents.profiles import SERVICES, TOOLS
 from remit.lazy import lazy
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.outline import ERROR_PARTS, find_part, is_slip, unfold
@@ -11,6 +11,7 @@ from remit.agents.passages import USUAL_ERRORS, render_error, render_section
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.sections import find_top, is_empty, shorten
 from remit.lazy import lazy
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

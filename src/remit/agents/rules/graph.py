@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.agents.definition import ANYONE
 from remit.agents.graph import render_path
@@ -10,6 +10,7 @@ from remit.agents.patterns import covered_by_any
 from remit.agents.profiles import MAX_DEPTH, SERVICES
 from remit.errors import find_meant
 from remit.model import Edit, Finding, Fix
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from remit.agents import edits
 from remit.agents.profiles import TIMEOUTS_S
@@ -12,6 +12,7 @@ from remit.agents.rules.keys import get_kind, get_limit_s, is_absent
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import is_number, show
 from remit.lazy import lazy
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

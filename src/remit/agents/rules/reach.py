@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.agents import edits, patterns
 from remit.agents.definition import read_permissions, read_tools
 from remit.agents.rules.permissions import MAX_PATTERNS, Entry, list_entries, remove_entry
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import show
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

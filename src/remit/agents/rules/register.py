@@ -8,9 +8,10 @@ Codes are stable: one that is retired is not used again. AGT… speak of one fil
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from remit.model import NOTHING, Edit, Finding, Fix
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -6,12 +6,13 @@ harness brings its own reader. What is reported is what at least one of them mis
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from remit.agents import edits
 from remit.agents.profiles import KEYS
 from remit.agents.rules.register import Case, Report, rule
 from remit.lazy import lazy
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,11 +8,12 @@ programs is left alone where it may be something else.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.agents.rules.keys import find_meant, squeeze
 from remit.agents.rules.register import Case, Report, rule
 from remit.lazy import lazy
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.profiles import CLAUDE_TOOLS, is_read_by_claude
@@ -12,6 +12,7 @@ from remit.agents.rules.keys import find_meant, is_absent
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import show
 from remit.lazy import lazy
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
