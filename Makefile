@@ -10,7 +10,7 @@ FUZZERS      := extractor dialects frontmatter tags manifest bash_policy hook ht
 
 BIN     := .venv/bin
 # Floors 0 to 2, the part of the house that must stay covered.
-COVERED := */remit/model.py,*/remit/errors.py,*/remit/config/*,*/remit/contract/*,*/remit/agents/*,*/remit/policy/*,*/remit/workspace/*,*/remit/runners/*
+COVERED := */remit/*.py,*/remit/config/*,*/remit/contract/*,*/remit/agents/*,*/remit/policy/*,*/remit/workspace/*,*/remit/runners/*
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

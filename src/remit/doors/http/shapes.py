@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from remit.doors.mcp.schemas import ENVELOPE
+
 if TYPE_CHECKING:
     from remit.doors.mcp.schemas import Schema
 
@@ -71,9 +73,11 @@ NAMED: dict[str, Schema] = {
     ),
     "Node": shape(
         standing=refer("Standing"), terms=OBJECT, asked=OBJECT, attempts=many(refer("Attempt")),
-        envelope=OBJECT_OR_NONE, steps=many(OBJECT), unclaimed=many(OBJECT), children=many(TEXT), can=OBJECT,
+        envelope={"anyOf": [refer("Envelope"), {"type": "null"}]}, steps=many(OBJECT),
+        unclaimed=many(OBJECT), children=many(TEXT), can=OBJECT,
         event=WHOLE,
     ),
+    "Envelope": ENVELOPE,
     "Change": shape(
         number=WHOLE, at_ms=WHOLE, session_id=TEXT_OR_NONE, root_id=TEXT_OR_NONE, kind=TEXT, details=OBJECT,
     ),

@@ -98,7 +98,8 @@ ENVELOPE = _object(
     summary=_TEXT,
     outcome=_TEXT,
     ending=_TEXT,
-    artifacts=_list(_object(("path",), path=_TEXT, kind=_TEXT, summary=_TEXT, grade=_TEXT, reason=_TEXT, sha256=_TEXT)),
+    artifacts=_list(_object(("path",), path=_TEXT, kind=_TEXT, summary=_TEXT, grade=_TEXT, reason=_TEXT, sha256=_TEXT,
+                            size_bytes={"type": "integer"})),
     findings=ASIDES,
     errors=_list(
         _object(
@@ -107,9 +108,21 @@ ENVELOPE = _object(
         )
     ),
     next_steps=_list(_TEXT),
-    usage={"type": "object"},
-    left_out=_list(_TEXT),
+    usage=_object(tokens={"type": "integer"}, cost_usd={"type": "number"}, turns={"type": "integer"},
+                  seconds={"type": "number"}),
+    unsettled=_list(_object(("step",), step=_TEXT, message=_TEXT)),
+    unclaimed=_object(("count", "paths"), count={"type": "integer"}, paths=_list(_TEXT)),
+    notes=_list(_TEXT),
+    attempts={"type": "integer"},
+    depth={"type": "integer"},
+    path=_list(_TEXT),
+    answer=_TEXT,
+    person_needed=_BOOL,
+    request_findings=ASIDES,
     show=_TEXT,
+    left_out=_list(_TEXT),
+    tokens=_WHOLE_OR_NONE,
+    estimated=_BOOL,
 )  # fmt: skip
 STANDING = _object(
     ("session_id", "agent", "standing", "depth"),
