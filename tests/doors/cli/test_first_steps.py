@@ -1,8 +1,11 @@
 """`remit` alone and `remit completion`: what is suggested and offered is what is there, and it works."""
 
+import os
 import re
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from click.shell_completion import ShellComplete
@@ -138,6 +141,30 @@ def test_bash_takes_what_it_is_given(inside: Inside) -> None:
     )
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout == "complete -o nosort -F _remit_completion remit\n"
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh")
+@pytest.mark.parametrize("before", ["", "autoload -U compinit; compinit"])
+def test_zsh_takes_what_it_is_given(before: str, inside: Inside, tmp_path: Path) -> None:
+    script = inside("completion", "zsh").text
+    ran = subprocess.run(
+        ["zsh", "-f", "-c", f"{before}\n{script}\nprint $_comps[remit]"],
+        capture_output=True, encoding="utf-8", check=False, env={**os.environ, "HOME": str(tmp_path)},
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "_remit_completion\n", "")
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish")
+def test_fish_takes_what_it_is_given(remit: Remit, tmp_path: Path) -> None:
+    script = tmp_path / "remit.fish"
+    script.write_text(remit("completion", "fish").text, encoding="utf-8")
+    env = {**os.environ, "HOME": str(tmp_path), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    ran = subprocess.run(
+        ["fish", "--no-config", "-c", f"source {script}; complete -C 'remit manifest va'"],
+        capture_output=True, encoding="utf-8", check=False, env=env, cwd=remit.folder,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("validate\t")
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 SHELLS = ("bash", "zsh", "fish")
 _TOLD_CHARS = 60
+_ZSH_BEGINS = "#compdef remit\n"
+_ZSH_LOADS = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }\n"
+"""A zsh whose owner has not set up completion has no `compdef`."""
 
 
 @click.command(cls=options.Command, short_help="Print what a shell needs to complete command lines.")
@@ -36,7 +39,7 @@ def completion(shell: str | None) -> int:
 
     zsh: echo 'eval "$(remit completion zsh)"' >> ~/.zshrc
 
-    fish: remit completion fish > ~/.config/fish/completions/remit.fish
+    fish: echo 'remit completion fish | source' >> ~/.config/fish/config.fish
     """
     from click.shell_completion import get_completion_class
 
@@ -50,7 +53,8 @@ def completion(shell: str | None) -> int:
         raise UsageError(f"there is no completion for '{name}'", hint=did_you_mean(name, SHELLS))
     # Not click's own way, which starts a bash for its version: one that is older than 4.4 says so itself.
     writer = made(root, {}, "remit", "_REMIT_COMPLETE")
-    hand_over((writer.source_template % writer.source_vars()).strip())
+    script = (writer.source_template % writer.source_vars()).strip()
+    hand_over(script.replace(_ZSH_BEGINS, _ZSH_BEGINS + _ZSH_LOADS, 1))
     return ACCEPTED
 
 
