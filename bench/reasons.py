@@ -91,7 +91,8 @@ REASONS: Final = (
     Reason(
         "manifest",
         "appended",
-        "The lock, an id that nobody else has and the contract's rules come on top of the write.",
+        "The lock, an id that nobody else has and the contract's rules come on top of the write: a tenth of a "
+        "millisecond, where the disk of this machine syncs in less than two.",
     ),
     Reason(
         "hook",
