@@ -458,6 +458,15 @@ def test_the_doctor_tells_what_is_wrong_with_the_cluster(stage: Stage, monkeypat
     assert "1 wait, the oldest for 12" in told["queues"][0][1]
 
 
+def test_a_limit_that_other_machines_do_not_hold_is_told(stage: Stage) -> None:
+    assert "limits" not in read_doctor(stage)
+    file = stage.folder / "remit.toml"
+    before = file.read_text() if file.exists() else ""
+    file.write_text(f"{before}\n[limits]\nper_tree = 3\n")
+    told = "[limits] per_tree is not held on machines that share a database"
+    assert read_doctor(stage)["limits"] == [("warning", told)]
+
+
 def test_an_extra_that_is_missing_is_named(here: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REMIT_ENGINE", "postgresql://u@127.0.0.1:1/x")
     monkeypatch.setitem(sys.modules, "psycopg", None)

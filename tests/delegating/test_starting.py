@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
+
+import pytest
 
 from remit.app.delegating.asking import Request
 from remit.app.delegating.workspace import Workspace
 from remit.delegate.admission.ticket import CARRIED, SESSION
-from remit.errors import RefusedError, UsageError
+from remit.delegate.local import Local
+from remit.errors import RefusedError, StorageError, UsageError
 from remit.workspace.brokers import is_present
+from remit.workspace.home import Home
+from remit.workspace.ledger.delegations import list_delegations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable, Mapping
     from pathlib import Path
+
+    from remit.delegate.engine import Admit
 
 
 def make_request(function: Callable[[str], object], prompt: str = "Do it.") -> Request:
@@ -94,3 +102,38 @@ def test_what_is_being_written_down_is_driven_or_left_whole(root: Path) -> None:
 
     asyncio.run(run())
     assert not called
+
+
+class Deaf(Local):
+    """An engine whose other machines cannot be told of what was admitted."""
+
+    @asynccontextmanager
+    async def admitting(self, environ: Mapping[str, str]) -> AsyncIterator[Admit]:
+        """As here, until it is told."""
+
+        async def announce(session_id: str) -> None:
+            raise StorageError(f"nobody hears of {session_id}")
+
+        async with super().admitting(environ):
+            yield announce
+
+
+def test_one_that_cannot_be_announced_is_not_run_by_anybody_later(root: Path) -> None:
+    ran: list[str] = []
+
+    async def start() -> None:
+        async with Workspace.open(root) as ws:
+            ws.engine = Deaf(ws.broker)
+            request = make_request(ran.append)
+            with pytest.raises(StorageError, match="nobody hears of"):
+                await ws.run(request)
+            (told,) = await ws.delegate_all([request], batch="once")
+            assert told.status == "failed"
+            async with asyncio.timeout(20):
+                while ws.list():  # noqa: ASYNC110 - by whoever drives them
+                    await asyncio.sleep(0.01)
+
+    asyncio.run(start())
+    rows = list_delegations(Home(str(root)).ledger, limit=10)
+    assert [(row.state, row.ending) for row in rows] == [("settled", "cancelled")] * 2
+    assert ran == []

@@ -297,6 +297,8 @@ tar -cf x:y --rmt-command=/usr/bin/@p@ notes.txt; tar -cM -L1 -F'@c@' -f x.tar n
 tar -I '@c@ #' -cf y.tar notes.txt
 script -qc "man -lP '@c@ #' notes.txt" /dev/null
 less --cmd='!@c@' notes.txt
+gawk -i join 'BEGIN{system("@c@")}'
+gawk --include=join 'BEGIN { system("@c@") }' notes.txt
 script -qc "less '+!@c@' notes.txt" /dev/null <<<q; git grep -O'@c@ #' one
 """,
 }

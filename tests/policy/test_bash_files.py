@@ -25,7 +25,12 @@ def ask(command: str, root: Path, rules: Permissions = LOCKED) -> Decision:
         "rm -r locked", "ln -s x locked/a", "install a locked/a", "dd if=a of=locked/a", "sed -i s/a/b/ locked/a",
         "truncate -s 0 locked/a", "touch locked/a", "rsync a locked/", "tar xf a.tar -C locked",
         "tar xf a.tar --directory=locked", "unzip a.zip -d locked", "git checkout -- locked/a",
-        "git restore locked/a", "git rm locked/a", "chmod 600 locked/a", "curl -o locked/a http://example.org",
+        "git restore locked/a", "git rm locked/a", "git restore ':(top)locked/a'", "git rm -r ':/locked'",
+        "git clean -f locked/a", "git clean -fdq locked", "git clean -fdx", "git clean -fdx -enothing", "git clean -ix",
+        "git clean -nxfd --no-dry-run", "git clean -f -- ':!src'", "git stash push -- locked/a", "git stash -u",
+        "git stash --include-untr", "git stash push --al", "git stash save -qa x", "gawk -i inplace 1 locked/a",
+        "awk -iinplace '{ print }' locked/a", "gawk --incl=inplace 1 locked/a", "gawk -f inplace.awk locked/a",
+         "chmod 600 locked/a", "curl -o locked/a http://example.org",
         "wget -O locked/a http://example.org", "sort -o locked/a b", 'awk \'{ print > "locked/a" }\' b',
         "sed -n 'w locked/a' b", "find . -fprint locked/a", 'python3 -c \'open("locked/a", "w")\'',
         "for f in locked/a; do echo x > $f; done", "name=locked/a; echo x > $name", "bash -c 'echo x > locked/a'",
@@ -45,7 +50,7 @@ def test_a_denied_file_is_denied_to_every_command_that_is_known_to_touch_it(tmp_
     "command",
     [
         'echo x > "$f"', "cd $d; echo x > a", "cd -; touch a", 'cp a "$1"', "echo x > locked*/a",
-        "cd nowhere; echo x > locked/a", "echo x > $(cat name)",
+        "cd nowhere; echo x > locked/a", "echo x > $(cat name)", "git clean -fd", "git clean -f .",
     ],
 )  # fmt: skip
 def test_a_place_that_cannot_be_told_is_asked_about(tmp_path: Path, command: str) -> None:
@@ -57,7 +62,9 @@ def test_a_place_that_cannot_be_told_is_asked_about(tmp_path: Path, command: str
     [
         "echo x > free/a", "cp locked/a free/a", "cat locked/a", "ls locked", "make > /dev/null 2>&1", "echo x >&2",
         "cd src && touch a", "git diff locked/a", "sed -n 1p locked/a", "touch secret/a", "echo secret/a",
-        "ls 2>/dev/null | wc -l",
+        "ls 2>/dev/null | wc -l", "git clean -nfdx", "git clean -fdx build", "git clean -fd -e x src", "git stash",
+        "git stash push -mu", "git stash -m all -- src", "git stash list", "gawk -i inplace 1 free/a",
+        "gawk -i join 1 locked/a",
     ],
 )  # fmt: skip
 def test_what_no_rule_means_passes(tmp_path: Path, command: str) -> None:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.app.delegating.following import is_in_harness
-from remit.delegate.admission.ticket import CARRIED, find_caller
+from remit.delegate.admission.ticket import find_caller
 from remit.errors import RefusedError, RemitError
 from remit.workspace.ledger.delegations import load_delegation
 from remit.workspace.ledger.events import read_clock_ms
@@ -84,7 +84,7 @@ def _begin_to_wait(ws: Workspace, session_ids: Sequence[str]) -> list[str]:
 
 
 def _find_caller(ws: Workspace) -> Caller | None:
-    return find_caller(ws.home, {**ws.environ, **CARRIED.get()}, now_ms=read_clock_ms())
+    return find_caller(ws.home, ws.caller_environ, now_ms=read_clock_ms())
 
 
 async def cancel(ws: Workspace, session_id: str, *, reason: str) -> Waited:

@@ -131,15 +131,18 @@ class Fanout:
             return found
         read, entered = await self.ws.draft(request._replace(batch=self._keys[index])), ""
         try:
-            async with self.ws.engine.admitting(self.ws.environ) as tell:
+            async with self.ws.engine.admitting(self.ws.caller_environ) as tell:
                 with self.ws.home.ledger.transaction(durable=True):  # two that ask for the same at once do it once
                     found = self._find(index)
                     if found is None:
                         entered = self.ws.enter(read).row.session_id
                 if entered:
                     await tell(entered)
-        except RefusedError as refusal:
-            note_refusal(self.ws.home, refusal)
+        except BaseException as error:
+            if entered:
+                await self.ws.withdraw(entered)
+            if isinstance(error, RefusedError):
+                note_refusal(self.ws.home, error)
             raise
         finally:
             if not entered:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from remit.app.delegating.agents import list_own_runners, load_settings_or_usual
@@ -22,7 +23,7 @@ from remit.delegate.admission.ticket import CARRIED, TICKET
 from remit.delegate.driving.broker import Broker
 from remit.delegate.local import Local
 from remit.delegate.reporting.fitting import fit_envelope
-from remit.errors import ConfigError, RefusedError, UsageError
+from remit.errors import ConfigError, RefusedError, RemitError, UsageError
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import load_delegation
 from remit.workspace.ledger.slots import Slots
@@ -206,18 +207,32 @@ class Workspace:
             starting.exception()  # whoever waited for it has heard of it
 
     async def _start(self, read: Draft, setting: Setting) -> Prepared:
-        read = await self._check_out(read)
+        read, prepared = await self._check_out(read), None
         try:
-            async with self.engine.admitting({**self.environ, **CARRIED.get()}) as tell:
+            async with self.engine.admitting(self.caller_environ) as tell:
                 prepared = await self.broker.together.write(lambda _: self._enter(read, setting))
                 await tell(prepared.row.session_id)
         except BaseException as error:
-            await self.drop(read)
+            if prepared is None:
+                await self.drop(read)
+            else:
+                await self.withdraw(prepared.row.session_id)
             if isinstance(error, RefusedError):
                 note_refusal(self.home, error)
             raise
         await self.engine.submit(prepared.row.session_id)
         return prepared
+
+    async def withdraw(self, session_id: str) -> None:
+        """End one that was written down and that the other machines could not be told of: nobody is to run it later."""
+        self.broker.cancel(session_id, reason="the other machines could not be told of it")
+        with suppress(RemitError):  # whoever drives it next finds that it is to end
+            await self.engine.submit(session_id)
+
+    @property
+    def caller_environ(self) -> dict[str, str]:
+        """The environment of whoever asks: a function that runs here carries its own ticket."""
+        return {**self.environ, **CARRIED.get()}
 
     def prepare(self, request: Request, *, owner: str | None = None) -> Prepared:
         """Admit a request and write it down; nobody drives it yet."""

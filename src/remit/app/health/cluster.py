@@ -19,7 +19,8 @@ _SECONDS = 5.0
 _SKEW_S = 5.0
 _LONG_S = 60.0
 _MOST_TOLD = 5
-_DATABASE, _KEY, _CLOCK, _WORKERS, _LEASES, _QUEUES = "database", "cluster key", "clock", "workers", "leases", "queues"
+_DATABASE, _KEY, _CLOCK, _LIMITS = "database", "cluster key", "clock", "limits"
+_WORKERS, _LEASES, _QUEUES = "workers", "leases", "queues"
 
 
 def _look_at_cluster(patient: Patient) -> Iterator[Check]:
@@ -40,6 +41,9 @@ def _look_at_cluster(patient: Patient) -> Iterator[Check]:
     yield from _look_at_workers(cluster, cluster.look.workers)
     yield from _look_at_leases(cluster.look)
     yield from _look_at_queues(cluster)
+    if patient.settings.delegation.limits.per_tree is not None:
+        told = "[limits] per_tree is not held on machines that share a database"
+        yield Check(_LIMITS, "warning", told, "use running and per_agent, or [budget] max_delegations")
 
 
 def _look_at_tables(cluster: Cluster, look: Look) -> Iterator[Check]:

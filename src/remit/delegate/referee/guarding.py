@@ -110,8 +110,6 @@ def _find_unknown(event: Event, own: Refereed, ground: Ground) -> str:
         typed = _read_script(call, ground).typed
         if typed:  # Codex tells no hook of what is sent to a program that runs
             return f"{typed[0]} takes orders that are typed later, and those are not seen; use one that ends by itself"
-    if "git" in plain and any(map(_takes_away, _list_runs(_read_script(call, ground)))):
-        return "it would take away what Remit keeps and the settings that hold agents; name the files that it is about"
     if call.tool == "bash" and not call.command.strip():
         return f"{event.tool} names no command that could be judged; give it as a text"
     if event.tool.endswith(_SERVED) and own.session_id and event.tool_input.get("caller") != own.session_id:
@@ -177,17 +175,6 @@ def _read_script(call: Call, ground: Ground) -> Reader:
     reader.read(call.command)
     code.finish(reader)
     return reader
-
-
-def _takes_away(words: list[str]) -> bool:
-    """Whether git is to remove or put aside what it does not know: `.remit` and a person's own settings are."""
-    if words[0].rpartition("/")[2] != "git":
-        return False
-    flags = "".join(word[1:] for word in words if word.startswith("-") and not word.startswith("--"))
-    if "clean" in words:
-        return "x" in flags.lower() and "n" not in flags and "--dry-run" not in words
-    long = {"--include-untracked", "--all"}.intersection(words)
-    return "stash" in words and bool(long or set("ua").intersection(flags))
 
 
 def _judge(event: Event, layers: list[Permissions], ground: Ground) -> Decision:

@@ -9,7 +9,7 @@ import click
 from remit.doors.cli import options
 from remit.doors.cli.findings import SHOWS
 from remit.doors.cli.output import name_file, say, say_json
-from remit.doors.cli.task_changes import tell_interrupted
+from remit.doors.cli.task_changes import shape_interrupted, tell_interrupted
 from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count, shape_finding
 from remit.doors.terminal import escape, quote
 from remit.errors import UsageError, did_you_mean
@@ -104,7 +104,7 @@ def _tell(synced: Synced, root: str, output_format: str) -> int:
                 "findings": [shape_finding(each, names[file]) for file in names for each in synced.findings[file]],
                 "files": [name_file(f"{root}/{file}") for file in synced.files],
                 "recovered": [name_file(f"{root}/{file}") for file in synced.recovered],
-                "interrupted": [{"kind": each.kind, "finished": each.finished} for each in synced.interrupted],
+                "interrupted": [shape_interrupted(each) for each in synced.interrupted],
             }
         )
         return code

@@ -218,7 +218,13 @@ def tell_drift(places: int) -> str:
 def tell_interrupted(left: Interrupted) -> str:
     """What became of a change that a crash had interrupted."""
     how = "was finished" if left.finished else "was given up, because a file had changed meanwhile"
-    return f"a change that had been interrupted ({left.kind}) {how}"
+    alone = f"; {', '.join(left.left_alone)} was edited meanwhile, and is left alone" if left.left_alone else ""
+    return f"a change that had been interrupted ({left.kind}) {how}{alone}"
+
+
+def shape_interrupted(left: Interrupted) -> dict[str, Any]:
+    """The same as JSON."""
+    return {"kind": left.kind, "finished": left.finished, "left_alone": list(left.left_alone)}
 
 
 def _shape(moved: Moved, root: str) -> dict[str, Any]:
@@ -230,5 +236,5 @@ def _shape(moved: Moved, root: str) -> dict[str, Any]:
         "files": [name_file(f"{root}/{file}") for file in moved.files],
         "taken_in": list(moved.taken_in),
         "findings": [shape_finding(finding, name_file(f"{root}/{file}")) for finding, file in told],
-        "interrupted": [{"kind": each.kind, "finished": each.finished} for each in moved.interrupted],
+        "interrupted": [shape_interrupted(each) for each in moved.interrupted],
     }

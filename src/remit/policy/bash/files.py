@@ -6,17 +6,17 @@ Owns the table of readers and writers. A program that is not in it may write any
 from __future__ import annotations
 
 import posixpath
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from remit.policy.bash.acts import Hint, Touch
-from remit.policy.bash.commands import EXECUTABLE, find_git_command, read_mode
+from remit.policy.bash.commands import EXECUTABLE, read_mode
 from remit.policy.bash.links import find_links
 from remit.policy.bash.listings import note_listing
 from remit.policy.bash.names import read_names, read_table
 from remit.policy.bash.options import parse_options
+from remit.policy.bash.programs.git_files import name_git_command, take_git
 from remit.policy.bash.shell import NOWHERE
-from remit.policy.bash.words import GLOB, HOLE, Word
+from remit.policy.bash.words import HOLE, Word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -218,7 +218,7 @@ def _settle_output(reader: Reader, words: Sequence[Word]) -> None:
 
 def _unpacks(name: str, words: Sequence[Word]) -> bool:
     if name == "git":
-        return _name_git_command(words[1:]) in (
+        return name_git_command(words[1:]) in (
             "apply",
             "am",
             "fast-import",
@@ -336,49 +336,11 @@ def _take_zip(reader: Reader, words: Sequence[Word]) -> None:
         reader.note_file(Word(word.text), "write")
 
 
-def _take_git(reader: Reader, words: Sequence[Word]) -> None:
-    """Files that git puts back, and those that it is told to write."""
-    command = _name_git_command(words[1:])
-    rest = [word for word in words[1:] if word.text[:1] != "-"]
-    for at, word in enumerate(words):
-        option, equals, value = word.text.partition("=")
-        if option in ("--output", "--output-directory", "-o"):
-            following = words[at + 1].text if at + 1 < len(words) else ""
-            reader.note_file(Word(value if equals else following), "write")
-    at = next((number for number, word in enumerate(rest) if word.text == command), len(rest))
-    operands = rest[at + 1 :]
-    if command in ("checkout", "restore"):
-        dashes = next((number for number, word in enumerate(words) if word.text == "--"), 0)
-        operands = list(words[dashes + 1 :]) if dashes else operands
-    elif command not in ("rm", "mv"):
-        return
-    folder = posixpath.join("", *(value.text for option, value in pairwise(words) if option.text in _FOLDERS_OF_GIT))
-    folder = posixpath.join(folder, *(word.text[12:] for word in words if word.text.startswith("--work-tree=")))
-    for word in operands:
-        named = bool(word.text.strip("./"))  # to put all of it back is daily work
-        reader.note_file(_read_spec(folder, word), "write", below=named or command in ("rm", "mv"))
-
-
-_FOLDERS_OF_GIT = ("-C", "--work-tree")
-
-
-def _read_spec(folder: str, word: Word) -> Word:
-    """A path as git is given it; its stars are git's own, which no shell has seen."""
-    text = posixpath.join(folder, word.text)
-    return Word(text.replace("*", HOLE), GLOB) if "*" in text else Word(text)
-
-
 _SPECIAL = {
     "sed": _take_sed,
     "tar": _take_tar,
-    "git": _take_git,
+    "git": take_git,
     "openssl": _take_openssl,
     "dd": _take_dd,
     "zip": _take_zip,
 }
-
-
-def _name_git_command(words: Sequence[Word]) -> str:
-    """Git's subcommand, "" where it has none."""
-    found = find_git_command(words)
-    return found.text if found else ""

@@ -21,18 +21,22 @@ def take_awk(reader: Reader, words: list[Word], stdin: Stdin | None) -> None:
     )
     found = parse_options(words[1:], spec)
     programs = [value for name, value in found.options if name in ("-e", "--source")]
-    given = False
+    given = edits = False
     for name, value in found.options:
         if name in ("-f", "--file", "-E", "--exec", "-i", "--include"):
             run_file(reader, value, stdin, "other")
-            given = True
+            given = given or name not in ("-i", "--include")  # what is included is no program
+            edits = edits or not value.is_sure or "inplace" in value.text
         elif name in ("-l", "--load", "-D", "-p", "-o", "-d"):
             reader.doubt(UNREAD)
     if found.is_doubtful:
         reader.doubt(UNREAD)
     note_stars(reader, found.operands)
+    operands = list(found.operands)
     if not given and not programs:
-        programs = list(found.operands[:1])
+        programs, operands = operands[:1], operands[1:]
+    for word in operands if edits else ():
+        reader.note_file(Word(word.text, word.kind), "write", edit=" ".join(each.text for each in words[1:]))
     for program in programs:
         if program.kind == SPLIT or not judge_awk(reader, program.text):
             doubt_code(reader, program.text)
