@@ -56,10 +56,6 @@ class Recovered(NamedTuple):
     """What was saved of a broken state.json."""
 
     text: str
-    tasks_kept: tuple[int, ...]
-    """The numbers that are in it, those from TODO.md included."""
-    tasks_lost: tuple[int, ...]
-    """The numbers that could be seen in the original and are not in it."""
     findings: tuple[Finding, ...]
     """What was left out, mended or taken from elsewhere; places are in the original."""
     told: tuple[str, ...]
@@ -95,7 +91,7 @@ def recover_state(data: bytes, *, todo: str | None) -> Recovered:
         raise _refuse_size(f"{MAX_BRACKETS:,} brackets")
     try:
         if _is_object(text):
-            return Recovered(text, _list_numbers(text), (), (), tuple(told))
+            return Recovered(text, (), tuple(told))
         gathering = _Gathering()
         sides = split_sides(text)
         if len(sides) > 1:
@@ -169,12 +165,6 @@ def _is_object(text: str) -> bool:
 
 def _refuse(word: str) -> object:
     raise ValueError(word)
-
-
-def _list_numbers(text: str) -> tuple[int, ...]:
-    from remit.workspace.tasks.state import parse_state  # noqa: PLC0415 - only for a file that is in order
-
-    return tuple(task.number for task in parse_state(text).tasks)
 
 
 class _Gathering:
@@ -306,7 +296,7 @@ class _Gathering:
     def fill_in(self, todo: str | None) -> None:
         """Take from TODO.md the tasks and the fields that are not there any more, and the next number."""
         listed = parse_todo(todo or "")
-        known = set(self.list_numbers())
+        known = self.list_numbers()
         first = {task.number: task for task in reversed(listed.tasks) if not task.bare}
         fields = {task.number: each for task, each in read_fields(todo or "", first.values())}
         for items in self.lists.values():
@@ -322,13 +312,12 @@ class _Gathering:
         if listed.next_number is not None:
             self.counters.append(listed.next_number.number)
 
-    def list_numbers(self) -> tuple[int, ...]:
+    def list_numbers(self) -> set[int]:
         items = (item for each in self.lists.values() for item in each if item is not None)
-        return tuple(item.number for item in items if item.number is not None)
+        return {item.number for item in items if item.number is not None}
 
     def finish(self, told: list[str]) -> Recovered:
-        kept = self.list_numbers()
-        known = set(kept)
+        known = self.list_numbers()
         wraps = read_numbering(_load(self.members.get(f'"{NUMBERING_KEY}"', "")))
         next_number = find_next_number(self.counters, known | self.lost, wraps=wraps)
         if next_number not in self.counters:
@@ -340,7 +329,7 @@ class _Gathering:
             told.append(f"lost: {', '.join(map(str, lost[:_MAX_STRETCHES]))}{' …' if lost[_MAX_STRETCHES:] else ''}")
         if self.untold:
             told.append(f"{self.untold:,} places more have lost something: compare with the original, which is kept")
-        return Recovered(self.render(next_number), kept, lost, tuple(self.findings), tuple(told))
+        return Recovered(self.render(next_number), tuple(self.findings), tuple(told))
 
     def tell(self) -> list[str]:
         told = []
