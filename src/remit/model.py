@@ -20,6 +20,8 @@ Severity = Literal["error", "warning", "note"]
 DialectName = Literal["standard", "hyper", "manifest"]
 Transport = Literal["message", "block", "manifest", "file"]
 Outcome = Literal["accepted", "repaired", "missing", "malformed", "invalid", "ambiguous", "degenerate", "fabricated"]
+ACCEPTABLE: tuple[Outcome, ...] = ("accepted", "repaired")
+"""The outcomes of a return that holds."""
 
 STATUSES: tuple[Status, ...] = ("completed", "partial", "failed", "blocked")
 NOTHING: Mapping[str, Any] = MappingProxyType({})

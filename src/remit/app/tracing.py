@@ -13,7 +13,7 @@ from remit.delegate.admission.terms import read_terms
 from remit.delegate.admission.trace_context import find_context, load_trace, make_span_id
 from remit.delegate.driving.hearing import sum_usage
 from remit.errors import RunnerError
-from remit.model import NOTHING
+from remit.model import ACCEPTABLE, NOTHING
 from remit.runners import Heard, Usage
 from remit.runners.registry import get_runner
 from remit.workspace.ledger.delegations import list_attempts, load_delegation
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     Value = str | int | float | bool | Sequence[str]
 
-ACCEPTED = ("accepted", "repaired")
 _PROVIDERS = {"claude": "anthropic", "codex": "openai", "gemini": "gcp.gemini"}
 _MODELS = {"google": "gcp.gemini", "xai": "x_ai", "mistral": "mistral_ai", "amazon-bedrock": "aws.bedrock"}
 """What opencode calls providers that the conventions call otherwise."""
@@ -74,7 +73,7 @@ class Told(NamedTuple):
         row = self.row
         if row.ending not in (None, "exited"):
             return str(row.ending)
-        if row.outcome is not None and row.outcome not in ACCEPTED:
+        if row.outcome is not None and row.outcome not in ACCEPTABLE:
             return row.outcome
         return "failed" if row.status == "failed" else ""
 
@@ -172,7 +171,7 @@ def _describe_attempts(told: Told, own: Span) -> Iterator[Span]:
         begin_ms = last_ms if told.terms.refereed else max(attempt.started_ms, own.begin_ms)
         last_ms = max(attempt.ended_ms or told.ended_ms, begin_ms)
         is_ended = attempt.ending in (None, "exited")
-        error = str(attempt.ending) if not is_ended else attempt.outcome if attempt.outcome not in ACCEPTED else ""
+        error = str(attempt.ending) if not is_ended else attempt.outcome if attempt.outcome not in ACCEPTABLE else ""
         codes = [_clean(str(each.get("code"))) for each in attempt.findings[:_MOST_CODES] if isinstance(each, dict)]
         attributes: dict[str, Value | None] = {
             "gen_ai.agent.name": own.attributes["gen_ai.agent.name"],

@@ -21,6 +21,7 @@ from remit.errors import (
     StorageError,
     UsageError,
 )
+from remit.model import ACCEPTABLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from remit.doors.terminal import Paint
     from remit.model import Finding, Fix, Outcome, Repair, Severity, Verdict
 
-ACCEPTABLE: tuple[Outcome, ...] = ("accepted", "repaired")
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 ACCEPTED, NOT_ACCEPTED, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
 

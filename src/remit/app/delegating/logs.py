@@ -16,6 +16,7 @@ from remit.app.delegating.fetched import Fetched
 from remit.app.delegating.following import is_in_harness, name_use
 from remit.delegate.admission.terms import read_terms
 from remit.errors import RunnerError, UsageError
+from remit.model import ACCEPTABLE
 from remit.runners import Order
 from remit.runners.registry import get_runner
 from remit.workspace.brokers import is_present
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 Stream = Literal["out", "err"]
 _PIECE_BYTES = 256 * 1024
 _MAX_CODES = 8
-_GOOD = ("accepted", "repaired")
 _MAX_LINE = 64 * 1024
 """What is longer is no line of text: it is shown in pieces."""
 
@@ -241,7 +241,7 @@ class _Hooks:
         """An answer, and what is wrong with it."""
         text = redact(self._load_answer(attempt).decode("utf-8", "replace")).rstrip("\n")
         yield from (Line(attempt.number, "final", line) for line in (text.split("\n") if text else ()))
-        if attempt.outcome not in _GOOD:
+        if attempt.outcome not in ACCEPTABLE:
             codes = dict.fromkeys(str(each.get("code", "")) for each in attempt.findings if isinstance(each, dict))
             told = f": {', '.join([*codes][:_MAX_CODES])}" if codes else ""
             yield Line(attempt.number, "trouble", redact(f"{attempt.outcome or 'no answer'}{told}"))

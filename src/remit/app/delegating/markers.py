@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.delegate.admission.terms import read_terms
 from remit.errors import RefusedError, RemitError
+from remit.model import ACCEPTABLE
 from remit.quick_tuple import NamedTuple
 from remit.workspace.home import SETTLING, Home
 from remit.workspace.ledger.delegations import list_delegations
@@ -193,7 +194,7 @@ def tell_marker(home: Home, settings: Settings, row: Delegation) -> tuple[Step, 
 
 def _is_own_word(conclusion: Conclusion) -> bool:
     """Whether the next steps are the agent's: those of work that was cut short say how to take it up again."""
-    held = conclusion.ending == "exited" and conclusion.outcome in ("accepted", "repaired")
+    held = conclusion.ending == "exited" and conclusion.outcome in ACCEPTABLE
     return held and conclusion.status in ("completed", "partial")
 
 

@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 from remit.app.health.values import Check
+from remit.model import ACCEPTABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,7 +31,6 @@ _LEAST_RUNS, _LEAST_RETURNS = 5, 3
 _OFTEN_LATE, _HARDLY_USED = 0.2, 0.1
 _OFTEN_WRONG, _OFTEN_ASKED = 0.3, 0.5
 _LEAST_LIMIT_S, _STEP_S, _LONG_S = 60, 10, 600
-_GOOD = ("accepted", "repaired")
 _WORDS = {"CYCLE_DETECTED": "as a circle", "MAX_DEPTH_EXCEEDED": "as too deep", "BUDGET_EXCEEDED": "for its budget"}
 _MADE_UP = ("fabricated", "degenerate")
 _BY_HAND = "IN PROGRESS"
@@ -178,8 +178,8 @@ def suggest_limit(usual_s: float) -> int:
 def _judge_returns(agent: str, runs: list[Past]) -> Iterator[Check]:
     """Whether an agent's returns hold, and what is most often wrong with them."""
     said = [each for each in runs if each.ending == "exited"]
-    wrong = [each for each in said if each.outcome not in _GOOD]
-    asked = [each for each in said if each.attempts > 1 and each.outcome in _GOOD]
+    wrong = [each for each in said if each.outcome not in ACCEPTABLE]
+    asked = [each for each in said if each.attempts > 1 and each.outcome in ACCEPTABLE]
     if len(said) < _LEAST_RETURNS:
         return
     codes = _rank([code for each in said for code in dict.fromkeys(each.codes)])

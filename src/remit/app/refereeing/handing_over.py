@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from remit.app.refereeing.settling import is_heard, is_there, let_go, settle
 from remit.delegate.admission.terms import read_terms
-from remit.delegate.judging.endings import ACCEPTED
 from remit.delegate.referee import answers
 from remit.delegate.referee.who import read_agent_id
 from remit.delegate.reporting.report import load_report
+from remit.model import ACCEPTABLE
 from remit.workspace.ledger.delegations import count_attempts, load_delegation
 from remit.workspace.ledger.refereed import bind, find_by_agent, find_by_call
 from remit.workspace.ledger.texts import load_text
@@ -105,7 +105,7 @@ def _replace(response: Mapping[str, Any], report: Envelope, row: Delegation) -> 
     from remit.delegate.reporting.fitting import fit_envelope  # noqa: PLC0415
 
     tokens = read_terms(row.details).envelope_tokens
-    if not tokens and report.outcome in ACCEPTED:  # whole answers are wanted here; a rejected one is told all the same
+    if not tokens and report.outcome in ACCEPTABLE:  # whole answers are wanted here; a rejected one is told anyway
         return {}
     envelope = fit_envelope(report, tokens or DEFAULT_TOKENS)
     text = json.dumps(render_envelope_json(envelope), ensure_ascii=False, separators=(",", ":"))

@@ -15,14 +15,14 @@ from remit.app.refereeing.settling import load_usage
 from remit.delegate.admission.terms import read_terms
 from remit.delegate.driving.company import is_shared, list_below, list_written_by_others
 from remit.delegate.judging.attempt_record import describe_attempt, load_earlier
-from remit.delegate.judging.endings import ACCEPTED, Ended, conclude
+from remit.delegate.judging.endings import Ended, conclude
 from remit.delegate.judging.handed_on import HandedOn, load_handed_on
 from remit.delegate.judging.judgement import Scene, judge_answer, look_around
 from remit.delegate.referee.tools import get_operation
 from remit.delegate.referee.who import find_transcript, read_agent_id
 from remit.delegate.reporting.report import load_report, make_report, render_report
 from remit.errors import RemitError
-from remit.model import Expectation
+from remit.model import ACCEPTABLE, Expectation
 from remit.quick_tuple import NamedTuple
 from remit.runners.protocol import Heard, ToolUse, Usage
 from remit.workspace.beginnings import load_beginning
@@ -179,7 +179,7 @@ def overrule(home: Home, row: Delegation, answer: str, judgement: Judgement | No
     """
     report = load_report(home, row.session_id)[0]
     returned = None if judgement is None else judgement.returned
-    if report.outcome not in ACCEPTED or (returned is not None and returned.status in ("completed", report.status)):
+    if report.outcome not in ACCEPTABLE or (returned is not None and returned.status in ("completed", report.status)):
         return
     told = conclude(Ended("exited", row.agent, Heard(answer), judgement))
     number = count_attempts(home.ledger, row.session_id) + 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.delegate.admission.terms import read_terms
-from remit.delegate.judging.endings import ACCEPTED
+from remit.model import ACCEPTABLE
 from remit.workspace.evidence.kept import load_before
 from remit.workspace.evidence.values import pack_folder, unpack_folder
 from remit.workspace.ledger.delegations import load_delegation
@@ -28,7 +28,7 @@ def list_resumed(home: Home, session_id: str) -> dict[str, int]:
     found: dict[str, int] = {}
     while session_id and session_id not in found:
         row = load_delegation(home.ledger, session_id)
-        if row is None or row.outcome in ACCEPTED:
+        if row is None or row.outcome in ACCEPTABLE:
             break
         found[session_id] = row.started_ms or row.created_ms
         session_id = read_terms(row.details).resume_of

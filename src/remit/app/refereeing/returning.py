@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from remit.app.refereeing.judging import conclude_return, is_cancelled, judge, keep_attempt, overrule
 from remit.app.refereeing.settling import is_heard, let_go, settle
 from remit.delegate.admission.terms import read_terms
-from remit.delegate.judging.endings import ACCEPTED
 from remit.delegate.referee import answers
 from remit.delegate.referee.who import MAIN, find_own
+from remit.model import ACCEPTABLE
 from remit.workspace.ledger.delegations import count_attempts, load_delegation
 from remit.workspace.ledger.events import add_event
 from remit.workspace.ledger.refereed import count_block, find_by_call, leave_word, list_awaited
@@ -83,7 +83,7 @@ def _let_stop(
 
 def _warn_caller(home: Home, own: Refereed, report: Envelope) -> None:
     """The caller gets this answer as it is: where it does not hold, it hears that with its next tool."""
-    if report.outcome in ACCEPTED or own.agent_id == MAIN:
+    if report.outcome in ACCEPTABLE or own.agent_id == MAIN:
         return
     told = (
         f"Remit: the return of {own.agent} ({own.session_id}) was not accepted: {report.status}, {report.outcome}. "

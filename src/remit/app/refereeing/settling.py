@@ -10,9 +10,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from remit.delegate.admission.terms import read_terms
-from remit.delegate.judging.endings import ACCEPTED
 from remit.delegate.reporting.report import add_steps, load_report, render_report
 from remit.errors import RemitError
+from remit.model import ACCEPTABLE
 from remit.quick_hash import take_sha256
 from remit.workspace.ledger.activity import list_acts
 from remit.workspace.ledger.delegations import advance, load_delegation
@@ -39,7 +39,7 @@ def is_there(home: Home, row: Delegation) -> bool:
     """Whether the files of a return that was accepted are there as it was judged. It is a look at each, no reading."""
     report = load_report(home, row.session_id)[0]
     accepted = {each.path: each for each in report.artifacts if each.grade not in ("", "claimed")}
-    if report.outcome not in ACCEPTED or not accepted:
+    if report.outcome not in ACCEPTABLE or not accepted:
         return True
     from remit.workspace.evidence.artifacts import inspect_accepted  # noqa: PLC0415 - only where there is a file
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.model import ERROR_CODES, Artifact, ArtifactFacts, Fault
+from remit.model import ACCEPTABLE, ERROR_CODES, Artifact, ArtifactFacts, Fault
 from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 MAX_SALVAGED = 20
 _PROSE = (".md", ".mdx", ".txt", ".rst")
-ACCEPTED = ("accepted", "repaired")
 _BEGINS = 3
 """How many findings a sentence names."""
 
@@ -81,7 +80,7 @@ class Ended(NamedTuple):
 def conclude(ended: Ended) -> Conclusion:
     """What is told the caller."""
     told = _conclude(ended)
-    return told._replace(made=tuple(_list_made(told))) if told.outcome in ACCEPTED else told
+    return told._replace(made=tuple(_list_made(told))) if told.outcome in ACCEPTABLE else told
 
 
 def _list_made(told: Conclusion) -> Iterator[tuple[str, str]]:
@@ -193,7 +192,7 @@ def _fail(ended: Ended, ending: str, kind: str, message: str, *, advice: str = "
     advice = advice or (_REFUSED if kind == "refused" else _see_log(ended))
     fault = _make_fault(kind, message, advice, recoverable=kind != "refused")
     outcome = ended.judgement.outcome if ended.judgement is not None else "missing"
-    outcome = "missing" if outcome in ACCEPTED else outcome
+    outcome = "missing" if outcome in ACCEPTABLE else outcome
     grades = {} if ended.judgement is None else ended.judgement.grades
     claimed = None if ended.judgement is None else ended.judgement.claimed
     summary = f"The work of {ended.agent or 'the agent'} cannot be used: {message}."

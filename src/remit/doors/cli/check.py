@@ -13,7 +13,6 @@ from remit.doors.cli import options
 from remit.doors.cli.messages import STDIN, choose_sources, name_source
 from remit.doors.cli.output import complain, get_paint, say, say_json
 from remit.doors.render import (
-    ACCEPTABLE,
     ACCEPTED,
     COULD_NOT_RUN,
     NOT_ACCEPTED,
@@ -23,6 +22,7 @@ from remit.doors.render import (
     render_summary,
 )
 from remit.errors import InputError
+from remit.model import ACCEPTABLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.doors.cli.envelopes import render_duration
 from remit.doors.render import count
+from remit.model import ACCEPTABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-ACCEPTED = frozenset({"accepted", "repaired"})
 _LAST_MS = 253_402_300_799_000
 """The end of the year 9999: no calendar here goes further."""
 
@@ -70,7 +70,7 @@ def describe_attempt(attempt: Mapping[str, Any]) -> Look:
     word = str(attempt["outcome"] or attempt["ending"] or "ended")
     if word == "fabricated":
         return _LIED
-    if word in ACCEPTED:
+    if word in ACCEPTABLE:
         return Look(word, "✓", "good")
     return _ENDINGS.get(word, Look(word, "✗", "bad"))
 
