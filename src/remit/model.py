@@ -25,6 +25,8 @@ ACCEPTABLE: tuple[Outcome, ...] = ("accepted", "repaired")
 
 STATUSES: tuple[Status, ...] = ("completed", "partial", "failed", "blocked")
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+MAX_DEPTH = 3
+"""How deep delegations may be nested, wherever that is judged."""
 
 ERROR_CODES = {
     "timeout": "TIMEOUT",

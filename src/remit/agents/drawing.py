@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from remit.agents.definition import ANYONE
 from remit.agents.graph import is_round
-from remit.agents.profiles import MAX_DEPTH, SERVICES
+from remit.agents.profiles import SERVICES
+from remit.model import MAX_DEPTH
 from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:

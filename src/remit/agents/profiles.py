@@ -24,7 +24,6 @@ SERVICES = frozenset({"status-sync-manager", "git-workflow-manager", "atomic-tas
 TIMEOUTS_S = {"research": 3600, "planning": 1800, "implementation": 7200, "review": 3600, "utility": 300}
 """How long an agent of each kind may take (R2.6)."""
 DEFAULT_TIMEOUT_S = 3600
-MAX_DEPTH = 3
 CONTEXT_BUDGETS = {"lazy": 50_000, "eager": 100_000, "minimal": 10_000}
 """How many bytes of context each strategy may load (R1.4)."""
 

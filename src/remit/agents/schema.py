@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from remit.agents.profiles import CONTEXT_BUDGETS, KINDS, MAX_DEPTH, STANDARD_KEYS, TOOLS
+from remit.agents.profiles import CONTEXT_BUDGETS, KINDS, STANDARD_KEYS, TOOLS
+from remit.model import MAX_DEPTH
 
 VERSION = 1
 REQUIRED = ("name", "version", "description", "mode", "agent_type", "temperature", "max_tokens", "timeout")

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from remit.agents.blueprints.form import Step
 from remit.agents.edits import quote
-from remit.agents.profiles import CONTEXT_BUDGETS, MAX_DEPTH, TIMEOUTS_S, TOOLS
+from remit.agents.profiles import CONTEXT_BUDGETS, TIMEOUTS_S, TOOLS
+from remit.model import MAX_DEPTH
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator

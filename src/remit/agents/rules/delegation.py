@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from remit.agents import edits
 from remit.agents.definition import ANYONE
-from remit.agents.profiles import DEFAULT_TIMEOUT_S, MAX_DEPTH
+from remit.agents.profiles import DEFAULT_TIMEOUT_S
 from remit.agents.rules.keys import find_meant, is_lost_in
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import is_number, show
+from remit.model import MAX_DEPTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

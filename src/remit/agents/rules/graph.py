@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from remit.agents.definition import ANYONE
 from remit.agents.graph import render_path
 from remit.agents.patterns import covered_by_any
-from remit.agents.profiles import MAX_DEPTH, SERVICES
+from remit.agents.profiles import SERVICES
 from remit.errors import find_meant
-from remit.model import Edit, Finding, Fix
+from remit.model import MAX_DEPTH, Edit, Finding, Fix
 from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:

@@ -35,9 +35,10 @@ class Agent(NamedTuple):
     definition: Definition | None = None
     document: Document | None = None
 
-    def get(self, key: str) -> Any:  # noqa: ANN401 - any value of a frontmatter
-        """A value of its frontmatter; None where there is none."""
-        return None if self.document is None else self.document.get(key)
+    def get_word(self, key: str) -> str:
+        """A text of its frontmatter; empty where there is none."""
+        value = None if self.document is None else self.document.get(key)
+        return value.strip() if isinstance(value, str) else ""
 
 
 class Found(NamedTuple):

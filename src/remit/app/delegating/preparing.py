@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from remit.workspace.home import Home
 
 _MAX_PROMPT_BYTES = 4 * 1024 * 1024
-_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 class Setting(NamedTuple):
@@ -162,7 +161,7 @@ def check_out(draft: Draft, root: str) -> Draft:
     request = draft.work.request
     if not request.isolate or request.resume_of:
         return draft
-    session_id = _make_id(read_clock_ms())
+    session_id = make_session_id(read_clock_ms(), os.urandom(6))
     from remit.workspace.git.worktrees import add_worktree  # noqa: PLC0415 - only for one
 
     return draft._replace(session_id=session_id, worktree=add_worktree(root, session_id))
@@ -205,7 +204,7 @@ def _hand_on(work: _Work, root: str) -> Context:
 def _admit(draft: Draft, setting: Setting) -> Delegation:
     """Decide and write in one transaction, so that no sibling comes in between."""
     work, asked = draft.work, draft.asked
-    session_id = draft.session_id or _make_id(read_clock_ms())
+    session_id = draft.session_id or make_session_id(read_clock_ms(), os.urandom(6))
     terms = _place(draft, setting)
     caller: Caller | None = None
     try:
@@ -297,18 +296,13 @@ def _find_timeout(request: Request, agent: Agent, own: AgentSettings, settings: 
     return find_timeout(kind) if chosen is None else chosen
 
 
-def _make_id(now_ms: int) -> str:
-    six = "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(6))
-    return make_session_id(now_ms // 1000, six)
-
-
 def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
     """What holds from now on, as far as it does not depend on who asks."""
     request, agent, runner = work.request, work.agent, work.runner
     delegate = setting.settings.delegation.delegate
     definition = agent.definition
     table = setting.settings.delegation.runners.get(runner, RunnerSettings())
-    dialect = request.dialect or own.dialect or _read_word(agent.get("return")) or "standard"
+    dialect = request.dialect or own.dialect or agent.get_word("return") or "standard"
     get_dialect(dialect)
     kind = request.kind or (definition.kind if definition is not None else None) or ""
     given: dict[str, Any] = {key: value for key, value in table._asdict().items() if value}
@@ -323,12 +317,12 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         dialect=dialect,
         kind=kind,
         reasks=delegate.reasks if request.reasks is None else request.reasks,
-        retry=own.retry or _read_word(agent.get("retry")) or table.retry or "never",
+        retry=own.retry or agent.get_word("retry") or table.retry or "never",
         may_call=targets,
         max_depth=None if definition is None else definition.max_depth,
         is_native=definition is not None and definition.profile == runner,
         description="" if definition is None else definition.description,
-        model=table.model or _read_word(agent.get("model")) or None,
+        model=table.model or agent.get_word("model") or None,
         tools=None if definition is None else definition.tools,
         permissions=NOTHING if definition is None else describe_permissions(definition),
         settings=hide_values(given, os.urandom(16).hex()),
@@ -342,7 +336,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         checkout=mark_checkout(setting.home.root),
         commit=find_commit(setting.home.root),
         must_commit=bool(request.commits),
-        owner=own.owner or _read_word(agent.get("owner")) or "remit",
+        owner=own.owner or agent.get_word("owner") or "remit",
         command=request.lifecycle,
         artifact_path=request.artifact_path,
         phase=request.phase,
@@ -371,10 +365,6 @@ def _choose_commits(request: Request, *, setting: bool | None) -> bool:
     """Work on a task is committed (S6); what somebody asked for just so is theirs to look at first."""
     told = [each for each in (request.commits, setting) if each is not None]
     return told[0] if told else request.task is not None
-
-
-def _read_word(value: object) -> str:
-    return value.strip() if isinstance(value, str) else ""
 
 
 def _place(draft: Draft, setting: Setting) -> Terms:

@@ -24,6 +24,7 @@ from remit.delegate.referee.telling import render_terms
 from remit.delegate.referee.who import MAIN, find_own
 from remit.errors import RefusedError, RemitError
 from remit.lazy import lazy
+from remit.model import MAX_DEPTH
 from remit.quick_tuple import NamedTuple
 from remit.workspace.ancestry import find_harness
 from remit.workspace.ledger.delegations import Delegation, add_delegation
@@ -51,8 +52,6 @@ if TYPE_CHECKING:
     from remit.workspace.home import Home
     from remit.workspace.ledger.store import Connection
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
-_MAX_DEPTH = 3
 _MAX_LOOKED = 20_000
 _TASK = lazy(r"\btask_number[\"'*`]{0,3}[ \t]{0,4}[:=][ \t]{0,4}[\"'`]{0,1}(\d{1,9})\b")
 _USUAL = {"claude": "general-purpose", "codex": "default", "opencode": "general"}
@@ -209,7 +208,7 @@ def _enter(
     entry = wish.entry
     timeout_s = entry.timeout_s or roster.delegate["timeout"] or find_timeout(entry.kind or None)
     asked = Asked(wish.agent, timeout_s, Budget(**roster.budget))
-    session_id = _make_id()
+    session_id = make_session_id(read_clock_ms(), os.urandom(6))
     task = _find_task(wish, home)
     _adopt_caller(wish, home, environ)
     wish = wish._replace(process=find_harness())
@@ -229,7 +228,7 @@ def _enter(
             raise
         add_refereed(db, _make_refereed(wish, admitted, caller, home))
         assignment = Assignment(
-            wish.prompt, session_id, wish.agent, admitted.depth, _MAX_DEPTH, admitted.path, admitted.timeout_s,
+            wish.prompt, session_id, wish.agent, admitted.depth, MAX_DEPTH, admitted.path, admitted.timeout_s,
             admitted.deadline_ms, entry.may_call, entry.dialect, date=time.strftime("%Y-%m-%d"), owner=entry.owner,
         )  # fmt: skip
         if wish.held and not wish.agent_id:  # with the row, so that a second hook of the same call finds both
@@ -285,11 +284,6 @@ def _find_calling(wish: _Wish, home: Home, environ: Mapping[str, str], now_ms: i
     if own is None:
         raise RefusedError(f"Remit does not know which '{event.agent}' asks", hint="do the work yourself, or hand back")
     return describe_session(home, own.session_id, now_ms=now_ms)
-
-
-def _make_id() -> str:
-    six = "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(6))
-    return make_session_id(read_clock_ms() // 1000, six)
 
 
 def _make_row(

@@ -169,19 +169,15 @@ def _describe(agent: Agent, settings: Settings) -> Entry:
     return Entry(
         agent.name,
         definition.kind or "",
-        own.dialect or _read_word(agent.get("return")) or "standard",
+        own.dialect or agent.get_word("return") or "standard",
         own.timeout or definition.timeout_s,
         list_targets(definition),
         definition.max_depth,
-        own.owner or _read_word(agent.get("owner")) or "remit",
+        own.owner or agent.get_word("owner") or "remit",
         definition.description,
         describe_permissions(definition),
-        isolation=_read_word(agent.get("isolation")),
+        isolation=agent.get_word("isolation"),
     )
-
-
-def _read_word(value: object) -> str:
-    return value.strip() if isinstance(value, str) else ""
 
 
 def _read(values: dict[str, Any]) -> Roster:

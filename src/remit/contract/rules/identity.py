@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from remit.contract.rules.register import Case, Report, rule
 from remit.lazy import lazy
+from remit.model import MAX_DEPTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.model import Severity
 
-MAX_DEPTH = 3
 _SESSION_FORM = lazy(r"sess_\d{8,}_[a-z0-9]{6}\Z")
 
 

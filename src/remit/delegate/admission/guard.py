@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.agents.definition import ANYONE, MAX_NAME
-from remit.agents.profiles import MAX_DEPTH, SERVICES
+from remit.agents.profiles import SERVICES
 from remit.delegate.admission.limits import Budget, check_budget, check_timeout, clamp, find_exhausted
 from remit.errors import RefusedError, UsageError, find_meant
-from remit.lazy import lazy
+from remit.model import MAX_DEPTH
 from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ _INSTEAD = {
     "git-workflow-manager": "nothing is to be done: Remit commits when a delegation is settled",
     "atomic-task-numberer": "run `remit task new TITLE`, which gives the next number",
 }
-_SIX = lazy(r"[a-z0-9]{6}")
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+_DRAWN = 6
 
 
 class Asked(NamedTuple):
@@ -111,11 +112,11 @@ def check_named(agent: str, known: frozenset[str] | None) -> None:
     _check_known(agent, known)
 
 
-def make_session_id(now_s: int, six_random_chars: str) -> str:
-    """The id of a new session (R2.2)."""
-    if not _SIX.fullmatch(six_random_chars):
-        raise ValueError("six of a-z and 0-9 are needed")
-    return f"sess_{int(now_s)}_{six_random_chars}"
+def make_session_id(now_ms: int, drawn: bytes) -> str:
+    """The id of a new session (R2.2), of the time and six random bytes."""
+    if len(drawn) != _DRAWN:
+        raise ValueError(f"{_DRAWN} random bytes are needed")
+    return f"sess_{now_ms // 1000}_{''.join(_LETTERS[byte % len(_LETTERS)] for byte in drawn)}"
 
 
 # --- one rule each ---------------------------------------------------------------------------------------------------

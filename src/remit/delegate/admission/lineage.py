@@ -11,10 +11,9 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from remit.agents.profiles import MAX_DEPTH
 from remit.delegate.admission.limits import Budget, Spent, clamp, find_exhausted, left, read_budget
 from remit.errors import RefusedError, UsageError
-from remit.model import NOTHING
+from remit.model import MAX_DEPTH, NOTHING
 from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:

@@ -13,12 +13,11 @@ import os
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from remit.agents.profiles import MAX_DEPTH
 from remit.delegate.admission.guard import Caller
 from remit.delegate.admission.lineage import load_tree
 from remit.errors import RefusedError
 from remit.lazy import lazy
-from remit.model import NOTHING
+from remit.model import MAX_DEPTH, NOTHING
 from remit.quick_hash import take_sha256
 from remit.quick_tuple import NamedTuple
 

@@ -14,7 +14,6 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from remit.agents.profiles import MAX_DEPTH
 from remit.delegate.cluster.order import PROTOCOL
 from remit.delegate.cluster.patience import insist, settle, wait_for_event
 from remit.delegate.cluster.worker.beating import Beating
@@ -23,6 +22,7 @@ from remit.delegate.cluster.worker.job import Job
 from remit.delegate.cluster.worker.queue import Queues, Room, list_queues
 from remit.delegate.cluster.worker.reaping import Reaper, choose
 from remit.errors import ClusterError, RemitError
+from remit.model import MAX_DEPTH
 from remit.workspace.cluster import leases, posting, rows, workers
 
 if TYPE_CHECKING:

@@ -22,9 +22,9 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.agents.profiles import MAX_DEPTH
 from remit.delegate.cluster.patience import settle, wait_for_event
 from remit.errors import ClusterError, how_to_install
+from remit.model import MAX_DEPTH
 from remit.workspace.cluster.driver import read_url
 
 if TYPE_CHECKING:
