@@ -300,31 +300,22 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
     """What holds from now on, as far as it does not depend on who asks."""
     request, agent, runner = work.request, work.agent, work.runner
     delegate = setting.settings.delegation.delegate
-    definition = agent.definition
+    said = _read_file(work)
     table = setting.settings.delegation.runners.get(runner, RunnerSettings())
     dialect = request.dialect or own.dialect or agent.get_word("return") or "standard"
     get_dialect(dialect)
-    kind = request.kind or (definition.kind if definition is not None else None) or ""
+    kind = request.kind or said.kind
     given: dict[str, Any] = {key: value for key, value in table._asdict().items() if value}
     given |= {"command": request.command} if request.command is not None else {}
     given |= {"in_process": True} if request.function is not None else {}
-    # Without a file nobody has said whom it may call: depth and budget are what holds it.
-    targets = (ANYONE,) if definition is None else list_targets(definition)
-    if request.sandbox:  # the ledger is read-only there
-        targets = ()
-    return Terms(
+    return said._replace(
         work=name_work(request.prompt),
         dialect=dialect,
         kind=kind,
         reasks=delegate.reasks if request.reasks is None else request.reasks,
         retry=own.retry or agent.get_word("retry") or table.retry or "never",
-        may_call=targets,
-        max_depth=None if definition is None else definition.max_depth,
-        is_native=definition is not None and definition.profile == runner,
-        description="" if definition is None else definition.description,
+        may_call=() if request.sandbox else said.may_call,  # the ledger is read-only there
         model=table.model or agent.get_word("model") or None,
-        tools=None if definition is None else definition.tools,
-        permissions=NOTHING if definition is None else describe_permissions(definition),
         settings=hide_values(given, os.urandom(16).hex()),
         base=setting.own_runners.get(runner, ""),
         sandbox=request.sandbox,
@@ -349,6 +340,22 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         harness_id=request.harness_id,
         retry_of=request.retry_of,
         batch=request.batch,
+    )
+
+
+def _read_file(work: _Work) -> Terms:
+    """What the agent's own file says of it."""
+    definition = work.agent.definition
+    if definition is None:  # nobody has said whom it may call: depth and budget are what holds it
+        return Terms(may_call=(ANYONE,))
+    return Terms(
+        kind=definition.kind or "",
+        may_call=list_targets(definition),
+        max_depth=definition.max_depth,
+        is_native=definition.profile == work.runner,
+        description=definition.description,
+        tools=definition.tools,
+        permissions=describe_permissions(definition),
     )
 
 
