@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.model import Finding
 from remit.workspace.tasks.archived import NO_TASKS, find_next_number, list_taken
-from remit.workspace.tasks.moves import as_sentence, suggest_marker
+from remit.workspace.tasks.moves import ENDS, as_sentence, suggest_marker
 from remit.workspace.tasks.values import MARKERS
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 60
 _WORD_LENGTH = 3
-_ENDS = ("COMPLETED", "ABANDONED")
 _PAUSED = ("BLOCKED", "ON HOLD", "EXPANDED")
 _STAGES = {
     **dict.fromkeys(("NOT STARTED", "RESEARCHING", "RESEARCHED", "PLANNING", "PLANNED", "REVISING", "REVISED"), 1),
@@ -62,7 +61,7 @@ def only_in_state(task: Task) -> Finding:
 
     Good: the task in both, or among completed_projects once it is over.
     """
-    over = task.marker in _ENDS
+    over = task.marker in ENDS
     way = "Move it to completed_projects with" if over else "Write it into TODO.md with"
     if not is_known(task):
         way = f"Its status {task.word[:_SHOWN]!r} is not a marker: give it one in state.json by hand, then run"
@@ -641,4 +640,4 @@ def agrees(todo: Task, state: Task) -> bool:
     """Whether two tasks have one status. One among the completed may go without a word for how it ended."""
     if todo.marker is None or (state.marker is None and not state.closed):
         return True  # that one of them says nothing is told by itself
-    return todo.marker == state.marker if state.marker is not None else todo.marker in _ENDS
+    return todo.marker == state.marker if state.marker is not None else todo.marker in ENDS

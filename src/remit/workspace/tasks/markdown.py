@@ -20,7 +20,7 @@ _HEADER = re.compile(r"\ufeff?---[^\S\n]*\n(?:(?!---[^\S\n]*(?:\n|\Z))[^\n]*\n)*
 _FENCE = re.compile(r"[ \t]{0,8}(`{3,20}|~{3,20})([^\n]*)")
 _FENCE_BELOW = re.compile("\n" + _FENCE.pattern)  # quicker to look for than the start of a line
 _FIELD = re.compile(r"\n([ \t]{0,8}(?:[-*+][ \t]{1,4})?)\*\*([^*:\n]{1,60})(\*\*[ \t]{0,4}:|:\*\*)[ \t]{0,8}")
-_BRACKETS = re.compile(r"\[([^\]\[\n]{1,40})\]")
+BRACKETS = re.compile(r"\[([^\]\[\n]{1,40})\]")
 _KNOWN = re.compile(rf"(?:{'|'.join(MARKERS)})(?![A-Za-z])".replace(" ", "[ _-]"), re.IGNORECASE)
 _WORDS = re.compile(r"[A-Za-z](?:[A-Za-z _-]{0,38}[A-Za-z])?")
 _RULE = re.compile(r"-{3,}[ \t]*\r?")
@@ -113,7 +113,7 @@ def find_line_end(text: str, at: int, end: int) -> int:
 
 def read_status(text: str, start: int, end: int) -> Status | None:
     """The marker at the start of a stretch of a line: in brackets, as a marker, or as mere words."""
-    found = _BRACKETS.match(text, start, end)
+    found = BRACKETS.match(text, start, end)
     if found is not None:
         return Status(found[1].strip(), *found.span())
     found = _KNOWN.match(text, start, end) or _WORDS.match(text, start, end)

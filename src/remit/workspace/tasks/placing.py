@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from remit.workspace.tasks.markdown import find_content_end, find_fences, find_header_end, is_rule, read_line_break
-from remit.workspace.tasks.todo import HEADING, walk_sections
+from remit.workspace.tasks.todo import ANY_HEADING, walk_sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from remit.workspace.tasks.markdown import Span
 
 PRIORITIES = ("High", "Medium", "Low")
-ANY_HEADING = re.compile(HEADING.replace("{number}", "[0-9]{1,9}"))
-"""The heading of any task."""
-
 _PRIORITY = re.compile(r"##[ \t]+(High|Medium|Low)[ \t]+Priority\b", re.IGNORECASE)
 _TASKS = re.compile(r"##[ \t]+Tasks[ \t]*\r?(?:\n|\Z)", re.IGNORECASE)
 _BIG_SECTION = re.compile(r"#{1,2}[ \t]")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import UsageError, did_you_mean
 from remit.workspace.tasks.markdown import (
+    BRACKETS,
     Status,
     clean_line,
     find_fences,
@@ -35,7 +36,6 @@ _PHASE = re.compile(
     re.IGNORECASE,
 )
 _HEADING = re.compile(r"^(#{1,6})[ \t]", re.MULTILINE)
-_BRACKETS = re.compile(r"\[([^\]\[\n]{1,40})\]")
 _LEVELS = 6
 _ALIASES = {"COMPLETE": "COMPLETED", "DONE": "COMPLETED"}
 _RESUMED = ("NOT STARTED", "IN PROGRESS", "IMPLEMENTING", "PARTIAL", None)
@@ -190,5 +190,5 @@ def _read_phase(text: str, heading: re.Match[str], end: int, fields_end: int, fe
 
 def _find_last_marker(text: str, start: int, end: int) -> Status | None:
     """The last marker in brackets on a heading; other words in brackets belong to the name."""
-    found = [each for each in _BRACKETS.finditer(text, start, end) if _read_known(each[1]) is not None]
+    found = [each for each in BRACKETS.finditer(text, start, end) if _read_known(each[1]) is not None]
     return Status(found[-1][1], *found[-1].span()) if found else None

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
 HEADING = r"###[ \t]+(?:[Tt]ask[ \t]+)?#?({number})[.:)](?:[ \t\r]|(?=\n)|\Z)"
 """The heading of a task, with the digits of its number to be put in."""
-
-_HEADING = re.compile(HEADING.replace("{number}", "[0-9]{1,9}"))
-_SECTION = re.compile(r"\n#{1,3}[ \t]")
+ANY_HEADING = re.compile(HEADING.replace("{number}", "[0-9]{1,9}"))
+"""The heading of any task."""
+SECTION = re.compile(r"\n#{1,3}[ \t]")
+"""Where a section of the first three levels begins: the line break before it."""
 _NEXT = re.compile(r"^next_project_number:[ \t]{0,8}([0-9]{1,9})[ \t\r]*$", re.MULTILINE)
 
 
@@ -48,7 +49,7 @@ def parse_todo(text: str) -> Todo:
     line, counted = 1, 0
     for start, end in walk_sections(text, fences):
         line, counted = line + text.count("\n", counted, start), start
-        found = _HEADING.match(text, start, end)
+        found = ANY_HEADING.match(text, start, end)
         if found is not None:
             tasks.append(_read_task(text, found, end, line, fences))
     return Todo(tuple(tasks), _read_counter(text))
@@ -58,7 +59,7 @@ def walk_sections(text: str, fences: list[Span]) -> Iterator[Span]:
     """The headings of the first three levels with what stands below each, outside the header and fences."""
     header = find_header_end(text)
     start = -1
-    for found in _SECTION.finditer("\n" + text.removeprefix("\ufeff")):
+    for found in SECTION.finditer("\n" + text.removeprefix("\ufeff")):
         at = found.start() + text.startswith("\ufeff")
         if at < header or is_within(at, fences):
             continue

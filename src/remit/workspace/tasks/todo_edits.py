@@ -33,8 +33,8 @@ from remit.workspace.tasks.markdown import (
     walk_lines,
 )
 from remit.workspace.tasks.moves import suggest_marker
-from remit.workspace.tasks.placing import ANY_HEADING, PRIORITIES, ends_with_rule, place_tasks
-from remit.workspace.tasks.todo import HEADING, find_counter, walk_sections
+from remit.workspace.tasks.placing import PRIORITIES, ends_with_rule, place_tasks
+from remit.workspace.tasks.todo import ANY_HEADING, HEADING, SECTION, find_counter, walk_sections
 from remit.workspace.tasks.values import MARKERS, read_marker
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
     from remit.workspace.tasks.markdown import Field, Span
 
-_SECTION_END = re.compile(r"\n#{1,3}[ \t]")
 _STATUS_STYLE = re.compile(
     r"\n([ \t]{0,8}(?:[-*+][ \t]{1,4})?)\*\*Status(\*\*[ \t]{0,4}:|:\*\*)[ \t]{1,8}"
     r"(\[[^\]\[\n]{1,40}\]|[A-Za-z]{2,20})",
@@ -142,7 +141,7 @@ def list_tasks(text: str) -> tuple[Entry, ...]:
 
 def _find_end(text: str, start: int, fences: list[Span]) -> int:
     """Where the next heading begins."""
-    for found in _SECTION_END.finditer(text, start):
+    for found in SECTION.finditer(text, start):
         if not is_within(found.start() + 1, fences):
             return found.start() + 1
     return len(text)
