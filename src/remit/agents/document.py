@@ -72,6 +72,12 @@ class Document:
         return self.frontmatter.values if self.frontmatter else {}
 
     @property
+    def has_head(self) -> bool:
+        """Whether there is a frontmatter to speak of: what is not in it can be called missing."""
+        found = self.frontmatter
+        return found is not None and not self.unclosed_frontmatter and bool(found.values or not found.problems)
+
+    @property
     def lines(self) -> int:
         """How many lines the file has."""
         return self.text.count("\n") + (not self.text.endswith("\n") and bool(self.text))

@@ -33,12 +33,6 @@ _OTHER_NAMES = {
 """What others call the keys of the standard."""
 
 
-def _can_be_read(document: Document) -> bool:
-    """Whether what is not in the frontmatter can be called missing."""
-    found = document.frontmatter
-    return found is not None and not document.unclosed_frontmatter and bool(found.values or not found.problems)
-
-
 def is_absent(value: object) -> bool:
     """Whether a field has no value: it is not there, or nothing stands in it."""
     return value is None or (isinstance(value, str) and not value.strip())
@@ -89,7 +83,7 @@ def _point(*keys: str) -> str:
 def find_lost(document: Document, keys: Iterable[str]) -> list[str]:
     """Which of these fields are not given, not even under a misspelt name."""
     lost = [key for key in keys if is_absent(document.get(key))]
-    if not lost or not _can_be_read(document):
+    if not lost or not document.has_head:
         return []
     misspelt = set(_find_strangers(document).values())
     return [key for key in lost if key not in misspelt]

@@ -17,9 +17,3 @@ CLAUDE: tuple[Profile, ...] = ("claude",)
 def is_own_folder(document: Document) -> bool:
     """Whether it lies in `.claude/agents`; any other `agents` folder is taken for that of a plugin."""
     return ".claude" in document.path.split("/")
-
-
-def has_head(document: Document) -> bool:
-    """Whether there is a frontmatter to speak of."""
-    found = document.frontmatter
-    return found is not None and not document.unclosed_frontmatter and bool(found.values or not found.problems)

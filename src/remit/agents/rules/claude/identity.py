@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.rules.claude import CLAUDE, has_head, is_own_folder
+from remit.agents.rules.claude import CLAUDE, is_own_folder
 from remit.agents.rules.claude.keys import find_strangers
 from remit.agents.rules.keys import is_absent
 from remit.agents.rules.register import Case, Report, rule
@@ -32,7 +32,7 @@ def claude_name_missing(case: Case) -> Iterator[Report]:
     """
     document = case.document
     name = case.get("name")
-    if not is_own_folder(document) or not has_head(document) or is_told(document, "/name"):
+    if not is_own_folder(document) or not document.has_head or is_told(document, "/name"):
         return
     if "name" in find_strangers(case).values():
         return
@@ -91,7 +91,7 @@ def claude_description_missing(case: Case) -> Iterator[Report]:
     """
     document = case.document
     description = case.get("description")
-    if not has_head(document) or is_told(document, "/description"):
+    if not document.has_head or is_told(document, "/description"):
         return
     if (isinstance(description, str) and description.strip()) or "description" in find_strangers(case).values():
         return
@@ -137,7 +137,7 @@ def claude_prompt_missing(case: Case) -> Iterator[Report]:
     Good: what the agent should do, below the frontmatter.
     """
     document = case.document
-    if has_head(document) and document.values and not document.text[document.body_start :].strip():
+    if document.has_head and document.values and not document.text[document.body_start :].strip():
         yield Report("the agent has no prompt", "Write below the frontmatter what it should do.",
                      document.key_span("/name"))  # fmt: skip
 
