@@ -178,6 +178,12 @@ def write_all(handle: int, data: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
+def let_go(handle: int) -> None:
+    """Close what nothing was written through: a folder, a lock. It is gone whatever the system says."""
+    with suppress(OSError):
+        os.close(handle)
+
+
 def remove(path: str) -> None:
     """Remove a file if it is there and can be removed."""
     with suppress(OSError):

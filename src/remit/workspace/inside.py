@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from remit.errors import InputError
 from remit.quick_tuple import NamedTuple
-from remit.workspace.files import name_half_written, write_all
+from remit.workspace.files import let_go, name_half_written, write_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ def hold_spot(root: str, path: str, *, make: bool = False) -> Iterator[Spot]:
     try:
         yield Spot(handle, name)
     finally:
-        _let_go(handle)
+        let_go(handle)
 
 
 def open_folder(root: str, folder: str, *, make: bool = False) -> int:
@@ -73,13 +73,8 @@ def open_folder(root: str, folder: str, *, make: bool = False) -> int:
         try:
             handle = _step(above, name, make=make)
         finally:
-            _let_go(above)
+            let_go(above)
     return handle
-
-
-def _let_go(handle: int) -> None:
-    with suppress(OSError):  # nothing was written through it, and it is gone whatever is said
-        os.close(handle)
 
 
 def _step(above: int, name: str, *, make: bool) -> int:

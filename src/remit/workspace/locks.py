@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from remit.errors import BusyError, StorageError
-from remit.workspace.files import tell_failure
+from remit.workspace.files import let_go, tell_failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ def hold(
         _wait(handle, file, seconds)
         yield
     finally:
-        _let_go(handle)
+        let_go(handle)
 
 
 class KeptLock:
@@ -79,7 +79,7 @@ class KeptLock:
         try:
             found = os.fstat(self._handle)
         except OSError as error:
-            _let_go(self._handle)
+            let_go(self._handle)
             raise tell_failure(self.file, error) from error
         self._opened, self._process, self._is_held = (found.st_dev, found.st_ino), os.getpid(), False
         _KEPT.add(self._handle)
@@ -100,7 +100,7 @@ class KeptLock:
             if self._is_held:
                 raise RuntimeError(f"{self.file} is held, and closing it would let others in")
             _KEPT.discard(self._handle)
-            _let_go(self._handle)
+            let_go(self._handle)
         self._opened = None
 
 
@@ -110,7 +110,7 @@ _KEPT: set[int] = set()
 
 def _close_in_child() -> None:
     for handle in _KEPT:
-        _let_go(handle)
+        let_go(handle)
     _KEPT.clear()
 
 
@@ -124,7 +124,7 @@ def try_hold(file: str) -> Iterator[bool]:
     try:
         yield _take(handle, file)
     finally:
-        _let_go(handle)
+        let_go(handle)
 
 
 def find_holder(file: str) -> int | None:
@@ -168,11 +168,6 @@ def _take(handle: int, file: str) -> bool:
         if os.pread(handle, len(own) + 1, 0) != own:
             os.pwrite(handle, own, 0)
     return True
-
-
-def _let_go(handle: int) -> None:
-    with suppress(OSError):  # the descriptor is gone whatever is said, and the lock with it
-        os.close(handle)
 
 
 def _wait(handle: int, file: str, seconds: float) -> None:

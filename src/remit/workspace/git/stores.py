@@ -19,6 +19,7 @@ from remit.workspace.files import make_private_folder, remove, tell_failure, wri
 from remit.workspace.git.process import Answer, run
 from remit.workspace.git.told import Refused, commit_failed, show
 from remit.workspace.git.worktrees import remove_tree
+from remit.workspace.inside import NOT_OURS
 from remit.workspace.locks import hold
 
 if TYPE_CHECKING:
@@ -40,8 +41,7 @@ _OPTIONS = (
 _PASSING = ("parcel-", "arrived-", "blob-", "differences")
 """How the names begin of what is there only for as long as a call takes."""
 Taken = TypeVar("Taken")
-_OWN = frozenset({".git", ".remit"})
-_ALIASES = _OWN | {"git~1"}
+_ALIASES = NOT_OURS | {"git~1"}
 _UNSEEN = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
 """Signs that some disks leave out of names."""
 _MAX_ALTERNATES_BYTES = 1024 * 1024
@@ -265,7 +265,7 @@ def find_hashing(commit: str) -> str:
 
 def is_own(path: str) -> bool:
     """Whether a path leads into a folder of git's or of Remit's own, however it is spelled."""
-    return any(part.casefold() in _OWN for part in path.split("/"))
+    return any(part.casefold() in NOT_OURS for part in path.split("/"))
 
 
 def is_sound(path: str) -> bool:
