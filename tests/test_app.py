@@ -516,7 +516,7 @@ def test_the_root_is_the_nearest_folder_that_looks_like_one(
 
 def test_without_any_sign_the_root_is_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("REMIT_ROOT", raising=False)
-    monkeypatch.setattr("remit.app.settings._SIGNS", ("no-such-sign",))
+    monkeypatch.setattr("remit.app.settings.SIGNS", ("no-such-sign",))
     assert find_root(str(tmp_path)) == str(tmp_path)
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _PLACES = (".claude/agents", ".opencode/agent", ".opencode/agents", ".codex/agents", "agents")
 """Where agent files usually are. Below a home folder a search everywhere would take seconds."""
-_REFEREED = ("claude", "codex", "opencode")
 _OFFERED = 50
 
 
@@ -73,6 +72,7 @@ def _suggest_agents(root: str) -> Iterator[Step]:
 
 def _suggest_harness(root: str) -> Iterator[Step]:
     from remit.app.delegating.agents import list_harnesses  # noqa: PLC0415 - loaded with the first step
+    from remit.app.harnesses import HARNESSES  # noqa: PLC0415
 
     there = list_harnesses(root)
     if there:
@@ -83,7 +83,7 @@ def _suggest_harness(root: str) -> Iterator[Step]:
         yield Step('remit run - "Fix the typo" --command PROGRAM', "hand work to any program that is an agent")
     yield from (
         Step(f"remit init --harness {name}", "hold the subagents that it starts itself to the same rules")
-        for name in [name for name in there if name in _REFEREED][:1]
+        for name in [name for name in there if name in HARNESSES][:1]
     )
     yield Step("remit check MESSAGE.md", "judge the final message of an agent")
 

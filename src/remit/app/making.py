@@ -9,6 +9,7 @@ from remit.app.settings import find_root, is_inside, load_settings
 from remit.errors import InputError, UsageError
 from remit.workspace.agent_files import find_agent_files, load_agent_file
 from remit.workspace.files import write_text
+from remit.workspace.tasks.places import DEFAULT_FOLDER, FOLDERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from remit.agents.profiles import Profile
     from remit.agents.scaffold import ContextFacts
     from remit.workspace.agent_files import Source
-
-SPEC_ROOTS = (".opencode/specs", ".claude/specs", "specs")
 
 
 def new(kind: str, name: str, *, profile: Profile | None = None, folder: str | None = None) -> list[str]:
@@ -97,7 +96,7 @@ def _place(folder: str, root: str, profile: Profile) -> str:
 
 
 def _find_spec_root(root: str) -> str:
-    return next((each for each in SPEC_ROOTS if os.path.isdir(f"{root}/{each}")), SPEC_ROOTS[-1])  # noqa: PTH112
+    return next((each for each in FOLDERS if os.path.isdir(f"{root}/{each}")), DEFAULT_FOLDER)  # noqa: PTH112
 
 
 def _find(paths: Sequence[str], root: str) -> list[Source]:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from remit.config import Settings
 
-_SIGNS = ("remit.toml", ".remit", ".git")
+SIGNS = ("remit.toml", ".remit", ".git")
+"""What a workspace is known by: one of them lies in its root."""
 
 
 def find_root(start: str | None = None) -> str:
@@ -28,7 +29,7 @@ def find_root(start: str | None = None) -> str:
     except OSError as error:
         raise InputError("the current folder is gone", hint="go to one that is there") from error
     while True:
-        if any(os.path.exists(f"{folder}/{sign}") for sign in _SIGNS):  # noqa: PTH110
+        if any(os.path.exists(f"{folder}/{sign}") for sign in SIGNS):  # noqa: PTH110
             return folder
         above = os.path.dirname(folder)  # noqa: PTH120
         if above == folder:

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from remit.app.health.values import Check
+from remit.app.settings import SIGNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,11 +15,10 @@ if TYPE_CHECKING:
 
 _LEDGER_SECONDS = 10.0
 _MAX_LOCKS = 200
-_SIGNS = ("remit.toml", ".remit", ".git")
 
 
 def _look_at_workspace(patient: Patient) -> Iterator[Check]:
-    signs = [sign for sign in _SIGNS if os.path.lexists(f"{patient.root}/{sign}")]
+    signs = [sign for sign in SIGNS if os.path.lexists(f"{patient.root}/{sign}")]
     if not signs or signs == [".git"]:
         yield Check("workspace", "warning", f"{patient.root} is not set up", "run: remit init")
     else:

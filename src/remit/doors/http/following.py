@@ -6,10 +6,10 @@ Owns what each of the two channels looks at, and how who comes back is told what
 from __future__ import annotations
 
 import asyncio
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from remit.doors.http.delegations import open_workspace
 from remit.doors.http.problems import missing
 from remit.doors.http.stream import Channel, EventStream, Follower, make_batch, render_event
 
@@ -82,12 +82,6 @@ class _Events(Channel):
         return home
 
 
-def _open() -> closing[Home]:
-    from remit.app.delegating.views import open_home
-
-    return closing(open_home())
-
-
 def _render_change(change: dict[str, Any]) -> bytes:
     return render_event("change", change, change["number"])
 
@@ -128,14 +122,14 @@ def _find_start(asked: Asked) -> int | None:
 def _find_row(word: str) -> Delegation:
     from remit.app.watching.nodes import load_row
 
-    with _open() as home, missing():
+    with open_workspace() as home, missing():
         return load_row(home, word)
 
 
 def _load_changes(after: int, root_id: str, limit: int = 500) -> Changes:
     from remit.app.watching.live import list_changes
 
-    with _open() as home:
+    with open_workspace() as home:
         return list_changes(home, after=after, session=root_id, limit=limit)
 
 
