@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from remit.doors.http.bodies import MAX_BYTES, MAX_MESSAGE_BYTES
-from remit.doors.http.shapes import BOOL, OBJECT, OBJECT_OR_NONE, TEXT, TEXT_OR_NONE, WHOLE, many, page, refer, shape
+from remit.doors.http.shapes import page, refer, shape
 from remit.doors.mcp import schemas as s
+from remit.doors.mcp.schemas import BOOL, OBJECT, OBJECT_OR_NONE, TEXT, TEXT_OR_NONE, WHOLE, many
 
 BASE = "/api/v1"
 MOST, USUAL = 500, 100

@@ -8,30 +8,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.doors.mcp.schemas import ENVELOPE
+from remit.doors.mcp.schemas import (
+    BOOL,
+    ENVELOPE,
+    NUMBER,
+    NUMBER_OR_NONE,
+    OBJECT,
+    OBJECT_OR_NONE,
+    SEVERITY,
+    TEXT,
+    TEXT_OR_NONE,
+    WHOLE,
+    WHOLE_OR_NONE,
+    many,
+)
 
 if TYPE_CHECKING:
     from remit.doors.mcp.schemas import Schema
-
-TEXT: Schema = {"type": "string"}
-TEXT_OR_NONE: Schema = {"type": ["string", "null"]}
-WHOLE: Schema = {"type": "integer"}
-WHOLE_OR_NONE: Schema = {"type": ["integer", "null"]}
-NUMBER: Schema = {"type": "number"}
-NUMBER_OR_NONE: Schema = {"type": ["number", "null"]}
-BOOL: Schema = {"type": "boolean"}
-OBJECT: Schema = {"type": "object"}
-OBJECT_OR_NONE: Schema = {"type": ["object", "null"]}
 
 
 def shape(**properties: Schema) -> Schema:
     """An object that has all of these."""
     return {"type": "object", "properties": properties, "required": [*properties]}
-
-
-def many(of: Schema) -> Schema:
-    """A list."""
-    return {"type": "array", "items": of}
 
 
 def refer(name: str) -> Schema:
@@ -57,7 +55,7 @@ _RUN_NAMES = (
     "session_id", "agent", "standing", "state", "status", "outcome", "ending", "task_number", "runner", "work",
     "created_ms", "started_ms", "ended_ms", "deadline_ms", "tokens", "cost_usd", "worker",
 )  # fmt: skip
-_FINDING = shape(code=TEXT, severity={"type": "string", "enum": ["error", "warning", "note"]}, message=TEXT)
+_FINDING = shape(code=TEXT, severity=SEVERITY, message=TEXT)
 
 NAMED: dict[str, Schema] = {
     "Problem": shape(type=TEXT, title=TEXT, status=WHOLE, detail=TEXT, hint=TEXT, code=TEXT, data=OBJECT),

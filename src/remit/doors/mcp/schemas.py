@@ -14,6 +14,17 @@ MAX_PROMPT = 4 * 1024 * 1024
 MAX_WORD, MAX_TEXT, MAX_MESSAGE = 200, 4_000, 2 * 1024 * 1024
 MAX_WAIT_S = 3600
 
+TEXT: Schema = {"type": "string"}
+TEXT_OR_NONE: Schema = {"type": ["string", "null"]}
+WHOLE: Schema = {"type": "integer"}
+WHOLE_OR_NONE: Schema = {"type": ["integer", "null"]}
+NUMBER: Schema = {"type": "number"}
+NUMBER_OR_NONE: Schema = {"type": ["number", "null"]}
+BOOL: Schema = {"type": "boolean"}
+OBJECT: Schema = {"type": "object"}
+OBJECT_OR_NONE: Schema = {"type": ["object", "null"]}
+SEVERITY: Schema = {"type": "string", "enum": ["error", "warning", "note"]}
+
 
 def text(about: str = "", *, most: int = MAX_WORD, least: int = 1) -> Schema:
     """A text of at most so many characters."""
@@ -67,123 +78,114 @@ def _object(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": [*required]}
 
 
-def _list(of: Schema) -> Schema:
+def many(of: Schema) -> Schema:
+    """A list."""
     return {"type": "array", "items": of}
 
 
-_TEXT: Schema = {"type": "string"}
-_TEXT_OR_NONE: Schema = {"type": ["string", "null"]}
-_NUMBER_OR_NONE: Schema = {"type": ["number", "null"]}
-_WHOLE_OR_NONE: Schema = {"type": ["integer", "null"]}
-_BOOL: Schema = {"type": "boolean"}
-_SEVERITY: Schema = {"type": "string", "enum": ["error", "warning", "note"]}
-_PLACE: Schema = {"type": ["object", "null"]}
-
 ERROR = _object(
-    ("code", "message", "hint", "recoverable"), code=_TEXT, message=_TEXT, hint=_TEXT, recoverable=_BOOL,
-    data={"type": "object"},
+    ("code", "message", "hint", "recoverable"), code=TEXT, message=TEXT, hint=TEXT, recoverable=BOOL, data=OBJECT,
 )  # fmt: skip
 FINDING = _object(
-    ("code", "severity", "message"), code=_TEXT, severity=_SEVERITY, message=_TEXT, hint=_TEXT, requirement=_TEXT,
-    pointer=_TEXT_OR_NONE, filename=_TEXT, location=_PLACE,
+    ("code", "severity", "message"), code=TEXT, severity=SEVERITY, message=TEXT, hint=TEXT, requirement=TEXT,
+    pointer=TEXT_OR_NONE, filename=TEXT, location=OBJECT_OR_NONE,
 )  # fmt: skip
-FINDINGS = _list(FINDING)
-ASIDES = _list(_object(("code", "severity", "message"), code=_TEXT, severity=_SEVERITY, message=_TEXT))
+FINDINGS = many(FINDING)
+ASIDES = many(_object(("code", "severity", "message"), code=TEXT, severity=SEVERITY, message=TEXT))
 STATUS: Schema = {"type": "string", "enum": ["completed", "partial", "failed", "blocked"]}
 ENVELOPE = _object(
     ("session_id", "agent", "status", "summary", "outcome", "ending", "artifacts", "findings", "errors", "next_steps"),
-    session_id=_TEXT,
-    agent=_TEXT,
+    session_id=TEXT,
+    agent=TEXT,
     status=STATUS,
-    summary=_TEXT,
-    outcome=_TEXT,
-    ending=_TEXT,
-    artifacts=_list(_object(("path",), path=_TEXT, kind=_TEXT, summary=_TEXT, grade=_TEXT, reason=_TEXT, sha256=_TEXT,
-                            size_bytes={"type": "integer"})),
+    summary=TEXT,
+    outcome=TEXT,
+    ending=TEXT,
+    artifacts=many(_object(("path",), path=TEXT, kind=TEXT, summary=TEXT, grade=TEXT, reason=TEXT, sha256=TEXT,
+                           size_bytes=WHOLE)),
     findings=ASIDES,
-    errors=_list(
+    errors=many(
         _object(
-            ("type", "code", "message", "recoverable"), type=_TEXT, code=_TEXT, message=_TEXT, recoverable=_BOOL,
-            recommendation=_TEXT,
+            ("type", "code", "message", "recoverable"), type=TEXT, code=TEXT, message=TEXT, recoverable=BOOL,
+            recommendation=TEXT,
         )
     ),
-    next_steps=_list(_TEXT),
-    usage=_object(tokens={"type": "integer"}, cost_usd={"type": "number"}, turns={"type": "integer"},
-                  seconds={"type": "number"}),
-    unsettled=_list(_object(("step",), step=_TEXT, message=_TEXT)),
-    unclaimed=_object(("count", "paths"), count={"type": "integer"}, paths=_list(_TEXT)),
-    notes=_list(_TEXT),
-    attempts={"type": "integer"},
-    depth={"type": "integer"},
-    path=_list(_TEXT),
-    answer=_TEXT,
-    person_needed=_BOOL,
+    next_steps=many(TEXT),
+    usage=_object(tokens=WHOLE, cost_usd=NUMBER, turns=WHOLE, seconds=NUMBER),
+    unsettled=many(_object(("step",), step=TEXT, message=TEXT)),
+    unclaimed=_object(("count", "paths"), count=WHOLE, paths=many(TEXT)),
+    notes=many(TEXT),
+    attempts=WHOLE,
+    depth=WHOLE,
+    path=many(TEXT),
+    answer=TEXT,
+    person_needed=BOOL,
     request_findings=ASIDES,
-    show=_TEXT,
-    left_out=_list(_TEXT),
-    tokens=_WHOLE_OR_NONE,
-    estimated=_BOOL,
+    show=TEXT,
+    left_out=many(TEXT),
+    tokens=WHOLE_OR_NONE,
+    estimated=BOOL,
 )  # fmt: skip
 STANDING = _object(
     ("session_id", "agent", "standing", "depth"),
-    session_id=_TEXT,
-    agent=_TEXT,
-    standing=_TEXT,
-    status=_TEXT_OR_NONE,
-    outcome=_TEXT_OR_NONE,
-    ending=_TEXT_OR_NONE,
-    depth={"type": "integer"},
-    path=_list(_TEXT),
-    parent_id=_TEXT_OR_NONE,
-    task_number=_WHOLE_OR_NONE,
-    runner=_TEXT,
-    work=_TEXT,
-    said=_TEXT,
-    left_ms=_WHOLE_OR_NONE,
-    idle_s={"type": "number"},
-    tokens=_WHOLE_OR_NONE,
-    cost_usd=_NUMBER_OR_NONE,
-    turns=_WHOLE_OR_NONE,
-    driven=_BOOL,
-    alive=_BOOL,
+    session_id=TEXT,
+    agent=TEXT,
+    standing=TEXT,
+    status=TEXT_OR_NONE,
+    outcome=TEXT_OR_NONE,
+    ending=TEXT_OR_NONE,
+    depth=WHOLE,
+    path=many(TEXT),
+    parent_id=TEXT_OR_NONE,
+    task_number=WHOLE_OR_NONE,
+    runner=TEXT,
+    work=TEXT,
+    said=TEXT,
+    left_ms=WHOLE_OR_NONE,
+    idle_s=NUMBER,
+    tokens=WHOLE_OR_NONE,
+    cost_usd=NUMBER_OR_NONE,
+    turns=WHOLE_OR_NONE,
+    driven=BOOL,
+    alive=BOOL,
 )
-STANDINGS = _list(STANDING)
+STANDINGS = many(STANDING)
 DELEGATION = gives(
-    ("session_id", "over"), session_id=_TEXT, agent=_TEXT, over=_BOOL, envelope=ENVELOPE, standing=STANDING,
-    request_findings=ASIDES, harness=_TEXT, message=_TEXT,
+    ("session_id", "over"), session_id=TEXT, agent=TEXT, over=BOOL, envelope=ENVELOPE, standing=STANDING,
+    request_findings=ASIDES, harness=TEXT, message=TEXT,
 )  # fmt: skip
 PAGE: dict[str, Schema] = {
-    "part": _TEXT,
-    "text": _TEXT,
-    "page": {"type": "integer"},
-    "pages": {"type": "integer"},
-    "characters": {"type": "integer"},
+    "part": TEXT,
+    "text": TEXT,
+    "page": WHOLE,
+    "pages": WHOLE,
+    "characters": WHOLE,
 }
-RESULT = gives(("session_id", "over"), session_id=_TEXT, over=_BOOL, envelope=ENVELOPE, standing=STANDING, **PAGE)
-WORK = gives(("delegations", "more"), delegations=STANDINGS, more={"type": "integer"})
+RESULT = gives(("session_id", "over"), session_id=TEXT, over=BOOL, envelope=ENVELOPE, standing=STANDING, **PAGE)
+WORK = gives(("delegations", "more"), delegations=STANDINGS, more=WHOLE)
 VERDICT = gives(
-    ("accepted", "outcome", "findings"), accepted=_BOOL, outcome=_TEXT, dialect=_TEXT_OR_NONE, status=_TEXT_OR_NONE,
-    session_id=_TEXT_OR_NONE, findings=FINDINGS, more_findings={"type": "integer"},
-    artifacts=_list(_object(("path",), path=_TEXT, grade=_TEXT, reason=_TEXT)), repairs=_list(_TEXT),
+    ("accepted", "outcome", "findings"), accepted=BOOL, outcome=TEXT, dialect=TEXT_OR_NONE, status=TEXT_OR_NONE,
+    session_id=TEXT_OR_NONE, findings=FINDINGS, more_findings=WHOLE,
+    artifacts=many(_object(("path",), path=TEXT, grade=TEXT, reason=TEXT)), repairs=many(TEXT),
 )  # fmt: skip
 ENTRIES = gives(
-    ("entries", "page", "more"), entries=_list({"type": "object"}), page={"type": "integer"}, more=_BOOL,
-    manifest=_TEXT_OR_NONE,
+    ("entries", "page", "more"), entries=many(OBJECT), page=WHOLE, more=BOOL,
+    manifest=TEXT_OR_NONE,
 )  # fmt: skip
 ADDED = gives(
-    ("added", "id", "findings"), added=_BOOL, id=_TEXT, manifest=_TEXT, entry={"type": "object"},
-    findings_file=_TEXT_OR_NONE, findings=FINDINGS,
+    ("added", "id", "findings"), added=BOOL, id=TEXT, manifest=TEXT, entry=OBJECT,
+    findings_file=TEXT_OR_NONE, findings=FINDINGS,
 )  # fmt: skip
 TASK = gives(
-    ("task",), task=_TEXT, number=_WHOLE_OR_NONE, title=_TEXT, marker=_TEXT_OR_NONE, closed=_BOOL,
-    priority=_TEXT_OR_NONE, links=_list(_TEXT), section=_TEXT, fields={"type": "object"},
-    plan={"type": ["object", "null"]}, entries=_list(_TEXT), moves=_list(_TEXT), focused=_BOOL,
+    ("task",), task=TEXT, number=WHOLE_OR_NONE, title=TEXT, marker=TEXT_OR_NONE, closed=BOOL,
+    priority=TEXT_OR_NONE, links=many(TEXT), section=TEXT, fields=OBJECT,
+    plan=OBJECT_OR_NONE, entries=many(TEXT), moves=many(TEXT), focused=BOOL,
 )  # fmt: skip
 MOVED = gives(
-    ("number", "before", "after", "files"), number={"type": "integer"}, before=_TEXT_OR_NONE, after=_TEXT_OR_NONE,
-    files=_list(_TEXT), taken_in=_list(_TEXT), findings=FINDINGS,
+    ("number", "before", "after", "files"), number=WHOLE, before=TEXT_OR_NONE, after=TEXT_OR_NONE,
+    files=many(TEXT), taken_in=many(TEXT), findings=FINDINGS,
 )  # fmt: skip
 LINTED = gives(
-    ("failed", "files", "findings"), failed=_BOOL, files={"type": "integer"}, findings=FINDINGS,
-    counts=_object(), more_findings={"type": "integer"}, known={"type": "integer"},
+    ("failed", "files", "findings"), failed=BOOL, files=WHOLE, findings=FINDINGS,
+    counts=_object(), more_findings=WHOLE, known=WHOLE,
 )  # fmt: skip
