@@ -19,8 +19,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))  # run by path
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
 from tests.cluster.postgres import Missing, running
 from torture.cluster_hostile import HOSTILE
