@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.harness_probes import Probed, _judge, _Played, probe_harness
+from remit.app.harness_probes import Played, Probed, judge_event, probe_harness
 from remit.app.harnesses import (
     CODEX,
     LOCAL,
@@ -103,10 +103,10 @@ def test_claude_code_calls_every_hook_and_a_persons_own(root: Path, monkeypatch:
 
 
 def test_a_change_of_settings_that_nobody_noticed_proves_nothing() -> None:
-    played = _Played([Called("Stop", "claude")], "", {})
-    states = [_judge(event, played, "").state for event in ("Stop", "ConfigChange", "PreToolUse")]
+    played = Played([Called("Stop", "claude")], "", {})
+    states = [judge_event(event, played, "").state for event in ("Stop", "ConfigChange", "PreToolUse")]
     assert states == ["fires", "not proved", "does not"]
-    assert _judge("ConfigChange", played, "hooks are switched off").state == "does not"
+    assert judge_event("ConfigChange", played, "hooks are switched off").state == "does not"
 
 
 @pytest.mark.thorough

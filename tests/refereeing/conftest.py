@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.refereeing.stage import Stage, make_workspace
+from tests.refereeing.stage import Child, Stage, make_workspace
 
 
 @pytest.fixture
@@ -24,3 +24,11 @@ def quick(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture
 def stage(root: Path, quick: bool) -> Stage:  # noqa: FBT001 - a fixture
     return Stage(root, quick=quick)
+
+
+@pytest.fixture
+def child(stage: Stage) -> Child:
+    """An agent at work."""
+    child = stage.call("planner")
+    child.start()
+    return child

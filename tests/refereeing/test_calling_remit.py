@@ -12,13 +12,6 @@ def say(answer: dict[str, Any]) -> str:
     return word
 
 
-@pytest.fixture
-def child(stage: Stage) -> Child:
-    child = stage.call("planner")
-    child.start()
-    return child
-
-
 @pytest.mark.parametrize(
     "command",
     ["remit run planner 'Do it.'", "cd docs && remit   uninstall", "/usr/bin/env remit trust --yes",

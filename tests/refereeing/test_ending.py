@@ -1,6 +1,5 @@
 """Ends that no stop tells of: cancelled, late, a harness that is gone; and what the command line shows of them."""
 
-import json
 import os
 import subprocess
 import sys
@@ -9,25 +8,14 @@ from typing import Any
 
 import pytest
 
-from tests.doors.conftest import Ended, Remit
+from tests.doors.conftest import Remit
+from tests.doors.work import load
 from tests.refereeing.stage import SOURCE, Child, Stage
-
-
-@pytest.fixture
-def child(stage: Stage) -> Child:
-    child = stage.call("planner")
-    child.start()
-    return child
 
 
 @pytest.fixture
 def remit(root: Path) -> Remit:
     return Remit(root)
-
-
-def load(ended: Ended) -> Any:  # noqa: ANN401 - any JSON value
-    assert ended.err == b"", ended.err
-    return json.loads(ended.out)
 
 
 def say(answer: dict[str, Any]) -> tuple[str, str]:

@@ -10,13 +10,6 @@ import pytest
 from tests.refereeing.stage import Child, Stage
 
 
-@pytest.fixture
-def child(stage: Stage) -> Child:
-    child = stage.call("planner")
-    child.start()
-    return child
-
-
 def hand_over(child: Child, answer: str | None) -> dict[str, Any]:
     """What the caller gets, which is what the ledger says."""
     envelope = child.hand_over(answer)

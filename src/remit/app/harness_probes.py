@@ -155,7 +155,7 @@ def _quote_last(text: str) -> str:
 # --- the harness itself ----------------------------------------------------------------------------------------------
 
 
-class _Played(NamedTuple):
+class Played(NamedTuple):
     """What a run has brought."""
 
     calls: Sequence[Called]
@@ -168,7 +168,7 @@ class _Played(NamedTuple):
 def _run_live(home: Home, name: str, program: str, lines: Sequence[_Line]) -> Probed:
     played = _play(home, name, program, lines)
     off = find_switched_off(home.root) if name == "claude" else ""
-    events = [_judge(event, played, off) for event in dict.fromkeys(line.event for line in lines)]
+    events = [judge_event(event, played, off) for event in dict.fromkeys(line.event for line in lines)]
     notes = _tell_live(home, name, played.calls)
     if any(event.state != "fires" for event in events):
         notes += tell_standing(home.root, name)
@@ -177,7 +177,7 @@ def _run_live(home: Home, name: str, program: str, lines: Sequence[_Line]) -> Pr
     return Probed(name, is_live=True, version="", events=tuple(events), notes=tuple(notes))
 
 
-def _play(home: Home, name: str, program: str, lines: Sequence[_Line]) -> _Played:
+def _play(home: Home, name: str, program: str, lines: Sequence[_Line]) -> Played:
     """Run the harness in the person's folder, with everything else thrown away afterwards."""
     from remit.workspace.home import Home as OtherHome  # noqa: PLC0415 - only for this
     from remit.workspace.ledger.probes import list_calls  # noqa: PLC0415
@@ -202,7 +202,7 @@ def _play(home: Home, name: str, program: str, lines: Sequence[_Line]) -> _Playe
     first = runs[0]
     how = f"ended with {first.code}{_quote_last(first.err)}" if first.code else ""
     how = f"was not done within {seconds:.0f} s" if first.code is None else how
-    return _Played(calls, f"{name} {how}" if how else "", trust)
+    return Played(calls, f"{name} {how}" if how else "", trust)
 
 
 def _list_scripts(lines: Sequence[_Line]) -> list[str]:
@@ -220,7 +220,8 @@ def _render_run(name: str, program: str) -> list[str]:
     }[name]  # fmt: skip
 
 
-def _judge(event: str, played: _Played, off: str) -> ProbedEvent:
+def judge_event(event: str, played: Played, off: str) -> ProbedEvent:
+    """Whether a hook fires, by what a run has brought and why hooks may be off."""
     if off:  # which a run with another home has not seen
         return ProbedEvent(event, "does not", off)
     if any(called.event == event for called in played.calls):

@@ -1,20 +1,18 @@
 """`remit init`, as its users meet it: empty folders and full ones, real git, a real terminal, hostile files."""
 
-import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from remit.app.setup import Setup, plan_setup, write_setup
 from remit.config import Settings, parse_settings
 from remit.errors import InputError, RemitError
-from tests.doors.cli.test_lint import git, put
+from tests.doors.cli.test_lint import git, load, put
 from tests.doors.cli.test_make import CODEX, OPENCODE, list_files
-from tests.doors.conftest import Ended, Inside, Remit
+from tests.doors.conftest import Inside, Remit
 from tests.doors.terminals import talk
 from tests.workspace.dying import run_and_die
 from tests.workspace.scarcity import few_files
@@ -31,10 +29,6 @@ def repository(inside: Inside) -> Inside:
     """An empty folder that git knows."""
     git(inside.folder, "init", "-q", "-b", "main")
     return inside
-
-
-def load(ended: Ended) -> Any:  # noqa: ANN401 - any JSON value
-    return json.loads(ended.out)
 
 
 def ask_git(folder: Path, path: str) -> str:

@@ -2,7 +2,6 @@
 
 import json
 import os
-from typing import Any
 
 import pytest
 
@@ -13,15 +12,11 @@ from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import Delegation, add_delegation, advance
 from remit.workspace.ledger.events import add_event, read_clock_ms
 from tests.doors.cli.test_init import MANIFEST
-from tests.doors.cli.test_lint import git, put
-from tests.doors.conftest import Ended, Inside
+from tests.doors.cli.test_lint import git, load, put
+from tests.doors.conftest import Inside
 from tests.workspace.tasks.samples import STATE, TODO
 
 LONG = "日本語の長い題名" * 20
-
-
-def load(ended: Ended) -> Any:  # noqa: ANN401 - any JSON value
-    return json.loads(ended.out)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.workspace.git.checkout import ENVIRONMENT, Checkout, make_checkout
+from tests.workspace.git.travel import Trip, send
 
 
 @pytest.fixture(autouse=True)
@@ -17,3 +18,9 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def checkout(tmp_path: Path) -> Checkout:
     """A repository with one commit."""
     return make_checkout(tmp_path / "project")
+
+
+@pytest.fixture
+def trip(checkout: Checkout, tmp_path: Path) -> Trip:
+    """The repository, and a clone of it on a worker's machine."""
+    return send(str(checkout.root), tmp_path / "worker")

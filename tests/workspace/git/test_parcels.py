@@ -16,11 +16,6 @@ from tests.workspace.git.checkout import Checkout, make_checkout
 from tests.workspace.git.travel import Trip, come_back, list_files, send
 
 
-@pytest.fixture
-def trip(checkout: Checkout, tmp_path: Path) -> Trip:
-    return send(str(checkout.root), tmp_path / "worker")
-
-
 def hash_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 

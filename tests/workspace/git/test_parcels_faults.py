@@ -19,11 +19,6 @@ from tests.workspace.git.checkout import Checkout
 from tests.workspace.git.travel import Trip, come_back, list_files, send
 
 
-@pytest.fixture
-def trip(checkout: Checkout, tmp_path: Path) -> Trip:
-    return send(str(checkout.root), tmp_path / "worker")
-
-
 @pytest.mark.slow
 def test_bringing_in_that_is_ended_anywhere_is_finished_by_the_next(
     checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -24,11 +24,6 @@ NAMES = (
 )  # fmt: skip
 
 
-@pytest.fixture
-def trip(checkout: Checkout, tmp_path: Path) -> Trip:
-    return send(str(checkout.root), tmp_path / "worker")
-
-
 def put(folder: Path, name: bytes, data: bytes) -> None:
     (folder / os.fsdecode(name)).write_bytes(data)
 
