@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.machine import find_load, read_machine
 from bench.page import render_page
-from tools.source import find_source
+from tools.source_name import find_source
 
 TESTS, PEERS = ".venv", ".venv-bench"
 _ROOT: Final = Path(__file__).resolve().parents[1]

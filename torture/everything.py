@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
-from tools.source import find_source
+from tools.source_name import find_source
 from torture.rows import ROWS, Row
 from torture.tally import VARIABLE, read
 

@@ -17,7 +17,7 @@ from remit.workspace.ledger.delegations import STATES
 from remit.workspace.tasks.moves import NEED_REASON, list_moves
 from remit.workspace.tasks.values import MARKERS
 from tools.reference.markdown import code, join, table
-from tools.reference.source import find_comment, match, search, search_pairs
+from tools.reference.source import find_comment, match, search
 from tools.reference.words import (
     DELEGATION_STATES,
     ENDINGS,
@@ -113,7 +113,7 @@ def _render_refusals() -> list[str]:
 
 
 def _render_protocols() -> list[str]:
-    found = search_pairs(r'ProblemError\(\s*(\d{3}),\s*"([A-Z_]+)"') | search_pairs(r'__init__\((404), "(NOT_FOUND)"')
+    found = search(r'ProblemError\(\s*(\d{3}),\s*"([A-Z_]+)"') | search(r'__init__\((404), "(NOT_FOUND)"')
     told = match(PROBLEMS, sorted({name for _, name in found}), "codes of HTTP")
     statuses = {name: ", ".join(code(each) for each, other in sorted(found) if other == name) for name in told}
     return [

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,20 +24,15 @@ def _load_all() -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in files)
 
 
-def search(pattern: str) -> set[str]:
-    """What the one group of a pattern finds, wherever it stands."""
-    return set(re.findall(pattern, _load_all(), re.MULTILINE))
-
-
-def search_pairs(pattern: str) -> set[tuple[str, str]]:
-    """What the two groups of a pattern find, wherever they stand."""
+def search(pattern: str) -> set[Any]:
+    """What a pattern finds, wherever it stands: the text of its one group, or a tuple of several."""
     return set(re.findall(pattern, _load_all(), re.MULTILINE))
 
 
 def find_comment(owner: str, field: str) -> str:
     """The comment below a field of a class, wherever the class is."""
     [found] = search(rf'^class {owner}\(.*\):\n(?:.*\n)*?    {field}: .*\n    """(.*)"""$')
-    return found
+    return str(found)
 
 
 def match(told: Mapping[str, str], names: Iterable[str], what: str) -> dict[str, str]:
