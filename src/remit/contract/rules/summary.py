@@ -41,7 +41,7 @@ def summary_long(case: Case) -> Iterator[Report]:
     """The summary has more than 400 characters or 100 tokens.
 
     Why: that is what the standards ask for; up to 500 characters are let through. Tokens are counted with a real
-    tokenizer where one is installed (`pip install 'remit[tokens]'`), else only characters are.
+    tokenizer where one is installed (`pip install '.[tokens]'`), else only characters are.
 
     Bad: 450 characters.
 
