@@ -82,6 +82,9 @@ def test_a_small_wrapper_is_opened(name: str) -> None:
         {"result": standard(), "answer": standard()},
         {"result": standard(), "is_error": True},
         {"result": standard(), "success": False},
+        {"result": standard(), "success": "false"},
+        {"result": standard(), "exit_code": 1},
+        {"result": standard(), "outcome": "timeout"},
         {"status_report": standard()},
     ],
 )

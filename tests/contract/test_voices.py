@@ -6,7 +6,8 @@ import pytest
 
 from remit import check
 from remit.contract import check as check_values
-from remit.contract.voices import MAX_SCRAPS, find_denials, find_scraps
+from remit.contract.quick import accept_quickly
+from remit.contract.voices import MAX_SCRAPS, VOICES, find_denials, find_scraps
 from tests.contract.samples import ISSUED, Changes, entry, fenced, hyper, line, marked, sentence, standard, stopped
 
 
@@ -27,6 +28,46 @@ def test_a_member_that_denies_the_status_is_named(changes: Changes, pointer: str
         verdict = check(fenced(standard(changes)), session_id=session_id)
         assert verdict.outcome == "ambiguous"
         assert "RET007" in [finding.code for finding in verdict.findings]
+
+
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [
+        ("success", ["false", " No ", 0, 0.0, "0", "failed"]),
+        ("ok", ["False", 0]),
+        ("completed", [False, "false", "partial"]),
+        ("is_error", ["true", "YES", 1]),
+        ("isError", [True]),
+        ("failed", ["yes", 1, 3, "3"]),
+        ("blocked", [True, "true"]),
+        ("outcome", ["failure", "aborted", "timeout", " failed", "Timed out"]),
+        ("result", ["failed", "Error"]),
+        ("state", ["error", "failed "]),
+        ("exit_code", [1, -9, "1"]),
+        ("exitCode", [2]),
+        ("returncode", [1]),
+        ("return_code", [1]),
+    ],
+)
+@pytest.mark.parametrize("holder", ["", "/metadata"])
+def test_a_member_denies_the_status_in_any_spelling(key: str, values: list[object], holder: str) -> None:
+    """R0.3: `"success": "false"` says what `"success": false` says."""
+    for value in values:
+        message = fenced(standard({f"{holder}/{key}": value}))
+        assert check(message, session_id=ISSUED).outcome == "ambiguous", value
+    assert check(marked(hyper({"/" + key: values[0]}))).outcome == "ambiguous"
+
+
+@pytest.mark.parametrize(
+    "changes", [{"/metadata/status": "failed "}, {"/metadata/error": True}, {"/metadata/error": 1}]
+)
+def test_the_metadata_deny_it_in_any_spelling_too(changes: Changes) -> None:
+    assert check(fenced(standard(changes)), session_id=ISSUED).outcome == "ambiguous"
+
+
+def test_the_quick_path_stops_at_every_voice() -> None:
+    for key in VOICES - {"status", "errors"}:
+        assert accept_quickly(fenced(standard({f"/{key}": "x"})), None, None, None) is None
 
 
 @pytest.mark.parametrize(
@@ -76,7 +117,31 @@ def test_a_long_key_is_not_read_for_long() -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [{"/success": True}, {"/metadata/errors": []}, {"/metadata/error": "none"}, {"/metadata/status": "done"}]
+    "changes",
+    [
+        {"/success": True},
+        {"/success": "yes"},
+        {"/ok": 1},
+        {"/metadata/errors": []},
+        {"/metadata/error": "none"},
+        {"/metadata/error": "false"},
+        {"/metadata/error": 0},
+        {"/metadata/status": "done"},
+        {"/failed": 0},
+        {"/failed": "0"},
+        {"/completed": 0},
+        {"/completed": 3},
+        {"/blocked": []},
+        {"/tests": {"passed": 14, "failed": 3}},
+        {"/artifacts/0/exit_code": 1},
+        {"/exit_code": 0},
+        {"/returncode": "0"},
+        {"/result": "The failed build is repaired."},
+        {"/result": {"status": "failed"}},
+        {"/result": 3},
+        {"/state": "ready"},
+        {"/outcome": "success"},
+    ],
 )
 def test_a_member_that_agrees_is_left_alone(changes: Changes) -> None:
     assert check(fenced(standard(changes))).payload == standard(changes)
@@ -124,5 +189,18 @@ def test_other_objects_with_a_status_are_no_voices(after: str) -> None:
     assert check(f"{fenced(standard())}\n{after}\n").accepted
 
 
+@pytest.mark.parametrize(
+    "before", ["status: completed\n", '{"status": "completed"}\n', '{"id": 4, "status": "failed"}\n']
+)
+def test_what_is_said_last_is_heard_after_any_number_of_others(before: str) -> None:
+    for count in (MAX_SCRAPS, 3 * MAX_SCRAPS):
+        verdict = check(f'{fenced(standard())}\n{before * count}{{"status": "failed"}}\n', session_id=ISSUED)
+        assert verdict.outcome == "ambiguous"
+
+
+def test_a_scrap_is_not_told_by_what_a_text_in_it_says() -> None:
+    assert check(f'{fenced(standard())}\n{{"status": "completed", "note": "it was status: failed"}}\n').accepted
+
+
 def test_the_search_for_scraps_ends() -> None:
-    assert len(list(find_scraps('{"status": "failed"}\n' * 1_000, 0))) == MAX_SCRAPS
+    assert len(list(find_scraps('{"status": "failed"}\n' * 1_000, 0))) == 2 * MAX_SCRAPS

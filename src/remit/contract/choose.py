@@ -399,8 +399,8 @@ def _explain_scraps(chosen: _Judged, judged: list[_Judged]) -> tuple[Trouble, ..
     """Something after the return is none itself, and gives another status all the same."""
     end, text = chosen.candidate.parsed.end, chosen.candidate.text
     spans = [(each.candidate.parsed.start, each.candidate.parsed.end) for each in judged]
-    for start, scrap_end, status in find_scraps(text, end):
-        if status == chosen.case.status or any(first <= start < last for first, last in spans):
+    for start, scrap_end, _ in find_scraps(text, end, chosen.case.status):
+        if any(first <= start < last for first, last in spans):
             continue
         if find_aside(text, start, scrap_end, []) in (None, "unclear", "doubted"):
             message = "after the return stands another status"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.contract.repair import Parsed, UnreadableError, parse_object
 from remit.contract.surroundings import WINDOW_CHARS, Aside, find_aside, find_stretches, is_marked
+from remit.contract.voices import find_denying_keys
 from remit.lazy import lazy
 
 if TYPE_CHECKING:
@@ -195,8 +196,7 @@ def _find_wrapped(value: dict[str, Any]) -> str | None:
     names = [name for name, inner in value.items() if isinstance(inner, dict) and name in _WRAPPERS]
     others = [inner for name, inner in value.items() if name not in names]
     plain = all(inner is None or isinstance(inner, bool | int | float | str) for inner in others)
-    failed = value.get("error") or value.get("is_error") or value.get("ok") is False or value.get("success") is False
-    return names[0] if len(names) == 1 and plain and not failed else None
+    return names[0] if len(names) == 1 and plain and not any(find_denying_keys(value)) else None
 
 
 RETURN_FILE = "return-meta.json"

@@ -50,10 +50,11 @@ _BRACKET_SIGN = lazy(r"\[/?[tT][hH][iI]")
 _KEY_SIGN = lazy(r"status(?:[\"'”’“»‘‚]|\s{0,20}[:\\&=/#])")
 _BLANK_SIGNS = frozenset("<{|$")
 """What a session id holds that nobody filled in."""
-_SECOND_VOICES = frozenset(
-    {"session_id", "meta", "error", "success", "ok", "is_error", "succeeded", "failed", "outcome"}
-)
-"""Keys of a return that say a second time, or otherwise, what stands elsewhere in it."""
+_SECOND_VOICES = frozenset({
+    "session_id", "meta", "error", "success", "ok", "succeeded", "completed", "is_error", "iserror", "failed",
+    "blocked", "outcome", "result", "state", "exit_code", "exitcode", "returncode", "return_code",
+})  # fmt: skip
+"""Keys of a return that say a second time, or otherwise, what stands elsewhere in it: those of `voices`, and more."""
 _INNER_VOICES = _SECOND_VOICES - {"session_id"} | {"status", "errors"}
 _HYPER_VOICES = _SECOND_VOICES - {"meta", "error"} | {"status", "errors"}
 _META_VOICES = _INNER_VOICES - {"status"}

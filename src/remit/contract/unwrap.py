@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import jiter
 
+from remit.contract.voices import find_denying_keys
 from remit.lazy import lazy
 
 if TYPE_CHECKING:
@@ -150,15 +151,7 @@ def _find_carriers(value: Mapping[str, Any]) -> Iterator[str]:
 
 def _is_other_speech(value: Mapping[str, Any]) -> bool:
     """Whether the object reports an error, or hands on what somebody else said or a tool did."""
-    if (
-        value.get("is_error")
-        or value.get("isError")
-        or value.get("error")
-        or value.get("exit_code")
-        or value.get("thought")
-    ):
-        return True
-    if not _OTHER_SPEECH.isdisjoint(value):
+    if value.get("thought") or not _OTHER_SPEECH.isdisjoint(value) or any(find_denying_keys(value)):
         return True
     kind, role = value.get("type"), value.get("role")
     other_kind = isinstance(kind, str) and _OTHER_KIND.search(kind) is not None

@@ -7,11 +7,13 @@ metadata), and a scrap after it that is no return and gives a status all the sam
 from __future__ import annotations
 
 import re
+from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from remit.contract.phrases import word_set
 from remit.contract.repair import UnreadableError, parse_object
-from remit.contract.spelling import find_odd_keys
+from remit.contract.spelling import find_odd_keys, plain
 from remit.lazy import lazy
 
 if TYPE_CHECKING:
@@ -20,30 +22,52 @@ if TYPE_CHECKING:
     from remit.model import Status
 
 MAX_SCRAPS = 16
+"""How many are looked at from either end of what stands after a return: the last word counts as much as the first."""
 
-VOICES = frozenset({"success", "ok", "is_error", "succeeded", "failed", "error", "errors", "status", "outcome"})
+_TRUE_WHEN_DONE = frozenset({"success", "ok", "succeeded", "completed"})
+_TRUE_WHEN_NOT = frozenset({"is_error", "iserror", "failed", "blocked"})
+_EXIT_CODES = frozenset({"exit_code", "exitcode", "returncode", "return_code"})
+_ENDS = frozenset({"status", "outcome", "result", "state"})
+VOICES = _TRUE_WHEN_DONE | _TRUE_WHEN_NOT | _EXIT_CODES | _ENDS | {"error", "errors"}
 """Keys that tell how something ended, wherever they stand."""
-_FLAGS = {"success": False, "ok": False, "succeeded": False, "is_error": True, "failed": True}
-_NOTHING = frozenset({"", "none", "no", "null", "n/a", "-"})
+_NO = frozenset({"false", "no"})
+_YES = frozenset({"true", "yes"})
+_DIGITS = 12
+_NOTHING = frozenset({"", "none", "no", "null", "n/a", "-", "false", "0"})
 _WORDS: dict[str, Status] = {
     "completed": "completed",
     "complete": "completed",
     "partial": "partial",
+    "incomplete": "partial",
     "failed": "failed",
+    "failure": "failed",
+    "fail": "failed",
     "error": "failed",
+    "aborted": "failed",
+    "cancelled": "failed",
+    "canceled": "failed",
+    "crashed": "failed",
+    "timeout": "failed",
+    "timed_out": "failed",
+    "timed out": "failed",
     "blocked": "blocked",
 }
+"""Words for an end, in small letters. Few, and whole values only: a `result` is often a sentence, and no end."""
 
 
 def find_denials(payload: Mapping[str, Any], inner_name: str) -> Iterator[str]:
     """JSON Pointers of the members that deny that the work was completed."""
     for prefix, holder in (("", payload), (f"/{inner_name}", payload.get(inner_name))):
-        if not isinstance(holder, dict):
-            continue
-        names = [(key, key) for key in VOICES.intersection(holder)]
-        for key, name in (*names, *find_odd_keys(holder, VOICES)):
-            if _denies(name, holder[key]):
-                yield f"{prefix}/{_escape(key)}"
+        if isinstance(holder, dict):
+            yield from (f"{prefix}/{_escape(key)}" for key in find_denying_keys(holder))
+
+
+def find_denying_keys(holder: Mapping[str, Any]) -> Iterator[str]:
+    """The keys of one object that deny that what it tells of was completed."""
+    names = [(key, key) for key in VOICES.intersection(holder)]
+    for key, name in (*names, *find_odd_keys(holder, VOICES)):
+        if _denies(name, holder[key]):
+            yield key
 
 
 def find_twins(payload: Mapping[str, Any], known: Mapping[str, object], prefix: str = "") -> Iterator[str]:
@@ -54,11 +78,24 @@ def find_twins(payload: Mapping[str, Any], known: Mapping[str, object], prefix: 
 
 
 def _denies(name: str, value: object) -> bool:
-    if name in _FLAGS:
-        return value is _FLAGS[name]
+    """Whether a member says that it went wrong, in any spelling: `false`, `"False"`, `"no"` and 0 say the same."""
     if name in ("error", "errors"):
         return _is_error(value)
-    return isinstance(value, str) and _WORDS.get(value.lower(), "completed") != "completed"
+    said = _read(value)
+    if isinstance(said, str):
+        is_flag = said in _NO if name in _TRUE_WHEN_DONE else said in _YES and name in _TRUE_WHEN_NOT
+        return is_flag or _WORDS.get(said, "completed") != "completed"
+    if name == "completed":
+        return said is False  # 0: how many were
+    if name in _TRUE_WHEN_DONE:
+        return said == 0
+    return name not in _ENDS and isinstance(said, int | float) and said != 0
+
+
+def _read(value: object) -> object:
+    """A value as it is meant: a number in quotes is a number."""
+    said = _fold(value)
+    return int(said) if isinstance(said, str) and len(said) <= _DIGITS and said.lstrip("-").isdecimal() else said
 
 
 def _fold(value: object) -> object:
@@ -70,12 +107,15 @@ def _escape(key: str) -> str:
 
 
 def _is_error(value: object) -> bool:
-    if isinstance(value, str):
-        return value.strip().lower() not in _NOTHING
-    return isinstance(value, list | dict) and bool(value)
+    said = _fold(value)
+    return said not in _NOTHING if isinstance(said, str) else isinstance(said, bool | int | list | dict) and bool(said)
 
 
-_SCRAP = lazy(r"status[\"'”’]?\s{0,9}[:=]\s{0,9}[\"'“‘]?(completed?|partial|failed|error|blocked)\b", re.IGNORECASE)
+_SCRAP = lazy(
+    r"status[\"'”’]?\s{0,9}[:=]\s{0,9}[\"'“‘]?\s{0,9}"
+    rf"({'|'.join(sorted(_WORDS, key=len, reverse=True))})(?!\w)",
+    re.IGNORECASE,
+)
 _OWN_KEYS = word_set(
     "status summary reason message error errors note notes detail details artifacts metadata meta session_id "
     "next_steps "
@@ -84,12 +124,15 @@ _OWN_KEYS = word_set(
 _REACH = 400
 
 
-def find_scraps(text: str, start: int) -> Iterator[tuple[int, int, Status]]:
-    """Objects after a return that give a status and hardly anything else: where they stand, and the status."""
+def find_scraps(text: str, start: int, known: Status | None = None) -> Iterator[tuple[int, int, Status]]:
+    """Objects after a return that give another status and hardly anything else: where they stand, and the status.
+
+    To read one takes its time, so of many only the first and the last are read; those that say what is `known` are
+    not counted.
+    """
     passed = start
-    for count, sign in enumerate(_SCRAP.finditer(text, start)):
-        if count >= MAX_SCRAPS:
-            return
+    signs = (sign for sign in _SCRAP.finditer(text, start) if _WORDS[sign[1].lower()] != known)
+    for sign in (*islice(signs, MAX_SCRAPS), *deque(signs, MAX_SCRAPS)):
         opening = text.rfind("{", max(passed, sign.start() - _REACH), sign.start())
         if opening < 0:
             continue
@@ -100,5 +143,12 @@ def find_scraps(text: str, start: int) -> Iterator[tuple[int, int, Status]]:
         if parsed.end <= sign.start():
             continue
         passed = parsed.end
-        if _OWN_KEYS.issuperset(key.lower() for key in parsed.value):
-            yield parsed.start, parsed.end, _WORDS[sign[1].lower()]
+        status = _read_status(parsed.value)
+        if status not in (None, known) and _OWN_KEYS.issuperset(key.lower() for key in parsed.value):
+            yield parsed.start, parsed.end, status
+
+
+def _read_status(value: Mapping[str, Any]) -> Status | None:
+    """The status of an object that is no return: its own, and none that a text in it speaks of."""
+    said = next((_fold(inner) for key, inner in value.items() if plain(key) == "status"), None)
+    return _WORDS.get(said) if isinstance(said, str) else None

@@ -95,13 +95,16 @@ def non_finite_number(case: Case) -> Iterator[Report]:
 
 @rule("RET007", "R0.1", outcome="ambiguous", on_reading=True)
 def conflicting_keys(case: Case) -> Iterator[Report]:
-    """One object gives the same key two different values, be it in another spelling.
+    """One object says two things: one key with two values, be it in another spelling, or a member denies the status.
 
-    Why: most parsers take the last one in silence. `failed` followed by `completed` would pass as success.
+    Why: most parsers take the last one in silence. `failed` followed by `completed` would pass as success. Of members
+    that tell how it ended (`success`, `failed`, `outcome`, `exit_code` and the like), only whole words and numbers
+    count, at the top of the return and in its metadata.
 
-    Bad: `"status": "failed", "status": "completed"`; `"status": "completed", "STATUS": "failed"`
+    Bad: `"status": "failed", "status": "completed"`; `"status": "completed", "STATUS": "failed"`;
+    `"status": "completed", "success": "no"`
 
-    Good: each key once.
+    Good: each key once, and one word on how the work ended.
     """
     yield from case.tell("conflict")
 
