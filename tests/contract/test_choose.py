@@ -106,9 +106,29 @@ def test_the_issued_session_id_decides() -> None:
 
 
 def test_the_markers_decide() -> None:
-    """R3.7: what stands between the markers is the report."""
-    other = hyper({"/meta/status": "partial"})
-    assert check(fenced(other) + marked(hyper()) + fenced(other)).payload == hyper()
+    """R3.7: what stands between the markers is the report; what was shown before it is not."""
+    files, part = hyper({"/artifacts/0/path": "research/other.md"}), hyper({"/meta/status": "partial"})
+    assert check(fenced(files) + marked(hyper()) + fenced(files)).payload == hyper()
+    assert check(fenced(part) + marked(hyper())).payload == hyper()
+    foreign = stopped("failed", {"/metadata/session_id": OTHER})
+    assert check(marked(standard()) + fenced(foreign), session_id=ISSUED).payload == standard()
+    example = fenced(FAILED, "Example:\n")
+    assert check(marked(standard()) + example, session_id=ISSUED).payload == standard()
+
+
+@pytest.mark.parametrize("status", ["failed", "partial", "blocked"])
+@pytest.mark.parametrize("session_id", [None, ISSUED])
+def test_the_markers_do_not_silence_a_return_that_denies_the_marked_one(status: str, session_id: str | None) -> None:
+    """R0.1: completed between the markers and failed beside them, of one session: nobody knows which is meant."""
+    other = fenced(stopped(status))
+    for text in (marked(standard()) + other, other + marked(standard())):
+        verdict = check(text, session_id=session_id)
+        assert (verdict.outcome, codes(verdict)) == ("ambiguous", ["RET008"])
+
+
+def test_a_later_return_denies_the_marked_one_also_where_no_session_is_named() -> None:
+    assert check(marked(hyper()) + fenced(HYPER_ERROR)).outcome == "ambiguous"
+    assert check(marked(hyper()) + fenced(hyper({"/meta/status": "partial"}))).outcome == "ambiguous"
 
 
 @pytest.mark.parametrize("label", ["Draft:", "For instance:", "My earlier return:"])

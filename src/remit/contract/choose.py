@@ -291,7 +291,7 @@ def _choose(reading: Reading, judged: list[_Judged], scan: Scan) -> Reading:
     pool = [each for each in sincere if each.candidate.marked] or sincere
     chosen = pool[-1]
     rivals = [each for each in (*pool, *([] if chosen.candidate.marked else unclear)) if each.contradicts(chosen)]
-    rivals += [each for each in judged if _overrules(each, chosen)]
+    rivals += [each for each in judged if _overrules(each, chosen) or _denies_marked(each, chosen)]
     rivals += _hear_others(reading, chosen, judged)
     return _take(
         reading,
@@ -337,6 +337,21 @@ def _overrules(each: _Judged, chosen: _Judged) -> bool:
         )
         and not isinstance(each.case.get("summary"), dict)
     )
+
+
+def _denies_marked(each: _Judged, chosen: _Judged) -> bool:
+    """Whether a good return without markers casts doubt on a completed one that has them.
+
+    Markers tell the report from what is shown beside it. What tells of the same session, or comes after the report, is
+    not merely shown: the work may have gone wrong once the report was written.
+    """
+    if not (chosen.candidate.marked and each.is_good) or each.candidate.marked:
+        return False
+    if chosen.case.status != "completed" or each.case.status == "completed":
+        return False
+    if each.identity()[0] is not None and each.identity()[0] == chosen.identity()[0]:
+        return each.is_meant or each.candidate.aside == "unclear"
+    return each.is_meant and each.candidate.parsed.start > chosen.candidate.parsed.start
 
 
 def _pick_spokesman(judged: list[_Judged]) -> _Judged:

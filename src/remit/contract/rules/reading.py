@@ -114,7 +114,8 @@ def contradicting_returns(case: Case) -> Iterator[Report]:
     """The message holds two returns that say different things.
 
     Why: taking the first falls for drafts, taking the last falls for appendices. Remit picks one only where the
-    message itself makes clear which one counts: the issued session id, the output markers, or a label.
+    message itself makes clear which one counts: the issued session id, the output markers, or a label. The markers do
+    not make a completed return count against another one of its session, or a later one, that says otherwise.
 
     Bad: a block with `"status": "failed"` and, further down, one with `"status": "completed"`.
 
