@@ -8,7 +8,7 @@ import pytest
 from remit import check
 from remit.contract.dialects import STANDARD
 from remit.contract.unwrap import MAX_LEVELS, unwrap
-from tests.contract.samples import fenced, line, pretty, standard, stopped
+from tests.contract.samples import ISSUED, fenced, line, pretty, standard, stopped
 
 MESSAGE = fenced(standard())
 CHAT = {"choices": [{"index": 0, "message": {"role": "assistant", "content": MESSAGE}}]}
@@ -88,6 +88,42 @@ def test_what_an_agent_did_is_not_what_it_said(text: str) -> None:
     verdict = check(text)
     assert not verdict.accepted
     assert verdict.outcome == "missing"
+
+
+DUMPS = {
+    "keywords": f"returncode=1, stdout={line(standard())}",
+    "keywords, another name": f"args=['x'], exit_code=2, output={line(standard())}",
+    "process": f"CompletedProcess(args=['x'], returncode=1, stdout='{line(standard())}', stderr='boom')",
+    "process, by its output": f"CompletedProcess(args=['x'], stdout=b'{line(standard())}', returncode=1)",
+    "error": f"CalledProcessError(1, ['x'], '{line(standard())}')",
+    "error with a call in it": f"agents.ToolError(call(3), '{line(standard())}')",
+    "texts": json.dumps(["The agent crashed", MESSAGE]),
+    "text and object": json.dumps(["The agent crashed", standard()]),
+    "object and code": json.dumps([standard(), 1]),
+    "text and code": json.dumps([MESSAGE, 1]),
+    "object": line({"returncode": 1, "stdout": MESSAGE}),
+}
+
+
+@pytest.mark.parametrize("dump", DUMPS.values(), ids=DUMPS)
+@pytest.mark.parametrize("session_id", [None, ISSUED])
+def test_a_return_in_the_print_of_a_failure_is_not_taken(dump: str, session_id: str | None) -> None:
+    """R0.1: what a program that failed had printed is no answer, however its failure is written down."""
+    for text in (dump, json.dumps(dump)):
+        assert check(text, session_id=session_id).outcome == "missing"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"result = {line(standard())}",
+        json.dumps([MESSAGE]),
+        json.dumps([standard()]),
+        f"Return of the work on ValueError(x) and exit_code=0: {line(standard())}",
+    ],
+)
+def test_what_only_looks_like_such_a_print_is_taken(text: str) -> None:
+    assert check(text, session_id=ISSUED).payload == standard()
 
 
 def test_of_lines_only_the_last_that_carries_an_answer_counts() -> None:

@@ -10,6 +10,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from jiter import from_json
+
 from remit.contract.phrases import Aside, word_set
 from remit.contract.signs import TAIL_CHARS, WINDOW_CHARS, introduces_own, read_aftermath, read_comment, read_label
 from remit.lazy import lazy
@@ -84,7 +86,7 @@ class _Tag(NamedTuple):
 
 def find_stretches(text: str, spans: list[tuple[int, int]]) -> list[Stretch]:
     """Thinking and quoting tags, with what stands between them; tags inside an object's texts are not tags."""
-    found: list[Stretch] = []
+    found: list[Stretch] = [Stretch(0, len(text), "quoted")] if _is_mixed_list(text) else []
     opened: dict[str, list[int]] = {}
     for count, tag in enumerate(_read_tags(text, spans)):
         starts = opened.setdefault(tag.name, [])
@@ -100,6 +102,18 @@ def find_stretches(text: str, spans: list[tuple[int, int]]) -> list[Stretch]:
             return [Stretch(0, len(text), "thinking")]
     unclosed = [start for start in opened.get(_THOUGHT, ()) if _starts_line(text, start)]
     return found + [Stretch(start, len(text), "thinking") for start in unclosed]
+
+
+def _is_mixed_list(text: str) -> bool:
+    """Whether the whole message is a list of several things that are not all objects: `["It crashed", {…}]`."""
+    bare = text.strip()
+    if not (bare[:1] == "[" and bare[-1:] == "]"):
+        return False
+    try:
+        items = from_json(bare.encode("utf-8", "replace"), allow_inf_nan=False)
+    except ValueError:
+        return False
+    return not all(isinstance(item, dict) for item in items)
 
 
 def _last_thought(found: list[Stretch]) -> int:
@@ -171,6 +185,13 @@ _FIXTURE = lazy(
 )
 
 
+_OUTPUT = lazy(
+    r"\bstd(?:out|err)\s?=\s?[bru]{0,2}[\"'(]{0,4}\Z|\b(?:return_?|exit_?)code\s?=\s?-?[1-9][^\n]{0,400}\Z",
+    re.IGNORECASE,
+)
+_FAILURE = lazy(r"\b\w{0,60}(?:Error|Exception|CompletedProcess)\(")
+
+
 def is_marked(before: str) -> bool:
     """Whether the output marker stands right above a block."""
     return "AGENT_OUTPUT_START" in before and _START_MARKER.search(before) is not None
@@ -185,6 +206,8 @@ def find_aside(text: str, start: int, end: int, stretches: list[Stretch]) -> Asi
     lines = before.rsplit("\n", 2)
     line = lines[-1]
     fence_above = lines[-2] if len(lines) > 1 and not line.strip() else ""
+    if _is_in_dump(line):
+        return "quoted"
     if line.lstrip()[:1] == ">" or (fence_above.lstrip()[:1] == ">" and "```" in fence_above):
         return "quoted"
     if before.rstrip().endswith("<!--") and text[end : end + 80].lstrip().startswith("-->"):
@@ -197,6 +220,16 @@ def find_aside(text: str, start: int, end: int, stretches: list[Stretch]) -> Asi
     comment = _INNER_COMMENT.match(text, start)
     said = read_comment(comment[1]) if comment else None
     return said or read_label(before) or read_aftermath(text[end : end + TAIL_CHARS])
+
+
+def _is_in_dump(line: str) -> bool:
+    """Whether a block stands in the print of a failure or of a program's end: `RuntimeError('{…`, `stdout={…`."""
+    if "=" in line and _OUTPUT.search(line):
+        return True
+    if "(" not in line:
+        return False
+    opened = [found.end() for found in _FAILURE.finditer(line)]
+    return bool(opened) and line.count("(", opened[-1]) >= line.count(")", opened[-1])
 
 
 def _is_code(text: str, start: int, end: int) -> bool:

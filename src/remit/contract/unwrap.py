@@ -128,7 +128,12 @@ def _find_answers(value: object, is_return: IsReturn, depth: int) -> Iterator[st
 
 
 def _last_turn(items: list[object]) -> list[object]:
-    """Of the turns of a conversation only the agent's last; of parts of one message, all."""
+    """Of the turns of a conversation only the agent's last; of parts of one message, all.
+
+    A text among others in a plain list is no part of a message: nobody knows which of them is the answer.
+    """
+    if len(items) > 1 and not all(isinstance(item, dict) for item in items):
+        return []
     turns = [item for item in items if isinstance(item, dict) and "role" in item]
     if not turns:
         return items

@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+_SHOWN = 120
+
 
 def main(entry: str) -> int:
     """Call the function and print its answer; the exit code."""
@@ -39,12 +41,36 @@ async def _wait_for(answer: Any) -> Any:  # noqa: ANN401 - whatever the function
 
 
 def render_answer(answer: object) -> str:
-    """A text as it is, anything else as JSON."""
+    """The final message that a function gives: a text as it is, a mapping or the parts of a message as JSON.
+
+    Anything else would have to be taken by how it prints, and an error that quotes a return prints that return.
+    """
     if isinstance(answer, str):
         return answer
+    if isinstance(answer, bytes | bytearray):
+        return answer.decode("utf-8", "replace")
+    if getattr(answer, "returncode", None) == 0 and isinstance(said := getattr(answer, "stdout", None), str | bytes):
+        return render_answer(said)
     import json  # noqa: PLC0415 - most answers are texts
 
-    return json.dumps(answer, ensure_ascii=False, default=str)
+    is_parts = isinstance(answer, list) and all(isinstance(part, dict) for part in answer)
+    if is_parts or answer is None or isinstance(answer, dict | bool | int | float):
+        return json.dumps(answer, ensure_ascii=False, default=_render_inner)
+    raise TypeError(_explain(answer))
+
+
+def _render_inner(value: object) -> str:
+    """What JSON has no word for, such as a date or a path, as it prints; a failure is not part of an answer."""
+    if isinstance(value, BaseException) or getattr(value, "returncode", None):
+        raise TypeError(_explain(value))
+    return str(value)
+
+
+def _explain(value: object) -> str:
+    code = getattr(value, "returncode", None)
+    what = f"{type(value).__name__} with the exit code {code}" if code else type(value).__name__
+    said = " ".join(str(value).split())[:_SHOWN]
+    return f"the function gave back {what}, which is no final message (give a text or a dict): {said}"
 
 
 if __name__ == "__main__":
