@@ -97,6 +97,16 @@ def test_other_status_or_other_files_contradict(order: int) -> None:
         assert (verdict.outcome, codes(verdict)) == ("ambiguous", ["RET008"])
 
 
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("session_id", [None, ISSUED])
+def test_a_return_whose_key_is_written_by_numbers_contradicts(order: int, session_id: str | None) -> None:
+    """R0.1: to a parser, a key with a letter written by its number is that key."""
+    for payload, other in ((standard(), FAILED), (hyper(), HYPER_ERROR)):
+        hidden = fenced(other).replace('"status"', '"st\\u0061tus"').replace('"meta"', '"\\u006Deta"')
+        verdict = check("\n".join([fenced(payload), hidden][::order]), session_id=session_id)
+        assert (verdict.outcome, codes(verdict)) == ("ambiguous", ["RET008"])
+
+
 def test_the_issued_session_id_decides() -> None:
     """R0.11: a return that belongs to somebody else does not contradict."""
     other = stopped("failed", {"/metadata/session_id": OTHER})

@@ -8,6 +8,7 @@ from remit import check
 from remit.contract import check as check_values
 from remit.contract.quick import accept_quickly
 from remit.contract.voices import MAX_SCRAPS, VOICES, find_denials, find_scraps
+from remit.model import Expectation, Status
 from tests.contract.samples import ISSUED, Changes, entry, fenced, hyper, line, marked, sentence, standard, stopped
 
 
@@ -164,6 +165,8 @@ SCRAPS = [
     '{"Status": "failed"}',
     "{'STATUS': 'FAILED'}",
     '{"status": "blocked", "reason": "x"}',
+    '{"st\\u0061tus": "failed"}',
+    '{"status": "f\\u0061iled"}',
 ]
 
 
@@ -204,3 +207,39 @@ def test_a_scrap_is_not_told_by_what_a_text_in_it_says() -> None:
 
 def test_the_search_for_scraps_ends() -> None:
     assert len(list(find_scraps('{"status": "failed"}\n' * 1_000, 0))) == 2 * MAX_SCRAPS
+
+
+OWN: dict[str, Status] = {"kaputt": "failed", "planned": "completed", "Stuck": "blocked"}
+KNOWN = Expectation(ISSUED)
+
+
+@pytest.mark.parametrize("word", ["kaputt", "KAPUTT ", "stuck"])
+def test_the_words_of_the_workspace_deny_a_status_too(word: str) -> None:
+    """C3: whoever has a word for failed has it everywhere."""
+    for changes in ({"/outcome": word}, {"/metadata/status": word}, {"/status": "planned", "/state": word}):
+        text = fenced(standard(changes))
+        assert check_values(text, expectation=KNOWN, words=OWN).outcome == "ambiguous"
+    assert check_values(fenced(standard({"/outcome": word})), expectation=KNOWN).accepted
+
+
+@pytest.mark.parametrize("done", ["completed", "planned"])
+@pytest.mark.parametrize(
+    "scrap", ['{"status": "kaputt"}', '{"st\\u0061tus": "Kaputt"}', '{"status": "stuck", "note": "x"']
+)
+def test_a_scrap_in_the_words_of_the_workspace_casts_doubt(done: str, scrap: str) -> None:
+    text = f"{fenced(standard({'/status': done}))}\n{scrap}\n"
+    assert check_values(text, expectation=KNOWN, words=OWN).outcome == "ambiguous"
+
+
+def test_the_words_of_the_workspace_that_agree_are_left_alone() -> None:
+    for changes in ({"/outcome": "planned"}, {"/status": "planned", "/metadata/status": "planned"}):
+        assert check_values(fenced(standard(changes)), expectation=KNOWN, words=OWN).accepted
+    text = f'{fenced(standard())}\n{{"status": "planned"}}\n'
+    assert check_values(text, expectation=KNOWN, words=OWN).accepted
+
+
+def test_nobody_makes_a_word_of_the_dialects_mean_something_else() -> None:
+    words: dict[str, Status] = {"Failed": "completed", "": "failed"}
+    text = f'{fenced(standard())}\n{{"status": "Failed"}}\n'
+    assert check_values(text, expectation=KNOWN, words=words).outcome == "ambiguous"
+    assert check_values(f"{fenced(standard())}\nstatus: \n", expectation=KNOWN, words=words).accepted

@@ -17,8 +17,7 @@ from remit.contract.reading import Reading
 from remit.contract.rules import Case, Trouble, TroubleKind, judge_outcome, run_rules
 from remit.contract.surroundings import find_aside
 from remit.contract.unwrap import MAX_LEVELS, unwrap
-from remit.contract.voices import find_denials, find_scraps, find_twins
-from remit.lazy import lazy
+from remit.contract.voices import DIALECT_WORDS, find_denials, find_scraps, find_twins, gather_words, make_sign
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -167,7 +166,11 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
         and is_clean(parsed.value, dialect, known.session_id, known.agent)
     ):
         return _Judged(
-            candidate, Case(candidate.text, dialect, parsed.value, expectation=known), [], "accepted", repairs
+            candidate,
+            Case(candidate.text, dialect, parsed.value, expectation=known, words=reading.words),
+            [],
+            "accepted",
+            repairs,
         )
     if candidate.glued:
         troubles.append(
@@ -180,7 +183,7 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
             )
         )
     troubles += find_blanks(parsed.value, dialect, known.session_id)
-    troubles += _find_denials(parsed.value, dialect)
+    troubles += _find_denials(parsed.value, dialect, reading.words)
     case = Case(
         candidate.text,
         dialect,
@@ -205,11 +208,12 @@ def find_blanks(payload: dict[str, Any], dialect: Dialect, session_id: str | Non
         yield Trouble("template", message, "Put a real value there.", pointer=pointer)
 
 
-def _find_denials(payload: dict[str, Any], dialect: Dialect) -> Iterator[Trouble]:
+def _find_denials(payload: dict[str, Any], dialect: Dialect, own: Mapping[str, Status]) -> Iterator[Trouble]:
     """Every member that denies a completed status; the errors of the dialect itself have a rule of their own."""
-    if dialect.statuses.get(str(dialect.word(payload))) != "completed":
+    word = str(dialect.word(payload))
+    if (dialect.statuses.get(word) or own.get(word)) != "completed":
         return
-    denials = list(find_denials(payload, "meta" if dialect is HYPER else "metadata"))
+    denials = list(find_denials(payload, "meta" if dialect is HYPER else "metadata", gather_words(own)))
     for pointer in denials:
         if pointer not in ("/error", "/errors") or pointer[1:] not in dialect.shape.known:
             message = f"the status is completed, and {pointer[1:]} says otherwise"
@@ -392,7 +396,7 @@ _ASIDES: dict[str, str] = {
 }
 
 
-_STATUS_SIGN = lazy(r"status[\"'”’]?\s{0,4}[:=]?\s{0,4}[\"'“‘]?(?:failed|partial|blocked|error|completed?)\b")
+_RUINED_GAP = r"[\"'”’]?\s{0,4}[:=]?\s{0,4}[\"'“‘]?"
 
 
 def _explain_ruin(scan: Scan, chosen: _Judged) -> tuple[Trouble, ...]:
@@ -401,7 +405,8 @@ def _explain_ruin(scan: Scan, chosen: _Judged) -> tuple[Trouble, ...]:
         return ()
     _, start, end = scan.unreadable
     text = chosen.candidate.text
-    if start < chosen.candidate.parsed.end or not _STATUS_SIGN.search(text, start, min(end + 80, start + 2_000)):
+    sign = make_sign(text, _RUINED_GAP, (*DIALECT_WORDS, *chosen.case.words), 0)
+    if start < chosen.candidate.parsed.end or not sign.search(text, start, min(end + 80, start + 2_000)):
         return ()
     return (
         Trouble(
@@ -414,7 +419,7 @@ def _explain_scraps(chosen: _Judged, judged: list[_Judged]) -> tuple[Trouble, ..
     """Something after the return is none itself, and gives another status all the same."""
     end, text = chosen.candidate.parsed.end, chosen.candidate.text
     spans = [(each.candidate.parsed.start, each.candidate.parsed.end) for each in judged]
-    for start, scrap_end, _ in find_scraps(text, end, chosen.case.status):
+    for start, scrap_end, _ in find_scraps(text, end, chosen.case.status, gather_words(chosen.case.words)):
         if any(first <= start < last for first, last in spans):
             continue
         if find_aside(text, start, scrap_end, []) in (None, "unclear", "doubted"):

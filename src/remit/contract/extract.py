@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from remit.contract.repair import Parsed, UnreadableError, parse_object
+from remit.contract.spelling import ESCAPED, spell
 from remit.contract.surroundings import WINDOW_CHARS, Aside, find_aside, find_stretches, is_marked
 from remit.contract.voices import find_denying_keys
 from remit.lazy import lazy
@@ -99,7 +100,8 @@ def scan_message(text: str, dialects: Iterable[Dialect], session_id: str | None)
     """Find every candidate of these dialects; of a crowd, only what may carry the issued session id."""
     dialects = tuple(dialects)
     scan = Scan()
-    keys = re.compile("|".join(sorted({dialect.status_at[0] for dialect in dialects})))
+    names = sorted({dialect.status_at[0] for dialect in dialects})
+    keys = re.compile("|".join(map(spell, names) if ESCAPED in text else names))
     key = keys.search(text)
     fence = text.rfind("\n```", 0, key.start()) if key else -1
     pos, passed = 0, 0

@@ -18,7 +18,7 @@ from remit.contract.placeholders import STOCK, STOCK_CHARS, STOCK_PATHS, STOCK_S
 from remit.contract.reading import Reading
 from remit.contract.schemas import compile_accepts
 from remit.contract.signs import TAIL_CHARS, WINDOW_CHARS, points_down, read_aftermath, read_head
-from remit.contract.spelling import find_odd_keys
+from remit.contract.spelling import ESCAPED, find_odd_keys
 from remit.lazy import lazy
 from remit.model import Expectation, Verdict
 
@@ -121,7 +121,9 @@ def _find_only_block(text: str) -> tuple[int, int, bool] | None:
             return None
     if text.find("[", 0, head_end) >= 0 and _may_have(text, "[", _BRACKET_SIGN, head_end):
         return None
-    if text.find("{", 0, head_end) >= 0 and _may_have(text, "status", _KEY_SIGN, head_end):
+    if text.find("{", 0, head_end) >= 0 and (
+        _may_have(text, "status", _KEY_SIGN, head_end) or text.find(ESCAPED, 0, head_end) >= 0
+    ):
         return None
     if end + 5 < len(text) and not _is_plain_tail(text, end, marked=marked):
         return None

@@ -6,6 +6,7 @@ are the same word to whoever wrote them. The quick path asks too, so nothing is 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,3 +38,12 @@ def find_odd_keys(holder: Mapping[str, object], names: frozenset[str]) -> Iterat
     for key in holder:
         if key not in names and (name := plain(key)) in names:
             yield key, name
+
+
+ESCAPED = "\\u00"
+"""Where a text does not have this, no letter of ours is written by its number."""
+
+
+def spell(name: str) -> str:
+    """A pattern for a name of which any letter may be written by its number, as JSON allows; also in a text in JSON."""
+    return "".join(rf"(?:{re.escape(letter)}|\\{{1,8}}(?i:u{ord(letter):04x}))" for letter in name)

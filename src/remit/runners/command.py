@@ -10,7 +10,6 @@ import shlex
 from typing import TYPE_CHECKING
 
 from remit.errors import RunnerError
-from remit.lazy import lazy
 from remit.runners.protocol import Heard, Launch
 
 if TYPE_CHECKING:
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
 MAX_BYTES = 8 * 1024 * 1024
 """Of what a program prints, the end: a return comes last."""
 _SHOWN = 300
-_STATUS = lazy(r"status\W{0,12}:\W{0,12}(?:completed?|partial|failed|error|blocked)\b", re.ASCII | re.IGNORECASE)
-"""How a return tells its end, whatever quotes it has: a text without it holds none."""
+_GAP = r"\W{0,12}:\W{0,12}"
+"""Between the key and the word by which a return tells its end, whatever quotes it has: a text without holds none."""
 _OVERLAP_BYTES = 64 * 1024
 """A return that begins before the cut gives its status before that."""
 _LOST = "it printed more than is read, and what was left out may hold another return"
@@ -70,14 +69,14 @@ class Command:
 
     def listen(self, order: Order) -> CommandListener:
         """Something that keeps what is printed."""
-        del order
-        return CommandListener()
+        return CommandListener(order.status_words)
 
 
 class CommandListener:
     """Keeps the end of what a program prints."""
 
-    def __init__(self) -> None:
+    def __init__(self, status_words: tuple[str, ...] = ()) -> None:
+        self._own_words = status_words
         self._data = bytearray()
         self._cut = self._has_lost = False
 
@@ -91,8 +90,12 @@ class CommandListener:
 
     def _search_cut(self) -> None:
         """Whether what is cut off may hold a return: another one than that at the end."""
+        from remit.contract.voices import DIALECT_WORDS, make_sign  # noqa: PLC0415 - hardly any output is that long
+
         text = bytes(self._data[: _OVERLAP_BYTES - MAX_BYTES]).decode("latin-1")  # a letter for each byte
-        self._has_lost = self._has_lost or _STATUS.search(text) is not None
+        own = (word.encode("utf-8", "replace").decode("latin-1") for word in self._own_words)
+        sign = make_sign(text, _GAP, (*DIALECT_WORDS, *own), re.ASCII | re.IGNORECASE)
+        self._has_lost = self._has_lost or sign.search(text) is not None
 
     def tell(self) -> Heard:
         """The last line, for people who watch."""

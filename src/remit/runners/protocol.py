@@ -50,6 +50,8 @@ class Order(NamedTuple):
     """The environment of the caller: where the program and its settings are looked up."""
     settings: Mapping[str, Any] = NOTHING
     """What the workspace has set for this runner: `[runners.NAME]`."""
+    status_words: tuple[str, ...] = ()
+    """The workspace's own words for a status, which a return may use."""
 
 
 class Launch(NamedTuple):

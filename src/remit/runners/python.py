@@ -50,5 +50,4 @@ class Python:
 
     def listen(self, order: Order) -> CommandListener:
         """What the function gives back is printed by its host."""
-        del order
-        return CommandListener()
+        return CommandListener(order.status_words)

@@ -50,7 +50,7 @@ def make_order(drive: Drive, number: int, environ: dict[str, str]) -> Order:
     return Order(
         row.session_id, row.agent, drive.load_text("prompt"), terms.root, drive.find_folder(number),
         drive.load_text("instructions"), terms.is_native, terms.description, terms.model, terms.tools,
-        budget.max_turns, budget.max_usd, environ, terms.settings,
+        budget.max_turns, budget.max_usd, environ, terms.settings, tuple(terms.words),
     )  # fmt: skip
 
 
