@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.app.delegating.lifecycle import Wish, get_ready, take_up
-from remit.app.delegating.markers import PREFLIGHT, enter, open_store
+from remit.app.delegating.markers import enter, open_store
+from remit.app.delegating.phases import PREFLIGHT
 from remit.app.delegating.workspace import Workspace
 from remit.errors import RefusedError, UsageError
 from remit.workspace.ledger.delegations import load_delegation

@@ -37,6 +37,10 @@ if mode == "slow":
 claimed = [(kind, path)]
 if mode == "eat":
     os.remove("specs/1_cache_the_uploads/plans/implementation-001.md")
+if mode == "tick":
+    plan = "specs/1_cache_the_uploads/plans/implementation-001.md"
+    text = open(plan).read().replace("Three [NOT STARTED]", "Three [COMPLETED]")
+    open(plan, "w").write(text)
 if mode != "lie":
     os.makedirs(os.path.dirname(path), exist_ok=True)
     text = "# A file\\n\\nThe cache is in cache.py.\\n\\n" + os.environ["REMIT_SESSION_ID"] + "\\n"
@@ -309,8 +313,57 @@ def test_a_plan_that_was_lost_leaves_the_task_open(inside: Inside, worker: Worke
     give_plan(inside)
     ended = inside("implement", "1", *worker("eat"))
     assert worker.runs[0]["mode"] == "eat"
-    assert "not settled: phase: the plan of task 1 has no phase 2 any more" in ended.text
-    assert get_marker(tmp_path) == "IMPLEMENTING"
+    assert ended.code == 1
+    assert "not settled: phase: the plan of task 1 is gone, so nobody knows what is left of it" in ended.text
+    assert get_marker(tmp_path) == "PARTIAL"
+
+
+@pytest.mark.parametrize("marker", ["BLOCKED", "ON HOLD"])
+def test_a_phase_that_is_set_aside_is_still_to_be_done(
+    inside: Inside, worker: Worker, tmp_path: Path, marker: str
+) -> None:
+    """S4: it is passed over, and neither it nor the task is done."""
+    give_plan(inside, PLAN.replace("Three [NOT STARTED]", f"Three [{marker}]"))
+    told = load(inside("implement", "1", *worker(), "--json"))
+    assert (told["status"], told["phases"][0]["status"]) == ("partial", "completed")
+    assert told["task"] == {"number": 1, "before": "PLANNED", "after": "PARTIAL", "left": [f"phase 3 is {marker}"]}
+    assert get_marker(tmp_path) == "PARTIAL"
+    ended = inside("implement", "1", *worker())
+    assert ended.code == 2
+    assert f"task 1: phase 3 is {marker}, and there is no other phase to go on with" in ended.complaint
+    assert len(worker.runs) == 1
+    assert f"Plan: {FOLDER}/plans/implementation-001.md: phase 3 is {marker}\n" in inside("task", "show", "1").text
+    assert inside("task", "phases", "1").text.endswith(f"no phase can be gone on with: phase 3 is {marker}\n")
+
+
+def test_what_is_left_ends_the_command_with_1(inside: Inside, worker: Worker, tmp_path: Path) -> None:
+    give_plan(inside, PLAN.replace("One [COMPLETED]", "One [BLOCKED]"))
+    ended = inside("implement", "1", *worker())
+    assert ended.code == 1
+    assert "✗ implement: partial" in ended.text
+    assert "note: phases: task 1 is not done: phase 1 is BLOCKED" in ended.text
+    assert "phases: 2 completed, 3 completed; 1 left" in ended.text
+    assert get_marker(tmp_path) == "PARTIAL"
+
+
+def test_an_abandoned_phase_is_over(inside: Inside, worker: Worker, tmp_path: Path) -> None:
+    give_plan(inside, PLAN.replace("Three [NOT STARTED]", "Three [ABANDONED]"))
+    ended = inside("implement", "1", *worker())
+    assert ended.code == 0
+    assert "phases: 2 completed\n" in ended.text
+    assert get_marker(tmp_path) == "COMPLETED"
+
+
+def test_a_phase_that_the_agent_of_another_ticked_off_is_done_all_the_same(
+    inside: Inside, worker: Worker, tmp_path: Path
+) -> None:
+    give_plan(inside)
+    ended = inside("implement", "1", *worker("tick"))
+    assert (ended.code, len(worker.runs)) == (0, 2)
+    told = "note: phases: phase 3 was made COMPLETED in the plan while implement was to do phase 2; it is NOT STARTED"
+    assert f"{told} again\n" in ended.err.decode()
+    assert "phases: 2 completed, 3 completed" in ended.text
+    assert get_marker(tmp_path) == "COMPLETED"
 
 
 def test_who_cannot_be_started_leaves_the_task_as_it_was(inside: Inside, tmp_path: Path) -> None:

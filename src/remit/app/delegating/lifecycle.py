@@ -31,6 +31,7 @@ from remit.workspace.home import TAKING
 from remit.workspace.inside import find_inside
 from remit.workspace.tasks.intake import make_name
 from remit.workspace.tasks.moves import NEED_REASON, OWN_COMMAND, check_move
+from remit.workspace.tasks.plan import tell_phases
 from remit.workspace.tasks.store import list_folders
 from remit.workspace.tasks.sync import take_in
 
@@ -78,6 +79,14 @@ class Part(NamedTuple):
 
     ready: Ready
     envelope: Envelope
+    """Of the last part, how the work ended: partial where phases are left."""
+    left: tuple[str, ...] = ()
+    """What is left although it was completed and nobody goes on, each in a few words."""
+
+    @property
+    def status(self) -> str:
+        """How the delegation itself ended."""
+        return "completed" if self.left else self.envelope.status
 
 
 async def work(ws: Workspace, wish: Wish) -> list[Part]:
@@ -89,7 +98,7 @@ async def work(ws: Workspace, wish: Wish) -> list[Part]:
         await ws.engine.submit(prepared.row.session_id)
         parts.append(Part(ready, await ws.wait(prepared.row.session_id)))
         ready = get_next(ws, parts)
-    return parts
+    return close(ws, parts)
 
 
 def get_ready(ws: Workspace, wish: Wish) -> Ready:
@@ -103,6 +112,8 @@ def get_ready(ws: Workspace, wish: Wish) -> Ready:
     task = _find_task(store, command, wish.number)
     plan = store.load_plan(task.number)
     phase = plan.resume if plan is not None and command.is_phased else None
+    if plan is not None and command.is_phased and phase is None:
+        _check_open(plan, task.number)
     facts = describe_task(store, task)._replace(
         marker=command.working or task.marker or "", phase="" if phase is None else phase.number
     )
@@ -114,7 +125,8 @@ def get_ready(ws: Workspace, wish: Wish) -> Ready:
     }
     request = _make_request(ws, wish, command, facts, asked)
     notes = (*_tell_state(task, command), *(_tell_plan(plan) if command.is_phased else ()))
-    return Ready(wish, request, task.marker or "", phase, _count_open(plan, phase), notes)
+    left = len(plan.open) if plan is not None and phase is not None else 0
+    return Ready(wish, request, task.marker or "", phase, left, notes)
 
 
 def _get_outside(ws: Workspace, wish: Wish, command: Command) -> Ready:
@@ -262,23 +274,52 @@ def get_state(ws: Workspace, ready: Ready) -> tuple[str, str]:
 # --- the phases of its plan ------------------------------------------------------------------------------------------
 
 
-def _count_open(plan: PlanFacts | None, phase: Phase | None) -> int:
-    if plan is None or phase is None:
-        return 0
-    return sum(each.start >= phase.start and each.marker != "COMPLETED" for each in plan.phases)
+def _check_open(plan: PlanFacts, number: int) -> None:
+    """Raise where only phases are left that somebody has set aside: nobody can work on them, and nothing is done."""
+    if plan.open:
+        first = plan.open[0].number
+        told = f"task {number}: {tell_phases(plan.open)}, and there is no other phase to go on with"
+        hint = f"go on with it after: remit task move {number} --phase {first} not started; or drop it with: abandoned"
+        raise RefusedError(told, code=StateError.code, hint=hint)
 
 
 def get_next(ws: Workspace, parts: list[Part]) -> Ready | None:
-    """The phase that follows those that are done; None where there is none, or the last one was not completed."""
+    """The phase that follows those that are done; None where there is none, or the last one was not completed.
+
+    None as well where the task is not what it was meanwhile: who has moved it, or lost a phase, did so for a reason.
+    """
     last = parts[-1]
-    if last.ready.phase is None or last.envelope.status != "completed":
+    store, number = open_store(ws.home, ws.settings), last.ready.wish.number
+    if last.ready.phase is None or last.envelope.status != "completed" or store is None or not isinstance(number, int):
         return None
-    store = open_store(ws.home, ws.settings)
-    plan = None if store is None or last.ready.request.task is None else store.load_plan(last.ready.request.task.number)
+    working = last.ready.request.working
+    if _list_trouble(last.envelope) or (working and store.get(number).marker != working):
+        return None
+    plan = store.load_plan(number)
     done = {part.ready.phase.number for part in parts if part.ready.phase is not None}
     if plan is None or plan.resume is None or plan.resume.number in done:  # it could not be marked as done
         return None
     return get_ready(ws, last.ready.wish)._replace(notes=())
+
+
+def _list_trouble(envelope: Envelope) -> list[str]:
+    """Why nobody can say what is left of the plan."""
+    return [each.message for each in envelope.unsettled if each.step in ("phase", "lifecycle")]
+
+
+def close(ws: Workspace, parts: list[Part]) -> list[Part]:
+    """The parts of work that is over. Where something is left, the last one does not say that all was completed."""
+    last = parts[-1]
+    store, number = open_store(ws.home, ws.settings), last.ready.wish.number
+    if last.envelope.status != "completed" or store is None or not isinstance(number, int):
+        return parts
+    plan = store.load_plan(number) if find_command(ws, last.ready.wish.command).is_phased else None
+    left = _list_trouble(last.envelope) or [tell_phases((each,)) for each in (() if plan is None else plan.open)]
+    if not left and last.ready.request.working == "IMPLEMENTING" and store.get(number).marker == "PARTIAL":
+        left = [f"task {number} is PARTIAL"]
+    if not left:
+        return parts
+    return [*parts[:-1], last._replace(envelope=last.envelope._replace(status="partial"), left=tuple(left))]
 
 
 # --- what it is given, and what it makes -----------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from remit.app.delegating.phases import PHASES, PREFLIGHT, check_rest, find_phase, note_phases
 from remit.delegate.admission.terms import read_terms
 from remit.errors import RefusedError, RemitError
 from remit.model import ACCEPTABLE
@@ -27,10 +28,8 @@ if TYPE_CHECKING:
     from remit.delegate.admission.terms import Terms
     from remit.delegate.judging.endings import Conclusion
     from remit.workspace.ledger.delegations import Delegation
-    from remit.workspace.tasks.plan import Phase
     from remit.workspace.tasks.store import TaskStore
 
-PREFLIGHT = "preflight"
 _IN_PROGRESS = "IN PROGRESS"
 _MOST_ROWS = 100_000
 
@@ -100,7 +99,9 @@ def _note(home: Home, store: TaskStore, row: Delegation, terms: Terms) -> dict[s
         return noted.details
     number = row.task_number or 0
     phase = None if terms.phase is None else find_phase(store, number, terms.phase)
-    before = {"task": store.get(number).marker, "phase": None if phase is None else phase.marker}
+    before: dict[str, Any] = {"task": store.get(number).marker, "phase": None if phase is None else phase.marker}
+    if _goes_by_plan(terms):
+        before[PHASES] = note_phases(store, number)
     with home.ledger.transaction(durable=True) as db:
         add_event(db, PREFLIGHT, before, session_id=row.session_id)
     return before
@@ -116,11 +117,9 @@ def open_store(home: Home, settings: Settings) -> TaskStore | None:
     return TaskStore(home, folder)
 
 
-def find_phase(store: TaskStore, number: int, phase: int | str) -> Phase | None:
-    """A phase of a task's plan, by what it is called there."""
-    plan = store.load_plan(number)
-    phases = () if plan is None else plan.phases
-    return next((each for each in phases if each.number.upper() == str(phase).upper()), None)
+def _goes_by_plan(terms: Terms) -> bool:
+    """Whether the work is what a plan is for: one phase of it, or all."""
+    return terms.phase is not None or terms.kind == "implementation"
 
 
 # --- afterwards ------------------------------------------------------------------------------------------------------
@@ -147,7 +146,7 @@ def leave(home: Home, settings: Settings, row: Delegation, conclusion: Conclusio
         with home.lock(SETTLING):
             return _leave(home, store, row, conclusion)
     except RemitError as error:  # a task whose phases are in doubt is not done
-        return Left((Step("lifecycle", "failed", str(error)),), stays=terms.phase is not None)
+        return Left((Step("lifecycle", "failed", str(error)),), stays=_goes_by_plan(terms))
 
 
 def _leave(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion) -> Left:
@@ -156,22 +155,18 @@ def _leave(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion
         step = _give_back(home, store, row, terms)
         return Left((step,) if step is not None else (), stays=True)
     left = Left()
-    if not terms.command:
-        left = Left(stays=not _may_move_on(home, store, row, conclusion))
-    if terms.phase is not None:
-        left = _settle_phase(store, row, conclusion)
+    if not terms.command and not _took_up(home, row):
+        left = Left(stays=True)
+    elif _goes_by_plan(terms):
+        left = _settle_plan(home, store, row, conclusion)
     if terms.command and terms.kind == "review" and _is_own_word(conclusion):
         left = left._replace(steps=(*left.steps, _make_tasks(store, row, conclusion)))
     return left
 
 
-def _may_move_on(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion) -> bool:
-    """Whether work that no command asked for moves its task on: only what it took up, and not past open phases."""
-    terms, number = read_terms(row.details), row.task_number or 0
-    if not terms.working or load_last_event(home.ledger, row.session_id, PREFLIGHT) is None:
-        return False
-    plan = store.load_plan(number) if terms.kind == "implementation" and conclusion.status == "completed" else None
-    return plan is None or plan.resume is None
+def _took_up(home: Home, row: Delegation) -> bool:
+    """Whether work that no command asked for has taken its task up: only then it moves it on."""
+    return bool(read_terms(row.details).working) and load_last_event(home.ledger, row.session_id, PREFLIGHT) is not None
 
 
 def tell_marker(home: Home, settings: Settings, row: Delegation) -> tuple[Step, ...]:
@@ -215,23 +210,32 @@ def _give_back(home: Home, store: TaskStore, row: Delegation, terms: Terms) -> S
     return Step("preflight", "done", f"task {number} is {before['task']} again")
 
 
-def _settle_phase(store: TaskStore, row: Delegation, conclusion: Conclusion) -> Left:
+def _settle_plan(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion) -> Left:
     """Move the phase on; the task is done only when no phase is left."""
-    from remit.delegate.admission.lifecycle import follow_phase  # noqa: PLC0415 - only with a task
-
     terms, number = read_terms(row.details), row.task_number or 0
     status = "timeout" if conclusion.ending == "timeout" else conclusion.status
-    wanted = follow_phase(status)
-    phase = find_phase(store, number, terms.phase or "")
-    steps: tuple[Step, ...] = ()
-    if phase is None:
-        steps = (Step("phase", "failed", f"the plan of task {number} has no phase {terms.phase} any more"),)
-    elif wanted is not None and phase.marker != wanted:
-        store.move_phase(number, phase.number, wanted)
-        steps = (Step("phase", "done", f"phase {phase.number} is {wanted}"),)
-    plan = store.load_plan(number)
-    is_open = plan is None or plan.resume is not None  # who has lost the plan does not know what is left
-    return Left(steps, stays=status == "completed" and is_open, files=() if plan is None else (plan.path,))
+    steps = () if terms.phase is None else _settle_phase(store, number, terms.phase, status)
+    rest = check_rest(home, store, row, status)
+    if rest.ends:
+        store.conclude(number, _leave_off)
+    return Left((*steps, *rest.steps), rest.stays, rest.files)
+
+
+def _leave_off(marker: str) -> str | None:
+    """The marker of a task that nobody goes on with by himself, and that is not done."""
+    from remit.workspace.tasks.values import read_marker  # noqa: PLC0415 - only with a task
+
+    return "PARTIAL" if read_marker(marker) == "IMPLEMENTING" else None
+
+
+def _settle_phase(store: TaskStore, number: int, name: int | str, status: str) -> tuple[Step, ...]:
+    from remit.delegate.admission.lifecycle import follow_phase  # noqa: PLC0415 - only with a task
+
+    phase, wanted = find_phase(store, number, name), follow_phase(status)
+    if phase is None or wanted in (None, phase.marker):
+        return ()
+    store.move_phase(number, phase.number, wanted)
+    return (Step("phase", "done", f"phase {phase.number} is {wanted}"),)
 
 
 def _make_tasks(store: TaskStore, row: Delegation, conclusion: Conclusion) -> Step:

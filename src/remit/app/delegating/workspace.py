@@ -185,7 +185,7 @@ class Workspace:
         """Do a lifecycle command on a task: research, plan, revise, implement, review, or one of the workspace's own.
 
         The task is moved before and after. Where its plan has phases, each is a delegation, up to the first that does
-        not complete; the last part says how it ended.
+        not complete; the last part says how it ended: partial, too, where phases are left that nobody can go on with.
         """
         from remit.app.delegating.lifecycle import Wish, work  # noqa: PLC0415 - only for tasks
 

@@ -111,7 +111,7 @@ async def _work(
     """Have it done part by part; the parts, what there was to say of the requests, and how the task stands then."""
     import asyncio
 
-    from remit.app.delegating.lifecycle import Part, get_next, get_ready, get_state
+    from remit.app.delegating.lifecycle import Part, close, get_next, get_ready, get_state
     from remit.doors.cli.interrupts import Interrupts
 
     parts: list[Part] = []
@@ -126,7 +126,7 @@ async def _work(
                 ready = get_next(ws, parts)
                 if ready is not None and output_format != "json":
                     _tell_phase(parts[-1])
-        return parts, findings, get_state(ws, parts[0].ready)
+        return close(ws, parts), findings, get_state(ws, parts[0].ready)
 
 
 async def _work_on(
@@ -161,21 +161,20 @@ def _tell_phase(part: Part) -> None:
     """A phase that is done, while the next one begins."""
     phase = part.ready.phase
     if phase is not None:
-        line = render_envelope_line(part.envelope, paint=get_paint(stderr=True))
-        say(f"phase {quote(phase.number)}: {line}", stderr=True)
+        paint = get_paint(stderr=True)
+        say(f"phase {quote(phase.number)}: {render_envelope_line(part.envelope, paint=paint)}", stderr=True)
+        for note in part.envelope.notes:
+            say(f"{paint('note', 'note')}: {quote(note)}", stderr=True)
 
 
 def _render_task(parts: list[Part], after: tuple[str, str], paint: Paint) -> list[str]:
     """What became of the phases and of the task."""
-    phases = [(part.ready.phase, part.envelope) for part in parts if part.ready.phase is not None]
+    phases = [(part.ready.phase, part.status) for part in parts if part.ready.phase is not None]
     styles = {"completed": "good", "failed": "error"}
-    told = [
-        f"{quote(phase.number)} {paint(styles.get(envelope.status, 'warning'), escape(envelope.status))}"
-        for phase, envelope in phases
-    ]
+    told = [f"{quote(phase.number)} {paint(styles.get(status, 'warning'), escape(status))}" for phase, status in phases]
     lines = []
     if told:
-        left = parts[-1].ready.left - (parts[-1].envelope.status == "completed")
+        left = max(len(parts[-1].left), parts[-1].ready.left - (parts[-1].status == "completed"))
         lines.append(f"  phases: {', '.join(told)}{f'; {left} left' if left else ''}")
     (before, number), (marker, reason) = (parts[0].ready.before, parts[0].ready.wish.number), after
     moved = f"is {marker}" if before == marker else f"was {before} and is {marker}"
@@ -189,9 +188,10 @@ def _shape_task(parts: list[Part], after: tuple[str, str]) -> dict[str, Any]:
     task: dict[str, Any] = {"number": first.wish.number}
     task |= {"before": first.before, "after": after[0]} if after[0] else {}
     task |= {"reason": after[1]} if after[1] else {}
+    task |= {"left": list(parts[-1].left)} if parts[-1].left else {}
     shaped: dict[str, Any] = {"task": task}
     phases = [
-        {"phase": part.ready.phase.number, "status": part.envelope.status, "session_id": part.envelope.session_id}
+        {"phase": part.ready.phase.number, "status": part.status, "session_id": part.envelope.session_id}
         for part in parts
         if part.ready.phase is not None
     ]

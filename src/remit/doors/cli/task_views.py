@@ -120,8 +120,10 @@ def _say_shown(shown: ShownTask) -> None:
     if shown.entries:
         say(f"Findings: {', '.join(escape(each) for each in shown.entries)}")
     if shown.plan is not None:
+        from remit.workspace.tasks.plan import tell_phases
+
         resume = shown.plan.resume
-        where = "all phases are over" if shown.plan.phases else "it has no phases"
+        where = tell_phases(shown.plan.open) or ("all phases are over" if shown.plan.phases else "it has no phases")
         if resume is not None:
             where = f"goes on at phase {resume.number}, {escape(resume.name)}"
         say(f"Plan: {escape(shown.plan.path)}: {where}")
@@ -147,7 +149,10 @@ def phases(number: int, *, output_format: str) -> int:
         mark = "→" if phase == plan.resume else " "
         say(f"{mark} {phase.number:>4}  {f'[{phase.marker or chr(63)}]':<15}  {escape(phase.name)}")
     if plan.resume is None:
-        say("every phase is over" if plan.phases else f"{escape(plan.path)} has no phases")
+        from remit.workspace.tasks.plan import tell_phases
+
+        over = "every phase is over" if plan.phases else f"{escape(plan.path)} has no phases"
+        say(f"no phase can be gone on with: {tell_phases(plan.open)}" if plan.open else over)
     return ACCEPTED
 
 

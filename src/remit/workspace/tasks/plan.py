@@ -23,10 +23,11 @@ from remit.workspace.tasks.markdown import (
     render_status,
     walk_fields,
 )
+from remit.workspace.tasks.moves import ENDS
 from remit.workspace.tasks.values import MARKERS, read_marker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from remit.workspace.tasks.markdown import Field, Span
 
@@ -37,6 +38,7 @@ _PHASE = re.compile(
 )
 _HEADING = re.compile(r"^(#{1,6})[ \t]", re.MULTILINE)
 _LEVELS = 6
+_MOST_TOLD = 5
 _ALIASES = {"COMPLETE": "COMPLETED", "DONE": "COMPLETED"}
 _RESUMED = ("NOT STARTED", "IN PROGRESS", "IMPLEMENTING", "PARTIAL", None)
 
@@ -81,6 +83,17 @@ def find_resume_point(plan: Plan) -> Phase | None:
     phases are passed over.
     """
     return next((phase for phase in plan.phases if phase.marker in _RESUMED), None)
+
+
+def list_open(phases: Iterable[Phase]) -> tuple[Phase, ...]:
+    """The phases that are not over. One that is blocked or set aside is passed over, and still to be done."""
+    return tuple(phase for phase in phases if phase.marker not in ENDS)
+
+
+def tell_phases(phases: Sequence[Phase]) -> str:
+    """What phases are, for people: phase 2 is BLOCKED, phase 3 is ON HOLD."""
+    told = [f"phase {each.number} is {each.marker or 'without a marker'}" for each in phases[:_MOST_TOLD]]
+    return ", ".join(told) + (f", and {len(phases) - _MOST_TOLD} more" if len(phases) > _MOST_TOLD else "")
 
 
 def set_phase(text: str, number: int | str, marker: str) -> str:

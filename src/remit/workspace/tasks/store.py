@@ -23,7 +23,7 @@ from remit.workspace.tasks.intake import make_name
 from remit.workspace.tasks.markdown import clean_title
 from remit.workspace.tasks.moves import ENDS, NEED_REASON, OWN_COMMAND, check_move, suggest_marker
 from remit.workspace.tasks.places import ARCHIVE, ARCHIVED_TEXTS, STATE, TODO
-from remit.workspace.tasks.plan import find_resume_point, parse_plan, set_phase, set_plan_status
+from remit.workspace.tasks.plan import find_resume_point, list_open, parse_plan, set_phase, set_plan_status
 from remit.workspace.tasks.state import CLOSED_LISTS, OPEN_LISTS, load_json, parse_state, read_number, read_title
 from remit.workspace.tasks.todo import parse_todo
 from remit.workspace.tasks.values import MARKERS, read_marker
@@ -95,6 +95,11 @@ class PlanFacts(NamedTuple):
     path: str
     phases: tuple[Phase, ...]
     resume: Phase | None
+
+    @property
+    def open(self) -> tuple[Phase, ...]:
+        """The phases that are not over, also those that are set aside."""
+        return list_open(self.phases)
 
 
 class TaskStore:
@@ -264,7 +269,7 @@ class TaskStore:
         wanted = read_marker(marker.strip("[] \t"))
         if wanted not in MARKERS:
             raise UsageError(f"'{marker}' is not a marker", hint=suggest_marker(wanted))
-        with self.change("phase moved", number=number, phase=phase) as desk:
+        with self.change("phase moved", number=number, phase=phase, marker=wanted) as desk:
             entry = state_edits.find_task(desk.state, number)
             if not self.follow_in_plan(desk, number, entry.value, lambda text: set_phase(text, phase, wanted)):
                 raise UsageError(f"task {number} has no plan", hint="name it as plan_path in state.json")
