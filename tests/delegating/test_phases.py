@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -78,6 +79,22 @@ def implement(root: str, act: Callable[[], None], *, status: str = "completed") 
     return asyncio.run(main())
 
 
+def ask(act: Callable[[Tasks], object]) -> None:
+    """Ask for something that becomes of tasks."""
+    tasks = Tasks()
+    try:
+        act(tasks)
+    finally:
+        tasks.home.close()
+
+
+def as_person(act: Callable[[Tasks], object]) -> None:
+    """The same, as in another terminal: what a function of an agent carries is its own."""
+    thread = Thread(target=ask, args=(act,))
+    thread.start()
+    thread.join()
+
+
 def test_phases_that_the_agent_of_another_closed_are_done_after_it(root: str) -> None:
     """Whoever does a phase says nothing of the others that is believed."""
 
@@ -134,9 +151,7 @@ def test_a_phase_that_a_person_drops_meanwhile_is_over(root: str) -> None:
     """Who asks Remit for it, in another terminal, is not overruled."""
 
     def drop() -> None:
-        tasks = Tasks()
-        tasks.move(1, "abandoned", phase="2")
-        tasks.home.close()
+        as_person(lambda tasks: tasks.move(1, "abandoned", phase="2"))
 
     parts, marker = implement(root, drop)
     assert [part.ready.request.phase for part in parts] == ["1", "3"]
@@ -157,9 +172,7 @@ def test_who_does_the_whole_task_does_not_leave_phases_open(root: str) -> None:
 
 def test_a_task_that_a_person_sets_aside_meanwhile_is_not_gone_on_with(root: str) -> None:
     def hold() -> None:
-        tasks = Tasks()
-        tasks.move(1, "on hold")
-        tasks.home.close()
+        as_person(lambda tasks: tasks.move(1, "on hold"))
 
     parts, marker = implement(root, hold)
     assert (len(parts), parts[-1].envelope.status, marker) == (1, "partial", "ON HOLD")

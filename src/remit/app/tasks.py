@@ -108,12 +108,26 @@ class Tasks:
             focused=self.get_focus() == number,
         )
 
-    def move(self, number: int, marker: str, *, reason: str = "", phase: str | None = None) -> Moved:
-        """Give a task, or a phase of its plan, another marker."""
+    def move(
+        self,
+        number: int,
+        marker: str,
+        *,
+        reason: str = "",
+        phase: str | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> Moved:
+        """Give a task, or a phase of its plan, another marker. Who is at work on it may not: his return does that.
+
+        `environ` is that of whoever asks, where it is not this process's own.
+        """
+        from remit.app.delegating.movers import find_mover  # noqa: PLC0415 - only for this
+
         self._check_begun()
+        by = find_mover(self.home, number, environ)
         if phase is not None:
-            return self.store.move_phase(number, phase, marker)
-        return self.store.move(number, marker, reason=reason)
+            return self.store.move_phase(number, phase, marker, by=by)
+        return self.store.move(number, marker, reason=reason, by=by)
 
     def focus(self, number: int) -> Moved | None:
         """Take a task up: it becomes IN PROGRESS if it may, and is the one in focus. None where it moved nowhere."""
@@ -147,8 +161,12 @@ class Tasks:
         return self.store.link(number, entry_id)
 
     def archive(self, numbers: tuple[int, ...]) -> tuple[list[Moved], Moved]:
-        """Put away tasks that are over."""
+        """Put away tasks that are over, all where none is named. Who is at work on one of them may not."""
+        from remit.app.delegating.movers import find_mover, list_holders  # noqa: PLC0415 - only for this
+
         self._check_begun()
+        for number in numbers or {row.task_number or 0 for row in list_holders(self.home)}:
+            find_mover(self.home, number)
         return self.store.archive(numbers)
 
     def sync(self, how: How) -> Synced:

@@ -17,6 +17,7 @@ from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import list_delegations
 from remit.workspace.tasks.store import TaskStore
 from tests.doors.cli.test_lint import git, put
+from tests.doors.conftest import SOURCE
 
 if TYPE_CHECKING:
     from tests.doors.conftest import Ended, Inside, Remit
@@ -364,6 +365,40 @@ def test_a_phase_that_the_agent_of_another_ticked_off_is_done_all_the_same(
     assert f"{told} again\n" in ended.err.decode()
     assert "phases: 2 completed, 3 completed" in ended.text
     assert get_marker(tmp_path) == "COMPLETED"
+
+
+CHEAT = """
+import json, os, re, subprocess, sys
+prompt, source, mode = sys.stdin.read(), sys.argv[1], sys.argv[2]
+hidden = ("REMIT_TICKET", "REMIT_SESSION_ID") if mode == "hide" else ()
+environ = {key: value for key, value in os.environ.items() if key not in hidden} | {"PYTHONPATH": source}
+done = subprocess.run([sys.executable, "-m", "remit", "task", "complete", "1"], env=environ, capture_output=True)
+open(__file__ + ".log", "w").write(f"{done.returncode} {done.stderr.decode()}")
+me = re.search(r"\\(orchestrator → (\\S+)\\)", prompt)[1]
+print(json.dumps({
+    "status": "failed", "summary": "The work was not done. The key is missing.", "artifacts": [],
+    "metadata": {"session_id": os.environ["REMIT_SESSION_ID"], "duration_seconds": 1, "agent_type": me,
+                 "delegation_depth": 1, "delegation_path": ["orchestrator", me]},
+    "errors": [{"type": "execution", "message": "The key is missing.", "code": "TOOL_UNAVAILABLE",
+                "recoverable": True, "recommendation": "Set the key."}], "next_steps": []}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "told"),
+    [
+        ("show", "implement is at work on task 1, and Remit moves the task by its return; say there what became of"),
+        ("hide", "and shows no ticket"),
+    ],
+)
+def test_an_agent_that_failed_does_not_complete_its_task(
+    inside: Inside, worker: Worker, tmp_path: Path, mode: str, told: str
+) -> None:
+    worker.file.write_text(CHEAT, "utf-8")
+    ended = inside("implement", "1", "--command", f"{sys.executable} {worker.file} {SOURCE} {mode}")
+    assert ended.code == 1
+    assert told in Path(f"{worker.file}.log").read_text("utf-8")
+    assert get_marker(tmp_path) == "PARTIAL"
 
 
 def test_who_cannot_be_started_leaves_the_task_as_it_was(inside: Inside, tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from remit.app.delegating.movers import list_holders, list_moved
 from remit.app.delegating.phases import PHASES, PREFLIGHT, check_rest, find_phase, note_phases
 from remit.delegate.admission.terms import read_terms
 from remit.errors import RefusedError, RemitError
 from remit.model import ACCEPTABLE
 from remit.quick_tuple import NamedTuple
 from remit.workspace.home import SETTLING, Home
-from remit.workspace.ledger.delegations import list_delegations
 from remit.workspace.ledger.events import add_event, load_last_event
 from remit.workspace.settle import Step
 from remit.workspace.tasks.places import find_folder
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from remit.workspace.tasks.store import TaskStore
 
 _IN_PROGRESS = "IN PROGRESS"
-_MOST_ROWS = 100_000
 
 
 def make_begin(root: str, settings: Settings) -> Callable[[Delegation], str]:
@@ -81,8 +80,7 @@ def enter(home: Home, settings: Settings, row: Delegation) -> None:
 
 def find_holder(home: Home, number: int, row: Delegation | None = None) -> RefusedError | None:
     """Why a task may not be worked on: somebody does already, or was asked before a delegation was."""
-    rows = list_delegations(home.ledger, only_open=True, limit=_MOST_ROWS)
-    held = [each for each in rows if each.task_number == number and each.details.get("working")]
+    held = list_holders(home, number)
     if row is not None:
         held = [each for each in held if (each.created_ms, each.session_id) < (row.created_ms, row.session_id)]
     if not held:
@@ -132,6 +130,8 @@ class Left(NamedTuple):
     stays: bool = False
     """Whether the task keeps its marker: it went back, or there is more to do."""
     files: tuple[str, ...] = ()
+    ends: bool = False
+    """Whether nobody goes on by himself with a task that stays."""
 
 
 def leave(home: Home, settings: Settings, row: Delegation, conclusion: Conclusion) -> Left:
@@ -159,6 +159,7 @@ def _leave(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion
         left = Left(stays=True)
     elif _goes_by_plan(terms):
         left = _settle_plan(home, store, row, conclusion)
+    left = left._replace(steps=(*left.steps, *_hold_open(home, store, row, conclusion, left)))
     if terms.command and terms.kind == "review" and _is_own_word(conclusion):
         left = left._replace(steps=(*left.steps, _make_tasks(store, row, conclusion)))
     return left
@@ -213,19 +214,50 @@ def _give_back(home: Home, store: TaskStore, row: Delegation, terms: Terms) -> S
 def _settle_plan(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion) -> Left:
     """Move the phase on; the task is done only when no phase is left."""
     terms, number = read_terms(row.details), row.task_number or 0
-    status = "timeout" if conclusion.ending == "timeout" else conclusion.status
+    status = _get_status(conclusion)
     steps = () if terms.phase is None else _settle_phase(store, number, terms.phase, status)
     rest = check_rest(home, store, row, status)
-    if rest.ends:
-        store.conclude(number, _leave_off)
-    return Left((*steps, *rest.steps), rest.stays, rest.files)
+    return Left((*steps, *rest.steps), rest.stays, rest.files, rest.ends)
 
 
-def _leave_off(marker: str) -> str | None:
-    """The marker of a task that nobody goes on with by himself, and that is not done."""
-    from remit.workspace.tasks.values import read_marker  # noqa: PLC0415 - only with a task
+def _get_status(conclusion: Conclusion) -> str:
+    return "timeout" if conclusion.ending == "timeout" else conclusion.status
 
-    return "PARTIAL" if read_marker(marker) == "IMPLEMENTING" else None
+
+def _hold_open(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion, left: Left) -> list[Step]:
+    """Keep a task open that is not done: PARTIAL where nobody goes on, and never what its files were made to say.
+
+    Who edits a file while an agent is at work may be the agent. So a task that is called done there is not, unless the
+    return says so; a person says it with a command of Remit, and is not overruled.
+    """
+    from remit.contract.dialects import get_dialect  # noqa: PLC0415 - only with a task
+    from remit.workspace.tasks.moves import follow_status  # noqa: PLC0415
+    from remit.workspace.tasks.values import read_marker  # noqa: PLC0415
+
+    terms, number = read_terms(row.details), row.task_number or 0
+    noted = load_last_event(home.ledger, row.session_id, PREFLIGHT)
+    if not terms.working or noted is None or store.get(number).closed:
+        return []
+    dialect = get_dialect(terms.dialect).name
+    done = {"COMPLETED", follow_status(terms.working, "completed", dialect, kind=terms.kind) or "COMPLETED"}
+    if not left.stays and follow_status(terms.working, _get_status(conclusion), dialect, kind=terms.kind) in done:
+        return []
+    told = {marker for _, marker in list_moved(home, "task moved", number, after=noted.number)}
+
+    def follow(word: str) -> str | None:
+        marker = read_marker(word)
+        kept = terms.working if marker in done - told else marker
+        kept = "PARTIAL" if left.ends and kept == "IMPLEMENTING" else kept
+        return kept if kept != marker else None
+
+    try:
+        before = read_marker(store.conclude(number, follow).before or "")
+    except RemitError:  # the step that moves the task meets it too, and tells
+        return []
+    if before not in done - told:
+        return []
+    why = f"while {row.agent} was at work, and what it returned does not say so"
+    return [Step("status", "done", f"the files called task {number} {before} {why}")]
 
 
 def _settle_phase(store: TaskStore, number: int, name: int | str, status: str) -> tuple[Step, ...]:

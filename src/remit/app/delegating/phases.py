@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from remit.app.delegating.movers import list_moved
 from remit.delegate.admission.terms import read_terms
 from remit.quick_tuple import NamedTuple
-from remit.workspace.ledger.events import follow_events, load_last_event
+from remit.workspace.ledger.events import load_last_event
 from remit.workspace.settle import Step
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _open_again(home: Home, store: TaskStore, row: Delegation, before: _Before) 
     number, own = row.task_number or 0, str(read_terms(row.details).phase).upper()
     now = _index(store.load_plan(number))
     closed = [name for name in before.open if name != own and name in now and now[name].marker in ENDS]
-    moved = _list_moved(home, number, before.event) if closed else set()
+    moved = list_moved(home, "phase moved", number, after=before.event) if closed else set()
     steps = []
     for name in closed:
         marker, again = now[name].marker, before.open[name] or "NOT STARTED"
@@ -121,10 +122,3 @@ def _open_again(home: Home, store: TaskStore, row: Delegation, before: _Before) 
             told = f"phase {now[name].number} was made {marker} in the plan while {row.agent} was to do phase {own}"
             steps.append(Step(PHASES, "done", f"{told}; it is {again} again"))
     return steps
-
-
-def _list_moved(home: Home, number: int, after: int) -> set[tuple[str, str]]:
-    """The phases of a task that Remit itself has moved since, and to what."""
-    events = (each.details for each in follow_events(home.ledger, after=after) if each.kind == "phase moved")
-    own = (each for each in events if each.get("number") == number)
-    return {(str(each.get("phase", "")).upper(), str(each.get("marker", ""))) for each in own}

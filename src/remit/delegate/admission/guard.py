@@ -24,7 +24,7 @@ MIN_LEFT_MS = 1000
 """With less time left nothing is begun."""
 _MAX_LISTED = 12
 _INSTEAD = {
-    "status-sync-manager": "run `remit task move NUMBER MARKER`",
+    "status-sync-manager": "Remit moves the task by the return; run `remit task move NUMBER MARKER` for another",
     "git-workflow-manager": "nothing is to be done: Remit commits when a delegation is settled",
     "atomic-task-numberer": "run `remit task new TITLE`, which gives the next number",
 }

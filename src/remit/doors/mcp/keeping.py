@@ -152,7 +152,8 @@ def task_move(asked: Call) -> dict[str, Any]:
     given, tasks = asked.given, Tasks()
     try:
         reason, phase = given.get("reason", ""), given.get("phase")
-        moved = tasks.move(given["number"], given["marker"], reason=reason, phase=phase)
+        environ = asked.serving.environ
+        moved = tasks.move(given["number"], given["marker"], reason=reason, phase=phase, environ=environ)
     finally:
         tasks.home.close()
     told = {

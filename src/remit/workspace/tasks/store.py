@@ -192,16 +192,19 @@ class TaskStore:
             desk.markers[number] = "NOT STARTED"
         return _tell(desk, number, None, "NOT STARTED")
 
-    def move(self, number: int, marker: str, *, reason: str = "", command: str | None = None) -> Moved:
-        """Give a task another marker, in state.json, TODO.md and its plan, if the move is legal."""
-        with self.change("task moved", number=number) as desk:
+    def move(self, number: int, marker: str, *, reason: str = "", command: str | None = None, by: str = "") -> Moved:
+        """Give a task another marker, in state.json, TODO.md and its plan, if the move is legal.
+
+        `by` is the session that asks for it, where that is at work on the task: the event tells it from others.
+        """
+        wanted = read_marker(marker.strip("[] \t"))
+        with self.change("task moved", number=number, marker=wanted, by=by) as desk:
             entry = _find_open(desk, number)
             before = _get_word(entry)
             _check_undoubted(desk, number)
             refusal = check_move(before, marker, reason=reason, command=command)
             if refusal is not None:
                 raise StateError(f"task {number}: {refusal.message}", hint=as_tail(refusal.hint))
-            wanted = read_marker(marker.strip("[] \t"))
             self._put_marker(desk, entry, wanted, reason=" ".join(reason.split()))
         return _tell(desk, number, before, wanted)
 
@@ -264,12 +267,12 @@ class TaskStore:
         own = {find_inside(self.home.root, f"{self.folder}/{name}") for name in (TODO, ARCHIVED_TEXTS)}
         return path.endswith(".md") and path not in own and os.path.isfile(f"{self.home.root}/{path}")
 
-    def move_phase(self, number: int, phase: str, marker: str) -> Moved:
-        """Give a phase of a task's plan another marker."""
+    def move_phase(self, number: int, phase: str, marker: str, *, by: str = "") -> Moved:
+        """Give a phase of a task's plan another marker; `by` as above."""
         wanted = read_marker(marker.strip("[] \t"))
         if wanted not in MARKERS:
             raise UsageError(f"'{marker}' is not a marker", hint=suggest_marker(wanted))
-        with self.change("phase moved", number=number, phase=phase, marker=wanted) as desk:
+        with self.change("phase moved", number=number, phase=phase, marker=wanted, by=by) as desk:
             entry = state_edits.find_task(desk.state, number)
             if not self.follow_in_plan(desk, number, entry.value, lambda text: set_phase(text, phase, wanted)):
                 raise UsageError(f"task {number} has no plan", hint="name it as plan_path in state.json")
