@@ -113,6 +113,23 @@ def test_an_entry_of_the_manifest_is_judged_and_kept(stage: Stage, root: Path) -
     assert child.hand_over(answer)["status"] == "completed"
 
 
+def test_whoever_writes_the_manifest_anew_is_sent_back(stage: Stage, root: Path) -> None:
+    add_agent(root, "scout", kind="research", more="return: manifest\n")
+    manifest = root / "claudedocs/agent-outputs/MANIFEST.jsonl"
+    manifest.parent.mkdir(parents=True)
+    older = json.dumps({**ENTRY, "id": "cache-2026-11-15"}) + "\n"
+    manifest.write_text(older)
+    child = stage.call("scout")
+    child.start()
+    assert child.row.details["manifest"] == str(manifest)
+    child.use("Write", file_path=str(manifest.parent / "uploads.md"), content="# Uploads\nThey are slow.\n")
+    child.use("Write", file_path=str(manifest), content=json.dumps(ENTRY) + "\n")
+    answer = "Research complete. See MANIFEST.jsonl for summary."
+    assert "EVD007" in child.stop(answer)["reason"]
+    child.use("Write", file_path=str(manifest), content=older + json.dumps(ENTRY) + "\n")
+    assert child.stop(answer) == {}
+
+
 @pytest.mark.slow
 def test_two_that_settle_at_once_settle_once(tasked: Stage, root: Path) -> None:
     """The caller's side, and a session that begins elsewhere and recovers."""

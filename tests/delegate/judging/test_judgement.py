@@ -10,6 +10,7 @@ from remit.delegate.judging.judgement import Earlier, Judgement, Scene, judge_an
 from remit.model import Expectation
 from remit.runners import ToolUse
 from remit.workspace.evidence.snapshot import take_snapshot
+from remit.workspace.manifest.beginning import take_beginning
 
 SESSION = "sess_1794805361_qbq98k"
 WROTE = ToolUse("Write", "write", "report.md")
@@ -198,7 +199,9 @@ def look_manifest(root: Path, **more: Any) -> Scene:  # noqa: ANN401 - fields of
     manifest = root / "MANIFEST.jsonl"
     manifest.write_text(make_line("old-topic"))
     make_findings(root, "old-topic")
-    return look(root, manifest=str(manifest), manifest_bytes=manifest.stat().st_size, **more)
+    beginning = take_beginning(str(manifest))
+    known = {"manifest_bytes": beginning.size_bytes, "manifest_sha256": beginning.sha256}
+    return look(root, manifest=str(manifest), **known, **more)
 
 
 def append(root: Path, line: str) -> None:
@@ -218,6 +221,34 @@ def test_the_appended_line_is_the_return(root: Path) -> None:
     judgement = judge(SENTENCE, scene, dialect="manifest")
     assert judgement.accepted, judgement.findings
     assert judgement.grades["cache.md"].grade == "changed"
+
+
+@pytest.mark.parametrize("way", ["blank", "shorter", "one letter"])
+def test_whoever_writes_the_manifest_anew_has_not_completed(root: Path, way: str) -> None:
+    """R4.7: of the entries that were there before nobody would miss one until it is looked for."""
+    scene, manifest = look_manifest(root), root / "MANIFEST.jsonl"
+    old, entry = manifest.read_text(), make_line("cache")
+    make_findings(root, "cache")
+    kept = {"blank": "\n" * len(old), "shorter": "", "one letter": old.replace("One", "Ten")}
+    manifest.write_text(kept[way] + entry)
+    judgement = judge(SENTENCE, scene, dialect="manifest")
+    assert (judgement.outcome, judgement.accepted) == ("fabricated", False)
+    assert [finding.code for finding in judgement.findings if finding.severity == "error"] == ["EVD007"]
+    manifest.write_text(old + entry)  # put back as it was, in a file that was written anew
+    assert judge(SENTENCE, scene, dialect="manifest").accepted
+
+
+def test_that_the_manifest_was_written_anew_is_told_whatever_else_there_is_to_say(root: Path) -> None:
+    scene = look_manifest(root)
+    make_findings(root, "cache")
+    (root / "MANIFEST.jsonl").write_text(make_line("cache", status="partial", needs_followup=["BLOCKED:time"]))
+    judgement = judge("Research partial. See MANIFEST.jsonl for details.", scene, dialect="manifest")
+    assert judgement.accepted
+    assert ("EVD007", "warning") in {(finding.code, finding.severity) for finding in judgement.findings}
+    (root / "MANIFEST.jsonl").unlink()
+    judgement = judge(SENTENCE, scene, dialect="manifest")
+    assert judgement.outcome == "missing"
+    assert {"EVD007", "RET081"} <= {finding.code for finding in judgement.findings}
 
 
 def test_of_lines_by_several_the_one_of_its_topic_or_task_is_its_own(root: Path) -> None:

@@ -765,6 +765,19 @@ def test_the_manifests_file_has_one_place_and_the_task_one_status(inside: Inside
     assert "NOT STARTED" not in told
 
 
+def test_an_agent_that_writes_the_manifest_anew_loses_nobodys_entries_unseen(
+    inside: Inside, recorder: Worker, tmp_path: Path
+) -> None:
+    """R4.7: the work is not completed, and what is wrong is said."""
+    recorder.file.write_text(RECORDER.replace('MANIFEST.jsonl", "a")', 'MANIFEST.jsonl", "w")'), "utf-8")
+    older = {"id": "cache-2026-11-15", "file": "2026-11-15_cache.md", "title": "Cache", "date": "2026-11-15"}
+    put(inside, "claudedocs/agent-outputs/MANIFEST.jsonl", f"{json.dumps(older)}\n" * 20)
+    ended = inside("research", "1", "--dialect", "manifest", *recorder("complete"))
+    assert ended.code == 1
+    assert "does not begin any more with what it held before" in ended.text
+    assert get_task(tmp_path)["status"] == "researching"
+
+
 # --- what was made ---------------------------------------------------------------------------------------------------
 
 CLUMSY = """

@@ -82,7 +82,7 @@ def _check_session(ws: Workspace, message: str, claimed: Claimed) -> OwnVerdict:
     scene = Scene(
         terms.root, before, None, shared=False, manifest=terms.manifest, manifest_bytes=terms.manifest_bytes,
         topic=terms.topic, task_number=row.task_number, below=ws.broker.list_below(row.session_id),
-        is_lost=terms.evidence and before is None,
+        is_lost=terms.evidence and before is None, manifest_sha256=terms.manifest_sha256,
     )  # fmt: skip
     expectation = Expectation(row.session_id, row.agent or None, terms.kind or None, row.depth, row.path)
     words: Any = terms.words

@@ -44,6 +44,7 @@ from remit.workspace.head import find_commit
 from remit.workspace.ledger.delegations import Delegation, add_delegation, load_delegation
 from remit.workspace.ledger.events import add_event, read_clock_ms
 from remit.workspace.ledger.texts import keep_texts
+from remit.workspace.manifest.beginning import take_beginning
 from remit.workspace.sessions.results import load_boot_id, mint_key
 
 if TYPE_CHECKING:
@@ -380,11 +381,12 @@ def _place(draft: Draft, setting: Setting) -> Terms:
     worktree, root = draft.session_id, draft.worktree or setting.home.root
     if request.resume_of and request.isolate:
         worktree, root = _find_worktree(request.resume_of, setting)
-    manifest, size = "", 0
-    if terms.dialect == "manifest":
-        manifest = f"{root}/{place_manifest(setting.home.root, setting.settings)}"
-        size = os.stat(manifest).st_size if os.path.isfile(manifest) else 0  # noqa: PTH113, PTH116 - no object for a size
-    return terms._replace(root=root, worktree=worktree, manifest=manifest, manifest_bytes=size)
+    terms = terms._replace(root=root, worktree=worktree)
+    if terms.dialect != "manifest":
+        return terms
+    manifest = f"{root}/{place_manifest(setting.home.root, setting.settings)}"
+    size, digest = take_beginning(manifest)
+    return terms._replace(manifest=manifest, manifest_bytes=size, manifest_sha256=digest)
 
 
 def _find_worktree(session_id: str, setting: Setting) -> tuple[str, str]:

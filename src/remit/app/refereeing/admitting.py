@@ -335,10 +335,11 @@ def _place(terms: Terms, root: str) -> Terms:
         return terms
     from remit.app.manifests import place_manifest  # noqa: PLC0415 - for one dialect only
     from remit.app.settings import load_settings  # noqa: PLC0415
+    from remit.workspace.manifest.beginning import take_beginning  # noqa: PLC0415
 
     manifest = f"{root}/{place_manifest(root, load_settings(root))}"
-    size = os.stat(manifest).st_size if os.path.isfile(manifest) else 0  # noqa: PTH113, PTH116 - no object for a size
-    return terms._replace(manifest=manifest, manifest_bytes=size)
+    size, digest = take_beginning(manifest)
+    return terms._replace(manifest=manifest, manifest_bytes=size, manifest_sha256=digest)
 
 
 def _make_refereed(wish: _Wish, admitted: Admitted, caller: Caller | None, home: Home) -> Refereed:

@@ -88,7 +88,7 @@ def _make_scene(home: Home, row: Delegation, terms: Terms, tools: tuple[ToolUse,
     return Scene(
         terms.root, before, tools, shared, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
         list_below(home.ledger, row.session_id), terms.evidence and before is None, others,
-        load_earlier(home.ledger, row.session_id),
+        load_earlier(home.ledger, row.session_id), terms.manifest_sha256,
     )  # fmt: skip
 
 

@@ -79,6 +79,8 @@ class Terms(NamedTuple):
     manifest: str = ""
     """The manifest that a return of that dialect appends to, and how long it was before."""
     manifest_bytes: int = 0
+    manifest_sha256: str = ""
+    """The hash of those bytes: they stay as they are."""
     topic: str = ""
 
     # Afterwards

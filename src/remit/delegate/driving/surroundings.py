@@ -102,7 +102,7 @@ def make_scene(drive: Drive, heard: Heard) -> Scene:
     return Scene(
         terms.root, before, tools, shared, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
         drive.broker.list_below(row.session_id), terms.evidence and before is None, others,
-        load_earlier(drive.home.ledger, row.session_id, until=len(drive.turns)),
+        load_earlier(drive.home.ledger, row.session_id, until=len(drive.turns)), terms.manifest_sha256,
     )  # fmt: skip
 
 

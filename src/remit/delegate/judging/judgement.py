@@ -23,6 +23,7 @@ from remit.workspace.evidence.grades import PROVED, WRITE, grade_artifacts, list
 from remit.workspace.evidence.snapshot import take_snapshot
 from remit.workspace.files import load_appended
 from remit.workspace.inside import name_below
+from remit.workspace.manifest.beginning import Beginning, has_kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -65,6 +66,8 @@ class Scene(NamedTuple):
     others: frozenset[str] = frozenset()
     """Files that the tools of other agents wrote meanwhile."""
     earlier: Earlier = Earlier()
+    manifest_sha256: str = ""
+    """The hash of what the manifest held before the work."""
 
 
 class Judgement(NamedTuple):
@@ -177,7 +180,8 @@ def _weigh(
     if not verdict.accepted:
         absent = bool(errors) and {finding.code for finding in errors} <= _NOT_THERE
         outcome: Outcome = "fabricated" if absent else verdict.outcome
-        return Judgement(outcome, verdict.findings, grades=grades, verdict=verdict)
+        findings = (*_find_loss(scene, "error"), *verdict.findings)
+        return Judgement(outcome, findings, grades=grades, verdict=verdict)
     returned = verdict.returned
     is_done = returned is not None and returned.status == "completed"
     told = tuple(_find_doubts(grades, scene, is_done=is_done))
@@ -191,7 +195,15 @@ def _weigh(
 def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene, *, is_done: bool) -> list[Finding]:
     """What the tree has against the claims; an error only where the agent says that its work is done."""
     severity: Severity = "error" if is_done else "warning"
-    return [*_find_unproved(grades, scene, severity), *([not_back(scene.below, severity)] if scene.below else [])]
+    told = [*_find_unproved(grades, scene, severity), *_find_loss(scene, severity)]
+    return [*told, *([not_back(scene.below, severity)] if scene.below else [])]
+
+
+def _find_loss(scene: Scene, severity: Severity) -> list[Finding]:
+    """Whether the manifest still has what it had. Nobody claims that file, so no grade would tell."""
+    if not scene.manifest or has_kept(scene.manifest, Beginning(scene.manifest_bytes, scene.manifest_sha256)):
+        return []
+    return [manifest_rewritten(name_below(scene.root, scene.manifest) or scene.manifest, severity)]
 
 
 def _find_unproved(grades: Mapping[str, ArtifactGrade], scene: Scene, severity: Severity) -> list[Finding]:
@@ -346,6 +358,21 @@ def claim_withdrawn(paths: Sequence[str]) -> Finding:
     )  # fmt: skip
 
 
+def manifest_rewritten(path: str, severity: Severity) -> Finding:
+    """The manifest does not begin any more with what it held before the work.
+
+    Why: a manifest only grows. Whoever writes it anew can lose the entries of everybody else, and nobody would miss
+    them until they are looked for.
+
+    Bad: the manifest is written with the agent's own entry alone, or with the older lines sorted or tidied up.
+
+    Good: the older lines are put back as they were, and the entry is appended below them, as `remit manifest add` does.
+    """
+    message = f"'{path[:200]}' does not begin any more with what it held before: entries were removed or changed"
+    hint = "Put back what was there, byte for byte, and only append your entry."
+    return Finding("EVD007", severity, message, hint, "R4.7")
+
+
 TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "EVD001": (not_changed, "error", "R0.12"),
     "EVD002": (no_tool_used, "error", "R0.12"),
@@ -353,4 +380,5 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "EVD004": (not_back, "error", "R0.12"),
     "EVD005": (before_lost, "error", "R0.12"),
     "EVD006": (claim_withdrawn, "error", "R0.12"),
+    "EVD007": (manifest_rewritten, "error", "R4.7"),
 }

@@ -19,6 +19,7 @@ from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.mirrored import mirror
 from remit.workspace.ledger.slots import claim, take_slot
 from remit.workspace.ledger.texts import keep_texts
+from remit.workspace.manifest.beginning import take_beginning
 from remit.workspace.sessions.results import load_boot_id, mint_key
 
 if TYPE_CHECKING:
@@ -74,12 +75,10 @@ def shape_order(order: Order) -> Delegation:
 def _fit(order: Order, root: str, seconds: float) -> dict[str, Any]:
     """The terms, as they are to hold here: what was a place over there is one in the checkout."""
     terms = read_terms(order.details)
-    manifest, size = "", 0
-    if terms.manifest:
-        manifest = os.path.join(root, os.path.relpath(terms.manifest, terms.root))
-        size = os.path.getsize(manifest) if os.path.isfile(manifest) else 0
+    manifest = os.path.join(root, os.path.relpath(terms.manifest, terms.root)) if terms.manifest else ""
+    size, digest = take_beginning(manifest) if manifest else (0, "")
     return terms._replace(
-        root=root, worktree="", boot_id=load_boot_id(), manifest=manifest, manifest_bytes=size,
+        root=root, worktree="", boot_id=load_boot_id(), manifest=manifest, manifest_bytes=size, manifest_sha256=digest,
         settles=False, commits=False, must_commit=False, checkout="", timeout_s=min(terms.timeout_s, seconds),
     ).as_details()  # fmt: skip
 
