@@ -76,8 +76,11 @@ def read_message(
     return read_carefully(text, wanted, expectation, words)
 
 
-def attach_entry(reading: Reading, manifest_tail: str | None) -> None:
-    """Give a reply of the `manifest` dialect its entry: the last line of the manifest. None: no manifest is known."""
+def attach_entry(reading: Reading, manifest_tail: str | None, *, rival: str = "") -> None:
+    """Give a reply of the `manifest` dialect its entry: the last line of the manifest. None: no manifest is known.
+
+    `rival` is the status in another entry of the same work that says otherwise.
+    """
     if reading.dialect is not MANIFEST or reading.reply_status is None:
         return
     from remit.contract.choose import find_blanks, find_second_spellings  # noqa: PLC0415 - a clean message needs none of this
@@ -99,6 +102,15 @@ def attach_entry(reading: Reading, manifest_tail: str | None) -> None:
             reading.payload = entry
             reading.located = False
             reading.troubles += (*find_blanks(entry, MANIFEST), *find_second_spellings(entry, MANIFEST))
+            if rival:
+                reading.troubles += (
+                    Trouble(
+                        "rival",
+                        f"the manifest has two entries of this work, and one of them says {rival[:80]}",
+                        "Leave one entry of this work: correct it, and remove the other.",
+                        pointer="/status",
+                    ),
+                )
             return
         trouble = Trouble("bad_line", "the manifest's last line is not one JSON object",
                           "Write the entry on one line, without indentation.")  # fmt: skip

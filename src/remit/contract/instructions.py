@@ -99,6 +99,7 @@ def _write_manifest(topic: str | None, date: str | None, task_id: str | None, ou
 ## Recommendations, ## Sources, ## Linked Tasks.
 2. Append one line, every <blank> replaced, to {folder}/MANIFEST.jsonl:
 {json.dumps(entry, ensure_ascii=False, separators=(",", ":"))}
+   Where another line has that id, end yours in -2, or the next number.
    Partial or blocked: needs_followup holds "BLOCKED:" and the reason.
 3. Reply with this sentence only: "{SENTENCES["complete"]}" (partial: "{SENTENCES["partial"]}"; blocked: \
 "{SENTENCES["blocked"]}")

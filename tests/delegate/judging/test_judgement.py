@@ -251,6 +251,61 @@ def test_that_the_manifest_was_written_anew_is_told_whatever_else_there_is_to_sa
     assert {"EVD007", "RET081"} <= {finding.code for finding in judgement.findings}
 
 
+@pytest.mark.parametrize("first", ["complete", "blocked"])
+@pytest.mark.parametrize("same", ["id", "file", "path"])
+def test_two_entries_of_one_work_that_contradict_each_other_are_ambiguous(root: Path, first: str, same: str) -> None:
+    """R4.5: in either order, and whichever the sentence agrees with."""
+    scene = look_manifest(root)
+    make_findings(root, "cache")
+    names: dict[str, dict[str, object]] = {
+        "id": {"file": "old-topic.md"}, "file": {"id": "c2-2026-11-16"},
+        "path": {"id": "c2-2026-11-16", "output_file": "./cache.md", "file": None},
+    }  # fmt: skip
+    blocked = make_line("cache", status="blocked", needs_followup=["BLOCKED:no key"], **names[same])
+    for line in (make_line("cache"), blocked) if first == "complete" else (blocked, make_line("cache")):
+        append(root, line)
+    judgement = judge(SENTENCE, scene, dialect="manifest")
+    assert (judgement.outcome, judgement.accepted) == ("ambiguous", False)
+    assert "RET083" in {finding.code for finding in judgement.findings}
+
+
+def test_whoever_says_less_after_more_is_believed_and_told(root: Path) -> None:
+    scene = look_manifest(root)
+    make_findings(root, "cache")
+    append(root, make_line("cache"))
+    append(root, make_line("cache", id="cache-2026-11-16-2", status="blocked", needs_followup=["BLOCKED:no key"]))
+    judgement = judge("Research blocked. See MANIFEST.jsonl for blocker details.", scene, dialect="manifest")
+    assert judgement.accepted
+    assert ("RET083", "warning") in {(finding.code, finding.severity) for finding in judgement.findings}
+
+
+def test_entries_on_other_files_contradict_nobody(root: Path) -> None:
+    scene = look_manifest(root)
+    for topic in ("side", "cache"):
+        make_findings(root, topic)
+    append(root, make_line("side", status="blocked", needs_followup=["BLOCKED:no key"]))
+    append(root, make_line("cache"))
+    assert judge(SENTENCE, scene, dialect="manifest").accepted
+
+
+@pytest.mark.parametrize("status", ["complete", "partial"])
+def test_an_id_that_an_older_entry_has_is_sent_back(root: Path, status: str) -> None:
+    """R4.9: of two entries with one id one is never found again; `remit manifest validate` says so, too."""
+    scene = look_manifest(root)
+    make_findings(root, "cache")
+    sentence = SENTENCE if status == "complete" else "Research partial. See MANIFEST.jsonl for details."
+    changes: dict[str, object] = {"status": status, "needs_followup": ["BLOCKED:time"] * (status == "partial")}
+    append(root, make_line("cache", **changes, id="old-topic-2026-11-16"))
+    judgement = judge(sentence, scene, dialect="manifest")
+    assert (judgement.outcome, judgement.accepted) == ("invalid", False)
+    assert judgement.findings[0].code == "MAN004"
+    assert "is taken by line 1" in judgement.findings[0].message
+    assert "old-topic-2026-11-16-2" in judgement.findings[0].hint
+    manifest = root / "MANIFEST.jsonl"
+    manifest.write_text(make_line("old-topic") + make_line("cache", **changes, id="old-topic-2026-11-16-2"))
+    assert judge(sentence, scene, dialect="manifest").accepted
+
+
 def test_of_lines_by_several_the_one_of_its_topic_or_task_is_its_own(root: Path) -> None:
     scene = look_manifest(root, shared=True, topic="cache")
     for topic in ("cache", "other"):

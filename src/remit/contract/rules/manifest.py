@@ -89,12 +89,15 @@ def line_not_json(case: Case) -> Iterator[Report]:
 def sentence_and_entry_differ(case: Case) -> Iterator[Report]:
     """The sentence says one status, the manifest's entry another.
 
-    Why: either the entry is somebody else's, or one of the two is not true.
+    Why: either the entry is somebody else's, or one of the two is not true. The same holds where the work has two
+    entries, whichever of them comes last; a reply that says less than complete is then only told so.
 
     Bad: `Research complete. …` and an entry with `"status": "blocked"`.
 
-    Good: the same word in both.
+    Good: one entry, and the same word in both.
     """
+    for report in case.tell("rival"):
+        yield report._replace(severity=None if case.status == "completed" else "warning")
     if case.reply_status is not None and isinstance(case.word, str) and case.word != case.reply_status:
         yield Report(f"the reply says {case.reply_status}, the manifest's last entry says {case.word}",
                      "Make the entry and the reply say the same.", "/status")  # fmt: skip

@@ -27,7 +27,7 @@ MAX_PROBLEMS = 100
 
 TroubleKind = Literal[
     "absent", "empty", "too_big", "unreadable", "cut", "nonfinite", "conflict", "contradiction", "thinking", "quoted",
-    "template", "dialect", "reply", "no_entry", "bad_line",
+    "template", "dialect", "reply", "no_entry", "bad_line", "rival",
 ]  # fmt: skip
 
 

@@ -7,13 +7,12 @@ The documentation of each finding (EVD…) is the docstring of the function that
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING
 
 from remit import contract
 from remit.contract.dialects import MANIFEST
-from remit.errors import InputError
+from remit.delegate.judging.own_entry import OwnEntry, find_entry
 from remit.model import Finding
 from remit.quick_tuple import NamedTuple
 from remit.workspace.evidence.artifacts import inspect_artifacts
@@ -21,7 +20,6 @@ from remit.workspace.evidence.comparison import compare
 from remit.workspace.evidence.facts import find_bases, follow_to_file, load_findings, look_at_artifacts
 from remit.workspace.evidence.grades import PROVED, WRITE, grade_artifacts, list_unclaimed
 from remit.workspace.evidence.snapshot import take_snapshot
-from remit.workspace.files import load_appended
 from remit.workspace.inside import name_below
 from remit.workspace.manifest.beginning import Beginning, has_kept
 
@@ -102,8 +100,8 @@ def judge_answer(
     reading = contract.read_message(text, dialect=dialect, expectation=expectation, words=words)
     if reading.payload is None:
         reading = follow_to_file(reading, root, dialect) or reading
-    if reading.dialect is MANIFEST:
-        contract.attach_entry(reading, _find_entry(scene))
+    entry = find_entry(scene) if reading.dialect is MANIFEST else OwnEntry(None)
+    contract.attach_entry(reading, entry.line, rival=entry.rival)
     facts = look_at_artifacts(reading, root, manifest)
     verdict = contract.judge(reading, evidence=facts, findings_text=load_findings(facts, root, manifest))
     bases = find_bases(reading, root, manifest)
@@ -111,6 +109,8 @@ def judge_answer(
         facts, before=scene.before, root=scene.root, bases=bases, tool_ledger=_list_writes(scene.root, scene.tools)
     )
     judgement = _weigh(verdict, grades, scene, _list_withdrawn(grades, scene, bases))
+    if entry.taken is not None:
+        judgement = _refuse(judgement, entry.taken)
     return _name_from_root(judgement) if len(bases) > 1 else judgement
 
 
@@ -192,6 +192,13 @@ def _weigh(
     return Judgement(verdict.outcome, findings, returned, returned, grades, verdict=verdict)
 
 
+def _refuse(judgement: Judgement, finding: Finding) -> Judgement:
+    """The same, with one error more."""
+    findings = (finding, *judgement.findings)
+    outcome: Outcome = "invalid" if judgement.accepted else judgement.outcome
+    return judgement._replace(outcome=outcome, findings=findings, returned=None)
+
+
 def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene, *, is_done: bool) -> list[Finding]:
     """What the tree has against the claims; an error only where the agent says that its work is done."""
     severity: Severity = "error" if is_done else "warning"
@@ -237,33 +244,6 @@ def _list_writes(root: str, tools: Sequence[ToolUse] | None) -> dict[str, tuple[
     real = os.path.realpath(root)
     paths = [os.path.join(real, use.path) for use in tools if use.operation == "write" and use.path and not use.failed]
     return {os.path.relpath(os.path.realpath(path), real): (WRITE,) for path in paths if "\0" not in path}
-
-
-def _find_entry(scene: Scene) -> str | None:
-    """The manifest's line that this work appended: one of its topic or task; else the last, where nobody else wrote."""
-    if not scene.manifest:
-        return None
-    try:
-        text = load_appended(scene.manifest, scene.manifest_bytes)
-    except InputError:  # a folder, a pipe: whatever it is, nothing was appended to it
-        return ""
-    lines = [line for line in text.split("\n") if line.strip()]
-    own = [line for line in lines if _is_own(line, scene)]
-    if own:
-        return own[-1]
-    return "" if scene.shared and len(lines) > 1 else (lines[-1] if lines else "")
-
-
-def _is_own(line: str, scene: Scene) -> bool:
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    if not isinstance(entry, dict):
-        return False
-    tasks = entry.get("linked_tasks")
-    of_task = scene.task_number is not None and isinstance(tasks, list) and str(scene.task_number) in map(str, tasks)
-    return of_task or bool(scene.topic and str(entry.get("id", "")).startswith(f"{scene.topic}-"))
 
 
 # --- what is told -----------------------------------------------------------------------------------------------------
