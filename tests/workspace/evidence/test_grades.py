@@ -233,6 +233,26 @@ def test_a_second_name_of_a_file_is_told(root: Path) -> None:
     assert "second name" in graded.reason
 
 
+@pytest.mark.parametrize("ledger", [None, {"old.md": {"write"}}], ids=["untold", "written"])
+def test_a_second_name_in_the_place_of_a_file_is_told_as_well(root: Path, ledger: dict[str, set[str]] | None) -> None:
+    """`ln -f` gives a path another content without anybody having written a word."""
+    write_tree(root, {"docs/older.md": "of last week"})
+    before = take_snapshot(root, hash_paths=["."])
+    (root / "old.md").unlink()
+    (root / "old.md").hardlink_to(root / "docs/older.md")
+    graded = grade(root, before, "old.md", ledger)
+    assert (graded.grade, graded.links) == ("present", 2)
+    assert "second name" in graded.reason
+
+
+def test_a_file_that_had_two_names_before_can_be_written_to(root: Path) -> None:
+    (root / "twin.md").hardlink_to(root / "old.md")
+    before = take_snapshot(root, hash_paths=["."])
+    with (root / "old.md").open("a") as file:
+        file.write(" more")
+    assert (grade(root, before, "old.md").grade, grade(root, before, "twin.md").grade) == ("changed", "changed")
+
+
 def test_a_file_that_is_too_large_to_hash_is_graded_without(root: Path) -> None:
     before = take_snapshot(root)
     write_tree(root, {"large.md": "x" * 20, "small.md": "x"})

@@ -174,8 +174,10 @@ class _Grader:
         else:
             gap = self.before.snapshot.find_gap(found.inside)
             reason = "" if gap is None else f"'{gap or '.'}' could not be looked at before"
-            if content.links > 1:  # made by giving an old file a second name, perhaps one from elsewhere
-                reason = reason or "it is a second name of a file that may be older"
+        # Another file than before, or the first here, with several names: perhaps an old one from elsewhere was given
+        # this name. One that had several before, and is still that file, was written to.
+        if content.links > 1 and (old is None or old.inode != new.inode):
+            reason = reason or "it is a second name of a file that may be older"
         return ("present", reason) if reason else (changed, "")
 
 
