@@ -1,6 +1,7 @@
 """Judgement: what an agent says, held against what is on disk."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,19 @@ def test_with_a_tool_ledger_it_is_attributed(root: Path) -> None:
     scene = look(root, tools=(WROTE,))
     (root / "report.md").write_text("# New\n")
     assert judge(make_answer("report.md"), scene).grades["report.md"].grade == "attributed"
+
+
+def test_what_a_tool_wrote_is_not_what_its_path_leads_to_afterwards(root: Path) -> None:
+    """A link in the place of what was written would pass off any file as the agent's."""
+    old = root / "old.md"
+    scene = look(root, tools=(WROTE,))._replace(before=take_snapshot(root))  # its content before is not known
+    (root / "report.md").write_text("# New\n")
+    (root / "report.md").unlink()
+    (root / "report.md").symlink_to("old.md")
+    os.utime(old)
+    for path in ("old.md", "report.md"):
+        judgement = judge(make_answer(path), scene)
+        assert (judgement.outcome, judgement.grades[path].by_session) == ("fabricated", False)
 
 
 def test_a_file_that_was_there_before_is_nobodys_work(root: Path) -> None:

@@ -7,7 +7,6 @@ The documentation of each finding (EVD…) is the docstring of the function that
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from remit import contract
@@ -20,6 +19,7 @@ from remit.workspace.evidence.comparison import compare
 from remit.workspace.evidence.facts import find_bases, follow_to_file, load_findings, look_at_artifacts
 from remit.workspace.evidence.grades import PROVED, WRITE, grade_artifacts, list_unclaimed
 from remit.workspace.evidence.snapshot import take_snapshot
+from remit.workspace.evidence.ways import find_way
 from remit.workspace.inside import name_below
 from remit.workspace.manifest.beginning import Beginning, has_kept
 
@@ -105,9 +105,7 @@ def judge_answer(
     facts = look_at_artifacts(reading, root, manifest)
     verdict = contract.judge(reading, evidence=facts, findings_text=load_findings(facts, root, manifest))
     bases = find_bases(reading, root, manifest)
-    grades = grade_artifacts(
-        facts, before=scene.before, root=scene.root, bases=bases, tool_ledger=_list_writes(scene.root, scene.tools)
-    )
+    grades = grade_artifacts(facts, before=scene.before, root=scene.root, bases=bases, tool_ledger=_list_writes(scene))
     judgement = _weigh(verdict, grades, scene, _list_withdrawn(grades, scene, bases))
     if entry.taken is not None:
         judgement = _refuse(judgement, entry.taken)
@@ -237,13 +235,13 @@ def _may_have_written(use: ToolUse) -> bool:
     return use.operation != "read" and (not use.failed or (use.operation == "run" and use.ran))
 
 
-def _list_writes(root: str, tools: Sequence[ToolUse] | None) -> dict[str, tuple[str, ...]] | None:
+def _list_writes(scene: Scene) -> dict[str, tuple[str, ...]] | None:
     """The files that the agent's own tools wrote, as they are called below the root."""
-    if tools is None:
+    if scene.tools is None:
         return None
-    real = os.path.realpath(root)
-    paths = [os.path.join(real, use.path) for use in tools if use.operation == "write" and use.path and not use.failed]
-    return {os.path.relpath(os.path.realpath(path), real): (WRITE,) for path in paths if "\0" not in path}
+    paths = {use.path for use in scene.tools if use.operation == "write" and use.path and not use.failed}
+    found = (find_way(scene.root, path, scene.before) for path in paths)
+    return {path: (WRITE,) for path in found if path}
 
 
 # --- what is told -----------------------------------------------------------------------------------------------------
