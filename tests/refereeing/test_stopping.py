@@ -292,6 +292,37 @@ def test_a_file_that_is_gone_when_the_answer_is_handed_over_is_not_completed(
     assert hand_over(child, answer)["status"] == "failed"
 
 
+ENDS: dict[str, dict[str, Any]] = {
+    "Stop": {"stop_hook_active": False},
+    "SessionEnd": {"reason": "exit"},
+    "SessionStart": {"source": "startup"},
+}
+
+
+@pytest.mark.parametrize("kind", ENDS)
+@pytest.mark.parametrize("spoil", SPOILS, ids=["gone", "folder", "empty"])
+def test_a_file_that_is_gone_when_the_session_ends_is_not_completed(
+    child: Child, root: Path, spoil: Callable[[Path], object], kind: str
+) -> None:
+    """The call never came back, so nobody was handed the answer: it is settled by the end, and looked at before."""
+    child.write("plan.md")
+    assert child.stop(child.report("plan.md")) == {}
+    assert (child.row.state, child.row.status) == ("settling", "completed")
+    spoil(root / "plan.md")
+    child.stage.send(child.stage.event(kind, **ENDS[kind]))
+    assert (child.row.state, child.row.status) == ("settled", "failed")
+    assert "overruled" in child.stage.kinds(child.session_id)
+
+
+@pytest.mark.parametrize("kind", ENDS)
+def test_what_is_there_when_the_session_ends_stays_completed(child: Child, root: Path, kind: str) -> None:
+    child.write("plan.md")
+    assert child.stop(child.report("plan.md")) == {}
+    (root / "plan.md").write_text("# Longer than it was\n")  # who changes it has not taken it away
+    child.stage.send(child.stage.event(kind, **ENDS[kind]))
+    assert (child.row.state, child.row.status) == ("settled", "completed")
+
+
 def test_a_file_that_is_gone_after_it_was_settled_takes_it_back(child: Child, root: Path) -> None:
     """The answer is handed over once more."""
     child.write("plan.md")

@@ -9,15 +9,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from remit.app.refereeing.settling import is_heard, is_there, let_go, settle
+from remit.app.refereeing.settling import is_heard, let_go, look_again, settle
 from remit.delegate.admission.terms import read_terms
 from remit.delegate.referee import answers
 from remit.delegate.referee.who import read_agent_id
 from remit.delegate.reporting.report import load_report
 from remit.model import ACCEPTABLE
-from remit.workspace.ledger.delegations import count_attempts, load_delegation
+from remit.workspace.ledger.delegations import load_delegation
 from remit.workspace.ledger.refereed import bind, find_by_agent, find_by_call
-from remit.workspace.ledger.texts import load_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,19 +54,9 @@ def hand_over(event: Event, home: Home) -> answers.Answer:
 
         hear_last(home, row, event, answer)
     else:
-        _look_again(home, row, event)
+        look_again(home, row, event)
     report = settle(home, row) if row.state in ("running", "settling") else load_report(home, row.session_id)[0]
     return _replace(response, report, row)
-
-
-def _look_again(home: Home, row: Delegation, event: Event) -> None:
-    """Judge the same answer once more where a file that it names is not there as it was when the agent stopped."""
-    if is_there(home, row):
-        return
-    from remit.app.refereeing.judging import hear_last  # noqa: PLC0415 - rare
-
-    kept = load_text(home, row.session_id, f"answer-{count_attempts(home.ledger, row.session_id)}") or b""
-    hear_last(home, row, event, kept.decode("utf-8", "surrogatepass"))
 
 
 def _stop_waiting(home: Home, own: Refereed, event: Event) -> None:
@@ -80,7 +69,7 @@ def _stop_waiting(home: Home, own: Refereed, event: Event) -> None:
         db.execute("UPDATE delegations SET awaited = 0 WHERE session_id = ?", (own.session_id,))
     row = load_delegation(home.ledger, own.session_id)
     if row is not None and row.state == "settling":  # it was quicker than its call
-        _look_again(home, row, event)
+        look_again(home, row, event)
         settle(home, row)
 
 

@@ -27,7 +27,7 @@ from remit.quick_tuple import NamedTuple
 from remit.runners.protocol import Heard, ToolUse, Usage
 from remit.workspace.beginnings import load_beginning
 from remit.workspace.evidence.kept import load_before
-from remit.workspace.ledger.delegations import advance, begin_attempt, count_attempts, record_attempt
+from remit.workspace.ledger.delegations import advance, begin_attempt, count_attempts, load_delegation, record_attempt
 from remit.workspace.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.workspace.ledger.refereed import list_tool_uses
 from remit.workspace.ledger.texts import keep_texts, load_text
@@ -59,7 +59,7 @@ class _Told(NamedTuple):
         return ()
 
 
-def hear_last(home: Home, row: Delegation, event: Event, answer: str) -> None:
+def hear_last(home: Home, row: Delegation, event: Event | None, answer: str) -> None:
     """Judge the answer that the caller would get."""
     judgement = judge(home, row, event, answer)
     if row.state == "settled":
@@ -68,7 +68,7 @@ def hear_last(home: Home, row: Delegation, event: Event, answer: str) -> None:
     conclude_return(home, row, answer, judgement, ending="cancelled" if is_cancelled(home, row) else "exited")
 
 
-def judge(home: Home, row: Delegation, event: Event, answer: str) -> Judgement | None:
+def judge(home: Home, row: Delegation, event: Event | None, answer: str) -> Judgement | None:
     """What is to be thought of an answer; None where there is none."""
     if not answer.strip():
         return None
@@ -92,16 +92,17 @@ def _make_scene(home: Home, row: Delegation, terms: Terms, tools: tuple[ToolUse,
     )  # fmt: skip
 
 
-def _list_tools(home: Home, row: Delegation, event: Event) -> tuple[ToolUse, ...] | None:
+def _list_tools(home: Home, row: Delegation, event: Event | None) -> tuple[ToolUse, ...] | None:
     """What the agent used, as its hooks told; None where the harness knows of tools that they did not tell of.
 
-    Of one that was taken up again it knows the earlier ones, too, so that says nothing.
+    Of one that was taken up again it knows the earlier ones, too, so that says nothing. Without an event of the agent
+    nobody knows what its harness knows.
     """
     earlier = read_terms(row.details).resume_of
     sessions = (row.session_id, *list_resumed(home, earlier))
     with home.ledger.reading() as db:
         told = [use for session_id in sessions for use in list_tool_uses(db, session_id)]
-    if not told and not earlier and _has_used(event):
+    if not told and not earlier and (event is None or _has_used(event)):
         return None
     return tuple(ToolUse(tool, _get_operation(tool), path, failed, ran=failed) for tool, path, failed in told)
 
@@ -152,6 +153,8 @@ def conclude_return(
     told = _Told(_load_usage(home, row), answer or None, tuple(range(number)))
     report = make_report(row, told, conclusion, ended_ms=now_ms)
     with home.ledger.transaction(durable=True) as db:
+        if row.state == "settling" and conclusion.outcome in ACCEPTED and _is_settled(home, row):
+            return  # somebody else has done so meanwhile, and has told more
         keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
         if row.state == "running":
             advance(
@@ -160,6 +163,11 @@ def conclude_return(
             )  # fmt: skip
         else:
             _write_over(db, row, conclusion)
+
+
+def _is_settled(home: Home, row: Delegation) -> bool:
+    now = load_delegation(home.ledger, row.session_id)
+    return now is not None and now.state == "settled"
 
 
 def _write_over(db: Connection, row: Delegation, conclusion: Conclusion) -> None:

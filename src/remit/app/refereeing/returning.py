@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.app.refereeing.judging import conclude_return, is_cancelled, judge, keep_attempt, overrule
-from remit.app.refereeing.settling import is_heard, let_go, settle
+from remit.app.refereeing.settling import is_heard, let_go, look_again, settle
 from remit.delegate.admission.terms import read_terms
 from remit.delegate.referee import answers
 from remit.delegate.referee.who import MAIN, find_own
@@ -147,6 +147,8 @@ def lose(home: Home, row: Delegation, reason: str) -> None:
         return
     if row.state == "running":
         conclude_return(home, row, "", None, ending="orphaned", reason=reason)
+    elif row.state == "settling":  # it was accepted, and nobody has asked for it since
+        look_again(home, row)
     if row.state in ("running", "settling"):
         settle(home, row)
 

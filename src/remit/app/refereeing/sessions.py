@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from remit.app.refereeing.returning import lose
-from remit.app.refereeing.settling import settle
+from remit.app.refereeing.settling import look_again, settle
 from remit.delegate.admission.terms import read_terms
 from remit.delegate.referee import answers
 from remit.errors import RemitError
@@ -55,6 +55,7 @@ def _recover(home: Home) -> None:
             continue
         with suppress(RemitError):
             if row.state == "settling":
+                look_again(home, row)
                 settle(home, row)
             elif now_ms > (row.deadline_ms or 0) + GRACE_MS:
                 lose(home, row, "nothing was heard of it by its deadline")

@@ -1,7 +1,7 @@
 """Settling: what is done on disk once an answer of a subagent was judged.
 
-Owns when a refereed delegation is over, and whether an answer was heard before. Judges nothing, so it loads little: the
-harness waits.
+Owns when a refereed delegation is over, whether an answer was heard before, and whether it still holds by then. Judges
+nothing itself, so it loads little: the harness waits.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from remit.errors import RemitError
 from remit.model import ACCEPTABLE
 from remit.quick_hash import take_sha256
 from remit.workspace.ledger.activity import list_acts
-from remit.workspace.ledger.delegations import advance, load_delegation
+from remit.workspace.ledger.delegations import advance, count_attempts, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.refereed import has_used_since
-from remit.workspace.ledger.texts import keep_texts
+from remit.workspace.ledger.texts import keep_texts, load_text
 
 if TYPE_CHECKING:
+    from remit.delegate.referee.events import Event
     from remit.delegate.reporting.envelope import Envelope
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
@@ -35,7 +36,20 @@ def is_heard(home: Home, row: Delegation, answer: str) -> bool:
         return row.state == "settled" or not has_used_since(db, row.session_id, row.ended_ms or 0)
 
 
-def is_there(home: Home, row: Delegation) -> bool:
+def look_again(home: Home, row: Delegation, event: Event | None = None) -> None:
+    """Judge the same answer once more where a file that it names is not there as it was when the agent stopped.
+
+    `event` is what tells of this agent, if anything does: the end of a whole session does not.
+    """
+    if _is_there(home, row):
+        return
+    from remit.app.refereeing.judging import hear_last  # noqa: PLC0415 - rare
+
+    kept = load_text(home, row.session_id, f"answer-{count_attempts(home.ledger, row.session_id)}") or b""
+    hear_last(home, row, event, kept.decode("utf-8", "surrogatepass"))
+
+
+def _is_there(home: Home, row: Delegation) -> bool:
     """Whether the files of a return that was accepted are there as it was judged. It is a look at each, no reading."""
     report = load_report(home, row.session_id)[0]
     accepted = {each.path: each for each in report.artifacts if each.grade not in ("", "claimed")}
