@@ -323,6 +323,16 @@ def test_what_is_there_when_the_session_ends_stays_completed(child: Child, root:
     assert (child.row.state, child.row.status) == ("settled", "completed")
 
 
+def test_the_end_of_a_session_says_nothing_of_tools_that_nobody_told_of(child: Child, root: Path) -> None:
+    """Who was believed because its harness knows of tools is not held to have used none."""
+    (root / "plan.md").write_text("# Plan\n")
+    child.keep_transcript({"type": "assistant", "message": {"content": [{"type": "tool_use", "name": "Write"}]}})
+    assert child.stop(child.report("plan.md")) == {}
+    (root / "plan.md").write_text("# Longer than it was\n")
+    child.stage.send(child.stage.event("SessionEnd", reason="exit"))
+    assert (child.row.state, child.row.status) == ("settled", "completed")
+
+
 def test_a_file_that_is_gone_after_it_was_settled_takes_it_back(child: Child, root: Path) -> None:
     """The answer is handed over once more."""
     child.write("plan.md")
