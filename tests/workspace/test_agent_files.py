@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,9 +21,11 @@ from remit.workspace.agent_files import (
     find_agent_files,
     load_agent_file,
     measure,
+    search_agent_files,
 )
 from tests.agents.samples import CLAUDE, CODEX, STANDARD
 from tests.amounts import choose
+from tests.workspace.evidence.trees import open_tree, unprivileged
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -202,15 +206,59 @@ def test_a_path_that_cannot_be_read_is_told(tmp_path: Path, path: str) -> None:
         find(tmp_path, f"{tmp_path}/{path}")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_folder_without_permission_is_passed_over(tmp_path: Path) -> None:
-    put(tmp_path, "agents/a.md")
-    put(tmp_path, "closed/agents/b.md")
-    (tmp_path / "closed").chmod(0)
+@contextmanager
+def closed(root: Path, name: str, mode: int = 0) -> Iterator[None]:
+    """A folder that may not be looked into, and somebody whom that binds."""
+    (root / name).chmod(mode)
     try:
-        assert find(tmp_path) == ["agents/a.md"]
+        with unprivileged():
+            with pytest.raises(PermissionError):
+                (root / name / "x").stat()
+            yield
     finally:
-        (tmp_path / "closed").chmod(0o700)
+        (root / name).chmod(0o755)
+
+
+def test_a_folder_that_is_no_place_for_agents_and_cannot_be_read_is_passed_over_and_told() -> None:
+    """It may be anything, such as the data of a service."""
+    with open_tree() as root:
+        put(root, "agents/a.md")
+        put(root, "data/agents/b.md")
+        with closed(root, "data"):
+            search = search_agent_files((), root=str(root))
+            assert ([each.path for each in search.sources], search.unread) == (["agents/a.md"], ("data",))
+            assert search_agent_files((), root=str(root), exclude=("data",)).unread == ()
+
+
+@pytest.mark.parametrize("name", [".claude", ".claude/agents", ".opencode/agent", "agents", "pkg/agents/deep", "."])
+def test_a_place_for_agents_that_cannot_be_read_is_not_one_without_agents(name: str) -> None:
+    with open_tree() as root:
+        put(root, f"{name}/x/a.md")
+        shown = root if name == "." else name
+        with closed(root, name):
+            with pytest.raises(InputError, match=f"^'{shown}' cannot be read: permission denied; ") as caught:
+                find(root)
+            assert "lint.exclude" in caught.value.hint
+            assert name == "." or find(root, exclude=(name,)) == []
+
+
+def test_a_place_for_agents_behind_a_closed_folder_is_told() -> None:
+    with open_tree() as root:
+        put(root, "data/shared/a.md")
+        (root / ".claude").mkdir()
+        (root / ".claude/agents").symlink_to("../data/shared")
+        with closed(root, "data"), pytest.raises(InputError, match=r"^'.claude/agents' cannot be read"):
+            find(root)
+
+
+def test_files_of_a_plain_folder_that_may_not_be_opened_could_be_agents() -> None:
+    with open_tree() as root:
+        put(root, "agents/a.md")
+        with closed(root, "agents", 0o744):  # names can be read, and nothing else
+            assert find(root) == ["agents/a.md"]
+        (root / "agents/a.md").chmod(0)
+        with unprivileged():
+            assert find(root) == ["agents/a.md"]
 
 
 def test_more_files_than_anybody_has_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,15 @@ from remit.agents.lint import lint as lint_files
 from remit.app.settings import find_root_of, is_inside, load_settings
 from remit.errors import ConfigError, InputError, UsageError, find_meant
 from remit.quick_tuple import NamedTuple
-from remit.workspace.agent_files import Source, check_file, check_files, count_jobs, find_agent_files, load_agent_file
+from remit.workspace.agent_files import (
+    Source,
+    check_file,
+    check_files,
+    count_jobs,
+    find_agent_files,
+    load_agent_file,
+    search_agent_files,
+)
 from remit.workspace.files import load_bytes, write_text
 
 if TYPE_CHECKING:
@@ -20,6 +28,7 @@ if TYPE_CHECKING:
     from remit.agents.lint import Checked
     from remit.config import LintSettings
     from remit.model import Finding, Severity
+    from remit.workspace.agent_files import Search
 
 _CACHE = ".remit/cache/lint.json"
 _FAMILIES = ("AGT", "GRF", "IGN")
@@ -53,6 +62,8 @@ class Linted(NamedTuple):
     """Whether there was no such file before."""
     held: int = 0
     """How many findings the baseline holds now, other files' included."""
+    unread: tuple[str, ...] = ()
+    """Folders that were passed over, since they cannot be read."""
 
     @property
     def failed(self) -> bool:
@@ -163,12 +174,13 @@ class _Job:
         self.settings = load_settings(self.root).lint
         self.asked = asked
         self.choice = _choose(self.settings, asked)
-        self.sources = {each.path: each for each in self._find(asked.paths)}
+        self.search = self._search(asked.paths)
+        self.sources = {each.path: each for each in self.search.sources}
         self.checked = self._check(list(self.sources.values()))
         self.rest = self._check_rest()
 
-    def _find(self, paths: Sequence[str]) -> list[Source]:
-        return find_agent_files(paths, root=self.root, exclude=self.settings.exclude)
+    def _search(self, paths: Sequence[str]) -> Search:
+        return search_agent_files(paths, root=self.root, exclude=self.settings.exclude)
 
     def _check(self, sources: list[Source]) -> dict[str, Checked]:
         cache = f"{self.root}/{_CACHE}" if self.asked.cache else None
@@ -179,7 +191,7 @@ class _Job:
         inside = any(not path.startswith("/") for path in self.sources)
         if not self.asked.paths or not inside:
             return {}
-        return self._check([each for each in self._find(()) if each.path not in self.sources])
+        return self._check([each for each in self._search(()).sources if each.path not in self.sources])
 
     def replace(self, texts: Mapping[str, str]) -> None:
         """Judge some files by other texts than are on disk."""
@@ -191,7 +203,8 @@ class _Job:
         """What there is to say of the files as they are known."""
         found, graph = lint_files([*self.checked.values(), *self.rest.values()], self.choice)
         wanted = {path: found[path] for path in self.sources}
-        return Linted(self.root, self.sources, wanted, graph, self.asked.fail_on or self.settings.fail_on)
+        fail_on = self.asked.fail_on or self.settings.fail_on
+        return Linted(self.root, self.sources, wanted, graph, fail_on, unread=self.search.unread)
 
     def load_text(self, path: str) -> str:
         """The text of a file, every byte of it kept."""

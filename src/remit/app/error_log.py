@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from remit.app.settings import find_workspace, load_settings
+from remit.app.settings import check_open, find_workspace, load_settings
 from remit.errors import UsageError
 from remit.quick_tuple import NamedTuple
 
@@ -46,6 +46,7 @@ def find_error_log(root: str) -> str:
     folder = configured or find_folder(root)
     if folder is None:
         folder = next((each for each in FOLDERS if os.path.lexists(f"{root}/{each}/{FILE}")), DEFAULT_FOLDER)
+    check_open(f"{root}/{folder}/{FILE}")
     return f"{root}/{folder}/{FILE}"
 
 

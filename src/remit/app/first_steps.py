@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.app.settings import find_workspace, load_settings
-from remit.errors import RemitError
+from remit.errors import InputError, RemitError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,11 @@ def _suggest_agents(root: str) -> Iterator[Step]:
     from remit.workspace.agent_files import find_agent_files  # noqa: PLC0415 - loaded with the first step
 
     places = [f"{root}/{place}" for place in _PLACES if os.path.isdir(f"{root}/{place}")]  # noqa: PTH112
-    found = len(find_agent_files(places, root=root)) if places else 0
+    try:
+        found = len(find_agent_files(places, root=root)) if places else 0
+    except InputError as error:
+        yield Step("remit doctor", f"see what is wrong here: {error.message}")
+        return
     if found:
         named = "the agent file" if found == 1 else f"the {found} agent files"
         yield Step("remit lint", f"judge {named} of this project, and who may call whom")

@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from remit.app.settings import find_workspace, load_settings
+from remit.app.settings import check_open, find_workspace, load_settings
 from remit.errors import RemitError, StateError
 
 if TYPE_CHECKING:
@@ -128,6 +128,7 @@ def _rank(marker: str) -> tuple[int, str]:
 
 
 def _look_at_delegations(home: Home) -> tuple[tuple[Standing, ...], tuple[Delegation, ...]]:
+    check_open(home.ledger_file)
     if not os.path.lexists(home.ledger_file):
         return (), ()
     from remit.app.delegating.views import list_work  # noqa: PLC0415 - only where there is a ledger
@@ -142,6 +143,7 @@ def _look_at_manifest(home: Home, settings: Settings) -> ManifestOverview | None
     from remit.app.manifests import place_manifest  # noqa: PLC0415 - only for this
 
     path = place_manifest(home.root, settings)
+    check_open(f"{home.root}/{path}")
     if not os.path.lexists(f"{home.root}/{path}"):
         return None
     from remit.workspace.manifest.glance import glance  # noqa: PLC0415 - only with a manifest
@@ -160,6 +162,7 @@ def _look_at_errors() -> tuple[int, int]:
 
 
 def _measure(home: Home) -> int | None:
+    check_open(home.ledger_file)
     if not os.path.lexists(home.ledger_file):
         return None
     from remit.workspace.ledger.retention import measure_bytes  # noqa: PLC0415 - SQLite costs 4 ms

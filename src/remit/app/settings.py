@@ -23,18 +23,46 @@ def find_root(start: str | None = None) -> str:
     if named:
         if not os.path.isdir(named):  # noqa: PTH112 - pathlib costs 8 ms at start-up
             raise InputError(f"REMIT_ROOT is '{named}', which is not a folder", hint="name the workspace's root folder")
+        _has_sign(named)
         return os.path.abspath(named)  # noqa: PTH100
     try:
         here = folder = os.path.abspath(start or os.getcwd())  # noqa: PTH100, PTH109
     except OSError as error:
         raise InputError("the current folder is gone", hint="go to one that is there") from error
     while True:
-        if any(os.path.exists(f"{folder}/{sign}") for sign in SIGNS):  # noqa: PTH110
+        if _has_sign(folder):
             return folder
         above = os.path.dirname(folder)  # noqa: PTH120
         if above == folder:
             return here
         folder = above
+
+
+def _has_sign(folder: str) -> bool:
+    """Whether a folder looks like a workspace. One that nobody may look into is told: it is not one without tasks."""
+    for sign in SIGNS:
+        file = f"{folder}/{sign}"
+        try:
+            os.stat(file)  # noqa: PTH116 - pathlib costs 8 ms at start-up
+        except PermissionError:
+            check_open(file)  # else it is a link to where nobody may look
+        except (OSError, ValueError):
+            continue
+        else:
+            return True
+    return False
+
+
+def check_open(file: str) -> None:
+    """Refuse to take a file for missing in a folder that may not be looked into."""
+    try:
+        os.lstat(file)
+    except PermissionError as error:
+        folder = os.path.dirname(file)  # noqa: PTH120 - pathlib costs 8 ms at start-up
+        hint = "check the permissions of the folder"
+        raise InputError(f"'{folder}' cannot be read: permission denied", hint=hint) from error
+    except (OSError, ValueError):
+        return
 
 
 def find_root_of(paths: Sequence[str]) -> str:
@@ -77,6 +105,7 @@ def load_settings(root: str | Path) -> Settings:
 
     if not os.path.isdir(root):  # noqa: PTH112
         raise InputError(f"{root} is not a folder", hint="name the project's root folder")
+    check_open(f"{root}/remit.toml")
     for name, table in (("remit.toml", ()), ("pyproject.toml", ("tool", "remit"))):
         file = f"{root}/{name}"
         if os.path.isfile(file):  # noqa: PTH113

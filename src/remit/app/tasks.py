@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from remit.app.settings import find_root, find_workspace, load_settings
+from remit.app.settings import check_open, find_root, find_workspace, load_settings
 from remit.errors import InputError, RemitError, UsageError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Tasks:
     def __init__(self, start: str | None = None, *, here: bool = False) -> None:
         """`here` means the files of this checkout, also where it is a linked worktree of the workspace."""
         from remit.workspace.home import Home  # noqa: PLC0415 - only with tasks
-        from remit.workspace.tasks.places import DEFAULT_FOLDER, find_folder  # noqa: PLC0415
+        from remit.workspace.tasks.places import DEFAULT_FOLDER, FOLDERS, STATE, find_folder  # noqa: PLC0415
         from remit.workspace.tasks.store import TaskStore  # noqa: PLC0415
 
         self.root = find_root(start) if here else find_workspace(start)
@@ -50,6 +50,8 @@ class Tasks:
         self.home: Home = Home(self.root)
         folder = find_folder(self.root, self.settings.tasks.folder)
         self.is_begun = folder is not None
+        for place in () if self.is_begun else (self.settings.tasks.folder or DEFAULT_FOLDER, *FOLDERS):
+            check_open(f"{self.root}/{place}/{STATE}")  # tasks that may not be seen are not none
         self.store = TaskStore(self.home, folder or self.settings.tasks.folder or DEFAULT_FOLDER)
 
     # An outside system

@@ -140,7 +140,12 @@ def find_half_written(root: str, settings: Settings, failures: list[str]) -> lis
     from remit.workspace.leftovers import find_half_written  # noqa: PLC0415
     from remit.workspace.tasks.places import FOLDERS  # noqa: PLC0415
 
-    agents = {os.path.dirname(each.file) for each in find_agent_files((), root=root, exclude=settings.lint.exclude)}  # noqa: PTH120 - pathlib costs 8 ms
+    try:
+        found = find_agent_files((), root=root, exclude=settings.lint.exclude)
+    except InputError as error:  # a folder that may not be read keeps nobody from clearing the others
+        found = []
+        failures.append(str(error))
+    agents = {os.path.dirname(each.file) for each in found}  # noqa: PTH120 - pathlib costs 8 ms
     manifest = os.path.dirname(f"{root}/{place_manifest(root, settings)}")  # noqa: PTH120
     tasks = [f"{root}/{folder}" for folder in ((settings.tasks.folder,) if settings.tasks.folder else FOLDERS)]
     folders = (root, manifest, *agents, *_find_consents())

@@ -32,6 +32,7 @@ _HOMES = {
     (".claude", "agents"), (".opencode", "agent"), (".opencode", "agents"), (".codex", "agents"),
     (".claude", "commands"), (".opencode", "command"), (".opencode", "commands"),
 }  # fmt: skip
+_HARNESSES = frozenset(harness for harness, _ in _HOMES)
 
 
 _PAGES = ("readme", "index", "changelog", "contributing", "license", "agents.md", "claude.md")
@@ -43,6 +44,25 @@ class Source(NamedTuple):
     path: str
     """Relative to the root, with slashes; whole where it lies outside."""
     file: str
+
+
+class Search(NamedTuple):
+    """What a search for agent files came to."""
+
+    sources: list[Source]
+    unread: tuple[str, ...]
+    """Folders that are no place for agents by their names, and that cannot be read."""
+    plain: tuple[str, ...]
+    """Files of plain `agents` folders in which none begins with a frontmatter."""
+
+
+class _Passed(NamedTuple):
+    unread: list[str]
+    plain: list[str]
+
+
+class TooManyFilesError(InputError):
+    """A search that has gone through as many files as it may."""
 
 
 class Judged(NamedTuple):
@@ -61,24 +81,40 @@ class Judged(NamedTuple):
 
 def find_agent_files(paths: Sequence[str], *, root: str, exclude: Sequence[str] = ()) -> list[Source]:
     """Every agent file below the paths, or below the root where none is given; a file that is named is always one."""
+    return search_agent_files(paths, root=root, exclude=exclude).sources
+
+
+def search_agent_files(
+    paths: Sequence[str], *, root: str, exclude: Sequence[str] = (), max_files: int | None = None
+) -> Search:
+    """The agent files, and what was passed over. A place for agents that cannot be read is an error: it is not empty.
+
+    A folder that is no such place may be anything, such as the data of a service: it is only told.
+    """
     found: dict[str, Source] = {}
+    passed = _Passed([], [])
     for path in paths or (root,):
         try:
             mode = os.stat(path).st_mode
         except OSError as error:
             if not os.path.islink(path):
-                reason = (error.strerror or str(error)).lower()
-                raise InputError(f"'{path}' cannot be read: {reason}", hint="check the path") from error
+                raise InputError(f"'{path}' cannot be read: {_tell(error)}", hint="check the path") from error
             mode = 0
         except ValueError as error:
             raise InputError(f"{path!r} is not a path: {error}", hint="name a file or a folder") from error
         is_folder = stat.S_ISDIR(mode)
-        for file in _walk(os.path.abspath(path), root) if is_folder else [path]:
+        scan = _Scan(root, exclude, max_files or MAX_FILES, passed)
+        for file in scan.walk(os.path.abspath(path)) if is_folder else [path]:
             source = Source(_name(file, root), file)
             if not is_folder or not _is_excluded(source.path, exclude):
                 key = os.path.abspath(file) if os.path.islink(file) else os.path.realpath(file)
                 found.setdefault(key, source)
-    return sorted(found.values())
+    plain = [name for name in passed.plain if not _is_excluded(name, exclude)]
+    return Search(sorted(found.values()), tuple(passed.unread), tuple(sorted(plain)))
+
+
+def _tell(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
 
 
 def _name(file: str, root: str) -> str:
@@ -95,17 +131,6 @@ def _is_excluded(path: str, patterns: Sequence[str]) -> bool:
     return any(matches_path(pattern, path) for pattern in patterns)
 
 
-def _walk(folder: str, root: str) -> Iterator[str]:
-    """The agent files below a folder; where it was named and has none in a known place, every Markdown file in it."""
-    named = folder != root
-    # What lies above the root says nothing: a workspace may itself be in a folder called `agents`.
-    home = _find_home(tuple(_name(folder, root).split("/"))) if named else None
-    if home == "plain":
-        home = "named"
-    found = list(_scan(folder, home))
-    yield from found or (_scan(folder, "named") if named else ())
-
-
 def _find_home(parts: tuple[str, ...]) -> str | None:
     """What kind of place a folder is: a harness's, a plain `agents` folder, or none."""
     if any(parts[index : index + 2] in _HOMES for index in range(len(parts))):
@@ -113,48 +138,90 @@ def _find_home(parts: tuple[str, ...]) -> str | None:
     return "plain" if "agents" in parts else None
 
 
-def _scan(folder: str, home: str | None) -> Iterator[str]:
-    """Every agent file below a folder. A link is followed only where it stands for a folder of agents, and once."""
-    waiting = [(folder, home)]
-    plain: dict[str, list[str]] = {}
-    followed = {os.path.realpath(folder)}
-    seen = 0
-    while waiting:
-        here, kind = waiting.pop()
+class _Scan:
+    """One search below a folder; what is passed over is kept for whoever has to say so."""
+
+    def __init__(self, root: str, exclude: Sequence[str], max_files: int, passed: _Passed) -> None:
+        self.root = root
+        self.exclude = exclude
+        self.max_files = max_files
+        self.passed = passed
+
+    def walk(self, folder: str) -> Iterator[str]:
+        """The agent files below a folder; where it was named and has none in a known place, every Markdown file."""
+        named = folder != self.root
+        # What lies above the root says nothing: a workspace may itself be in a folder called `agents`.
+        home = _find_home(tuple(_name(folder, self.root).split("/"))) if named else None
+        if home == "plain":
+            home = "named"
+        before = len(self.passed.plain)
+        found = list(self._scan(folder, home))
+        if not found and named:
+            found = list(self._scan(folder, "named"))
+            del self.passed.plain[before:]  # they are found now
+        yield from found
+
+    def _scan(self, folder: str, home: str | None) -> Iterator[str]:
+        """Every agent file below a folder. A link is followed only where it stands for a folder of agents, and once."""
+        waiting = [(folder, home)]
+        plain: dict[str, list[str]] = {}
+        followed = {os.path.realpath(folder)}
+        seen = 0
+        while waiting:
+            here, kind = waiting.pop()
+            for entry in self._list(here, is_place=bool(kind) or here == folder):
+                seen += 1
+                if seen > self.max_files:
+                    told = f"'{folder}' holds more than {self.max_files} files"
+                    raise TooManyFilesError(told, hint="name the folders with agents")
+                inner = kind if kind == "harness" else _find_inner(here, entry.name, kind)
+                if entry.name not in _SKIPPED and self._is_way(entry, opens=inner != kind, followed=followed):
+                    waiting.append((entry.path, inner))
+                # A folder that is called like an agent file is one that cannot be read.
+                if kind and _is_agent_file(entry):
+                    if kind == "plain":
+                        plain.setdefault(_find_plain_home(here), []).append(entry.path)
+                    else:
+                        yield entry.path
+        for files in plain.values():
+            kept = list(_keep_agents(files))
+            yield from kept
+            if not kept:
+                self.passed.plain.extend(_name(file, self.root) for file in files if not _is_page(file))
+
+    def _list(self, folder: str, *, is_place: bool) -> list[os.DirEntry[str]]:
         try:
-            entries = sorted(os.scandir(here), key=lambda entry: entry.name)
-        except OSError:
-            continue
-        for entry in entries:
-            seen += 1
-            if seen > MAX_FILES:
-                raise InputError(f"'{folder}' holds more than {MAX_FILES} files", hint="name the folders with agents")
-            inner = kind if kind == "harness" else _find_inner(here, entry.name, kind)
-            if entry.name not in _SKIPPED and _is_way(entry, opens=inner != kind, followed=followed):
-                waiting.append((entry.path, inner))
-            # A folder that is called like an agent file is one that cannot be read.
-            if kind and _is_agent_file(entry):
-                if kind == "plain":
-                    plain.setdefault(_find_plain_home(here), []).append(entry.path)
-                else:
-                    yield entry.path
-    for files in plain.values():
-        yield from _keep_agents(files)
+            return sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except FileNotFoundError:  # somebody has just removed it
+            return []
+        except OSError as error:
+            self._pass_over(folder, error, is_place=is_place or folder.rpartition("/")[2] in _HARNESSES)
+            return []
 
-
-def _is_way(entry: os.DirEntry[str], *, opens: bool, followed: set[str]) -> bool:
-    """Whether a folder is gone into; a link to one only where a place for agents begins with it."""
-    try:
-        if entry.is_dir(follow_symlinks=False):
-            return True
-        if not opens or not entry.is_dir():
+    def _is_way(self, entry: os.DirEntry[str], *, opens: bool, followed: set[str]) -> bool:
+        """Whether a folder is gone into; a link to one only where a place for agents begins with it."""
+        try:
+            if entry.is_dir(follow_symlinks=False):
+                return True
+            if not opens or not entry.is_dir():
+                return False
+        except OSError as error:
+            self._pass_over(entry.path, error, is_place=opens)
             return False
-    except OSError:
-        return False
-    target = os.path.realpath(entry.path)
-    new = target not in followed
-    followed.add(target)
-    return new
+        target = os.path.realpath(entry.path)
+        new = target not in followed
+        followed.add(target)
+        return new
+
+    def _pass_over(self, folder: str, error: OSError, *, is_place: bool) -> None:
+        name = _name(folder, self.root)
+        if _is_excluded(f"{name}/any.md", self.exclude):
+            return
+        if is_place:
+            hint = "make it readable, or leave it out with lint.exclude in remit.toml"
+            raise InputError(f"'{name}' cannot be read: {_tell(error)}", hint=hint) from error
+        if name not in self.passed.unread:
+            self.passed.unread.append(name)
 
 
 def _find_inner(parent: str, name: str, kind: str | None) -> str | None:
@@ -177,18 +244,27 @@ def _find_plain_home(folder: str) -> str:
 def _keep_agents(files: list[str]) -> Iterator[str]:
     """Of a plain `agents` folder, which may as well be a part of a program: all files, if one of them is an agent.
 
-    Then one without a frontmatter has lost it, and is told, but for a page about the folder itself.
+    Then one without a frontmatter has lost it, and is told, but for a page about the folder itself. One that may not
+    be read could be an agent.
     """
-    agents = {file for file in files if _opens_with_fence(file)}
+    agents = {file for file in files if _may_be_agent(file)}
     for file in files if agents else ():
-        name = file.rpartition("/")[2].lower()
-        if file in agents or not name.startswith(_PAGES):
+        if file in agents or not _is_page(file):
             yield file
 
 
-def _opens_with_fence(file: str) -> bool:
+def _is_page(file: str) -> bool:
+    return file.rpartition("/")[2].lower().startswith(_PAGES)
+
+
+def _may_be_agent(file: str) -> bool:
     content = load_agent_file(file, max_bytes=6)
-    return isinstance(content, bytes) and content.removeprefix(b"\xef\xbb\xbf").startswith(b"---")
+    if isinstance(content, str):
+        try:
+            return stat.S_ISREG(os.stat(file).st_mode)
+        except OSError as error:
+            return isinstance(error, PermissionError)
+    return content.removeprefix(b"\xef\xbb\xbf").startswith(b"---")
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

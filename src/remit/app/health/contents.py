@@ -30,15 +30,18 @@ def _look_at_trust(patient: Patient) -> Iterator[Check]:
 
 
 def _look_at_agents(patient: Patient) -> Iterator[Check]:
-    from remit.workspace.agent_files import find_agent_files  # noqa: PLC0415 - only for this
+    from remit.workspace.agent_files import search_agent_files  # noqa: PLC0415 - only for this
 
-    found = find_agent_files((), root=patient.root, exclude=patient.settings.lint.exclude)
+    found, unread, _ = search_agent_files((), root=patient.root, exclude=patient.settings.lint.exclude)
     folders = sorted({each.path.rpartition("/")[0] or "." for each in found})
     if not found:
         yield Check("agents", "ok", "none yet; remit new makes one")
     else:
         more = f" and {len(folders) - 3} more" if len(folders) > 3 else ""  # noqa: PLR2004 - as many as fit on a line
         yield Check("agents", "ok", f"{len(found)} in {', '.join(folders[:3])}{more}")
+    for folder in unread:
+        hint = "make it readable, or name it in lint.exclude of remit.toml"
+        yield Check("agents", "warning", f"'{folder}' cannot be read, and agents in it are not seen", hint)
 
 
 def _look_at_tasks(patient: Patient) -> Iterator[Check]:
@@ -62,10 +65,12 @@ def _look_at_tasks(patient: Patient) -> Iterator[Check]:
 
 def _look_at_manifest(patient: Patient) -> Iterator[Check]:
     from remit.app.manifests import place_manifest  # noqa: PLC0415 - only for this
+    from remit.app.settings import check_open  # noqa: PLC0415
     from remit.workspace.home import Home  # noqa: PLC0415
     from remit.workspace.manifest.glance import glance  # noqa: PLC0415
 
     path = place_manifest(patient.root, patient.settings)
+    check_open(f"{patient.root}/{path}")
     if not os.path.lexists(f"{patient.root}/{path}"):
         yield Check("manifest", "ok", "none yet; it begins with: remit manifest add")
         return

@@ -153,7 +153,7 @@ def conclude_return(
     told = _Told(_load_usage(home, row), answer or None, tuple(range(number)))
     report = make_report(row, told, conclusion, ended_ms=now_ms)
     with home.ledger.transaction(durable=True) as db:
-        if row.state == "settling" and conclusion.outcome in ACCEPTED and _is_settled(home, row):
+        if row.state == "settling" and conclusion.outcome in ACCEPTABLE and _is_settled(home, row):
             return  # somebody else has done so meanwhile, and has told more
         keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
         if row.state == "running":

@@ -127,6 +127,9 @@ def _show(linted: Linted, output_format: str, *, statistics: bool, changes: Sequ
     named = {name_file(linted.sources[path].file): found for path, found in linted.findings.items()}
     if not linted.sources and (statistics or output_format not in ("full", "concise")):
         note(_NOTHING, as_json=output_format == "json")  # a program would take it for a clean bill
+    for folder in linted.unread:
+        todo = "make it readable, or name it in lint.exclude"
+        note(f"'{folder}' cannot be read, and agents in it are not judged; {todo}", as_json=output_format == "json")
     if statistics:
         _show_statistics(named, output_format)
     elif output_format == "json":
