@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import remit as package
-from remit.doors.cli.group import COMMANDS
+from remit.doors.cli.group import COMMANDS, OTHER_WORDS
 from tests.doors.conftest import Inside, Remit
 from tests.doors.samples import ESCAPING, GOOD, PROSE
 
@@ -72,14 +72,40 @@ GONE, CHECK = "cannot be read: no such file or directory", "check the path and i
 
 
 @pytest.mark.parametrize(
+    ("word", "command"),
+    [
+        ("install", "'init'"), ("setup", "'init'"), ("delegate", "'run'"), ("start", "'run'"), ("stop", "'cancel'"),
+        ("dashboard", "'ui'"), ("validate", "'check'"), ("list", "'ps'"), ("Agents", "remit graph"),
+        ("version", "'remit --version'"),
+    ],
+)  # fmt: skip
+def test_a_word_of_other_programs_is_answered_with_the_one_that_is_here(
+    inside: Inside, word: str, command: str
+) -> None:
+    complaint = inside(word).complaint
+    assert complaint.startswith(f"there is no command '{word}'; ")
+    assert command in complaint
+
+
+def test_every_other_word_leads_to_a_command_that_is_there() -> None:
+    assert not {*OTHER_WORDS} & {*COMMANDS}
+    for hint in OTHER_WORDS.values():
+        named = re.findall(r"'(\w+)'|remit (\w+)", hint)
+        assert {one or other for one, other in named} <= {*COMMANDS}, hint
+
+
+@pytest.mark.parametrize(
     ("args", "sentence"),
     [
         pytest.param("chek", "there is no command 'chek'; did you mean 'check'?", id="a command"),
         pytest.param(
             "zzz",
-            f"there is no command 'zzz'; known are: {', '.join(COMMANDS)}",
+            "there is no command 'zzz'; see remit --help",
             id="a command like none",
         ),
+        pytest.param("help nope", "there is no command 'nope'; see remit --help", id="help for none"),
+        pytest.param("-V", "there is no option -V; did you mean --version?", id="the version's letter elsewhere"),
+        pytest.param("lint -V", "there is no option -V; see 'remit lint --help'", id="that letter for a command"),
         pytest.param("--versoin", "there is no option --versoin; did you mean --version?", id="an option of none"),
         pytest.param("check --sesion x", "there is no option --sesion; did you mean --session?", id="an option"),
         pytest.param("check --zzz", "there is no option --zzz; see 'remit check --help'", id="an option like none"),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.doors.cli.options import Command
-from remit.errors import RemitError, UsageError, did_you_mean
+from remit.errors import RemitError, UsageError, did_you_mean, find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,6 +79,19 @@ COMMANDS = {name: module for section in SECTIONS.values() for name, module in se
 HIDDEN = {"drive": "remit.doors.cli.drive"}
 """What Remit starts by itself."""
 
+OTHER_WORDS = {
+    **dict.fromkeys(("install", "setup", "set-up"), "did you mean 'init'?"),
+    **dict.fromkeys(("delegate", "start", "spawn", "exec"), "did you mean 'run'?"),
+    **dict.fromkeys(("stop", "kill", "abort"), "did you mean 'cancel'?"),
+    **dict.fromkeys(("dashboard", "web", "gui"), "did you mean 'ui'?"),
+    **dict.fromkeys(("validate", "verify", "judge"), "did you mean 'check'?"),
+    **dict.fromkeys(("list", "ls", "jobs", "delegations"), "did you mean 'ps'?"),
+    **dict.fromkeys(("agent", "agents"), "remit graph draws them, remit lint judges them"),
+    **dict.fromkeys(("clean", "prune"), "did you mean 'gc'?"),
+    "version": "did you mean 'remit --version'?",
+}
+"""What other programs call what is here, too: by its letters such a word may be close to its opposite."""
+
 
 class Commands(Command, click.Group):
     """A group that loads a command when it is named."""
@@ -109,7 +122,11 @@ class Commands(Command, click.Group):
             return make_command(cmd_name, own[cmd_name])
         above = ctx.command_path.removeprefix("remit").lstrip()
         name = f"{above} {cmd_name}".lstrip()
-        raise UsageError(f"there is no command '{name}'", hint=did_you_mean(cmd_name, (*self.table, *own)))
+        raise UsageError(f"there is no command '{name}'", hint=self.suggest(cmd_name, (*self.table, *own)))
+
+    def suggest(self, word: str, known: tuple[str, ...]) -> str:
+        """What to try instead of a command that is not there."""
+        return did_you_mean(word, known)
 
     def list_own(self) -> dict[str, str]:
         """The commands that are nobody's but the workspace's, and what each is for."""
@@ -124,6 +141,12 @@ class Program(Commands):
         from remit.app.delegating.own_commands import list_own_commands
 
         return {name: text for name, text in list_own_commands().items() if name not in self.table}
+
+    def suggest(self, word: str, known: tuple[str, ...]) -> str:
+        """What to try instead of a command that is not there; all of them would be a wall."""
+        meant = find_meant(word, known)
+        near = "see remit --help" if meant is None else f"did you mean '{meant}'?"
+        return OTHER_WORDS.get(word.lower(), near)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections, the commands of all of them in one column."""
@@ -185,6 +208,8 @@ def _translate(error: click.ClickException) -> UsageError:
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     hint = f"see '{ctx.command_path if ctx else 'remit'} --help'"
     if isinstance(error, click.NoSuchOption):
+        if error.option_name in ("-V", "-v") and ctx is not None and ctx.command is root:
+            hint = "did you mean --version?"
         meant = f"did you mean {error.possibilities[0]}?" if error.possibilities else hint
         return UsageError(f"there is no option {error.option_name}", hint=meant)
     if isinstance(error, click.MissingParameter) and error.param is not None:
