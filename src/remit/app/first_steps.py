@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from remit.workspace.home import Home
 
-_PLACES = (".claude/agents", ".opencode/agent", ".opencode/agents", ".codex/agents", "agents")
-"""Where agent files usually are. Below a home folder a search everywhere would take seconds."""
+_SEARCHED = 50_000
+"""Agents are looked for as `remit lint` does; in a home folder that would take seconds, and nobody waits for that."""
 _OFFERED = 50
 
 
@@ -59,11 +59,16 @@ def _count_running(home: Home) -> int:
 
 
 def _suggest_agents(root: str) -> Iterator[Step]:
-    from remit.workspace.agent_files import find_agent_files  # noqa: PLC0415 - loaded with the first step
+    from remit.workspace.agent_files import TooManyFilesError, search_agent_files  # noqa: PLC0415 - with the first step
 
-    places = [f"{root}/{place}" for place in _PLACES if os.path.isdir(f"{root}/{place}")]  # noqa: PTH112
+    exclude: tuple[str, ...] = ()
+    with suppress(RemitError):  # what is wrong with the settings is told already
+        exclude = load_settings(root).lint.exclude
     try:
-        found = len(find_agent_files(places, root=root)) if places else 0
+        found = len(search_agent_files((), root=root, exclude=exclude, max_files=_SEARCHED).sources)
+    except TooManyFilesError:
+        yield Step("remit lint", "look for agent files here, which takes a while, and judge them")
+        return
     except InputError as error:
         yield Step("remit doctor", f"see what is wrong here: {error.message}")
         return

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 
+from remit.app import first_steps
 from remit.doors.cli.group import root
 from tests.doors.conftest import Inside, Remit
 
@@ -37,6 +38,23 @@ def test_agent_files_are_to_be_linted(inside: Inside) -> None:
     assert "remit lint                                    judge the agent file of this project" in inside().text
     write(inside, "agents/two.md", AGENT.format(name="two"))
     assert "judge the 2 agent files of this project" in inside().text
+
+
+def test_agents_are_found_where_lint_finds_them(inside: Inside) -> None:
+    write(inside, "pkg/.claude/agents/one.md", AGENT.format(name="one"))
+    write(inside, "vendor/agents/two.md", AGENT.format(name="two"))
+    assert "judge the 2 agent files of this project" in inside().text
+    write(inside, "remit.toml", '[lint]\nexclude = ["vendor"]\n')
+    assert "judge the agent file of this project" in inside().text
+    assert "✓ agents      1 in pkg/.claude/agents" in inside("doctor").text
+
+
+def test_where_a_search_would_take_long_lint_is_to_do_it(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_steps, "_SEARCHED", 1)
+    write(inside, "pkg/.claude/agents/one.md", AGENT.format(name="one"))
+    text = inside().text
+    assert "look for agent files here" in text
+    assert "first agent" not in text
 
 
 def test_a_harness_that_is_there_is_suggested(
