@@ -64,6 +64,8 @@ class Linted(NamedTuple):
     """How many findings the baseline holds now, other files' included."""
     unread: tuple[str, ...] = ()
     """Folders that were passed over, since they cannot be read."""
+    plain: tuple[str, ...] = ()
+    """Files of plain `agents` folders that hold no agent: none of them begins with a frontmatter."""
 
     @property
     def failed(self) -> bool:
@@ -204,7 +206,9 @@ class _Job:
         found, graph = lint_files([*self.checked.values(), *self.rest.values()], self.choice)
         wanted = {path: found[path] for path in self.sources}
         fail_on = self.asked.fail_on or self.settings.fail_on
-        return Linted(self.root, self.sources, wanted, graph, fail_on, unread=self.search.unread)
+        return Linted(
+            self.root, self.sources, wanted, graph, fail_on, unread=self.search.unread, plain=self.search.plain
+        )
 
     def load_text(self, path: str) -> str:
         """The text of a file, every byte of it kept."""

@@ -90,6 +90,22 @@ def test_an_empty_workspace_is_0_and_says_where_agents_are_looked_for(remit: Rem
     assert not (remit.folder / ".remit").exists()
 
 
+def test_files_of_an_agents_folder_that_are_no_agents_are_named(inside: Inside) -> None:
+    """With an agent beside it such a file has lost its frontmatter; alone it may be a page of a program."""
+    put(inside, "agents/x.md", "text\n")
+    ended = inside("lint")
+    assert ended.code == 0
+    assert ended.text.startswith("no agent files found: 'agents/x.md' has no frontmatter, without which ")
+    assert "'agents/x.md' has no frontmatter" in json.loads(inside("lint", "--json").err)["note"]
+    put(inside, "agents/z.md", "text\n")
+    assert "'agents/x.md' and 1 other have no frontmatter" in inside("lint").text
+    assert "none: 'agents/x.md' has no frontmatter" in inside("doctor").text
+    put(inside, "agents/y.md", UNQUOTED)
+    ended = inside("lint", *only("AGT002"))
+    assert ended.code == 1
+    assert "agents/x.md:1:1: AGT002" in ended.text
+
+
 @pytest.mark.parametrize("options", [("--output-format", "sarif"), ("--output-format", "github"), ("--statistics",)])
 def test_a_program_hears_beside_its_answer_that_nothing_was_looked_at(options: tuple[str, ...], inside: Inside) -> None:
     ended = inside("lint", *options)

@@ -32,9 +32,11 @@ def _look_at_trust(patient: Patient) -> Iterator[Check]:
 def _look_at_agents(patient: Patient) -> Iterator[Check]:
     from remit.workspace.agent_files import search_agent_files  # noqa: PLC0415 - only for this
 
-    found, unread, _ = search_agent_files((), root=patient.root, exclude=patient.settings.lint.exclude)
+    found, unread, plain = search_agent_files((), root=patient.root, exclude=patient.settings.lint.exclude)
     folders = sorted({each.path.rpartition("/")[0] or "." for each in found})
-    if not found:
+    if plain and not found:
+        yield Check("agents", "ok", f"none: '{plain[0]}' has no frontmatter, so it is not one; see remit lint")
+    elif not found:
         yield Check("agents", "ok", "none yet; remit new makes one")
     else:
         more = f" and {len(folders) - 3} more" if len(folders) > 3 else ""  # noqa: PLR2004 - as many as fit on a line

@@ -126,7 +126,7 @@ def _fix(*, unsafe: bool, diff: bool, output_format: str, statistics: bool, **as
 def _show(linted: Linted, output_format: str, *, statistics: bool, changes: Sequence[Change] = ()) -> None:
     named = {name_file(linted.sources[path].file): found for path, found in linted.findings.items()}
     if not linted.sources and (statistics or output_format not in ("full", "concise")):
-        note(_NOTHING, as_json=output_format == "json")  # a program would take it for a clean bill
+        note(_tell_nothing(linted), as_json=output_format == "json")  # a program would take it for a clean bill
     for folder in linted.unread:
         todo = "make it readable, or name it in lint.exclude"
         note(f"'{folder}' cannot be read, and agents in it are not judged; {todo}", as_json=output_format == "json")
@@ -140,6 +140,16 @@ def _show(linted: Linted, output_format: str, *, statistics: bool, changes: Sequ
         _show_github(named)
     else:
         _show_text(linted, named, output_format, changes)
+
+
+def _tell_nothing(linted: Linted) -> str:
+    """That there are no agent files, and which files were looked at and are none: they may have lost what makes one."""
+    if not linted.plain:
+        return _NOTHING
+    first, *others = linted.plain
+    files = f"'{first}' and {count(len(others), 'other')} have" if others else f"'{first}' has"
+    todo = "begin one with its name and description between two lines of ---, or name it here"
+    return f"no agent files found: {files} no frontmatter, without which an agents folder holds no agents; {todo}"
 
 
 def _show_text(
@@ -170,7 +180,7 @@ def _sum_up(linted: Linted, changes: Sequence[Change]) -> list[str]:
     elif linted.known:
         lines.append(f"{count(linted.known, 'finding')} left out: known from the baseline.")
     if not linted.sources:
-        return [*lines, _NOTHING]
+        return [*lines, escape(_tell_nothing(linted))]
     files = count(len(linted.sources), "file")
     if not every:
         return [*lines, f"{paint('good', '✓')} {files}: nothing to say"]
