@@ -51,9 +51,21 @@ def test_errors_are_listed_by_cause_the_newest_first_and_nothing_is_written(work
     assert lines[0].endswith("  open            2x  TIMEOUT: no answer from planner for task 18")
     assert lines[1] == "          last 2026-01-19 00:00:00 · tasks 17, 18"
     assert lines[2].endswith("  fixed           1x  BUILD_ERROR: cannot open src/a.py")
-    assert lines[-1] == "specs/errors.json: 3 errors of 2 causes · 1 open"
+    assert lines[-1] == "specs/errors.json: 3 errors of 2 causes · 2 open"
     assert workspace("errors", "list") == ended
     assert sorted(path.name for path in workspace.folder.rglob("*")) == before
+
+
+def test_open_are_errors_and_not_causes_as_everywhere(workspace: Inside) -> None:
+    """What came after its cause was ignored is not open."""
+    late = {**BUILD, "id": "err_5", "timestamp": "2026-03-01T00:00:00Z", "fix_status": "unfixed"}
+    ignored = {**BUILD, "id": "err_4", "fix_status": "ignored"}
+    fails = [{**late, "id": f"err_{number}", "type": "timeout"} for number in range(6, 9)]
+    workspace.write("specs/errors.json", json.dumps({"errors": [ignored, late, *fails]}))
+    for options in ((), ("--all",)):
+        assert workspace("errors", *options).text.endswith(": 5 errors of 2 causes · 3 open\n")
+    assert workspace("errors", "--open").text.endswith(": 3 errors of 1 cause · 3 open · 2 not asked for\n")
+    assert "\nerrors     3 open, of 1 cause; see: remit errors\n" in workspace("status").text
 
 
 def test_what_came_back_after_a_fix_is_marked(workspace: Inside) -> None:

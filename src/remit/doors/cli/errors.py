@@ -138,10 +138,13 @@ def _show_list(found: Errors, *, singly: bool) -> None:
     if not found.total:
         say(f"no errors in {escape(name_file(found.file))}")
         return
-    shown = len(found.records) if singly else sum(len(group.records) for group in found.groups)
+    every = [record for group in found.groups for record in group.records]
+    still = {record for group in found.groups if group.is_open for record in group.records if record.is_open}
+    listed = found.records if singly else every
+    shown = len(listed)
     facts = [
         f"{count(shown, 'error')} of {count(len(found.groups), 'cause')}",
-        f"{sum(group.is_open for group in found.groups)} open",
+        f"{sum(record in still for record in listed)} open",  # errors, as everywhere, and not causes
         f"{back} came back after a fix" if (back := sum(group.recurred for group in found.groups)) else "",
         f"{found.total - shown} not asked for" if found.total > shown else "",
     ]
