@@ -67,6 +67,43 @@ def count_columns() -> int:
     return max(_MIN_COLUMNS, found or _DEFAULT_COLUMNS)
 
 
+def find_width() -> int | None:
+    """How wide lines of prose may be; None where nobody has said, and no screen is there: a program reads them."""
+    if os.environ.get("COLUMNS", "").isdigit() or (sys.stdout is not None and sys.stdout.isatty()):
+        return count_columns()
+    return None
+
+
+def fold(text: str, room: int | None) -> list[str]:
+    """A sentence that is already escaped, on as many lines as it needs; on one where there is room for any."""
+    if room is None:
+        return [text]
+    lines: list[str] = []
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and sum(measure(longer)) <= room:
+            lines[-1] = longer
+        else:
+            lines += [word[at : at + room] for at in range(0, len(word), room)] if word.isascii() else [cut(word, room)]
+    return lines
+
+
+def cut(text: str, columns: int) -> str:
+    """A text that takes no more than so many columns."""
+    if text.isascii() and len(text) <= columns:
+        return text
+    widths = measure(text)
+    if sum(widths) <= columns:
+        return text
+    room, kept = columns - 1, 0
+    for width in widths:
+        if width > room:
+            break
+        room -= width
+        kept += 1
+    return f"{text[:kept]}…"
+
+
 def is_visible(char: str) -> bool:
     """Whether a character may be sent as it is: not a control, not invisible, not half of one.
 

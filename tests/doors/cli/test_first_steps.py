@@ -87,6 +87,19 @@ def test_settings_that_cannot_be_followed_are_told(inside: Inside) -> None:
     assert "remit doctor                                  see what is wrong here" in inside().text
 
 
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_prose_keeps_to_the_width_of_the_screen(inside: Inside, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    write(inside, ".claude/agents/one.md", AGENT.format(name="one"))
+    wide = {command: inside(*command).text for command in ((), ("doctor",), ("ps",))}
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for command, text in wide.items():
+        narrow = inside(*command).text
+        lines = [line for line in narrow.splitlines() if not line.startswith("  remit ")]
+        assert all(len(line) <= columns for line in lines), lines
+        # The same is told; the doctor's disk is another each time.
+        assert command == ("doctor",) or "".join(narrow.split()) == "".join(text.split())
+
+
 # What a shell is offered
 
 

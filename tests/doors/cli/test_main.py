@@ -39,6 +39,14 @@ def test_each_command_has_help(command: str, inside: Inside) -> None:
     assert "--output-format" in ended.text
 
 
+@pytest.mark.parametrize("command", ["", "run", "task", "lint"])
+def test_help_keeps_to_a_narrow_screen(command: str, inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = inside(*command.split(), "--help").text.splitlines()
+    assert len(lines) > 10
+    assert [line for line in lines if len(line) > 40 and " " in line.strip()] == []
+
+
 @pytest.mark.parametrize("command", ["check", "task", "task new", "may"])
 def test_help_is_also_a_word_before_a_command(command: str, inside: Inside) -> None:
     assert inside("help", *command.split()) == inside(*command.split(), "--help")

@@ -5,8 +5,7 @@ import os
 
 import pytest
 
-from remit.doors.cli.status import cut
-from remit.doors.terminal import measure
+from remit.doors.terminal import cut, measure
 from remit.workspace.brokers import Presence
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import Delegation, add_delegation, advance
@@ -199,6 +198,19 @@ def test_settings_that_cannot_be_followed_stop_it(workspace: Inside) -> None:
     workspace.write("remit.toml", "[retention]\ndays = 0\n")
     ended = workspace("status")
     assert (ended.code, "is not a number from 1" in ended.complaint) == (2, True)
+
+
+def test_on_a_narrow_screen_the_gaps_go_before_what_is_told(workspace: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(workspace, "specs/state.json", make_tasks("blocked", title="Find it"))
+    delegate(workspace, 1, ended=True)
+    delegate(workspace, 2, ended=False, agent="a-researcher-of-a-long-name")
+    assert "planner                   task 1     completed accepted" in workspace("status").text
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = workspace("status").text.splitlines()
+    assert all(sum(measure(line)) <= 40 for line in lines), lines
+    assert "             a-researche…  task 2  aban…" in lines
+    assert "settled      planner  task 1  completed…" in lines
+    assert "             1  BLOCKED  Find it 1" in lines
 
 
 CUT = [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("日本語", 6, "日本語"), ("日本語", 5, "日本…"), ("日本語", 4, "日…")]

@@ -9,11 +9,12 @@ import click
 from remit.doors.cli import options
 from remit.doors.cli.output import get_paint, say, say_json
 from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count
-from remit.doors.terminal import quote
+from remit.doors.terminal import find_width, fold, quote
 
 if TYPE_CHECKING:
     from remit.app import Health
 
+_MIN_ROOM = 20
 _MARKS = {"ok": ("good", "✓"), "warning": ("warning", "!"), "problem": ("error", "✗")}
 
 
@@ -47,11 +48,14 @@ def _shape(health: Health) -> dict[str, Any]:
 def _show(health: Health) -> None:
     paint = get_paint()
     width = max(len(check.name) for check in health.checks)
+    columns = find_width()
+    room, margin = (None if columns is None else max(_MIN_ROOM, columns - width - 4)), f"\n{'':<{width + 4}}"
     for check in health.checks:
         style, mark = _MARKS[check.state]
-        say(f"{paint(style, mark)} {check.name:<{width}}  {quote(check.message)}")
+        say(f"{paint(style, mark)} {check.name:<{width}}  {margin.join(fold(quote(check.message), room))}")
         if check.hint and check.state != "ok":
-            say(f"  {'':<{width}}  {paint('frame', '=')} {paint('strong', 'help')}: {quote(check.hint)}")
+            shown = margin.join(fold(f"= help: {quote(check.hint)}", room)).removeprefix("= help")
+            say(f"  {'':<{width}}  {paint('frame', '=')} {paint('strong', 'help')}{shown}")
     states = [check.state for check in health.checks]
     told = [count(states.count(state), state) for state in ("problem", "warning") if state in states]
     mark = paint("good", "✓") if health.is_well else paint("error", "✗")

@@ -12,8 +12,7 @@ import time
 from typing import TYPE_CHECKING, Protocol
 
 from remit.doors.cli.output import get_paint, say
-from remit.doors.cli.status import cut
-from remit.doors.terminal import escape, quote, write
+from remit.doors.terminal import cut, escape, quote, write
 
 if TYPE_CHECKING:
     from remit.app.delegating.following import Following, Seen

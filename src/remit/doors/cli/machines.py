@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from remit.app.clusters import NOBODY
 from remit.doors.cli.live import render_clock
 from remit.doors.cli.ps import lay_out
-from remit.doors.cli.status import cut
 from remit.doors.render import count
-from remit.doors.terminal import escape, quote
+from remit.doors.terminal import cut, escape, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

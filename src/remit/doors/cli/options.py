@@ -14,21 +14,35 @@ import click
 from remit.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from click.shell_completion import CompletionItem
 
 MAX_DIGITS = 10
+_CLICK_LEAST = 52
 
 
 def _show_help(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's protocol
     del param
     if value and not ctx.resilient_parsing:
         from remit.doors.cli.output import say
+        from remit.doors.terminal import count_columns
 
+        columns = count_columns()
+        if columns < _CLICK_LEAST:  # click itself never goes below
+            ctx.terminal_width = columns - 2
+            ctx.formatter_class = _Narrow
         say(ctx.get_help())
         ctx.exit()
+
+
+class _Narrow(click.HelpFormatter):
+    """Help on a screen that has no room for options and what they are for in columns of the usual width."""
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """Write names and what they are for."""
+        super().write_dl(rows, min(col_max, self.width // 3), col_spacing)
 
 
 class Command(click.Command):

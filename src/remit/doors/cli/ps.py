@@ -10,7 +10,7 @@ from remit.app.watching.shapes import shape_standing
 from remit.doors.cli import completion, options
 from remit.doors.cli.output import get_paint, say, say_json
 from remit.doors.render import ACCEPTED, count
-from remit.doors.terminal import count_columns, escape, measure
+from remit.doors.terminal import count_columns, cut, escape, find_width, fold, measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN = 100
 _HEADINGS = ("SESSION", "AGENT", "STATE", "AGE", "LEFT", "HEARD", "TOKENS", "COST", "DRIVER")
+_STATE = 2
 _AGENT_COLUMNS = 24
 _STYLES = {"completed": "good", "running": "good", "failed": "error", "abandoned": "error", "partial": "warning",
            "blocked": "warning", "ended": "warning"}  # fmt: skip
@@ -67,7 +68,8 @@ def _show_all(found: Sequence[Standing], cluster: Cluster | None, *, everything:
     if found:
         _show(found)
     elif not workers:
-        say("nothing was delegated yet" if everything else "nothing is at work; remit ps --all shows what was")
+        told = "nothing was delegated yet" if everything else "nothing is at work; remit ps --all shows what was"
+        say("\n".join(fold(told, find_width())))
     elif cluster is None:
         say("all work is done by this machine: no engine is set")
     if cluster is not None:
@@ -84,15 +86,25 @@ def _show(found: Sequence[Standing]) -> None:
     is_here = all(each.place is None for each in found)
     headings = _HEADINGS if is_here else (*_HEADINGS, "WORKER")
     rows = [[*_render_cells(each), *(() if is_here else (name_place(each),))] for each in found[:_MOST_SHOWN]]
-    lines = lay_out([headings, *rows])
+    width = find_width()
+    lines = lay_out(_drop_empty([headings, *rows], width))
     say(paint("strong", "  ".join(next(lines)).rstrip()))
     for each, cells in zip(found, lines, strict=False):
-        cells[2] = paint(_STYLES.get(each.word, "note"), cells[2])
+        cells[_STATE] = paint(_STYLES.get(each.word, "note"), cells[_STATE])
         say("  ".join(cells).rstrip())
         for warning in list_warnings(each):
-            say(f"  {paint('warning', '!')} {warning}")
+            first, *more = fold(warning, None if width is None else width - 4)
+            say("\n    ".join((f"  {paint('warning', '!')} {first}", *more)))
     if len(found) > _MOST_SHOWN:
         say(f"… and {len(found) - _MOST_SHOWN} more: remit ps --all --json has them")
+
+
+def _drop_empty(rows: list[Sequence[str]], width: int | None) -> list[Sequence[str]]:
+    """The rows without the columns in which nothing stands, where the table is wider than the screen."""
+    if width is None or len("  ".join(next(lay_out(rows)))) <= width:
+        return rows
+    kept = [index for index in range(len(rows[0])) if index <= _STATE or any(row[index] for row in rows[1:])]
+    return [[row[index] for index in kept] for row in rows]
 
 
 def lay_out(rows: Sequence[Sequence[str]]) -> Iterator[list[str]]:
@@ -108,7 +120,6 @@ def _measure(text: str) -> int:
 
 def _render_cells(each: Standing) -> Iterator[str]:
     from remit.doors.cli.live import render_clock
-    from remit.doors.cli.status import cut
 
     row, seen = each.row, each.seen
     begun_ms = row.started_ms or row.created_ms
@@ -226,7 +237,6 @@ def tell_trouble(cluster: Cluster | None) -> None:
 def _render_branch(each: Standing, *, paint: Paint) -> str:
     """`  ✓ researcher  completed  0:12  sess_…`."""
     from remit.doors.cli.live import render_state
-    from remit.doors.cli.status import cut
 
     indent = "  " * each.seen.level
     style = _STYLES.get(each.word, "note")

@@ -9,7 +9,8 @@ import click
 from remit.doors.cli import options
 from remit.doors.cli.output import get_paint, say, say_json
 from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count
-from remit.doors.terminal import count_columns, escape, measure, quote
+from remit.doors.terminal import count_columns, cut, escape, fold, measure, quote
+from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +22,8 @@ _MAX_TASKS = 5
 _MAX_COUNT_LINES = 2
 _MAX_RUNNING = 3
 _MAX_COLUMNS = 120
+_NARROW = 60
+_GAP = lazy(r" {3,}")
 _NAME = 11
 """How wide the column of names is."""
 _AGES = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
@@ -51,32 +54,12 @@ def status(*, output_format: str) -> int:
 
 def _fit(name: str, text: str, room: int) -> list[str]:
     """A row of a table on one line; a sentence on as many as it needs, since it ends with what to do."""
-    if name == "workspace" or text[:1] in (" ", ">"):
-        return [cut(text, room)]
-    lines: list[str] = []
-    for word in text.split(" "):
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and sum(measure(longer)) <= room:
-            lines[-1] = longer
-        else:
-            lines += [word[at : at + room] for at in range(0, len(word), room)] if word.isascii() else [cut(word, room)]
-    return lines
-
-
-def cut(text: str, columns: int) -> str:
-    """A text that takes no more than so many columns."""
-    if text.isascii() and len(text) <= columns:
-        return text
-    widths = measure(text)
-    if sum(widths) <= columns:
-        return text
-    room, kept = columns - 1, 0
-    for width in widths:
-        if width > room:
-            break
-        room -= width
-        kept += 1
-    return f"{text[:kept]}…"
+    if name != "workspace" and text[:1] not in (" ", ">"):
+        return fold(text, room)
+    if room < _NARROW and text[:1] in (" ", ">"):  # what keeps columns apart goes before what is in them
+        lead, rest = text[:2], text[2:]
+        text = lead + _GAP.sub("  ", rest.strip(" "))
+    return [cut(text, room)]
 
 
 def _render(overview: Overview, room: int) -> Iterator[tuple[str, str, str]]:
@@ -88,7 +71,7 @@ def _render(overview: Overview, room: int) -> Iterator[tuple[str, str, str]]:
         yield "tasks", faults["tasks"], "error"
     else:
         yield from _render_tasks(overview, room)
-    yield from _render_delegations(overview, faults)
+    yield from _render_delegations(overview, faults, room)
     yield from _render_rest(overview, faults)
 
 
@@ -136,7 +119,7 @@ def _render_working(tasks: TaskOverview) -> Iterator[tuple[str, str, str]]:
         yield "", f"  and {len(shown) - _MAX_TASKS} more; see: remit task list", ""
 
 
-def _render_delegations(overview: Overview, faults: dict[str, str]) -> Iterator[tuple[str, str, str]]:
+def _render_delegations(overview: Overview, faults: dict[str, str], room: int) -> Iterator[tuple[str, str, str]]:
     if "delegations" in faults:
         yield "work", faults["delegations"], "error"
         return
@@ -147,7 +130,7 @@ def _render_delegations(overview: Overview, faults: dict[str, str]) -> Iterator[
     yield "work", f"{count(len(running), 'delegation')} open" if running else "nothing is open", ""
     for each in running[:_MAX_RUNNING]:
         text, style = _render_running(each)
-        yield "", f"  {_name_work(each.row.agent, each.row.task_number)}  {text}", style
+        yield "", f"  {_name_work(each.row.agent, each.row.task_number, room)}  {text}", style
     if len(running) > _MAX_RUNNING:
         yield "", f"  and {len(running) - _MAX_RUNNING} more; see: remit ps", ""
     for place, done in enumerate(settled):
@@ -156,7 +139,7 @@ def _render_delegations(overview: Overview, faults: dict[str, str]) -> Iterator[
         words = " ".join(word for word in (done.status, how) if word) or "settled"
         style = _STYLES.get(done.outcome or "", "warning")
         name = "settled" if place == 0 else ""
-        yield name, f"  {_name_work(done.agent, done.task_number)}  {words}, {age} ago", style
+        yield name, f"  {_name_work(done.agent, done.task_number, room)}  {words}, {age} ago", style
 
 
 def _render_running(each: Standing) -> tuple[str, str]:
@@ -174,9 +157,10 @@ def _render_running(each: Standing) -> tuple[str, str]:
     return ", ".join(facts), ""
 
 
-def _name_work(agent: str, task: int | None) -> str:
-    shown = cut(escape(agent), 24)
-    return f"{shown}{' ' * (24 - sum(measure(shown)))}  {f'task {task}' if task is not None else '':<9}"
+def _name_work(agent: str, task: int | None, room: int) -> str:
+    width = 24 if room >= _NARROW else 12
+    shown = cut(escape(agent), width)
+    return f"{shown}{' ' * (width - sum(measure(shown)))}  {f'task {task}' if task is not None else '':<9}"
 
 
 def _show_age(age_ms: int) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from remit.doors.cli.output import get_paint, say
-from remit.doors.terminal import quote
+from remit.doors.terminal import find_width, fold, quote
 
 HELP = "remit --help"
+_MIN_ROOM = 30
+"""A purpose that has less room beside its command goes below it."""
 
 
 def welcome() -> None:
@@ -15,6 +17,12 @@ def welcome() -> None:
     paint = get_paint()
     steps = [*suggest_steps(), (HELP, "see every command")]
     width = max(len(command) for command, _ in steps)
-    say("Remit hands work to AI subagents, and brings back what can be trusted.\n\nNext, in this folder:")
+    columns = find_width()
+    say("\n".join(fold("Remit hands work to AI subagents, and brings back what can be trusted.", columns)))
+    say("\nNext, in this folder:")
+    is_narrow = columns is not None and columns - width - 4 < _MIN_ROOM
+    margin = " " * (6 if is_narrow else width + 4)
     for command, purpose in steps:
-        say(f"  {paint('strong', quote(command))}{' ' * (width - len(command))}  {quote(purpose)}")
+        told = fold(quote(purpose), None if columns is None else columns - len(margin))
+        gap = f"\n{margin}" if is_narrow else " " * (width - len(command) + 2)
+        say(f"  {paint('strong', quote(command))}{gap}{f'{chr(10)}{margin}'.join(told)}")
