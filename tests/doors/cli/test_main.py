@@ -3,12 +3,14 @@
 import os
 import re
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 import remit as package
-from remit.doors.cli.group import COMMANDS, OTHER_WORDS
+from remit.doors.cli.group import COMMANDS, OTHER_WORDS, root
 from tests.doors.conftest import Inside, Remit
 from tests.doors.samples import ESCAPING, GOOD, PROSE
 
@@ -37,6 +39,29 @@ def test_each_command_has_help(command: str, inside: Inside) -> None:
     assert ended.text.startswith(f"Usage: remit {command} ")
     assert "--json" in ended.text
     assert "--output-format" in ended.text
+
+
+CHANGING = {"task new", "task focus", "task complete", "task block", "task link", "task archive", "manifest link"}
+"""Those that change tasks: they end as `task move` does."""
+
+
+def list_commands(above: click.Group, path: str = "") -> Iterator[tuple[str, click.Command]]:
+    ctx = click.Context(above)
+    for name in above.list_commands(ctx):
+        command = above.get_command(ctx, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from list_commands(command, f"{name} ")
+        else:
+            yield f"{path}{name}", command
+
+
+def test_each_command_says_what_its_exit_codes_mean() -> None:
+    found = {name: " ".join((command.help or "").split()) for name, command in list_commands(root)}
+    assert {name for name, text in found.items() if "Exit code" not in text} <= CHANGING
+    as_run = {"resume", "retry"}
+    silent = {name for name, text in found.items() if "2: " not in text.partition("Exit code")[2]} - as_run - CHANGING
+    assert not silent, "every command may be unable to run"
 
 
 @pytest.mark.parametrize("command", ["", "run", "task", "lint"])

@@ -435,6 +435,15 @@ def test_what_is_no_file_of_tasks_is_neither_read_nor_written(
     assert (root / ".git/config").read_bytes() == config
 
 
+@pytest.mark.parametrize("command", ["list", "show 1", "phases 1"])
+def test_tasks_that_cannot_be_read_could_not_be_looked_at(workspace: Inside, command: str) -> None:
+    workspace.write("specs/state.json", '{"active_projects": [')
+    ended = workspace("task", *command.split(), "--json")
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.error["code"] == "INPUT_UNREADABLE"
+    assert "remit sync --repair" in ended.error["hint"]
+
+
 def test_a_folder_that_leads_out_gets_nothing(inside: Inside) -> None:
     (inside.folder / "root").mkdir()
     (inside.folder / "away").mkdir()

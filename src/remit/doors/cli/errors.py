@@ -74,7 +74,10 @@ def list_(*, singly: bool, output_format: str, **asked: Any) -> int:  # noqa: AN
 @click.argument("word", metavar="ID")
 @options.output_format("full", "json")
 def show(word: str, *, output_format: str) -> int:
-    """Show the error or the cause that ID names; the beginning of an ID is enough where no other begins so."""
+    """Show the error or the cause that ID names; the beginning of an ID is enough where no other begins so.
+
+    Exit code 0: shown, 2: could not run.
+    """
     from remit.app.error_log import show_errors
 
     shown = show_errors(word)
@@ -103,7 +106,10 @@ def show(word: str, *, output_format: str) -> int:
 @click.option("--note", metavar="TEXT", help="What was done, or why nothing is.")
 @options.output_format("full", "json")
 def mark(word: str, *, status: FixStatus | None, note: str | None, output_format: str) -> int:
-    """Say what became of the error, or of all errors of the cause, that ID names."""
+    """Say what became of the error, or of all errors of the cause, that ID names.
+
+    Exit code 0: marked, 2: could not run.
+    """
     from remit.app.error_log import mark_errors
 
     if status is None:

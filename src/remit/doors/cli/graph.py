@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def graph(paths: tuple[str, ...], *, output_format: str) -> int:
     """Draw which agents may call which, how deep, and for how long; what goes round in circles is red.
 
-    Exit code 0: drawn, 1: drawn, and there is a circle in it.
+    Exit code 0: drawn, 1: drawn, and there is a circle in it, 2: could not run.
     """
     from remit import app
 

@@ -58,8 +58,8 @@ def new(kind: str, name: str, *, output_format: str, **asked: Any) -> int:  # no
 def migrate(paths: tuple[str, ...], *, output_format: str, diff: bool, kind: str | None) -> int:
     """Bring each agent file to the standard as far as a program can, and list what a person must write.
 
-    Exit code 0: nothing is left to write, 1: something is. With --diff, the patch is on standard output and everything
-    else on standard error.
+    Exit code 0: nothing is left to write, 1: something is, 2: could not run. With --diff, the patch is on standard
+    output and everything else on standard error.
     """
     from remit import app
 
@@ -128,7 +128,8 @@ def compile_(paths: tuple[str, ...], *, to: str, check: bool, output_format: str
 
     The sources have to stay: from them Remit takes what the harness's file has no place for, and a sidecar beside that
     file tells it to other programs. No file is written over that Remit did not make. Exit code 0: done or up to date,
-    1: something cannot be compiled or has lost its source, or with --check is out of date.
+    1: something cannot be compiled or has lost its source, or with --check is out of date, 2: could not
+    run.
     """
     from remit import app
 

@@ -34,7 +34,7 @@ def rebuild(*, manifest: str | None, output_format: str) -> int:
 
     Nothing needs this: the index follows the file by itself. Whenever anything but Remit has touched it, what was
     indexed is compared with it, and where that has changed the index is made anew. Only a change within one tick of the
-    system's clock after an entry was added could go unnoticed.
+    system's clock after an entry was added could go unnoticed. Exit code 0: made, 2: could not run.
     """
     from remit.app.manifests import Manifest
 
@@ -52,7 +52,10 @@ def rebuild(*, manifest: str | None, output_format: str) -> int:
 @manifest_file
 @options.output_format("full", "json")
 def stats(*, manifest: str | None, output_format: str) -> int:
-    """Count the entries by status, topic and date, and what is wrong with the file."""
+    """Count the entries by status, topic and date, and what is wrong with the file.
+
+    Exit code 0: counted, 2: could not run.
+    """
     from remit.app.manifests import Manifest
 
     opened = Manifest(manifest)
@@ -105,7 +108,7 @@ def export(*, form: str, output: str | None, as_json: bool, manifest: str | None
     """Write the entries that fit, the newest first, for other programs.
 
     In CSV, items of a list stand on lines of their own, and a text that a spreadsheet would take for a formula gets an
-    apostrophe in front.
+    apostrophe in front. Exit code 0: written, 2: could not run.
     """
     from remit.app.manifests import Manifest, make_query, write_export
 

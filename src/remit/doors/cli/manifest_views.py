@@ -38,7 +38,10 @@ _ID_WIDTH = 40
 @manifest_file
 @options.output_format("full", "json")
 def show(entry_id: str | None, *, line: int | None, manifest: str | None, output_format: str) -> int:
-    """Show the entry called ID: its findings, its file, and the tasks it is linked to, from either side."""
+    """Show the entry called ID: its findings, its file, and the tasks it is linked to, from either side.
+
+    Exit code 0: shown, 2: could not run.
+    """
     from remit.app.manifests import Manifest
 
     opened = Manifest(manifest)
@@ -64,6 +67,7 @@ def find(words: tuple[str, ...], **asked: Any) -> int:  # noqa: ANN401 - the opt
 
     The endings of English words do not matter. Where nothing fits, the last word may be the beginning of a longer one,
     from 4 letters on. Words between quotation marks of their own ('"rate limit"') must stand together.
+    Exit code 0: listed, also where none fits, 2: could not run.
     """
     return _list(asked, words=words)
 
@@ -74,7 +78,10 @@ def find(words: tuple[str, ...], **asked: Any) -> int:  # noqa: ANN401 - the opt
 @manifest_file
 @options.output_format("full", "json")
 def list_(**asked: Any) -> int:  # noqa: ANN401 - the options
-    """List the entries, the newest first."""
+    """List the entries, the newest first.
+
+    Exit code 0: listed, 2: could not run.
+    """
     return _list(asked)
 
 
@@ -88,7 +95,7 @@ def pending(**asked: Any) -> int:  # noqa: ANN401 - the options
 
     An entry is pending while it names a follow-up, or its status is partial or blocked; not once it is superseded,
     archived, rejected, deprecated or abandoned. That it is actionable does not make it pending: add --actionable for
-    those that are both.
+    those that are both. Exit code 0: listed, 2: could not run.
     """
     return _list(asked, pending=True)
 

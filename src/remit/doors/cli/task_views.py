@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,8 +12,11 @@ from remit.doors.cli.output import get_paint, say, say_json
 from remit.doors.cli.task_changes import ask_outside, parse_number, tell_drift, tell_interrupted
 from remit.doors.render import ACCEPTED, count
 from remit.doors.terminal import count_columns, escape, measure, quote
+from remit.errors import InputError, StateError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from remit.app.tasks import ShownTask, Tasks
     from remit.workspace.tasks.plan import Phase
     from remit.workspace.tasks.store import TaskFacts
@@ -21,13 +25,30 @@ _MAX_TITLE, _MAX_MARKER = 1_000, 40
 _STYLES = {"COMPLETED": "good", "BLOCKED": "error", "PARTIAL": "warning", "ABANDONED": "frame"}
 
 
+def _reading(function: Callable[..., int]) -> Callable[..., int]:
+    """Say of tasks that cannot be read that nothing could be looked at; elsewhere the answer is a no."""
+
+    @wraps(function)
+    def command(*args: object, **asked: object) -> int:
+        try:
+            return function(*args, **asked)
+        except StateError as error:
+            raise InputError(error.message, hint=error.hint) from error
+
+    return command
+
+
 @click.command("list", cls=options.Command, short_help="List the tasks.")
 @click.option("--status", metavar="MARKER", help="Only those with this marker.")
 @click.option("--priority", metavar="PRIORITY", help="Only those with this priority.")
 @click.option("--all", "everything", is_flag=True, help="Also those that are over and put away.")
 @options.output_format("full", "json")
+@_reading
 def list_(*, status: str | None, priority: str | None, everything: bool, output_format: str) -> int:
-    """List the tasks of state.json, in its order."""
+    """List the tasks of state.json, in its order.
+
+    Exit code 0: listed, 2: could not run.
+    """
     from remit.app.tasks import Tasks, parse_marker
 
     marker = None if status is None else parse_marker(status)
@@ -93,8 +114,12 @@ def _fit(title: str, room: int) -> str:
 @click.command(cls=options.Command, short_help="Show a task with all that belongs to it.")
 @click.argument("task_id", metavar="N", shell_complete=completion.complete_tasks)
 @options.output_format("full", "json")
+@_reading
 def show(task_id: str, *, output_format: str) -> int:
-    """Show task N: what TODO.md says of it, its plan, the findings it is linked to, and where it can move."""
+    """Show task N: what TODO.md says of it, its plan, the findings it is linked to, and where it can move.
+
+    Exit code 0: shown, 2: could not run.
+    """
     from remit.app.tasks import Tasks
 
     tasks = Tasks()
@@ -136,8 +161,12 @@ def _say_shown(shown: ShownTask) -> None:
 @click.command(cls=options.Command, short_help="Show the phases of a task's plan, and where work goes on.")
 @click.argument("number", metavar="N", type=parse_number, shell_complete=completion.complete_tasks)
 @options.output_format("full", "json")
+@_reading
 def phases(number: int, *, output_format: str) -> int:
-    """Show the phases of the plan of task N. Work goes on at the first that is NOT STARTED or IN PROGRESS."""
+    """Show the phases of the plan of task N. Work goes on at the first that is NOT STARTED or IN PROGRESS.
+
+    Exit code 0: shown, 2: could not run.
+    """
     from remit.app.tasks import Tasks
 
     plan = Tasks().load_plan(number)
