@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from sys import float_info
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,16 +11,19 @@ from remit.app.settings import load_settings
 from remit.contract.dialects import DIALECTS, MANIFEST, get_dialect, render_schema
 from remit.contract.dialects.manifest import SENTENCES
 from remit.errors import UsageError, did_you_mean
-from remit.model import Expectation
+from remit.model import Expectation, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from remit.model import Finding, Verdict
+    from remit.model import Finding
 
 AGENT_FILE = "agent-file"
 SCHEMAS = (*DIALECTS, AGENT_FILE)
+_NO_RETURN = "RET001"
+_LOOKED_AT = 8000
+"""Where git looks for a zero, too, to tell text from what is none."""
 
 
 def check(
@@ -37,7 +41,7 @@ def check(
             verdict = contract.accept_quickly(text, dialect, session_id, agent)
             if verdict is not None:
                 return verdict
-        return contract.check(text, dialect=dialect, session_id=session_id, agent=agent)
+        return _name_encoding(contract.check(text, dialect=dialect, session_id=session_id, agent=agent), text)
     from remit.workspace.evidence.facts import follow_to_file, load_findings, look_at_artifacts  # noqa: PLC0415 - only here
 
     words = load_settings(root).status_words if root is not None else {}
@@ -49,7 +53,24 @@ def check(
         manifest = _find_manifest(root, manifest)
         contract.attach_entry(reading, _load_tail(manifest))
     evidence = look_at_artifacts(reading, root, manifest)
-    return contract.judge(reading, evidence=evidence, findings_text=load_findings(evidence, root, manifest))
+    verdict = contract.judge(reading, evidence=evidence, findings_text=load_findings(evidence, root, manifest))
+    return _name_encoding(verdict, text)
+
+
+def _name_encoding(verdict: Verdict, text: str | bytes) -> Verdict:
+    """Say of a message without a return that it is no text, where it is none: its author may well have sent one."""
+    if verdict.outcome != "missing" or isinstance(text, str):
+        return verdict
+    if not (text.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or b"\0" in text[:_LOOKED_AT]):
+        return verdict
+    told, hint = "the message holds no return: it is not UTF-8 text", "Save it as UTF-8, or name another file."
+    found = tuple(
+        each._replace(message=told, hint=hint) if each.code == _NO_RETURN else each for each in verdict.findings
+    )
+    return Verdict(
+        verdict.outcome, verdict.payload, verdict.dialect, verdict.transport, lambda: verdict.source,
+        evidence=verdict.evidence, findings=found,
+    )  # fmt: skip
 
 
 def load_message(source: str) -> bytes:

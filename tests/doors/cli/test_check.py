@@ -204,6 +204,23 @@ def test_a_file_that_is_not_there_is_an_error_and_the_others_are_checked(remit: 
     assert ended.text == "✓ a.md: accepted · standard · completed\n2 messages: 1 accepted, 1 could not be read\n"
 
 
+NO_TEXT = [GOOD.encode("utf-16"), GOOD.encode("utf-16-le"), b"\x7fELF\2\1\1\0\xff"]
+
+
+@pytest.mark.parametrize("data", NO_TEXT)
+@pytest.mark.parametrize("options", [(), ("--root", ".")])
+def test_of_what_is_no_text_that_is_said(inside: Inside, data: bytes, options: tuple[str, ...]) -> None:
+    ended = inside("check", inside.write("a.md", data), *options)
+    assert ended.code == 1
+    assert "error[RET001]: the message holds no return: it is not UTF-8 text\n" in ended.text
+    assert "help: Save it as UTF-8" in ended.text
+
+
+def test_text_with_bytes_that_are_no_utf8_is_text(inside: Inside) -> None:
+    ended = inside("check", inside.write("a.md", "Das war früh".encode("latin-1")))
+    assert "the message holds no return\n" in ended.text
+
+
 def test_a_file_that_cannot_be_read_outweighs_one_that_is_not_accepted(inside: Inside) -> None:
     assert inside("check", inside.write("a.md", PROSE), "none.md").code == 2
 
