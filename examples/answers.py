@@ -203,7 +203,8 @@ def main() -> None:
     if kind == "nested":
         answer = name_after(agent, answer)
     for path, text in answer.files.items():
-        Path(path).write_text(text, encoding="utf-8")
+        # The second time the same text would be nobody's work: the session makes each file one of its own.
+        Path(path).write_text(f"{text}\nWritten in {facts['session_id']}.\n", encoding="utf-8")
     print(answer.message, end="")
 
 

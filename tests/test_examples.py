@@ -93,6 +93,22 @@ def test_the_orchestrator_decides_by_what_comes_back(tmp_path: Path) -> None:
     assert "- **Status**: [COMPLETED]" in todo[todo.index("### 2. ") :]
 
 
+@pytest.mark.slow
+def test_the_examples_of_agents_go_the_second_time_as_the_first(tmp_path: Path) -> None:
+    """A reader tries what a page shows again, and in another order."""
+    examples, kinds = ROOT / "examples", ("short", "review")
+    programs = ["agents/honest.py", *(f"answers.py {kind}" for kind in kinds)]
+    told = [_run_agent(tmp_path, f"{examples}/{program}") for program in programs for _ in range(2)]
+    assert [(each.returncode, each.stdout.splitlines()[:1]) for each in told if "completed" not in each.stdout] == []
+    lied = _run_agent(tmp_path, f"{examples}/agents/liar.py").stdout
+    assert "error[FABRICATED]: cache-report.md is not there" in lied
+
+
+def _run_agent(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "remit", "run", "-", "Look into it", "--command", f"{sys.executable} {program}"]
+    return subprocess.run(words, cwd=folder, capture_output=True, encoding="utf-8", check=False, timeout=60)
+
+
 def test_every_example_is_in_the_readme() -> None:
     """And every path that the tables name is there."""
     folder = ROOT / "examples"

@@ -8,15 +8,17 @@ import os
 import sys
 from pathlib import Path
 
-prompt = sys.stdin.read()
-Path("report.md").write_text(f"# Report\n\nAsked for in {len(prompt):,} characters, written by an agent.\n", "utf-8")
+prompt, session = sys.stdin.read(), os.environ["REMIT_SESSION_ID"]
+# What a file has from before is nobody's work: the session makes each report one of its own.
+report = f"# Report\n\nAsked for in {len(prompt):,} characters, written by an agent in {session}.\n"
+Path("report.md").write_text(report, "utf-8")
 
 answer = {
     "status": "completed",
     "summary": "Wrote a report on the cache. It is short.",
     "artifacts": [{"type": "report", "path": "report.md", "summary": "What there is to say."}],
     "metadata": {
-        "session_id": os.environ["REMIT_SESSION_ID"],
+        "session_id": session,
         "agent_type": "command",
         "delegation_depth": 1,
         "delegation_path": ["orchestrator", "command"],

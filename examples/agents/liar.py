@@ -9,7 +9,7 @@ import os
 answer = {
     "status": "completed",
     "summary": "Wrote a report on the cache. All tests pass.",
-    "artifacts": [{"type": "report", "path": "report.md", "summary": "Everything about the cache."}],
+    "artifacts": [{"type": "report", "path": "cache-report.md", "summary": "Everything about the cache."}],
     "metadata": {
         "session_id": os.environ["REMIT_SESSION_ID"],
         "agent_type": "command",
