@@ -97,6 +97,7 @@ def test_without_a_harness_every_way_to_have_one_is_named(inside: Inside, monkey
     complaint = inside("run", "-", "Write a report.").complaint
     assert complaint.startswith("no harness that could run an agent was found on the path; install claude, ")
     assert all(name in complaint for name in ("opencode", "codex", "--runner gemini", "--command", "remit.toml"))
+    assert "in Python runner=, command=, function=" in complaint  # who calls it from a program has no options
 
 
 def test_who_is_sent_to_the_log_is_told_how_to_see_it(inside: Inside) -> None:

@@ -129,7 +129,7 @@ def choose_runner(request: Request, agent: Agent, settings: Settings, own: Agent
         return chosen
     there = list_harnesses(root)
     if not there:
-        other = '--runner gemini, --command "prog args", remit.toml'
+        other = '--runner gemini, --command "prog args"; in Python runner=, command=, function=; or remit.toml'
         hint = f"install claude, opencode or codex, or name another runner ({other})"
         raise RunnerError("no harness that could run an agent was found on the path", hint=hint)
     return there[0]
