@@ -268,6 +268,19 @@ def test_tasks_that_were_made_outlast_the_steps_they_were_made_of(way: str) -> N
     assert len(found.next_steps) < len(steps)
 
 
+def test_the_step_that_a_person_needs_outlasts_all_that_only_explains(way: str) -> None:
+    """Without it somebody reads that a person is needed, and not what for."""
+    install = "Install it (npm install -g @anthropic-ai/claude-code), or name it as program under [runners.claude]"
+    refused = Fault("refused", "there is no program 'claude'", "REFUSED", recoverable=False, recommendation=install)
+    whole = make(
+        status="failed", summary="Many words. " * 40, artifacts=make_artifacts(3), errors=(refused,),
+        findings=(WRONG,), next_steps=(install, "Try again."), path=("orchestrator", "planner"),
+    )  # fmt: skip
+    fitted = check_fit(whole, DEFAULT_TOKENS, way)
+    assert fitted.next_steps[0] == install
+    assert {"findings 0/1", "next steps 1/2"} & {*fitted.left_out}
+
+
 def test_a_failed_settlement_stays_visible(way: str) -> None:
     """The old systems reported completed although the status never moved."""
     whole = make(

@@ -73,6 +73,8 @@ def test_whoever_reads_it_hears_the_first_advice_or_that_a_person_is_needed() ->
     assert len(cut.errors) < 10
     assert shape_envelope(cut)["person_needed"] is True
     assert list_steps(cut._replace(errors=cut.errors[:1]))[0] == "A person is needed."
+    without = both._replace(errors=(broken,), next_steps=())
+    assert list_steps(without) == ["A person is needed.", "Mend it."]  # what steps there were gave way
 
 
 def test_a_plain_success_is_three_lines() -> None:

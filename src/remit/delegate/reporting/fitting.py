@@ -71,7 +71,7 @@ _GIVING_WAY = (
     ("findings", -1),  # down to the errors among them
     ("hashes", 1),
     ("descriptions", 0),
-    ("next_steps", 0),
+    ("next_steps", -1),  # down to the first where the work failed, for whoever has to put it right
     ("notes", 0),  # what Remit did besides, such as the tasks that it made of a review
     ("artifacts", 3),
     ("messages", 100),
@@ -84,6 +84,7 @@ _GIVING_WAY = (
     ("summary", 160),
     ("artifacts", 0),
     ("summary", 0),
+    ("next_steps", 0),
     ("advice", 0),
     ("messages", 12),
     ("failures", 0),
@@ -97,8 +98,9 @@ def fit_envelope(envelope: Envelope, max_tokens: int = DEFAULT_TOKENS) -> Envelo
     """The same envelope, clean and within a number of tokens; `left_out` says what gave way.
 
     First go unclaimed changes and warnings, then what artifacts are described with, next steps, notes, artifacts beyond
-    the first, and last of all the summary. Status, session and the first error stay. Once it fits, what gave way last
-    comes back as far as there is room.
+    the first, and last of all the summary. Status, session and the first error stay, and where the work failed the
+    first next step, as long as anything else can go. Once it fits, what gave way last comes back as far as there is
+    room.
     """
     if max_tokens < MIN_TOKENS:
         raise UsageError(f"an envelope does not fit into {max_tokens} tokens", hint=f"give it {MIN_TOKENS} or more")
@@ -134,7 +136,11 @@ class _Fitting:
         self.clean = cleaning.clean(whole)
         self.cut = cleaning.cut
         self.described = max((len(each.summary) for each in self.clean.artifacts), default=0)
-        self.errors = min(_FIRST, sum(finding.severity == "error" for finding in self.clean.findings))
+        clean = self.clean
+        self.least = {
+            "findings": min(_FIRST, sum(finding.severity == "error" for finding in clean.findings)),
+            "next_steps": int(clean.person_needed or clean.status in ("failed", "blocked")),
+        }
 
     def whole_of(self) -> _Kept:
         """All of everything."""
@@ -159,7 +165,7 @@ class _Fitting:
 
     def lower(self, kept: _Kept, name: str, least: int) -> _Kept:
         """Less of one part."""
-        least = self.errors if least < 0 else least
+        least = self.least[name] if least < 0 else least
         return kept._replace(**{name: min(getattr(kept, name), least)})
 
     def raise_again(self, kept: _Kept, found: _Measured, name: str, before: int) -> tuple[_Kept, _Measured]:

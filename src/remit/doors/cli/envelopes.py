@@ -105,7 +105,8 @@ def _render_parts(envelope: Envelope, paint: Paint) -> Iterator[str]:
     for step in envelope.unsettled:
         yield f"  {paint('error', 'not settled')}: {escape(step.step)}: {quote(step.message)}"
     yield from (f"  {paint('note', 'note')}: {quote(each)}" for each in envelope.notes)
-    steps = dict.fromkeys(filter(None, (_tell_user(envelope), *envelope.next_steps)))
+    advice = envelope.next_steps or tuple(fault.recommendation for fault in envelope.errors)  # where steps gave way
+    steps = dict.fromkeys(filter(None, (_tell_user(envelope), *advice)))
     yield from (f"  {paint('strong', 'next')}: {quote(each)}" for each in steps)
     if envelope.left_out:
         yield f"  left out: {quote(', '.join(envelope.left_out))}"
