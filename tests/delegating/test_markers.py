@@ -194,6 +194,28 @@ def test_a_phase_is_entered_once(root: str) -> None:
     ws.home.close()
 
 
+@pytest.mark.parametrize("marker", ["RESEARCHED", "NOT STARTED"])
+def test_a_task_that_nobody_began_keeps_its_dates(root: str, marker: str) -> None:
+    """The day of a research that was done long ago is not today because a program was missing."""
+    file, own = Path(root, "specs/state.json"), Workspace(root, environ={})
+    store = TaskStore(own.home, "specs")
+    if marker == "RESEARCHED":
+        store.move(1, "RESEARCHING")
+        store.move(1, marker)
+    own.home.close()
+    before = re.sub(r"20\d\d-\d\d-\d\dT", "2020-02-02T", file.read_text("utf-8"))
+    file.write_text(before, "utf-8")
+
+    async def play() -> None:
+        async with Workspace.open(root, environ={}) as ws:
+            [part] = await ws.work("plan", 1, agent="-", command="no-such-program")
+            assert part.envelope is not None
+            assert part.envelope.ending == "refused"
+
+    asyncio.run(play())
+    assert file.read_text("utf-8") == before
+
+
 def test_no_two_take_up_one_task(root: str) -> None:
     session_id = admit_and_go(root)
     ws = Workspace(root, environ={})

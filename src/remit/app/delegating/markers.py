@@ -97,7 +97,10 @@ def _note(home: Home, store: TaskStore, row: Delegation, terms: Terms) -> dict[s
         return noted.details
     number = row.task_number or 0
     phase = None if terms.phase is None else find_phase(store, number, terms.phase)
-    before: dict[str, Any] = {"task": store.get(number).marker, "phase": None if phase is None else phase.marker}
+    task = store.get(number)
+    before: dict[str, Any] = {
+        "task": task.marker, "phase": None if phase is None else phase.marker, "dates": task.dates
+    }  # fmt: skip
     if _goes_by_plan(terms):
         before[PHASES] = note_phases(store, number)
     with home.ledger.transaction(durable=True) as db:
@@ -207,7 +210,7 @@ def _give_back(home: Home, store: TaskStore, row: Delegation, terms: Terms) -> S
             store.move_phase(number, phase.number, before["phase"] or "NOT STARTED")
     if marker != terms.working or before["task"] in (None, marker):
         return None
-    store.conclude(number, lambda _: before["task"])
+    store.put_back(number, before["task"], before.get("dates"))
     return Step("preflight", "done", f"task {number} is {before['task']} again")
 
 

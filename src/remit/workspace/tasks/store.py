@@ -29,7 +29,7 @@ from remit.workspace.tasks.todo import parse_todo
 from remit.workspace.tasks.values import MARKERS, read_marker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from remit.model import Artifact, Finding
@@ -44,6 +44,8 @@ _Listed = TypeVar("_Listed", "state_edits.Entry", "todo_edits.Entry")
 PRIORITIES = ("high", "medium", "low")
 LINKS = "linkedResearch"
 _DONE_KEYS = {"RESEARCHED", "PLANNED", "REVISED", "COMPLETED", "BLOCKED", "ABANDONED"}
+_DATES = ("started", "last_updated", *sorted(key.lower() for key in _DONE_KEYS))
+"""What a move dates in a task."""
 
 
 class TaskFacts(NamedTuple):
@@ -64,6 +66,11 @@ class TaskFacts(NamedTuple):
     def priority(self) -> str:
         """As the file has it."""
         return str(self.fields.get("priority") or "")
+
+    @property
+    def dates(self) -> dict[str, Any]:
+        """When it was begun, moved and last changed: what is put back where a move is taken back."""
+        return {key: self.fields[key] for key in _DATES if key in self.fields}
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -303,6 +310,21 @@ class TaskStore:
             if marker is not None:
                 entry = state_edits.find_task(desk.state, number)
                 self._put_marker(desk, entry, marker, reason=" ".join(reason.split()) if marker in NEED_REASON else "")
+        return _tell(desk, number, before, marker)
+
+    def put_back(self, number: int, marker: str, dates: Mapping[str, Any] | None) -> Moved:
+        """Give a task the marker and the dates again that it had before work that nobody began.
+
+        Without dates, of a move that noted none, it is dated as by any other move.
+        """
+        with self.change("task put back", number=number) as desk:
+            entry = _find_open(desk, number)
+            before = _get_word(entry)
+            _check_undoubted(desk, number)
+            self._put_marker(desk, entry, marker)
+            if dates is not None:
+                wanted = {key: dates.get(key, state_edits.REMOVE) for key in _DATES}
+                desk.put(STATE, state_edits.set_fields(desk.state, number, wanted))
         return _tell(desk, number, before, marker)
 
     def link(self, number: int, entry_id: str) -> Moved:
