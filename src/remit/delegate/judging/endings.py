@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MAX_SALVAGED = 20
 _PROSE = (".md", ".mdx", ".txt", ".rst")
 _BEGINS = 3
+_HOW = "Let its final message end with the JSON that remit instructions --dialect standard shows; remit check judges it"
 """How many findings a sentence names."""
 
 
@@ -174,7 +175,8 @@ def _reject(ended: Ended) -> Conclusion:
     message = _tell_findings(findings) or "the final message holds no return"
     if ended.exit_code:
         message = f"{message}; and {_tell_exit(ended)}"
-    return _fail(ended, "exited", kind, message, advice=advice)._replace(outcome=outcome, findings=findings)
+    told = _fail(ended, "exited", kind, message, advice=advice)._replace(outcome=outcome, findings=findings)
+    return told if kind == "fabricated" else told._replace(next_steps=(_HOW,))  # R0.13's words do not say how
 
 
 def _doubt_exit(ended: Ended) -> Conclusion:
