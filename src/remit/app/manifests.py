@@ -149,6 +149,17 @@ class Shown(NamedTuple):
     """Why the tasks could not be asked."""
 
 
+_NO_FILE = "RET089"
+
+
+def _tell_kept_out(finding: Finding, file: str) -> Finding:
+    """A finding about an entry that was not added: the rule speaks of one that the manifest has."""
+    if finding.code != _NO_FILE:
+        return finding
+    hint = "Give --write-file (over MCP write_file), and it is made; or write it first."
+    return finding._replace(message=f"the findings file '{file}' is not there, or empty", hint=hint)
+
+
 class Manifest:
     """One manifest, as a workspace keeps it: the one that is named, else the workspace's own."""
 
@@ -184,13 +195,16 @@ class Manifest:
         beside = output is None or os.path.realpath(f"{self.root}/{output}") == os.path.realpath(self.folder)
         look, words = _make_look(self.folder, self.root), self.settings.status_words
         appender = Appender(self.index, look=look, words=words, folder="" if beside else f"{output}/")
-        return appender.add(
+        added = appender.add(
             given,
             day=day,
             slug=slug,
             prepare=lambda fields: self._prepare_file(fields["file"], page),
             makes_file=page is not None,
         )
+        if added.accepted:
+            return added
+        return added._replace(findings=tuple(_tell_kept_out(each, added.fields["file"]) for each in added.findings))
 
     def _prepare_file(self, path: str, page: FindingsPage | None) -> tuple[Finding, ...]:
         """Look at the findings file of an entry that is about to be written; make it where it shall be made.

@@ -77,8 +77,9 @@ def test_without_its_file_an_entry_is_not_added_and_the_way_out_is_told(workspac
     """R4.14."""
     ended = workspace("manifest", "add", *GIVEN)
     assert ended.code == 1
-    assert "error[RET089]" in ended.text
-    assert ended.text.endswith(f"write {TODAY}_upload-limits.md first, or let --write-file make it\n")
+    assert f"error[RET089]: the findings file '{TODAY}_upload-limits.md' is not there, or empty\n" in ended.text
+    assert "Give --write-file" in ended.text
+    assert "checklist" not in ended.text  # which one, nobody who adds by hand could know
     assert not (workspace.folder / "claudedocs").exists()
 
 
@@ -209,7 +210,10 @@ def test_json_that_is_no_entry_is_told(workspace: Inside, text: str, sentence: s
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ((), "there is nothing to add; give --title and --finding, or --entry FILE"),
+        (
+            (),
+            "there is nothing to add; give --title TEXT, --finding TEXT (3 to 7 of them) and --write-file, or --entry",
+        ),
         (("--title", "認証"), "the title gives no id"),
         (("--title", "x", "--slug", "A b"), "'A b' is not a topic"),
         (("--title", "x", "--date", "today"), "'today' is not a day"),

@@ -58,7 +58,7 @@ def test_an_empty_folder_says_what_to_do_next_and_stays_empty(inside: Inside) ->
         f"workspace  {inside.folder}\n"
         "tasks      none yet; begin with: remit task new TITLE\n"
         "work       nothing was delegated yet\n"
-        "manifest   none yet; it begins with: remit manifest add\n"
+        "manifest   none yet; it begins with: remit manifest add --title TEXT --finding TEXT --write-file\n"
         "errors     none open\n"
         "ledger     none yet; it is made when there is something to keep\n"
     )

@@ -74,7 +74,9 @@ def _look_at_manifest(patient: Patient) -> Iterator[Check]:
     path = place_manifest(patient.root, patient.settings)
     check_open(f"{patient.root}/{path}")
     if not os.path.lexists(f"{patient.root}/{path}"):
-        yield Check("manifest", "ok", "none yet; it begins with: remit manifest add")
+        yield Check(
+            "manifest", "ok", "none yet; it begins with: remit manifest add --title TEXT --finding TEXT --write-file"
+        )
         return
     home = Home(patient.root)
     try:

@@ -10,7 +10,7 @@ from remit.doors.cli import options
 from remit.doors.cli.manifest_options import manifest_file
 from remit.doors.cli.output import get_paint, name_file, say, say_json
 from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count_findings, render_losses, shape_finding
-from remit.doors.terminal import escape, quote
+from remit.doors.terminal import escape
 from remit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _LISTS = {"topics": "topics", "findings": "key_findings", "followups": "needs_followup", "tasks": "linked_tasks"}
 """Options that can be given several times, and the field that each is."""
-_NO_FILE = "RET089"
+_FIRST = "give --title TEXT, --finding TEXT (3 to 7 of them) and --write-file, or --entry FILE"
 _SINGLE = ("title", "status", "actionable", "file", "date")
 
 
@@ -71,7 +71,7 @@ def add(
     from remit.app.manifests import Manifest, load_entry, make_page
 
     if source is None and given["title"] is None:
-        raise UsageError("there is nothing to add", hint="give --title and --finding, or --entry FILE")
+        raise UsageError("there is nothing to add", hint=_FIRST)
     fields = _choose_fields(given, {} if source is None else load_entry(source))
     opened = Manifest(manifest, may_begin=True)
     texts = {
@@ -126,5 +126,3 @@ def _show(opened: Manifest, added: Added) -> None:
         say(f"{paint('good', '✓')} {escape(added.fields['id'])} added to {escape(name_file(opened.file))}{told}")
         return
     say(f"{paint('error', '✗')} not added{told}")
-    if any(finding.code == _NO_FILE for finding in added.findings):
-        say(f"write {quote(str(added.fields.get('file')))} first, or let --write-file make it")

@@ -173,7 +173,7 @@ def _render_rest(overview: Overview, faults: dict[str, str]) -> Iterator[tuple[s
     if "manifest" in faults:
         yield "manifest", faults["manifest"], "error"
     elif manifest is None:
-        yield "manifest", "none yet; it begins with: remit manifest add", ""
+        yield "manifest", "none yet; it begins with: remit manifest add --title TEXT --finding TEXT --write-file", ""
     else:
         seen = manifest.seen
         entries = f"{seen.entries:,} {'entry' if seen.entries == 1 else 'entries'}"
