@@ -34,7 +34,8 @@ def test_what_is_required_has_to_be_given() -> None:
     """R1.10: Remit fills in what it knows itself, and what the task says."""
     (finding,) = check_inputs(USUAL, {})
     assert (finding.code, finding.severity, finding.pointer) == ("INP001", "error", "/inputs/task_number")
-    assert finding.hint == "Give task_number=VALUE among the inputs (on the command line: --input)."
+    assert "--task N; remit task new makes one" in finding.hint
+    assert "remit research N" in finding.hint
     assert codes(USUAL, {"task_number": "12"}) == []
     assert codes(USUAL, {}, task_number=12) == []
 

@@ -107,6 +107,7 @@ def test_what_it_needs_is_made_once(inside: Inside) -> None:
     assert ended.text == (
         "✓ agents/a.md\n✓ docs/context/index.md\n✓ docs/context/subagent-return-format.md\n"
         "Fill in what is particular to your agent, then: remit lint agents/a.md\n"
+        "To have it work: remit task new TITLE makes a task, and remit plan N --agent a begins it\n"
     )
     assert load(inside("new", "planning", "b", "--json")) == {"created": ["agents/b.md"]}
     assert f'index: "{INDEX}"' in (inside.folder / "agents/b.md").read_text()

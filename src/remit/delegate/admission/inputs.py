@@ -46,9 +46,11 @@ def input_missing(name: str, text: str = "") -> Finding:
     Good: `remit run planner "plan it" --input topic=caching`
     """
     about = f" ({text})" if text else ""
-    return Finding("INP001", "error", f"the input {show(name)} is missing{about}",
-                   f"Give {show(name)[1:-1]}=VALUE among the inputs (on the command line: --input).", "R1.10",
-                   _point(name))  # fmt: skip
+    hint = f"Give {show(name)[1:-1]}=VALUE among the inputs (on the command line: --input)."
+    if name == "task_number":  # a task is made and named, not typed in as a value
+        hint = "Give task_number (on the command line --task N; remit task new makes one), or have the task worked on "
+        hint += "with remit research N, plan N, implement N or review N."
+    return Finding("INP001", "error", f"the input {show(name)} is missing{about}", hint, "R1.10", _point(name))
 
 
 def input_forbidden(name: str, meant: str) -> Finding:

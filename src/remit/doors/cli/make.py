@@ -42,7 +42,18 @@ def new(kind: str, name: str, *, output_format: str, **asked: Any) -> int:  # no
     for path in paths:
         say(f"{get_paint()('good', '✓')} {escape(path)}")
     say(f"Fill in what is particular to your agent, then: remit lint {escape(paths[0])}")
+    say(f"To have it work: {_tell_use(kind, escape(name))}")
     return ACCEPTED
+
+
+def _tell_use(kind: str, name: str) -> str:
+    """How an agent of a kind is set to work: but for a utility, on a task, which it requires."""
+    from remit.delegate.admission.lifecycle import COMMANDS
+
+    command = next((each.name for each in COMMANDS.values() if each.kind == kind), None)
+    if command is None:
+        return f"remit run {name} PROMPT --task N"
+    return f"remit task new TITLE makes a task, and remit {command} N --agent {name} begins it"
 
 
 @click.command(cls=options.Command, short_help="Bring agent files to the standard.")
