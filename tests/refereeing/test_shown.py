@@ -228,6 +228,16 @@ def test_an_agent_may_not_start_others_by_a_command(remit: Inside) -> None:
     assert "Remit would not know who asks" in ended.text
 
 
+@pytest.mark.parametrize("agent", ["planner", "nobody"])
+def test_whether_it_may_is_only_looked_up(root: Path, remit: Inside, agent: str) -> None:
+    """Also in a folder that cannot be written to."""
+    before = sorted(root.iterdir())
+    assert not (root / ".remit").exists()
+    ended = remit("may", agent, "bash", "ls")
+    assert ended.code == (0 if agent == "planner" else 2)
+    assert sorted(root.iterdir()) == before
+
+
 # --- what was written ------------------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.agents.definition import is_strange_tool, name_tool
 from remit.agents.profiles import TOOLS
-from remit.app.refereeing.roster import load_roster
+from remit.app.refereeing.roster import look_up_roster
 from remit.app.settings import find_workspace
 from remit.delegate.referee.events import Event
 from remit.delegate.referee.guarding import judge_event, make_ground
@@ -35,10 +35,7 @@ class Explained(NamedTuple):
 def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude") -> Explained:
     """What would be decided about a tool call of an agent: a command for bash, a file for the others."""
     home = Home(find_workspace())
-    try:
-        roster = load_roster(home)
-    finally:
-        home.close()
+    roster = look_up_roster(home)
     entry = roster.find(agent, harness)
     if entry is None:
         names = sorted({name for agents in roster.agents.values() for name in agents})

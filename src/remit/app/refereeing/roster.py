@@ -115,6 +115,11 @@ def load_roster(home: Home) -> Roster:
     return _read(roster)
 
 
+def look_up_roster(home: Home) -> Roster:
+    """The roster as the files are now, for whoever only asks: nothing is kept, and nothing has to be writable."""
+    return _read(json.loads(json.dumps(_compile(home))))  # the same values as out of the note
+
+
 def load_kept(home: Home) -> tuple[str | None, ...]:
     """Where the workspace kept things when an agent was last admitted: the files are not looked at again."""
     note = get_note(home.ledger, _NOTE)
