@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from remit.agents.blueprints import BLUEPRINTS
 from remit.agents.document import Document, parse_document
 from remit.agents.migrate import Migration, guess_kind, is_gentle, migrate
 from remit.agents.outline import SECTIONS
@@ -319,6 +320,7 @@ def test_a_kind_that_is_given_is_no_guess() -> None:
         ("git-handler", "", "utility"),
         ("x", "Reviews what others wrote", "review"),
         ("x", "", None),
+        *(("lead", f"{each.description} {each.use_when}", kind) for kind, each in BLUEPRINTS.items()),
     ],
 )
 def test_the_kind_is_guessed(name: str, description: str, kind: str | None) -> None:

@@ -104,6 +104,13 @@ def test_whatever_is_derived_is_named(name: str, target: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("today", [None, TODAY])
+def test_an_id_is_not_called_derived_where_it_is_not_known(today: str | None) -> None:
+    payload, findings = convert_return(DIALECTS["standard"].read(standard()), MANIFEST, Known(today=today))
+    told = next(finding.message for finding in findings if "were derived" in finding.message)
+    assert ("id" in payload) is (told == "id, title, topics and actionable were derived") is (today is not None)
+
+
 @pytest.mark.parametrize("target", ["standard", "hyper"])
 @pytest.mark.parametrize(
     "changes",

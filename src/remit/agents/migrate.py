@@ -368,9 +368,12 @@ _KIND_WORDS: Mapping[str, re.Pattern[str]] = {
 
 
 def guess_kind(document: Document) -> str | None:
-    """The kind by what the file calls it, else by the words of its name, from the end, else by its description."""
+    """The kind by what `remit new` writes, by what the file calls it, by the words of its name, by its description."""
     name, said = document.get("name"), document.get("description")
     own = name if isinstance(name, str) and name.strip() else document.stem
+    for kind, blueprint in BLUEPRINTS.items():  # one that `remit new` made speaks of other kinds, too
+        if isinstance(said, str) and said.startswith(blueprint.description):
+            return kind
     called = document.get("agent_type")
     words = [*_split_words(called), *reversed(_split_words(own)), *_split_words(said)[:20]]
     for word in words:

@@ -292,7 +292,8 @@ def _derive_entry(returned: Return, known: Known, findings: list[Finding]) -> di
     if known.today is not None:
         slug = _NOT_SLUG.sub("-", stem.lower().removeprefix(known.today)).strip("-")[:60] or "entry"
         entry |= {"id": f"{slug}-{known.today}", "date": known.today}
-    findings.append(changed("/title", "id, title, topics and actionable were derived"))
+    made = "title" if known.today is None else "id, title"  # there is no id without a date
+    findings.append(changed("/title", f"{made}, topics and actionable were derived"))
     return entry
 
 

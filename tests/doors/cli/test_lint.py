@@ -590,6 +590,15 @@ def test_a_diff_of_nothing_is_0(inside: Inside) -> None:
     assert (ended.code, ended.out, ended.err) == (0, b"", b"0 findings in 0 files would be fixed.\n")
 
 
+def test_a_diff_tells_of_what_only_unsafe_fixes_would_change(inside: Inside) -> None:
+    put(inside, ".claude/agents/a.md", "---\nname: a\ndescription: Plans it\nmodel: sonet\n---\n\nPlan.\n")
+    assert "1 can be fixed with `remit fix --unsafe-fixes`" in inside("lint").text
+    told = inside("fix", "--diff").err.decode()
+    assert told == "0 findings in 0 files would be fixed, 1 more with --unsafe-fixes.\n"
+    told = inside("fix", "--diff", "--unsafe-fixes").err.decode()
+    assert told == "1 finding in 1 file would be fixed.\n"
+
+
 def test_a_diff_in_colour_is_for_eyes(remit: Remit) -> None:
     put(remit, UNQUOTED_PATH, UNQUOTED.replace("\n", "\r\n"))
     shown = remit("fix", "--diff", "--select", "AGT004", env={"FORCE_COLOR": "1"}).text

@@ -114,7 +114,8 @@ def _fix(*, unsafe: bool, diff: bool, output_format: str, statistics: bool, **as
         for change in changes:
             say_diff(name_file(change.source.file), change.before, change.after)
         fixed = sum(len(change.applied) for change in changes)
-        say(f"{count(fixed, 'finding')} in {count(len(changes), 'file')} would be fixed.", stderr=True)
+        more = "" if unsafe else _tell_unsafe(_list_findings(linted))
+        say(f"{count(fixed, 'finding')} in {count(len(changes), 'file')} would be fixed{more}.", stderr=True)
         return NOT_ACCEPTED if changes else ACCEPTED
     _show(linted, output_format, statistics=statistics, changes=changes)
     return NOT_ACCEPTED if linted.failed else ACCEPTED
@@ -168,7 +169,7 @@ def _show_text(
 
 
 def _sum_up(linted: Linted, changes: Sequence[Change]) -> list[str]:
-    every = [finding for found in linted.findings.values() for finding in found]
+    every = _list_findings(linted)
     paint = get_paint()
     lines = []
     if changes:
@@ -187,13 +188,26 @@ def _sum_up(linted: Linted, changes: Sequence[Change]) -> list[str]:
     mark = paint("error", "✗") if linted.failed else paint("good", "✓")
     lines.append(f"{mark} {files}: {count_findings(every)}")
     safe = sum(each.fix is not None and each.fix.applicability == "safe" for each in every)
-    unsafe = sum(each.fix is not None and each.fix.applicability == "unsafe" for each in every)
+    unsafe = _count_unsafe(every)
     if safe:
-        more = f", {unsafe} more with --unsafe-fixes" if unsafe else ""
-        lines.append(f"{safe} can be fixed with `remit fix`{more}.")
+        lines.append(f"{safe} can be fixed with `remit fix`{_tell_unsafe(every)}.")
     elif unsafe:
         lines.append(f"{unsafe} can be fixed with `remit fix --unsafe-fixes`.")
     return lines
+
+
+def _list_findings(linted: Linted) -> list[Finding]:
+    return [finding for found in linted.findings.values() for finding in found]
+
+
+def _count_unsafe(findings: Sequence[Finding]) -> int:
+    return sum(each.fix is not None and each.fix.applicability == "unsafe" for each in findings)
+
+
+def _tell_unsafe(findings: Sequence[Finding]) -> str:
+    """How many more there are to be fixed, at the end of a sentence."""
+    unsafe = _count_unsafe(findings)
+    return f", {unsafe} more with --unsafe-fixes" if unsafe else ""
 
 
 def _explain(named: dict[str, tuple[Finding, ...]]) -> dict[str, Explanation]:
