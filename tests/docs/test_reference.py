@@ -14,6 +14,7 @@ from remit.agents.rules.all import RULES
 from remit.app.explanations import explain_all
 from remit.config import parse_settings
 from remit.config.delegation import DelegationSettings
+from remit.doors.mcp.schemas import ENVELOPE
 from tests.cluster.postgres import Missing, running
 from tests.docs.links import Link, list_anchors, list_links
 from tools.reference import examples, settings
@@ -146,6 +147,15 @@ def test_every_code_is_in_a_family_and_has_a_page() -> None:
     index = load("rules/README.md")
     assert not [each.code for each in told if f"[{each.code}]({each.code}.md)" not in index]
     assert {each.code for each in told} >= {*RULES}
+
+
+# The envelope
+
+
+def test_every_field_of_an_envelope_is_in_the_tables_of_its_page() -> None:
+    rows = re.findall(r"^\| (`[^|]*`) \|", load("contract.md").partition("## The envelope")[2], re.MULTILINE)
+    told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert told == {*ENVELOPE["properties"], "task", "phases", "task_notes"}  # the last are a command's on a task
 
 
 # Settings
