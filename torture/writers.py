@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 from remit.app.tasks import Tasks
 from remit.workspace.files import append_line
 from remit.workspace.home import MANIFEST, Home
-from remit.workspace.ledger.events import add_event, load_events
+from remit.workspace.ledger.events import add_event, follow_events
 from remit.workspace.tasks.drift import check_drift
 from remit.workspace.tasks.state import parse_state
 from remit.workspace.tasks.todo import parse_todo
@@ -36,8 +36,6 @@ from torture.workspaces import find_damage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from remit.workspace.ledger.events import Event
 
 LARGEST = 1_000_000
 EACH_ADDS = 5
@@ -146,7 +144,7 @@ def write_tasks(root: Path, *, writers: int, each: int) -> Report:
     wanted_numbers = list(range(1, len(numbers) + writers * len(news) + 1))
     if sorted(task.number for task in tasks.list_tasks()) != wanted_numbers:
         complaints.append(f"the numbers are {sorted(task.number for task in tasks.list_tasks())}")
-    events: Counter[object] = Counter(event.kind for event in _walk_events(tasks.home))
+    events: Counter[object] = Counter(event.kind for event in follow_events(tasks.home.ledger))
     wanted: Counter[object] = Counter(
         {"task added": len(numbers) + writers * len(news), "task moved": writers * (each - len(news))}
     )
@@ -169,7 +167,7 @@ def write_ledger(root: Path, *, writers: int, each: int) -> Report:
     complaints = run_writers(write, writers)
     seconds = time.perf_counter() - began
     home = Home(str(root))
-    seen = [(event.details["writer"], event.details["number"]) for event in _walk_events(home)]
+    seen = [(event.details["writer"], event.details["number"]) for event in follow_events(home.ledger)]
     for writer in range(writers):
         if [number for by, number in seen if by == writer] != list(range(each)):
             complaints.append(f"the events of writer {writer} are not in their order")
@@ -177,14 +175,6 @@ def write_ledger(root: Path, *, writers: int, each: int) -> Report:
     wanted: Counter[object] = Counter((writer, number) for writer in range(writers) for number in range(each))
     complaints += find_damage(root)
     return _report("ledger", Tally(wanted, Counter(seen)), complaints, writers=writers, each=each, seconds=seconds)
-
-
-def _walk_events(home: Home) -> Iterator[Event]:
-    """Every event, page by page."""
-    after = 0
-    while page := load_events(home.ledger, after=after):
-        yield from page
-        after = page[-1].number
 
 
 class Tally(NamedTuple):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from sqlite3 import Connection
 
     from remit.workspace.ledger.store import Ledger
@@ -60,3 +60,10 @@ def load_last_event(ledger: Ledger, session_id: str, *kinds: str) -> Event | Non
     with ledger.reading() as db:
         row = db.execute(query, (session_id, *kinds)).fetchone()
     return None if row is None else Event(row[0], row[1], row[2], row[3], json.loads(row[4]))
+
+
+def follow_events(ledger: Ledger, *, after: int = 0, session_id: str | None = None) -> Iterator[Event]:
+    """All events above a number, page by page, up to the last one there is now."""
+    while page := load_events(ledger, after=after, session_id=session_id):
+        yield from page
+        after = page[-1].number
