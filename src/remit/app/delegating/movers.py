@@ -10,7 +10,6 @@ import os
 from typing import TYPE_CHECKING
 
 from remit.delegate.admission.terms import read_terms
-from remit.delegate.admission.ticket import CARRIED, find_caller
 from remit.errors import RefusedError
 from remit.workspace.ledger.delegations import list_delegations, load_delegation
 from remit.workspace.ledger.events import follow_events, read_clock_ms
@@ -39,6 +38,8 @@ def find_mover(home: Home, number: int, environ: Mapping[str, str] | None = None
     held = {row.session_id: row for row in list_holders(home, number)}
     if not held:
         return ""
+    from remit.delegate.admission.ticket import CARRIED, find_caller  # noqa: PLC0415 - only where somebody is at work
+
     caller = find_caller(
         home, {**(os.environ if environ is None else environ), **CARRIED.get()}, now_ms=read_clock_ms()
     )
