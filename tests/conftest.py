@@ -82,9 +82,10 @@ def keep_bytecode() -> None:
 
 
 def heed_interrupts() -> None:
-    """Let children be interrupted, also where whoever runs the tests is not: a job in the background ignores SIGINT."""
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Let children be ended by a signal, also where whoever runs the tests is not: `nohup` and `&` ignore some."""
+    for each, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(each) == signal.SIG_IGN:
+            signal.signal(each, handler)
 
 
 if sys.dont_write_bytecode:
