@@ -321,8 +321,16 @@ def test_a_program_that_is_held_open_is_asked_about_through_a_link_too(tmp_path:
     """What is behind the number is whatever the script has opened: its text does not say."""
     (tmp_path / "open").symlink_to("/dev/fd")
     (tmp_path / "tool").symlink_to("/proc/self/fd/99")
+    (tmp_path / "ours").symlink_to("/proc/self/fd/0")  # which whoever asks has open as well
     ground = make_ground(tmp_path)
-    for command in ("open/99 x 99< y", "./tool x 99< y", "cd open && ./99 x", "bash open/99", "/proc/self/exe -c ls"):
+    for command in (
+        "open/99 x 99< y",
+        "./ours x 0< y",
+        "./tool x 99< y",
+        "cd open && ./99 x",
+        "bash open/99",
+        "/proc/self/exe -c ls",
+    ):
         assert ask_about(command, ground).answer == "ask", command
     for command in ("cat /dev/stdin", "ls -l /proc/self/fd", "bash /dev/stdin <<< ls", "exec 3< list; tool /dev/null"):
         assert ask_about(command, ground).answer == "allow", command

@@ -6,6 +6,7 @@ whoever asks: from the text nobody can tell, so that to run one is a doubt.
 
 from __future__ import annotations
 
+import os
 import posixpath
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from remit.policy.bash.words import Word
 
 RUN_OPENED = "it runs a file that is held open, and which one that is cannot be told"
+_MAX_LINKS = 8
 _LASTS = read_names("stdin stdout stderr exe")
 """What such paths end with besides a number."""
 
@@ -36,11 +38,16 @@ def is_opened(reader: Reader, text: str) -> bool:
 
 
 def _follow(reader: Reader, place: str) -> list[str]:
-    """Where links lead: those of the folder, too, for the last name is Remit's own file where it has that number."""
+    """Where links lead, and each step of theirs: the end is Remit's own file where it has that number open itself."""
+    found: list[str] = []
     try:
-        return [reader.ground.resolve(each) for each in (place, posixpath.dirname(place))]
+        found += [reader.ground.resolve(each) for each in (place, posixpath.dirname(place))]
+        for _ in range(_MAX_LINKS):
+            place = posixpath.join(posixpath.dirname(place), os.readlink(place))
+            found.append(place)
     except (OSError, ValueError):
-        return []
+        pass  # it is no link, or not there
+    return found
 
 
 def _leads_there(place: str) -> bool:
