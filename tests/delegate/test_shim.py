@@ -164,7 +164,8 @@ child = subprocess.Popen(["sh", "-c", "sleep 60 & setsid sleep 60 & wait"], star
 while len(shim.find_tree(os.getpid(), child.pid)) < 3:
     time.sleep(0.01)
 mine = (os.getpid(), os.getppid(), os.getpgid(0))
-print(mine in shim.list_processes(), shim.kill_tree(os.getpid(), child.pid), shim.find_tree(os.getpid(), child.pid), flush=True)
+is_there = mine in shim.list_processes()
+print(is_there, shim.kill_tree(os.getpid(), child.pid), shim.find_tree(os.getpid(), child.pid), flush=True)
 os._exit(0)
 """
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False, timeout=30)

@@ -43,7 +43,7 @@ def _follow(reader: Reader, place: str) -> list[str]:
     try:
         found += [reader.ground.resolve(each) for each in (place, posixpath.dirname(place))]
         for _ in range(_MAX_LINKS):
-            place = posixpath.join(posixpath.dirname(place), os.readlink(place))
+            place = posixpath.join(posixpath.dirname(place), os.readlink(place))  # noqa: PTH115 - pathlib costs the hook
             found.append(place)
     except (OSError, ValueError):
         pass  # it is no link, or not there
