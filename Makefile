@@ -146,5 +146,5 @@ define environment
   { echo "'$(PYTHON)' cannot make virtual environments; install its venv package (python3-venv on Debian and Ubuntu)." >&2; exit 1; }
 @echo "making $(1) from $(2)"
 @$(PYTHON) -m venv $(1)
-@$(1)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $(2)
+@$(1)/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $(2)
 endef

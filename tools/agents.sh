@@ -24,9 +24,9 @@ install() { # NAME PACKAGE@VERSION
 
 missing=
 if command -v npm >/dev/null; then
-  install claude @anthropic-ai/claude-code@2.1.197
+  install claude @anthropic-ai/claude-code@2.1.326
   install opencode opencode-ai@1.18.33
-  install codex @openai/codex@0.166.0
+  install codex @openai/codex@0.169.0
   install gemini @google/gemini-cli@0.61.0
 else
   missing=" claude opencode codex gemini (there is no npm)"
