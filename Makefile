@@ -55,8 +55,7 @@ cover: setup ## the tests of `make test`, with at least 90 % of the lines of flo
 	@$(BIN)/pytest -n $(JOBS) --cov --cov-report=
 	@$(BIN)/coverage report --include='$(COVERED)' --fail-under=90
 
-docs: setup ## write the reference: commands, rules, settings, codes and schemas, from the code
-	@$(BIN)/python -m tools.house
+docs: setup ## build the reference into docs/reference: commands, rules, settings, codes and schemas
 	@$(BIN)/python -m tools.reference
 
 bench: setup .venv-bench/.ready ## measure everything beside peers and floors into docs/benchmarks.md; BENCH=--quick for a quick look
@@ -125,7 +124,7 @@ build: setup ## build the wheel and the source archive into dist/
 	@$(BIN)/hatchling build
 
 clean: ## remove environments, caches and builds
-	rm -rf .venv .venv-bench .venv-fuzz .venv-examples .fuzz .hypothesis .mypy_cache .pytest_cache .ruff_cache .screens .torture .coverage .coverage.* build dist
+	rm -rf .venv .venv-bench .venv-fuzz .venv-examples .fuzz .hypothesis .mypy_cache .pytest_cache .ruff_cache .screens .torture .coverage .coverage.* build dist docs/reference
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.ready: requirements/dev.txt pyproject.toml

@@ -1,13 +1,12 @@
 """The house: which module imports which, read from the code, and how the page about it shows that.
 
-Owns the floors and the import graph. `tests/test_house.py` holds the code to the floors, and `docs/architecture.md`
-shows the rooms with what they import: `make docs` writes that part of the page.
+Owns the floors and the import graph. `tests/test_house.py` fails if an import points up; `make docs` writes a page of
+the packages with what they import.
 """
 
 from __future__ import annotations
 
 import ast
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,7 +34,6 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 _GROUND = (*FLOORS[0], *FLOORS[1], *FLOORS[2])
 _TOLD = "An arrow is left out where another way leads there, too; the table has all of them."
-_BEGIN, _END = "<!-- rooms: written by make docs -->", "<!-- rooms end -->"
 
 
 class Import(NamedTuple):
@@ -110,7 +108,7 @@ def find_room(module: str) -> str:
     return module.split(".")[1] if "." in module else PORCH
 
 
-def join_rooms(imports: Iterable[Import]) -> dict[str, set[str]]:
+def join_packages(imports: Iterable[Import]) -> dict[str, set[str]]:
     """What each room imports of the others."""
     rooms: dict[str, set[str]] = {room: set() for room in FLOOR_OF}
     for importer, _, imported in imports:
@@ -123,7 +121,7 @@ def join_rooms(imports: Iterable[Import]) -> dict[str, set[str]]:
 # --- the page --------------------------------------------------------------------------------------------------------
 
 
-def render_rooms(rooms: Mapping[str, set[str]]) -> str:
+def render_packages(rooms: Mapping[str, set[str]]) -> str:
     """The rooms with what they import, as a drawing and as a table."""
     above = {room: found - {*_GROUND} for room, found in rooms.items() if room not in (*_GROUND, "__main__")}
     lines = [_TOLD, "", "```mermaid", "flowchart TD"]
@@ -169,25 +167,3 @@ def _show(room: str) -> str:
 
 def _show_all(rooms: Iterable[str]) -> str:
     return ", ".join(_show(room) for room in sorted(rooms, key=_rank)) or "none"
-
-
-def put_rooms(page: str, rooms: Mapping[str, set[str]]) -> str:
-    """The page with the rooms as they are now."""
-    before, begin, rest = page.partition(f"{_BEGIN}\n")
-    _, end, after = rest.partition(f"{_END}\n")
-    if not begin or not end:
-        raise ValueError(f"the page has no place for the rooms, between {_BEGIN} and {_END}")
-    return f"{before}{begin}\n{render_rooms(rooms)}\n\n{end}{after}"
-
-
-def main() -> None:
-    """Write the rooms into the page."""
-    page = PAGE.read_text("utf-8")
-    new = put_rooms(page, join_rooms(load_imports()))
-    if new != page:
-        PAGE.write_text(new, "utf-8")
-        sys.stdout.write("docs/architecture.md\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tools.reference.markdown import name_anchor
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _FENCED = re.compile(r"^( *)(`{3,}).*?^\1\2$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
@@ -32,11 +29,11 @@ def list_links(text: str) -> list[Link]:
 
 
 @cache
-def list_anchors(page: Path) -> frozenset[str]:
+def list_anchors(text: str) -> frozenset[str]:
     """The headings of a page as links name them; one that is there already gets a number."""
     seen: dict[str, int] = {}
     anchors = set()
-    for heading in re.findall(r"^#{1,6} (.*)$", _FENCED.sub("", page.read_text(encoding="utf-8")), re.MULTILINE):
+    for heading in re.findall(r"^#{1,6} (.*)$", _FENCED.sub("", text), re.MULTILINE):
         name = name_anchor(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading))
         number = seen[name] = seen.get(name, -1) + 1
         anchors.add(f"{name}-{number}" if number else name)

@@ -1,9 +1,10 @@
-"""The reference is what the code says: its pages are made again and compared, and nothing is left out of them."""
+"""The reference covers the code: every command, rule, setting, code and schema has its page, and no link is dead."""
 
+import json
+import os
 import re
 import tomllib
-from difflib import unified_diff
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,6 +12,7 @@ import pytest
 
 from remit import config
 from remit.agents.rules.all import RULES
+from remit.app import SCHEMAS, explain, schema
 from remit.app.explanations import explain_all
 from remit.config import parse_settings
 from remit.config.delegation import DelegationSettings
@@ -19,101 +21,85 @@ from tests.cluster.postgres import Missing, running
 from tests.docs.links import Link, list_anchors, list_links
 from tools.reference import examples, settings
 from tools.reference.commands import list_options, list_pages, share_out, split_exits
-from tools.reference.pages import DOCS, list_stale, play_alone, play_cluster, render_pages, render_plain, write_pages
+from tools.reference.pages import REFERENCE, play_alone, play_cluster, render_pages, write_pages
 from tools.reference.rules import FAMILIES
 from tools.reference.source import ROOT, match, search
-from tools.reference.stage import Played, Smoothing
+from tools.reference.stage import FILES, Played, Smoothing, play
 from tools.reference.variables import VARIABLES
 
 AFAR = ("commands/worker.md", "commands/drain.md")
 """Pages whose examples need a database."""
-MOST_TOLD = 12
 
 
-def load(name: str) -> str:
-    """A page as it is committed."""
-    return (DOCS / name).read_text(encoding="utf-8")
-
-
-def squeeze(text: str) -> str:
-    """A page without the widths of its columns: on a busy machine an agent may take 10.2 s and not 0.3 s."""
-    return re.sub(r" {2,}", " ", text)
-
-
-def find_outdated(pages: dict[str, str]) -> str:
-    """How the pages differ from those that are committed; nothing where they do not."""
-    told = []
-    for name, text in pages.items():
-        there = squeeze(load(name)) if (DOCS / name).exists() else ""
-        lines = unified_diff(there.splitlines(), squeeze(text).splitlines(), f"docs/{name}", "as it would be", n=0)
-        told += [*islice(lines, MOST_TOLD)] if there != squeeze(text) else []
-    return "\n".join(told[: 5 * MOST_TOLD])
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    """Every page of the reference, without examples."""
+    return render_pages([])
 
 
 def list_shown() -> list[Played]:
-    """Every example, before it is played."""
-    told = (examples.MESSAGES, examples.AGENTS, examples.WORK, examples.CLUSTER)
-    return [Played(line, "", "", 0) for story in told for line in re.findall(r"^\$ (.*)$", story, re.MULTILINE)]
+    """Every example, before it runs."""
+    stories = (examples.MESSAGES, examples.AGENTS, examples.WORK, examples.CLUSTER)
+    return [Played(line, "", "", 0) for story in stories for line in re.findall(r"^\$ (.*)$", story, re.MULTILINE)]
 
 
-def test_the_pages_of_rules_settings_codes_and_schemas_are_up_to_date() -> None:
-    assert find_outdated(render_plain()) == "", "run `make docs`"
+def find_commands_without_output(pages: dict[str, str]) -> list[str]:
+    """Command pages that show no example."""
+    return [name for name, text in pages.items() if name.startswith("commands/") and "## Examples" not in text]
 
 
 @pytest.mark.slow
-def test_every_example_goes_as_its_page_shows_it() -> None:
-    """Played again from the beginning, each prints what is there."""
+def test_every_command_page_shows_what_its_examples_print() -> None:
     with TemporaryDirectory() as folder:  # a path that is shown has to be short: pytest's own are cut
         made = render_pages(play_alone(Path(folder)))
-    pages = {name: text for name, text in made.items() if name.startswith("commands/")}
-    afar = {name: pages.pop(name) for name in AFAR}
-    assert find_outdated(pages) == "", "run `make docs`"
-    assert not [
-        name for name, text in afar.items() if text != re.sub(r"## Examples\n[\s\S]*(?=## See)", "", load(name))
-    ]
+    assert find_commands_without_output(made) == ["commands/README.md", "commands/worker.md", "commands/drain.md"]
 
 
 @pytest.mark.slow
 @pytest.mark.thorough
-def test_the_examples_with_a_database_go_as_their_pages_show_them() -> None:
+def test_the_commands_of_a_cluster_show_what_their_examples_print() -> None:
     try:
         with TemporaryDirectory() as folder, running() as server, server.database() as database:
-            pages = render_pages(play_cluster(Path(folder), database))
+            made = render_pages(play_cluster(Path(folder), database))
     except Missing as error:
         pytest.skip(f"NO POSTGRESQL: {error}")
-    assert find_outdated({name: pages[name] for name in AFAR}) == "", "run `make docs`"
+    assert not {*AFAR} & {*find_commands_without_output(made)}
 
 
-def test_no_page_is_left_of_what_is_gone() -> None:
-    pages = render_pages([])
-    assert not list_stale(pages)
-    assert list_stale({name: text for name, text in pages.items() if name != "commands/run.md"}) == [
-        DOCS / "commands" / "run.md"
-    ]
+def test_an_example_that_cannot_run_stops_the_build(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="could not run: exit code 2"):
+        play("# No such option.\n$ remit ps --gone\n", tmp_path / "stage", FILES)
 
 
-def test_writing_changes_what_is_wrong_and_removes_what_is_gone(tmp_path: Path) -> None:
+def test_a_build_writes_every_page_and_removes_old_ones(tmp_path: Path) -> None:
     (tmp_path / "rules").mkdir()
     (tmp_path / "rules" / "OLD001.md").write_text("gone", encoding="utf-8")
-    pages = {"rules/NEW001.md": "new\n", "codes.md": "codes\n"}
-    assert write_pages(pages, tmp_path) == ["rules/NEW001.md", "codes.md", "rules/OLD001.md"]
-    assert write_pages(pages, tmp_path) == []
-    assert sorted(path.name for path in tmp_path.rglob("*.md")) == ["NEW001.md", "codes.md"]
+    write_pages({"rules/NEW001.md": "new\n", "codes.md": "codes\n"}, tmp_path)
+    assert {path.relative_to(tmp_path).as_posix(): path.read_text() for path in tmp_path.rglob("*.md")} == {
+        "rules/NEW001.md": "new\n",
+        "codes.md": "codes\n",
+    }
+
+
+def test_git_ignores_the_built_pages() -> None:
+    assert "docs/reference/" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert REFERENCE == ROOT / "docs" / "reference"
 
 
 # Commands
 
 
-def test_every_command_has_an_example() -> None:
-    pages = list_pages()
-    shared = share_out(list_shown(), pages)
+def test_every_command_has_a_page_and_an_example(pages: dict[str, str]) -> None:
+    commands = list_pages()
+    assert not [command.name for command in commands if command.path not in pages]
+    shared = share_out(list_shown(), commands)
     assert not [name for name, shown in shared.items() if not shown]
-    assert len(pages) > 60
+    assert len(commands) > 60
 
 
-def test_every_option_is_on_its_page_and_says_what_it_is_for() -> None:
+def test_every_option_is_on_its_page_and_says_what_it_is_for(pages: dict[str, str]) -> None:
     for page in list_pages():
-        told = load(page.path)
+        told = pages[page.path]
         for option in list_options(page.command):
             assert option.help, f"{page.name} {option.opts[0]}"
             assert option.opts[-1] in told, f"{page.name} {option.opts[0]}"
@@ -140,20 +126,33 @@ def test_only_what_differs_is_smoothed(tmp_path: Path) -> None:
 # Rules
 
 
-def test_every_code_is_in_a_family_and_has_a_page() -> None:
+def test_every_code_is_in_a_family_and_has_a_page(pages: dict[str, str]) -> None:
     told = explain_all()
     assert {each.code[:3] for each in told} == {*FAMILIES}
-    assert not [each.code for each in told if not (DOCS / "rules" / f"{each.code}.md").is_file()]
-    index = load("rules/README.md")
+    assert not [each.code for each in told if f"rules/{each.code}.md" not in pages]
+    index = pages["rules/README.md"]
     assert not [each.code for each in told if f"[{each.code}]({each.code}.md)" not in index]
     assert {each.code for each in told} >= {*RULES}
+
+
+def test_every_error_code_of_the_page_is_explained(pages: dict[str, str]) -> None:
+    codes = set(re.findall(r"`([A-Z]+(?:_[A-Z]+)*)`", pages["codes.md"]))
+    assert len(codes) > 30
+    assert all(explain(code).documentation for code in codes)
+
+
+def test_every_schema_has_a_file(pages: dict[str, str]) -> None:
+    for name in SCHEMAS:
+        assert json.loads(pages[f"schemas/{name}.json"]) == schema(name)
+    assert {"schemas/openapi.json", "schemas/mcp-tools.json"} <= {*pages}
 
 
 # The envelope
 
 
 def test_every_field_of_an_envelope_is_in_the_tables_of_its_page() -> None:
-    rows = re.findall(r"^\| (`[^|]*`) \|", load("contract.md").partition("## The envelope")[2], re.MULTILINE)
+    page = (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[^|]*`) \|", page.partition("## The envelope")[2], re.MULTILINE)
     told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
     assert told == {*ENVELOPE["properties"], "task", "phases", "task_notes"}  # the last are a command's on a task
 
@@ -161,7 +160,7 @@ def test_every_field_of_an_envelope_is_in_the_tables_of_its_page() -> None:
 # Settings
 
 
-def test_every_table_is_told_and_every_key_has_a_meaning_and_an_example() -> None:
+def test_every_table_is_told_and_every_key_has_a_meaning_and_an_example(pages: dict[str, str]) -> None:
     alone = {"contract": settings.STATUS_WORDS, "route": settings.ROUTE, "engine": settings.ENGINE}
     told = {each.title.partition(".")[0]: each for each in settings.TABLES}
     known = {*config._TABLES, *DelegationSettings._fields, "engine"}  # noqa: SLF001 - what a file may have
@@ -171,6 +170,7 @@ def test_every_table_is_told_and_every_key_has_a_meaning_and_an_example() -> Non
         tables = tomllib.loads(each.example)[name]
         rows = tables.values() if "." in each.title else [tables]
         assert {key for row in rows for key in row} == set(each.fields._fields)
+        assert not [key for key in each.fields._fields if f"| `{key}` |" not in pages["settings.md"]]
     for text in (*alone.values(), *(each.example for each in settings.TABLES)):
         assert parse_settings(text) != parse_settings("")
 
@@ -195,24 +195,45 @@ def test_a_word_that_nobody_tells_stops_the_making() -> None:
 # Links
 
 
-def test_every_link_of_the_documentation_leads_somewhere() -> None:
-    broken, seen = [], 0
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
-        for link in list_links(page.read_text(encoding="utf-8")):
-            seen += 1
-            target = (page.parent / link.file).resolve() if link.file else page
-            lost = bool(link.anchor) and target.suffix == ".md" and target.exists() and (
-                link.anchor not in list_anchors(target)
-            )  # fmt: skip
-            if lost or not target.exists():
-                broken.append(f"{page.relative_to(ROOT)}: {link.file}#{link.anchor}".rstrip("#"))
-    assert not broken
-    assert seen > 2000
+def find_dead_links(page: Path, text: str, built: dict[str, str]) -> Iterator[str]:
+    """Links of a page that lead to no file or heading; `built` are the pages below docs/reference."""
+    for link in list_links(text):
+        target = Path(os.path.normpath(page.parent / link.file)) if link.file else page
+        if target.is_relative_to(REFERENCE):
+            there = built.get(target.relative_to(REFERENCE).as_posix())
+        else:
+            there = target.read_text(encoding="utf-8") if target.suffix == ".md" and target.is_file() else None
+        is_lost = bool(link.anchor) and there is not None and link.anchor not in list_anchors(there)
+        if is_lost or (there is None and (target.is_relative_to(REFERENCE) or not target.exists())):
+            yield f"{page.relative_to(ROOT)}: {link.file}#{link.anchor}".rstrip("#")
 
 
-def test_links_and_headings_are_read_as_a_browser_shows_them(tmp_path: Path) -> None:
+def test_every_link_of_a_page_in_git_leads_to_something_in_git() -> None:
+    written = [page for page in (ROOT / "docs").rglob("*.md") if not page.is_relative_to(REFERENCE)]
+    texts = {page: page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *sorted(written)]}
+    assert not [dead for page, text in texts.items() for dead in find_dead_links(page, text, {})]
+    assert sum(len(list_links(text)) for text in texts.values()) > 150
+
+
+def test_every_link_of_a_built_page_leads_somewhere(pages: dict[str, str]) -> None:
+    texts = {REFERENCE / name: text for name, text in pages.items() if name.endswith(".md")}
+    assert not [dead for page, text in texts.items() for dead in find_dead_links(page, text, pages)]
+    assert sum(len(list_links(text)) for text in texts.values()) > 2000
+
+
+def test_a_dead_link_is_found() -> None:
+    page = ROOT / "docs" / "made-up.md"
+    text = "[a](reference/codes.md) [b](gone.md) [c](contract.md#gone) [d](contract.md)"
+    assert [*find_dead_links(page, text, {})] == [
+        "docs/made-up.md: reference/codes.md",
+        "docs/made-up.md: gone.md",
+        "docs/made-up.md: contract.md#gone",
+    ]
+    assert "docs/made-up.md: reference/codes.md" not in find_dead_links(page, text, {"codes.md": ""})
+
+
+def test_links_and_headings_are_read_as_a_browser_shows_them() -> None:
     text = "[a](b.md#c) `[x](y)` [`[lint]`](s.md#lint) https://example.org [e](https://example.org)\n```\n[f](g)\n```\n"
     assert list_links(text) == [Link("b.md", "c"), Link("s.md", "lint")]
-    page = tmp_path / "page.md"
-    page.write_text("# A, b & `c`\n\n## [limits]\n\n## [limits]\n\n```\n# none\n```\n", encoding="utf-8")
+    page = "# A, b & `c`\n\n## [limits]\n\n## [limits]\n\n```\n# none\n```\n"
     assert list_anchors(page) == {"a-b--c", "limits", "limits-1"}

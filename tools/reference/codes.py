@@ -118,7 +118,7 @@ def _render_protocols() -> list[str]:
     statuses = {name: ", ".join(code(each) for each, other in sorted(found) if other == name) for name in told}
     return [
         "### HTTP",
-        "What only the HTTP API answers, besides the errors above; [the API](api.md) has the rest.",
+        "What only the HTTP API answers, besides the errors above; [the API](../api.md) has the rest.",
         table(("code", "HTTP", "meaning"), ((code(name), statuses[name], text) for name, text in told.items())),
         "### JSON-RPC",
         _ABOUT_RPC,

@@ -55,7 +55,7 @@ class Page(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where its page is, below docs/."""
+        """Where its page is, below docs/reference/."""
         return f"commands/{name_file(self.name)}"
 
 

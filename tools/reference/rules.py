@@ -70,7 +70,7 @@ FAMILIES = {
 }  # fmt: skip
 """In the order in which they are listed."""
 
-_DECISIONS = "[the decisions](../decisions/README.md) say what Remit does, and why"
+_DECISIONS = "[the decisions](../../decisions/README.md) say what Remit does, and why"
 _FIXES = {
     "safe": "`remit fix --select {code}`; the file means the same afterwards",
     "unsafe": "`remit fix --unsafe-fixes --select {code}`; look at it with `--diff` first, it may change what the "

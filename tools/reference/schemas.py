@@ -19,7 +19,7 @@ ABOUT = {
 }
 _HEAD = """
 What programs can check for themselves. `remit schema NAME` prints the first ones; the rules that a schema cannot say
-are [among the codes](../rules/README.md), and [the contract](../contract.md) tells what is around them.
+are [among the codes](../rules/README.md), and [the contract](../../contract.md) tells what is around them.
 """
 
 

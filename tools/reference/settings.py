@@ -132,7 +132,7 @@ lease = 15
 poll = 0.2
 save_every = 30
 parcel_megabytes = 32
-""", "How machines work together is told in [deployment](deployment.md)."),
+""", "How machines work together is told in [deployment](../deployment.md)."),
 )  # fmt: skip
 TYPES = {
     "str": "text", "str | None": "text", "bool": "true or false", "bool | None": "true or false",

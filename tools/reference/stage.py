@@ -61,8 +61,8 @@ def play(story: str, folder: Path, source: Path, more: dict[str, str] | None = N
                 about = text
                 continue
             code, told = background.start(text) if text.startswith(ENDLESS) else _run(text)
-            if "this is a bug" in told:
-                raise RuntimeError(f"{line}\n{told}")
+            if "this is a bug" in told or (sign == "$" and code not in (0, 1)):
+                raise RuntimeError(f"{line} could not run: exit code {code}\n{told}")
             if sign == "$":
                 examples.append(Played(text, about, smooth(told), code))
             elif (sign == "!") != (code != 0):
