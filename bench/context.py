@@ -186,7 +186,7 @@ class Session(NamedTuple):
         """Give the hook an event; its answer."""
         payload = {"session_id": "bench", "cwd": str(self.root), "hook_event_name": event, **more}
         payload |= {"transcript_path": f"{self.root}/.remit/none.jsonl", "permission_mode": "bypassPermissions"}
-        words = [sys.executable, "-m", "remit", "hook"]
+        words = [sys.executable, "-m", "remit", "hook", "claude"]
         environ = {"PATH": os.environ["PATH"], "HOME": str(self.root), "PYTHONPATH": str(_ROOT / "src")}
         environ["CLAUDE_PROJECT_DIR"] = str(self.root)
         done = subprocess.run(  # noqa: S603 - Remit's own hook

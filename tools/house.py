@@ -22,6 +22,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("quick_tuple",),  # what values are made of
     ("model", "errors", "lazy", "stars", "quick_json", "quick_hash"),
     ("places", "prose"),  # what every room counts with: lines and columns, sentences
+    ("harnesses",),  # what each harness calls things
     ("contract", "agents", "policy", "config"),
     ("workspace", "runners"),
     ("delegate",),

@@ -299,7 +299,7 @@ def _hook() -> Iterator[Bomb]:
             (root / ".claude" / "agents" / "planner.md").write_text(AGENT)
             write(root / "event.json")
 
-        yield Bomb("hook", name, ("hook",), lay, "event.json")
+        yield Bomb("hook", name, ("hook", "claude"), lay, "event.json")
 
 
 def _run() -> Iterator[Bomb]:

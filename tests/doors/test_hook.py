@@ -146,7 +146,7 @@ answering._SECONDS = dict.fromkeys(answering._SECONDS, {seconds})
 answering._SLOW_SECONDS = {seconds}
 answering._LEEWAY_SECONDS = 0.5
 {more}
-answering.main()
+answering.main(["claude"])
 """
 
 
@@ -467,12 +467,9 @@ def test_garbage_is_refused_in_so_many_words(stage: Stage, data: bytes) -> None:
 @pytest.mark.parametrize("harness", ["claude", "codex"])
 def test_it_answers_before_its_harness_gives_up(harness: str) -> None:
     registered = json.loads((SOURCE / "remit" / "harness_files" / harness / "hooks.json").read_text())["hooks"]
-    told = {"turn_id": "t1"} if harness == "codex" else {}
     for kind, ((group),) in registered.items():
         for tool in ("Agent", "Bash"):
-            event = Event({"hook_event_name": kind, "tool_name": tool, **told})
-            assert event.harness == harness
-            soon, late = find_seconds(event)
+            soon, late = find_seconds(Event({"hook_event_name": kind, "tool_name": tool}, harness))
             assert 0 < soon < late < group["hooks"][0]["timeout"], (kind, tool)
 
 
@@ -647,7 +644,24 @@ def test_the_command_line_does_the_same(stage: Stage, root: Path) -> None:
         "PreToolUse", tool_name="Agent", tool_use_id="t", tool_input={"subagent_type": "planner", "prompt": "Go."}
     )
     done = subprocess.run(
-        [sys.executable, "-m", "remit", "hook"], input=json.dumps(event).encode(), capture_output=True, check=True,
+        [sys.executable, "-m", "remit", "hook", "claude"], input=json.dumps(event).encode(), capture_output=True,
+        check=True,
         env=env, cwd=root,
     )  # fmt: skip
     assert b"<remit-delegation>" in done.stdout
+
+
+@pytest.mark.parametrize("words", [[], ["gemini"], ["claude", "codex"]])
+def test_an_event_whose_harness_is_not_named_is_refused(stage: Stage, words: list[str]) -> None:
+    event = stage.event("PreToolUse", tool_name="Bash", tool_use_id="t", tool_input={"command": "true"})
+    done = subprocess.run(
+        [*PROGRAM[:-1], *words], input=json.dumps(event).encode(), capture_output=True, check=False, env=stage.env
+    )
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"names no harness" in done.stderr
+
+
+def test_the_end_of_codex_s_session_is_answered_within_its_limit() -> None:
+    """Codex ends a hook of SessionEnd after 3 s; its payload has nothing that tells it from Claude Code's."""
+    assert find_seconds(Event({"hook_event_name": "SessionEnd"}, "codex"))[1] < 3
+    assert find_seconds(Event({"hook_event_name": "SessionEnd"}, "claude"))[1] > 3

@@ -127,7 +127,7 @@ def register(stage: Stage, words: tuple[str, ...]) -> None:
 
 def _fill_hooks(harness: CliName, words: tuple[str, ...]) -> dict[str, Any]:
     text = (PACKAGE / "harness_files" / harness / "hooks.json").read_text()
-    filled: dict[str, Any] = json.loads(text.replace('"remit hook', json.dumps(shlex.join(words))[:-1]))
+    filled: dict[str, Any] = json.loads(text.replace(f'"remit hook {harness}', json.dumps(shlex.join(words))[:-1]))
     return filled
 
 
@@ -141,7 +141,7 @@ def _register_codex(stage: Stage, words: tuple[str, ...]) -> None:
 
 def _register_opencode(stage: Stage, words: tuple[str, ...]) -> None:
     text = (PACKAGE / "harness_files" / "opencode" / "remit.js").read_text()
-    stage.write_agent(".opencode/plugin/remit.js", text.replace('["remit", "hook"]', json.dumps(words)))
+    stage.write_agent(".opencode/plugin/remit.js", text.replace('["remit", "hook", "opencode"]', json.dumps(words)))
     _pretend_fetched(stage)
 
 

@@ -46,7 +46,7 @@ def test_events_that_guard_block_when_their_hook_is_killed(harness: str) -> None
     for event, groups in content["hooks"].items():
         ((group,),) = (groups,)
         (hook,) = group["hooks"]
-        assert hook["command"].partition(" || ")[0] == "remit hook"
+        assert hook["command"].partition(" || ")[0] == f"remit hook {harness}"
         assert hook["command"].endswith(" || exit 2") == (event in {*GUARDING, "ConfigChange"}), event
         assert hook["timeout"] >= (3 if (harness, event) == ("codex", "SessionEnd") else 20)  # Codex gives it no more
         assert group.get("matcher") == ("*" if event in ON_TOOLS else None), event
@@ -107,7 +107,7 @@ def test_what_only_one_harness_has_is_registered_there_alone() -> None:
 def test_the_plugin_for_opencode_fetches_nothing() -> None:
     text = (FILES / "opencode" / "remit.js").read_text()
     assert re.findall(r'(?:from|import\(|require\()\s*"([^"]+)"', text) == ["node:child_process"]
-    assert text.count('const COMMAND = ["remit", "hook"]') == 1  # the place that is filled in
+    assert text.count('const COMMAND = ["remit", "hook", "opencode"]') == 1  # the place that is filled in
 
 
 @pytest.mark.parametrize("name", LIFECYCLE)

@@ -24,7 +24,7 @@ from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import Delegation, list_delegations
 
 SOURCE = Path(__file__).parents[2] / "src"
-PROGRAM = (sys.executable, "-I", "-S", str(SOURCE / "remit" / "doors" / "hook.py"))
+PROGRAM = (sys.executable, "-I", "-S", str(SOURCE / "remit" / "doors" / "hook.py"), "claude")
 PATIENCE_S = 90
 _STEERING = ("REMIT_", "CLAUDE", "CODEX")
 _KNOWN = {"systemMessage", "decision", "reason", "hookSpecificOutput"}
@@ -151,9 +151,7 @@ class Stage:
         }  # fmt: skip
         if self.harness == "codex":
             payload |= {"turn_id": "t1", "model": "scripted"}
-        elif self.harness == "opencode":
-            payload |= {"harness": "opencode"}
-        else:
+        elif self.harness == "claude":
             payload |= {"prompt_id": "p1", "effort": {"level": "high"}}
         return {**payload, **more}
 
@@ -161,9 +159,9 @@ class Stage:
         """Give bytes to the program; how it ended."""
         environ = {**self.env, **(env or {})}
         if self.quick and not more:
-            return Ended(*respond(BytesIO(data), environ))
+            return Ended(*respond(BytesIO(data), environ, self.harness))
         done = subprocess.run(
-            PROGRAM,
+            (*PROGRAM[:-1], self.harness),
             input=data,
             capture_output=True,
             check=False,

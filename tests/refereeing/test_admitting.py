@@ -94,8 +94,9 @@ def test_what_is_set_for_a_name_is_set_for_its_spellings(stage: Stage, root: Pat
     assert stage.call("Planner").answer == {}
 
 
-def test_only_the_keys_that_the_harness_reads_count(stage: Stage) -> None:
-    call = stage.event("PreToolUse", tool_name="spawn_agent", tool_use_id="c", turn_id="t")
+def test_only_the_keys_that_the_harness_reads_count(root: Path) -> None:
+    stage = Stage(root, "codex", quick=True)
+    call = stage.event("PreToolUse", tool_name="spawn_agent", tool_use_id="c")
     call["tool_input"] = {"agent_type": "planner", "message": "Go.", "subagent_type": "Explore", "prompt": "Look."}
     given = stage.send(call)["hookSpecificOutput"]["updatedInput"]
     assert "<remit-delegation>" in given["message"]
@@ -104,8 +105,9 @@ def test_only_the_keys_that_the_harness_reads_count(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("tool", ["multi_agent_v1spawn_agent", "multi_agent_v1.spawn_agent", "spawn_agent"])
-def test_the_tool_is_known_by_its_other_names(stage: Stage, tool: str) -> None:
-    call = stage.event("PreToolUse", tool_name=tool, tool_use_id="c", turn_id="t")
+def test_the_tool_is_known_by_its_other_names(root: Path, tool: str) -> None:
+    stage = Stage(root, "codex", quick=True)
+    call = stage.event("PreToolUse", tool_name=tool, tool_use_id="c")
     assert "updatedInput" in str(stage.send({**call, "tool_input": {"agent_type": "planner", "message": "Go."}}))
 
 
@@ -245,9 +247,10 @@ def test_whoever_is_late_starts_nobody(stage: Stage) -> None:
     assert "past its deadline" in refuse(stage, "reviewer", by=planner)
 
 
-def test_a_call_without_a_prompt_is_refused(stage: Stage) -> None:
+def test_a_call_without_a_prompt_is_refused(root: Path) -> None:
     """Codex takes items instead of a message: an agent that is started so would have no contract."""
-    call = stage.event("PreToolUse", tool_name="spawn_agent", tool_use_id="c", turn_id="t")
+    stage = Stage(root, "codex", quick=True)
+    call = stage.event("PreToolUse", tool_name="spawn_agent", tool_use_id="c")
     call["tool_input"] = {"agent_type": "planner", "items": [{"type": "text", "text": "Go."}]}
     said = stage.send(call)["hookSpecificOutput"]
     assert said["permissionDecision"] == "deny"

@@ -15,7 +15,7 @@ def ask(cwd: Path, **environ: str) -> str:
         "session_id": "s", "cwd": str(cwd), "hook_event_name": "PreToolUse", "agent_id": "a", "agent_type": "careful",
         "tool_name": "Bash", "tool_use_id": "t", "tool_input": {"command": "sudo true"},
     }  # fmt: skip
-    code, out, _ = respond(io.BytesIO(json.dumps(event).encode()), environ)
+    code, out, _ = respond(io.BytesIO(json.dumps(event).encode()), environ, "claude")
     assert code == 0
     answer = json.loads(out) if out else {}
     return str(answer.get("hookSpecificOutput", {}).get("permissionDecision", ""))

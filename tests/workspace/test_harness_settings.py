@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PATH = ".claude/settings.local.json"
-OLD = "/opt/py/bin/python -I -S /opt/py/lib/remit/doors/hook.py"
+OLD = "/opt/py/bin/python -I -S /opt/py/lib/remit/doors/hook.py claude"
 HOOKS = (
-    Hook("PreToolUse", "*", "remit hook || exit 2", 20),
-    Hook("PostToolUse", "*", "remit hook", 20),
-    Hook("Stop", None, "remit hook", 60),
+    Hook("PreToolUse", "*", "remit hook claude || exit 2", 20),
+    Hook("PostToolUse", "*", "remit hook claude", 20),
+    Hook("Stop", None, "remit hook claude", 60),
 )
 WANTED = shape_hooks(HOOKS)
-SECOND = shape_hooks([hook._replace(command=hook.command.replace("remit hook", OLD)) for hook in HOOKS])
+SECOND = shape_hooks([hook._replace(command=hook.command.replace("remit hook claude", OLD)) for hook in HOOKS])
 
 
 @pytest.fixture
@@ -84,22 +84,22 @@ def list_ours(file: Path) -> list[Hook]:
 @pytest.mark.parametrize(
     ("command", "own"),
     [
-        ("remit hook", True),
-        ("remit hook || exit 2", True),
+        ("remit hook claude", True),
+        ("remit hook claude || exit 2", True),
         (OLD, True),
         (f"{OLD} || exit 2", True),
-        ("remit hook || { echo 'Remit could not decide' >&2; exit 2; }", True),
-        ("remit hook || { echo 'x'; rm -rf x; echo '' >&2; exit 2; }", False),
-        ("remit hook || exit 0", False),
-        ("'/a b/python' -I -S '/c d/remit/doors/hook.py'", True),
+        ("remit hook claude || { echo 'Remit could not decide' >&2; exit 2; }", True),
+        ("remit hook claude || { echo 'x'; rm -rf x; echo '' >&2; exit 2; }", False),
+        ("remit hook claude || exit 0", False),
+        ("'/a b/python' -I -S '/c d/remit/doors/hook.py' codex", True),
         ("remit  hook", False),
-        ("remit hookup", False),
-        ("my-remit hook", False),
-        ("remit hook | tee log", False),
-        ("remit hook; rm -rf x", False),
-        ("env A=1 remit hook", False),
-        ("/opt/remit/doors/hook.py", False),
-        ("python -I -S /opt/remit/doors/hook.py; true", False),
+        ("remit hookup claude", False),
+        ("my-remit hook claude", False),
+        ("remit hook claude | tee log", False),
+        ("remit hook claude; rm -rf x", False),
+        ("env A=1 remit hook claude", False),
+        ("/opt/remit/doors/hook.py claude", False),
+        ("python -I -S /opt/remit/doors/hook.py claude; true", False),
         ("python -I -S '/opt/remit/doors/hook.py", False),
         ("python -I -S $HOME/remit/doors/hook.py", False),
         ("", False),
@@ -113,7 +113,7 @@ def test_only_the_exact_command_lines_are_remits(command: object, own: bool) -> 
 
 
 def test_a_line_of_somebody_elses_that_calls_the_hook_is_noticed() -> None:
-    assert mentions_remit("remit hook | tee log")
+    assert mentions_remit("remit hook claude | tee log")
     assert not mentions_remit("remit check x")
 
 
@@ -285,7 +285,7 @@ def test_comments_stay_where_the_harness_allows_them(home: Home) -> None:
 
 @pytest.mark.slow
 def test_a_file_full_of_entries_is_cleared_at_once(home: Home) -> None:
-    entry = {"hooks": [{"type": "command", "command": "remit hook"}]}
+    entry = {"hooks": [{"type": "command", "command": "remit hook claude"}]}
     file = put(home, json.dumps({"hooks": {"Stop": [entry] * 10_000}}))
     start = time.perf_counter()
     uninstall(home)

@@ -189,7 +189,7 @@ $ remit manifest export --format csv
 # Make the index anew.
 $ remit manifest rebuild
 # The researcher wants to push, says Claude Code: it may not.
-$ remit hook < event.json
+$ remit hook claude < event.json
 # What a harness is told of the server.
 $ remit mcp < requests.jsonl
 # Have Claude Code call Remit.

@@ -114,17 +114,17 @@ def _try_lines(home: Home, name: str, lines: Sequence[_Line], why: str) -> Probe
     with make_stage() as stage:
         other = OtherHome(stage)
         other.make_folder()
-        events = [_try_line(home, other, name, line) for line in lines]
+        events = [_try_line(home, other, line) for line in lines]
         other.close()
     return Probed(name, is_live=False, version="", events=tuple(events), notes=(why, *tell_standing(home.root, name)))
 
 
-def _try_line(home: Home, other: Home, name: str, line: _Line) -> ProbedEvent:
+def _try_line(home: Home, other: Home, line: _Line) -> ProbedEvent:
     from remit.workspace.ledger.probes import list_calls  # noqa: PLC0415 - only for this
     from remit.workspace.probing import run_apart  # noqa: PLC0415
 
     word = _make_word()
-    payload = {"hook_event_name": line.event, "session_id": word, "cwd": home.root, "harness": name,
+    payload = {"hook_event_name": line.event, "session_id": word, "cwd": home.root,
                "tool_name": "Bash", "tool_input": {"command": "true"}, "tool_use_id": word}  # fmt: skip
     ran = run_apart(line.command, folder=home.root, environ={**os.environ, **_mark(other, word)},
                     given=json.dumps(payload), seconds=_LINE_SECONDS)  # fmt: skip

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.app.settings import find_root, find_workspace
 from remit.delegate.admission.ticket import TICKET
 from remit.errors import InputError, RefusedError, RemitError
+from remit.harnesses import HOOKED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from remit.workspace.harness_settings import Edit, Hook
     from remit.workspace.home import Home
 
-HARNESSES = ("claude", "codex", "opencode")
+HARNESSES = HOOKED
 LOCAL, SHARED, CODEX, PLUGIN = (
     ".claude/settings.local.json",
     ".claude/settings.json",
@@ -31,7 +32,7 @@ LOCAL, SHARED, CODEX, PLUGIN = (
 CLAUDE_SERVERS = ".mcp.json"
 OPENCODE_FILES = ("opencode.jsonc", "opencode.json", ".opencode/opencode.jsonc", ".opencode/opencode.json")
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - pathlib costs 8 ms
-_WORDS = 'const COMMAND = ["remit", "hook"]'
+_WORDS = 'const COMMAND = ["remit", "hook", "opencode"]'
 """The line of the plugin that says what it asks."""
 
 
@@ -118,9 +119,10 @@ def list_written(plan: Installation) -> list[Edit]:
     return found
 
 
-def render_command(*, shared: bool) -> list[str]:
+def render_command(harness: str, *, shared: bool) -> list[str]:
     """The words of the hook's command line: by its name, or the quickest way to start it on this machine."""
-    return ["remit", "hook"] if shared else [sys.executable, "-I", "-S", f"{_PACKAGE}/doors/hook.py"]
+    start = ["remit", "hook"] if shared else [sys.executable, "-I", "-S", f"{_PACKAGE}/doors/hook.py"]
+    return [*start, harness]
 
 
 def load_hooks(harness: str, *, shared: bool) -> list[Hook]:
@@ -129,9 +131,9 @@ def load_hooks(harness: str, *, shared: bool) -> list[Hook]:
 
     from remit.workspace.harness_settings import COMMAND, list_hooks  # noqa: PLC0415
 
-    line = shlex.join(render_command(shared=shared))
+    line = shlex.join(render_command(harness, shared=shared))
     found = list_hooks(_load_packaged(f"{harness}/hooks.json"))
-    return [hook._replace(command=hook.command.replace(COMMAND, line)) for hook in found]
+    return [hook._replace(command=hook.command.replace(f"{COMMAND} {harness}", line)) for hook in found]
 
 
 def render_plugin(*, shared: bool) -> str:
@@ -139,7 +141,8 @@ def render_plugin(*, shared: bool) -> str:
     text = _load_packaged("opencode/remit.js").decode()
     if text.count(_WORDS) != 1:
         raise InputError("the plugin that came with Remit is not whole", hint="install Remit again")
-    return text.replace(_WORDS, f"const COMMAND = {json.dumps(render_command(shared=shared))}")
+    words = json.dumps(render_command("opencode", shared=shared))
+    return text.replace(_WORDS, f"const COMMAND = {words}")
 
 
 def _load_packaged(name: str) -> bytes:

@@ -13,7 +13,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from remit.delegate.referee.events import Event
@@ -40,11 +40,11 @@ class TimeIsUp(BaseException):
     """The harness will not wait any longer; not an error that anything on the way may pass over."""
 
 
-def main() -> None:
-    """Answer the event on standard input, and end the process."""
+def main(args: Sequence[str]) -> None:
+    """Answer the event on standard input, and end the process. The one argument names the harness that asks."""
     gc.disable()  # what a process throws away that lives for a moment is not worth looking for
     try:
-        ended = respond(sys.stdin.buffer, os.environ, _end)
+        ended = _refuse_unnamed(args) or respond(sys.stdin.buffer, os.environ, args[0], _end)
     except BaseException as error:  # noqa: BLE001 - nothing may end this without a word
         # Not 2: the command lines of guarding events make that of it, and a person's own session goes on.
         ended = 1, "", f"Remit: nothing was decided: {_describe(error)}"
@@ -69,9 +69,20 @@ def _end(code: int, out: str, err: str) -> None:
     os._exit(code)
 
 
+def _refuse_unnamed(args: Sequence[str]) -> tuple[int, str, str] | None:
+    """Refuse an event whose harness isn't named: names and shapes of events differ between harnesses."""
+    from remit.harnesses import HOOKED
+
+    if len(args) == 1 and args[0] in HOOKED:
+        return None
+    told = f"the command line names no harness ({', '.join(HOOKED)}), so nothing was decided"
+    return 2, "", f"Remit: {told}; run `remit init --harness NAME` again"
+
+
 def respond(
     stream: Any,  # noqa: ANN401 - a stream of bytes
     environ: Mapping[str, str],
+    harness: str,
     on_late: Callable[[int, str, str], None] | None = None,
 ) -> tuple[int, str, str]:
     """Exit code, standard output and standard error for the event that a stream holds.
@@ -92,7 +103,7 @@ def respond(
         trouble = str(error)
     if trouble:
         return _answer_unread(data, stream, trouble, environ)
-    event = Event(payload)
+    event = Event(payload, harness)
     try:
         return _render(_decide_in_time(event, environ, on_late))
     except (Exception, TimeIsUp) as error:  # noqa: BLE001 - the outermost line: whatever it is, there is a decision

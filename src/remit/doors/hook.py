@@ -1,6 +1,6 @@
 """The hook: the program that a harness starts on every event.
 
-    remit hook          or, quicker:  python -I -S …/remit/doors/hook.py
+    remit hook HARNESS          or, quicker:  python -I -S …/remit/doors/hook.py HARNESS
 
 Owns where the rest of it is found. Python compiles the file that it is started with each time anew, so what it does
 stands elsewhere, in `answering`.
@@ -17,4 +17,4 @@ if __name__ == "__main__" and "remit" not in sys.modules:  # started as a file, 
 from remit.doors.answering import main
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

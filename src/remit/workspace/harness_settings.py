@@ -16,6 +16,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import InputError, RemitError
+from remit.harnesses import HOOKED
 from remit.lazy import lazy
 from remit.workspace.files import name_half_written, tell_failure
 from remit.workspace.git.process import run
@@ -130,14 +131,14 @@ def split_command(command: object) -> list[str] | None:
     if not isinstance(command, str) or "remit" not in command:
         return None
     plain = _GONE.sub("", _GUARD.sub("", command))
-    if plain == COMMAND:
-        return plain.split()
     try:
         words = shlex.split(plain)
     except ValueError:
         return None
-    is_own = len(words) == 4 and words[1:3] == ["-I", "-S"] and words[3].endswith(PROGRAM)  # noqa: PLR2004 - two options
-    return words if is_own and shlex.join(words) == plain else None
+    if shlex.join(words) != plain or words[-1:] == [] or words[-1] not in HOOKED:
+        return None
+    by_file = len(words) == 5 and words[1:3] == ["-I", "-S"] and words[3].endswith(PROGRAM)  # noqa: PLR2004 - two options
+    return words if by_file or words[:-1] == COMMAND.split() else None
 
 
 def mentions_remit(command: object) -> bool:

@@ -14,7 +14,9 @@ from remit.workspace.ledger.refereed import Refereed
 def ask(root: Path, command: str) -> Decision:
     """What is said of a command of an agent whose file denies nothing."""
     given = {"command": command}
-    event = Event({"hook_event_name": "PreToolUse", "cwd": str(root), "tool_name": "Bash", "tool_input": given})
+    event = Event(
+        {"hook_event_name": "PreToolUse", "cwd": str(root), "tool_name": "Bash", "tool_input": given}, "claude"
+    )
     own = Refereed("sess_1_a", "claude", "s", "scribe")
     return judge_event(event, own, [Permissions()], make_ground(str(root), str(root), str(root), os.environ))
 

@@ -16,7 +16,7 @@ PATCH = (
 
 
 def make_event(tool: str, cwd: str = "/w", **given: Any) -> Event:  # noqa: ANN401 - any JSON value
-    return Event({"hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": given, "cwd": cwd})
+    return Event({"hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": given, "cwd": cwd}, "claude")
 
 
 @pytest.mark.parametrize(

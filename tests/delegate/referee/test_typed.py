@@ -14,16 +14,14 @@ RULES = Permissions(None, {}, {"bash": ("touch", "rm")})
 
 
 def ask(root: Path, tool: str, *, rules: Permissions = RULES, **given: object) -> Decision:
-    """What is said of a call of an agent in Codex, which is known by its turns."""
+    """What is said of a call of an agent in Codex."""
     payload = {
         "hook_event_name": "PreToolUse",
-        "turn_id": "t",
         "cwd": str(root),
         "tool_name": tool,
         "tool_input": given,
     }
-    event = Event(payload)
-    assert event.harness == "codex"
+    event = Event(payload, "codex")
     own = Refereed("sess_1_a", "codex", "s", "scribe")
     return judge_event(event, own, [rules], make_ground(str(root), str(root), str(root), os.environ))
 

@@ -144,7 +144,7 @@ def test_shared_hooks_go_by_a_name_and_replace_the_personal_ones(place: Inside) 
     commands = {event: command for event, ((_, command, _),) in load_hooks(place, SHARED).items()}
     guarding = {event for event, command in commands.items() if command.endswith(" || exit 2")}
     assert guarding == {"PreToolUse", "SubagentStop", "ConfigChange"}
-    assert all(command.partition(" || ")[0] == "remit hook" for command in commands.values())
+    assert all(command.partition(" || ")[0] == "remit hook claude" for command in commands.values())
     again = place("init", "--harness", "claude")
     assert f"{SHARED} has Remit's hooks already" in again.text
     assert not (place.folder / LOCAL).exists()

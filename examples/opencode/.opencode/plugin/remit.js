@@ -1,12 +1,12 @@
-// Installed by remit init --harness opencode, removed by remit uninstall. sha256:e80ef66433013cb5605c5a84539d8641dd32f58cc5a54fc8b595e014a993afd7
-// Remit in opencode: what its sessions are about to do and what their subagents send back is put to `remit hook`.
+// Installed by remit init --harness opencode, removed by remit uninstall. sha256:d9d9e2ebe6accbe15133a83608b551f25c355ad509593e2182aaf33f0f3f4c74
+// Remit in opencode: what its sessions are about to do and what their subagents send back is put to `remit hook opencode`.
 // Nothing is decided here. A question that gets no clear answer is answered with no, and the reason is said; only what
 // a person's own session does, which Remit merely writes down, goes on.
 // Needs nothing but what opencode brings: no package is fetched for it.
 
 import { spawn } from "node:child_process"
 
-const COMMAND = ["remit", "hook"] // what is asked: `remit init --harness opencode` puts whole paths here
+const COMMAND = ["remit", "hook", "opencode"] // what is asked: `remit init --harness opencode` puts whole paths here
 const WAIT_MS = 60000 // the program has a deadline of its own below this
 const MAX_ANSWER = 4 * 1024 * 1024
 const MAX_ROUNDS = 8 // the program ends the rounds earlier; this holds even if it never did
@@ -42,7 +42,7 @@ function ask(event) {
       }
     })
     child.stdin.on("error", () => {}) // a program that ends without reading is told by its exit code
-    child.stdin.end(JSON.stringify({ harness: "opencode", ...event }))
+    child.stdin.end(JSON.stringify(event))
   })
 }
 

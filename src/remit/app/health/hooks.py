@@ -55,7 +55,7 @@ def _look_at_settings(home: Home, harness: str, path: str) -> Iterator[Check]:
     troubles = [trouble for words in sorted(lines) for trouble in _check_words(home, harness, path, words)]
     yield from troubles
     if not troubles:
-        yield from _compare(harness, path, found, shared=("remit", "hook") in lines)
+        yield from _compare(harness, path, found, shared=("remit", "hook", harness) in lines)
 
 
 def _look_at_unreadable(home: Home, harness: str, path: str) -> Iterator[Check]:
@@ -81,17 +81,19 @@ def _look_at_unreadable(home: Home, harness: str, path: str) -> Iterator[Check]:
 def _check_words(home: Home, harness: str, path: str, words: Sequence[str]) -> Iterator[Check]:
     """Whether a command line leads to a program, and to the one of this Remit."""
     again = f"run remit init --harness {harness} again"
-    if tuple(words) == ("remit", "hook"):
+    if tuple(words[:-1]) == ("remit", "hook"):
         program = find_program("remit", root=home.root)
         if program is None or program.is_foreign:
             told = f"{path} calls remit, which is not on the path: what is guarded is refused"
             yield Check(_NAME, "problem", told, "put it on the path, or install it without --shared")
         return
-    gone = [word for word in (words[0], words[-1]) if not os.path.isfile(word)]  # noqa: PTH113 - pathlib costs 8 ms
+    gone = [word for word in (words[0], words[-2]) if not os.path.isfile(word)]  # noqa: PTH113 - pathlib costs 8 ms
     if gone:
         yield Check(_NAME, "problem", f"{path} calls '{gone[0]}', which is gone: what is guarded is refused", again)
-    elif words[-1] != render_command(shared=False)[-1]:
-        yield Check(_NAME, "warning", f"{path} calls another Remit, at '{words[-1]}'", again)
+    elif words[-2] != render_command(harness, shared=False)[-2]:
+        yield Check(_NAME, "warning", f"{path} calls another Remit, at '{words[-2]}'", again)
+    elif words[-1] != harness:
+        yield Check(_NAME, "problem", f"{path} calls Remit as {words[-1]}, and is read by {harness}", again)
 
 
 def _compare(harness: str, path: str, found: Sequence[Hook], *, shared: bool) -> Iterator[Check]:
@@ -145,7 +147,7 @@ def _look_at_opencode(home: Home) -> Iterator[Check]:
         return
     troubles = [*_check_words(home, "opencode", PLUGIN, words)]
     yield from troubles
-    shared = words == ("remit", "hook")
+    shared = words == ("remit", "hook", "opencode")
     if not is_stamped(data):
         yield Check(
             _NAME,

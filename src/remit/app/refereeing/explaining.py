@@ -58,7 +58,7 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
         return Explained(agent, tool, subject, judge(call, layers, ground))
     own = Refereed(_SESSION, harness, "", agent)
     given = {"command" if tool == "bash" else "file_path": subject, "caller": _SESSION}
-    event = Event({"hook_event_name": "PreToolUse", "cwd": cwd, "tool_name": tool, "tool_input": given})
+    event = Event({"hook_event_name": "PreToolUse", "cwd": cwd, "tool_name": tool, "tool_input": given}, harness)
     return Explained(agent, tool, subject, judge_event(event, own, layers, ground))
 
 

@@ -30,10 +30,11 @@ class Event:
         "stop_active", "tool", "tool_input", "tool_use_id", "transcript",
     )  # fmt: skip
 
-    def __init__(self, payload: Mapping[str, Any]) -> None:
+    def __init__(self, payload: Mapping[str, Any], harness: str) -> None:
         self.payload = payload
         self.kind = _get(payload, "hook_event_name")
-        self.harness = _find_harness(payload)
+        self.harness = harness
+        """Which harness asks, as its hooks' command line names it."""
         self.session = _get(payload, "session_id")[:_MAX_ID]
         self.agent_id = _get(payload, "agent_id")[:_MAX_ID]
         self.agent = _get(payload, "agent_type")[:_MAX_NAME]
@@ -90,11 +91,3 @@ def _mend(text: str) -> str:
         # What a harness writes for it wherever it is not JSON. Two halves that belong together are put together.
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
-
-
-def _find_harness(payload: Mapping[str, Any]) -> str:
-    """Who asks: opencode's plugin says so; Codex tells the turn of its events, which Claude Code does not."""
-    named = payload.get("harness")
-    if named in ("claude", "codex", "opencode"):
-        return str(named)
-    return "codex" if "turn_id" in payload else "claude"

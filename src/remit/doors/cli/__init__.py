@@ -21,10 +21,10 @@ ENDPOINTS = (
 
 def main() -> None:
     """Run the command line that the process was started with, and end the process."""
-    if sys.argv[1:] == ["hook"]:  # on every tool call: nothing of the command line is loaded
+    if sys.argv[1:2] == ["hook"] and not any(word.startswith("-") for word in sys.argv[2:]):  # on every tool call
         from remit.doors.answering import main as answer_hook
 
-        answer_hook()
+        answer_hook(sys.argv[2:])
     # The little that one command throws away is not worth looking for; the default looks every 700 objects.
     gc.set_threshold(50_000)
     code = run(sys.argv[1:])

@@ -5,16 +5,18 @@ from __future__ import annotations
 import click
 
 from remit.doors.cli import options
+from remit.harnesses import HOOKED
 
 
 @click.command(cls=options.Command, short_help="Answer an event of a harness: the program for its hooks.")
-def hook() -> int:
-    """Read one event of Claude Code, Codex or opencode as JSON from standard input, and print the decision.
+@click.argument("harness", type=click.Choice(HOOKED))
+def hook(harness: str) -> int:
+    """Read one event of HARNESS as JSON from standard input, and print the decision.
 
     A harness starts this, not a person: remit init --harness claude sets it up. It prints nothing where there is
     nothing to say. Exit code 0: what is printed counts; 2: the event could not be read, and what it asks is refused.
     """
     from remit.doors.answering import main
 
-    main()
+    main([harness])
     return 0
