@@ -19,7 +19,7 @@ from remit.app.delegating.workspace import Workspace
 from remit.delegate.admission.limits import Budget
 from remit.delegate.driving import watching
 from remit.testing import ScriptedModel, call, fail, say
-from tests.harnesses.stage import HARNESSES, Stage, give, make_stage
+from tests.harnesses.stage import HARNESSES, WAIT_S, Stage, give, make_stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +58,10 @@ These are the instructions of {name}.
 """
 
 
+LONG = "timeout 600 tail -f /dev/null"
+"""A command that does not end. Claude Code refuses a bare `sleep`."""
+
+
 def write(cli: CliName, name: str) -> Turn:
     """A file written by the tool of which the harness tells the path."""
     if cli != "codex":
@@ -79,7 +83,19 @@ def make_scripts(cli: CliName) -> dict[str, list[Turn]]:
         "lie": [call("bash", command="true"), give(path="never.md")],
         "stale": [call("bash", command="true"), give(path="README.md")],
         "hang": [write(cli, "half.md"), run(far)],
-        "late": [write(cli, "half.md"), run("sleep 600"), give("partial", "half.md", errors=[ERROR])],
+        "late": [write(cli, "half.md"), run(LONG), give("partial", "half.md", errors=[ERROR])],
+        "server": [
+            call("bash", command=LONG, run_in_background=True),
+            write(cli, "report.md"),
+            give(),
+            say("The server was stopped."),
+        ],
+        "brief": [
+            call("bash", command="timeout 3 tail -f /dev/null", run_in_background=True),
+            write(cli, "report.md"),
+            give(),
+            say("The command has ended."),
+        ],
         "stopped": [
             call("write", path="half.md", content="# Half\n"),
             say("It is all done."),
@@ -205,6 +221,24 @@ def test_one_whose_time_is_nearly_over_hands_back_what_it_has(stage: Stage, monk
     assert [(artifact.path, artifact.grade) for artifact in envelope.artifacts] == [("half.md", "attributed")]
     asked = [told for step in (2, 3) for told in stage.asked("late", step)]  # Claude Code asks once more as it is ended
     assert "Your time is nearly over" in asked[-1]
+
+
+@pytest.mark.parametrize("stage", ["claude"], indirect=True)
+def test_one_that_leaves_a_server_in_the_background_is_done_when_it_has_answered(stage: Stage) -> None:
+    begun = time.monotonic()
+    envelope = stage.delegate("server")
+    assert tell(envelope) == ("completed", "exited", "accepted", 1)
+    assert time.monotonic() - begun < WAIT_S / 2  # the harness would wait for ten minutes
+    assert len(stage.asked("server", 2)) == 1
+    assert stage.asked("server", 3) == []
+    assert stage.list_living() == []
+
+
+@pytest.mark.parametrize("stage", ["claude"], indirect=True)
+def test_a_word_about_a_command_that_ended_later_replaces_no_return(stage: Stage) -> None:
+    envelope = stage.delegate("brief")
+    assert len(stage.asked("brief", 3)) == 1, "the fault never happened"
+    assert tell(envelope) == ("completed", "exited", "accepted", 1)
 
 
 BUDGETS = {

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from remit.delegate.driving.hearing import sum_usage
 from remit.runners.claude import Claude, make_session_uuid
-from remit.runners.protocol import Order, ToolUse
+from remit.runners.protocol import Order, ToolUse, Usage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,6 +118,60 @@ def test_usage_counts_subagents_and_holds_when_the_budget_is_used_up() -> None:
     heard = hear(RESULT | {"subtype": "error_max_budget_usd", "is_error": True, "usage": {}, "modelUsage": models})
     assert heard.usage == (16, 24, 2, 0.5)
     assert (heard.text, heard.cause) == (None, "budget")
+
+
+def test_several_results_of_one_run_are_added_up_by_what_each_has_used() -> None:
+    """`modelUsage` counts the whole session, also what earlier runs of it have used."""
+    since = {"a": {"inputTokens": 10, "outputTokens": 2, "costUSD": 0.25}}
+    whole = {"a": {"inputTokens": 900, "outputTokens": 90}}
+    first = RESULT | {"modelUsage": whole, "model_usage_since_last_result": since, "total_cost_usd": 9.0}
+    heard = hear(first, first | {"num_turns": 1, "result": "Noted."})
+    assert (heard.usage, heard.counts_session) == ((20, 4, 3, 0.5), False)
+
+
+@pytest.mark.parametrize(("version", "counts"), [("2.1.274", False), ("2.1.275", True), ("2.1.310", True), ("", False)])
+def test_releases_that_count_the_whole_session_are_known_by_their_version(version: str, *, counts: bool) -> None:
+    init = {"type": "system", "subtype": "init", "claude_code_version": version, "session_id": ID}
+    heard = hear(init, RESULT | {"modelUsage": {"a": {"inputTokens": 10, "outputTokens": 2}}})
+    assert (heard.usage, heard.counts_session) == ((10, 2, 2, 0.5), counts)
+    runs = [heard, heard._replace(usage=Usage(30, 6, 1, 0.75))]
+    assert sum_usage(runs, counts_thread=False) == ((30, 6, 3, 0.75) if counts else (40, 8, 3, 1.25))
+
+
+def test_a_usage_in_an_unknown_form_is_noted_and_counted_by_the_messages() -> None:
+    heard = hear(use("t1", "Read"), RESULT | {"usage": {"tokens_used": 7}})
+    assert heard.usage == (115, 1, 2, 0.5)
+    assert "reports its usage in an unknown form" in heard.notes[0]
+
+
+def test_the_result_that_names_the_session_is_the_final_message() -> None:
+    answered = RESULT | {"result": f'{{"session_id": "{ORDER.session_id}"}}'}
+    stopped = RESULT | {"result": "The server was stopped."}
+    assert hear(answered, stopped).text == answered["result"]
+    assert hear(answered, stopped | {"is_error": True}, exit_code=1).text == answered["result"]
+    assert hear(RESULT, stopped).text == "The server was stopped."
+    assert hear(stopped, answered).text == answered["result"]
+
+
+def test_a_program_that_only_waits_for_commands_in_the_background_is_known() -> None:
+    init = {"type": "system", "subtype": "init", "session_id": ID}
+    listener = Claude().listen(ORDER)
+
+    def tell(*records: dict[str, Any]) -> bool:
+        listener.feed("".join(json.dumps(record) + "\n" for record in records).encode())
+        return listener.tell().is_waiting
+
+    assert not tell(init, make_tasks("local_bash"))  # it has not answered yet
+    assert tell(RESULT)
+    assert not tell(make_tasks("local_bash", "local_agent"))  # an agent is still at work
+    assert not tell(make_tasks())  # nothing is left: it ends by itself
+    assert tell(make_tasks("local_bash"))
+    assert not tell(init)  # it answers a notification
+
+
+def make_tasks(*kinds: str) -> dict[str, Any]:
+    tasks = [{"task_id": kind, "task_type": kind} for kind in kinds]
+    return {"type": "system", "subtype": "background_tasks_changed", "tasks": tasks, "session_id": ID}
 
 
 def test_a_message_in_several_pieces_is_counted_once_while_it_runs() -> None:

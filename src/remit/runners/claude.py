@@ -14,14 +14,20 @@ Owns what is known of it:
 - The exit code alone says nothing. An API error has `subtype: success` with `is_error`; a limit that was reached has no
   result; a denied tool changes nothing; and ended from outside, the program may exit with 0. Only a result line counts.
 - `usage` of the result leaves out what subagents used, and all of it once the budget is used up; `modelUsage` does not.
+- A run with work in the background prints several results. What each has used since the one before is added up. The
+  final message is the last one that names the session, so that a word about a command that ended later replaces no
+  return; if none names it, the last one.
+- The program waits up to ten minutes for commands that the agent left in the background. Once there is a result and
+  nothing else is left, `Heard.is_waiting` says so, and the program is ended.
 """
 
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from remit.errors import RunnerError
+from remit.harnesses import claude as names
 from remit.runners.protocol import Heard, Launch, Usage
 from remit.runners.streams import (
     StreamListener,
@@ -42,22 +48,16 @@ from remit.runners.streams import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.runners.protocol import Counted, Operation, Order, Telling
+    from remit.runners.protocol import Counted, Order, Telling
 
 _TOOLS = {"read": "Read", "write": "Write", "edit": "Edit", "bash": "Bash", "grep": "Grep", "glob": "Glob"}
-_OPERATIONS: dict[str, Operation] = {
-    **dict.fromkeys(("Read", "Grep", "Glob", "LSP", "NotebookRead", "WebFetch", "WebSearch"), "read"),
-    **dict.fromkeys(("Write", "Edit", "MultiEdit", "NotebookEdit"), "write"),
-    "Bash": "run",
-    **dict.fromkeys(("Agent", "Task"), "delegate"),
-}
+_OPERATIONS: Mapping[str, Any] = names.OPERATIONS
 _INSTRUCTIONS = "instructions.md"
 _IDS = uuid.UUID("5bba9ef8-2ea4-5bd0-a2c2-6c1b5dbb8d54")
-_INPUT = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
-_LIVE_INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-_LIMITS: dict[str, Literal["turns", "budget"]] = {"error_max_turns": "turns", "error_max_budget_usd": "budget"}
+_LIMITS: Mapping[str, Any] = names.RESULT_LIMITS
 _MAX_MESSAGES = 100_000
-_RETRIES = {"CLAUDE_CODE_MAX_RETRIES": "5"}
+_MAX_RESULTS = 1000
+_RETRIES = {names.RETRIES_VARIABLE: "5"}
 
 
 class Claude:
@@ -80,14 +80,13 @@ class Claude:
 
     def listen(self, order: Order) -> ClaudeListener:
         """Something that hears one run."""
-        del order
-        return ClaudeListener()
+        return ClaudeListener(order.session_id)
 
     def _launch(self, order: Order, prompt: str, *session: str) -> Launch:
         if not prompt.strip():
             raise RunnerError("Claude Code does not begin without a prompt", hint="say what is to be done")
         args = get_args(order)
-        argv = [find_program(order, "claude", "@anthropic-ai/claude-code"), "-p", "--output-format=stream-json"]
+        argv = [find_program(order, "claude", names.PACKAGE), "-p", "--output-format=stream-json"]
         argv += ["--verbose", *session]
         if not has_option(args, "--permission-mode", "--dangerously-skip-permissions"):
             argv.append("--permission-mode=acceptEdits")
@@ -106,7 +105,7 @@ class Claude:
         argv += [f"--max-budget-usd={max(order.max_usd, 0.000001):.6f}"] if order.max_usd is not None else []
         stdin = encode(f"\n{prompt}" if prompt.startswith("/") else prompt)
         environ = {name: value for name, value in _RETRIES.items() if name not in order.environ}
-        return Launch((*argv, *args), stdin, {"DISABLE_AUTOUPDATER": "1"} | environ | get_environ(order), files)
+        return Launch((*argv, *args), stdin, {names.UPDATES_VARIABLE: "1"} | environ | get_environ(order), files)
 
 
 def make_session_uuid(order: Order) -> str:
@@ -120,9 +119,15 @@ class ClaudeListener(StreamListener):
 
     harness = "Claude Code"
 
-    def __init__(self) -> None:
+    def __init__(self, session_id: str) -> None:
         super().__init__()
-        self._result: Mapping[str, Any] | None = None
+        self._session_id = session_id
+        self._results: list[Mapping[str, Any]] = []
+        self._version = ""
+        self._tasks: list[str] = []
+        """The types of what runs in the background."""
+        self._is_idle = False
+        """Whether nothing but a result was heard of the agent last."""
         self._messages: dict[str, tuple[int, int]] = {}
         self._turns = 0
         self._retrying = ""
@@ -132,21 +137,34 @@ class ClaudeListener(StreamListener):
         kind = record.get("type")
         self.keep_id(record, "session_id")
         if kind == "assistant":
+            self._is_idle = False
             self._hear_assistant(record)
         elif kind == "user":
             for block in get_list(get_map(record, "message"), "content"):
                 if block.get("type") == "tool_result":
                     self.tools.end(get_text(block, "tool_use_id"), failed=block.get("is_error") is True)
         elif kind == "result":
-            self._result = record
-        elif kind == "system" and record.get("subtype") == "api_retry":
+            self._is_idle = True
+            if len(self._results) < _MAX_RESULTS:
+                self._results.append(record)
+        elif kind == "system":
+            self._hear_system(record)
+
+    def _hear_system(self, record: Mapping[str, Any]) -> None:
+        subtype = record.get("subtype")
+        if subtype == "init":
+            self._is_idle = False
+            self._version = get_text(record, "claude_code_version")
+        elif subtype == "background_tasks_changed":
+            self._tasks = names.list_task_types(record)
+        elif subtype == "api_retry":
             status = record.get("error_status")
             what = f"{status} {get_text(record, 'error')}" if status else get_text(record, "error")
             self._retrying = f"{what.strip()}, try {record.get('attempt')} of {record.get('max_retries')}"
 
     def _hear_assistant(self, record: Mapping[str, Any]) -> None:
         message = get_map(record, "message")
-        if message.get("model") != "<synthetic>":  # what the program says in the model's place
+        if message.get("model") != names.SYNTHETIC_MODEL:  # what the program says in the model's place
             self._retrying = ""
             self._count(get_text(message, "id"), message, is_main=record.get("parent_tool_use_id") is None)
         for block in get_list(message, "content"):
@@ -163,29 +181,52 @@ class ClaudeListener(StreamListener):
         if key in self._messages or len(self._messages) >= _MAX_MESSAGES:
             return
         usage = get_map(message, "usage")
-        self._messages[key] = get_count(usage, *_LIVE_INPUT), get_count(usage, "output_tokens")
+        self._messages[key] = get_count(usage, *names.LIVE_INPUT), get_count(usage, *names.LIVE_OUTPUT)
         self._turns += is_main
 
     def sum_up(self) -> Heard:
         """Until there is a result, the messages so far: their output is counted from its first token only."""
         trouble = show(f"the model's server did not answer: {self._retrying}") if self._retrying else ""
-        if self._result is None:
+        if not self._results:
+            return Heard(usage=self._count_messages(self._turns), trouble=trouble)
+        is_waiting = self._is_idle and {*self._tasks} == {names.SHELL_TASK}
+        return self._count_results()._replace(is_waiting=is_waiting)
+
+    def _count_messages(self, turns: int) -> Usage:
+        inputs, outputs = (sum(counts) for counts in zip((0, 0), *self._messages.values(), strict=True))
+        return Usage(inputs, outputs, turns)
+
+    def _count_results(self) -> Heard:
+        """What the results say was used, each token once."""
+        last = self._results[-1]
+        turns = sum(get_count(result, "num_turns") for result in self._results)
+        cost = get_cost(last, "total_cost_usd")
+        since = [get_map(result, names.SINCE_LAST) for result in self._results if names.SINCE_LAST in result]
+        models = [get_map(model) for each in since or [get_map(last, "modelUsage")] for model in each.values()]
+        if since or models:
             inputs, outputs = (
-                (sum(counts) for counts in zip(*self._messages.values(), strict=True)) if self._messages else (0, 0)
+                sum(get_count(model, *keys) for model in models) for keys in (names.RESULT_INPUT, names.RESULT_OUTPUT)
             )
-            return Heard(usage=Usage(inputs, outputs, self._turns), trouble=trouble)
-        models = [get_map(model) for model in get_map(self._result, "modelUsage").values()]
-        inputs, outputs = (sum(get_count(model, *keys) for model in models) for keys in (_INPUT, ("outputTokens",)))
-        if not models:
-            inputs, outputs = (
-                get_count(get_map(self._result, "usage"), *keys) for keys in (_LIVE_INPUT, ("output_tokens",))
-            )
-        cost = get_cost(self._result, "total_cost_usd")
-        return Heard(usage=Usage(inputs, outputs, get_count(self._result, "num_turns"), cost))
+            if since:
+                cost = sum(get_cost(model, names.RESULT_COST) or 0.0 for model in models)
+            is_whole = not since and names.counts_earlier_runs(self._version)
+            return Heard(usage=Usage(inputs, outputs, turns, cost), counts_session=is_whole)
+        told = get_map(last, "usage")
+        if any(key in told for key in (*names.LIVE_INPUT, *names.LIVE_OUTPUT)):
+            inputs, outputs = (get_count(told, *keys) for keys in (names.LIVE_INPUT, names.LIVE_OUTPUT))
+            return Heard(usage=Usage(inputs, outputs, turns, cost))
+        if get_text(last, "subtype") == "success":
+            self.note(f"{self.harness} reports its usage in an unknown form: tokens are those of the messages seen")
+        return Heard(usage=self._count_messages(turns)._replace(cost_usd=cost))
+
+    def _choose_result(self) -> Mapping[str, Any] | None:
+        """The result that answered: the last that names the session, else the last."""
+        named = (each for each in reversed(self._results) if self._session_id in get_text(each, "result"))
+        return next(named, self._results[-1] if self._results else None)
 
     def conclude(self, errors: list[str], exit_code: int | None) -> Heard:
         """The result line decides; without one there is no final message, whatever the exit code."""
-        result = self._result
+        result = self._choose_result()
         if result is None:
             return self._conclude_without(errors, exit_code)
         denied = [get_text(denial, "tool_name") for denial in get_list(result, "permission_denials")]
@@ -196,7 +237,7 @@ class ClaudeListener(StreamListener):
             return self.fail(_LIMITS[subtype], f"{self.harness} reached the limit of its {_LIMITS[subtype]}")
         if result.get("is_error") is not False or subtype != "success":
             return self._conclude_error(result, errors)
-        if exit_code:
+        if exit_code and result is self._results[-1]:
             return self.tell_crash(errors, exit_code)
         trouble = f"{self.harness} denied it {show(', '.join(dict.fromkeys(denied)))}" if denied else ""
         if not text.strip():
@@ -210,7 +251,7 @@ class ClaudeListener(StreamListener):
         text = get_text(result, "result") or "; ".join(told) or (errors[-1] if errors else "no reason given")
         if get_text(result, "subtype") == "success":
             return self.fail("api", f"{self.harness} got no answer from its model: {text}")
-        if any("No conversation found" in line for line in (*told, *errors)):
+        if any(names.UNKNOWN_SESSION in line for line in (*told, *errors)):
             return self.fail("refused", f"{self.harness} cannot resume: {text}")
         return self.fail("crash", f"{self.harness} failed: {text}")
 

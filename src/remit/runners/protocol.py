@@ -110,6 +110,10 @@ class Heard(NamedTuple):
     """What a person should know and what changes nothing, such as another agent than the one that was named."""
     said: str = ""
     """The last line of activity, for people who watch."""
+    counts_session: bool = False
+    """Whether `usage` is that of the whole session so far, as with `Runner.counts_thread`, but in this run only."""
+    is_waiting: bool = False
+    """Whether the final message is there, and the program only waits for commands that it left in the background."""
 
 
 class Listener(Protocol):

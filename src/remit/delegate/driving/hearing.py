@@ -48,15 +48,15 @@ class Hearing:
 
 
 def sum_usage(heards: Iterable[Heard], *, counts_thread: bool) -> Usage:
-    """What all attempts have used; of a harness that counts whole sessions, the last of each."""
-    heards = [*heards]
-    usages = [heard.usage for heard in heards]
-    if counts_thread:  # its tokens and costs; turns are those that were heard
-        last = {heard.harness_id: heard.usage for heard in heards if heard.usage.tokens is not None}
-        turns = [Usage(turns=usage.turns) for usage in usages]
-        usages = [*(usage._replace(turns=None) for usage in last.values()), *turns]
+    """What all attempts have used. Where one counts its whole session, that stands for the earlier ones, too."""
+    by_session: dict[str | None, list[Usage]] = {}
+    for heard in heards:
+        usages = by_session.setdefault(heard.harness_id, [])
+        if (counts_thread or heard.counts_session) and heard.usage.tokens is not None:
+            usages[:] = [Usage(turns=usage.turns) for usage in usages]  # turns are those that were heard
+        usages.append(heard.usage)
     total = Usage()
-    for usage in usages:
+    for usage in (usage for usages in by_session.values() for usage in usages):
         total = add_usage(total, usage)
     return total
 

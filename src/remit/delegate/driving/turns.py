@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from remit.runners import Listener
     from remit.workspace.sessions.results import Result
 
-HANDBACK, BUDGET = "handback", "budget"
-"""What an agent is stopped for."""
+HANDBACK, BUDGET, ANSWERED = "handback", "budget", "answered"
+"""What an agent is stopped for; answered: its program only waits for commands that it left in the background."""
 OWN_END = ("exited", "crashed")
 """The endings that nobody asked for."""
 _OVERWRITTEN = "its output was changed by somebody else after it was printed, so nobody knows what it answered"
@@ -52,6 +52,8 @@ def make_turn(number: int, result: Result, reason: str, heard: Heard) -> Turn:
 
 
 def _name_ending(result: Result, reason: str) -> str:
+    if result.ending == "stopped" and reason == ANSWERED:
+        return "exited"
     if result.ending == "stopped":
         return reason if reason in (HANDBACK, BUDGET) else "cancelled"
     return result.ending

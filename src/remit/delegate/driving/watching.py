@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from remit.delegate.driving.hearing import Hearing
-from remit.delegate.driving.turns import BUDGET, HANDBACK
+from remit.delegate.driving.turns import ANSWERED, BUDGET, HANDBACK
 from remit.errors import RemitError
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.secrets import redact
@@ -26,6 +26,8 @@ HANDBACK_SHARE, HANDBACK_MAX_S, HANDBACK_MIN_S = 0.1, 60.0, 3.0
 LOOK_EVERY_S = 0.25
 _LATE_MS = 1000
 _TELL_EVERY_S = 1.0
+_WAITING_MS = 5000
+"""How long a program may wait for commands in the background once its agent has answered."""
 _GRACE_MS = 4000
 """So long an agent whose budget is used up is let be, while somebody whom it handed work to ends for the same."""
 _SAID = 200
@@ -88,6 +90,8 @@ class _Watcher:
             if drive.allowance.has_open_below() and now_ms - self.exhausted_ms < _GRACE_MS:
                 return  # they are held to the same, and shall write down first what became of them
             self._stop(f"stop {BUDGET}")
+        elif drive.live.is_waiting and now_ms - self.heard_ms >= _WAITING_MS:
+            self._stop(f"stop {ANSWERED}")
         elif drive.runner.can_resume and self._is_time_to_hand_back(now_ms):
             self._stop(f"stop {HANDBACK}")
 
