@@ -15,7 +15,7 @@ COVERED := */remit/*.py,*/remit/config/*,*/remit/contract/*,*/remit/agents/*,*/r
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 export REMIT_AGENTS := $(abspath $(REMIT_AGENTS))
-.PHONY: help setup agents browser examples demo test test-all test-fast check lint types cover docs bench torture kills io-errors writers survivors brokers histories fakes bypasses graphs bombs escapes leaks hostile cluster fuzz count lock build clean
+.PHONY: help setup agents browser examples demo test test-all test-fast snapshots check lint types cover docs bench torture kills io-errors writers survivors brokers histories fakes bypasses graphs bombs escapes leaks hostile cluster fuzz count lock build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,10 +37,14 @@ test: setup ## run the tests: all but those that only show again what others sho
 	@$(BIN)/pytest -n $(JOBS)
 
 test-all: setup ## and those, too: more harnesses, longer waits, every kill and not a sample
-	@REMIT_TEST_ALL=1 $(BIN)/pytest -n $(JOBS)
+	@REMIT_TEST_ALL=1 $(BIN)/pytest -n $(JOBS) --timeout 1800
 
 test-fast: setup ## run the tests that are quick, for the inner loop
 	@$(BIN)/pytest -n $(JOBS) -m "not slow" --hypothesis-profile=quick
+
+snapshots: setup ## rewrite the screens that tests compare with what is printed now; TESTS=PATH for some
+	@$(BIN)/pytest --inline-snapshot=create,fix $(or $(TESTS),$(shell grep -rl 'import snapshot$$' tests)) || true
+	@git diff --stat tests
 
 check: lint types cover ## everything that must hold: lint, types, tests, coverage, import directions, public names
 

@@ -19,8 +19,12 @@ MANY = 4000
 """Items that are more than anybody wants to see by their names."""
 FEW = 3
 MOST_TOLD = 20
+TIMEOUT = "from pytest-timeout"
+"""How the message of a timeout ends."""
 _OWN = {"parametrize", "slow"}
 """What a test may be marked with that is joined."""
+_OF_SNAPSHOTS = ("snapshot_check", "request")
+"""Fixtures that inline-snapshot gives every test. They do nothing unless snapshots are rewritten."""
 
 
 class Joined(pytest.Item):
@@ -40,7 +44,9 @@ class Joined(pytest.Item):
                 case.obj(**case.callspec.params)
             except pytest.skip.Exception as reason:
                 skipped.append(f"{case.name}: {reason}")
-            except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - whatever it is, the others go on
+            except (Exception, pytest.fail.Exception) as error:
+                if TIMEOUT in str(error):  # the timer rings once an item: another case that hangs would hang forever
+                    raise
                 wrong.append(f"{case.name}: {error!r:.1000}")
         if wrong:
             pytest.fail("\n".join([f"{len(wrong)} of {len(self.cases)} cases fail", *wrong[:MOST_TOLD]]), pytrace=False)
@@ -79,6 +85,7 @@ def _is_plain(item: pytest.Item) -> bool:
         return False
     if not hasattr(item, "callspec") or getattr(item.obj, "is_hypothesis_test", False):
         return False
-    made = item._fixtureinfo.name2fixturedefs  # noqa: SLF001 - pytest tells it nowhere else
-    is_given = all(isinstance(made[name][-1], DirectParamFixtureDef) for name in item.fixturenames)
+    own, made = item._fixtureinfo.argnames, item._fixtureinfo.name2fixturedefs  # noqa: SLF001 - not public in pytest
+    needed = [name for name in item.fixturenames if name in own or name not in _OF_SNAPSHOTS]
+    is_given = all(name in made and isinstance(made[name][-1], DirectParamFixtureDef) for name in needed)
     return is_given and {mark.name for mark in item.iter_markers()} <= _OWN

@@ -11,17 +11,23 @@ import atexit
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
+from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.doors.answering import respond
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import Delegation, list_delegations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SOURCE = Path(__file__).parents[2] / "src"
 PROGRAM = (sys.executable, "-I", "-S", str(SOURCE / "remit" / "doors" / "hook.py"), "claude")
@@ -103,6 +109,19 @@ def add_agent(root: Path, name: str, *targets: str, kind: str = "utility", more:
     file.write_text(text.replace("version:", f"{more}version:", 1) if more else text)
 
 
+@contextmanager
+def keep_timer() -> Iterator[None]:
+    """Restore the alarm of the test's own timeout: an event that is answered in this process sets another."""
+    began, handler = time.monotonic(), signal.getsignal(signal.SIGALRM)
+    seconds, _ = signal.setitimer(signal.ITIMER_REAL, 0)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGALRM, handler)
+        if seconds:
+            signal.setitimer(signal.ITIMER_REAL, max(0.001, seconds - (time.monotonic() - began)))
+
+
 def check_shape(answer: dict[str, Any], event: str) -> None:
     """Whether every harness would read an answer."""
     assert answer.keys() <= _KNOWN, answer
@@ -159,7 +178,8 @@ class Stage:
         """Give bytes to the program; how it ended."""
         environ = {**self.env, **(env or {})}
         if self.quick and not more:
-            return Ended(*respond(BytesIO(data), environ, self.harness))
+            with keep_timer():
+                return Ended(*respond(BytesIO(data), environ, self.harness))
         done = subprocess.run(
             (*PROGRAM[:-1], self.harness),
             input=data,

@@ -141,8 +141,9 @@ def test_a_silent_stream_shows_that_it_lives(served: Served, monkeypatch: pytest
     connection = http.client.HTTPConnection(HOST, served.port, timeout=10)
     connection.request("GET", f"{API}/events", headers=served.bearer)
     answer = connection.getresponse()
-    while not answer.readline().startswith(b": "):
+    while (line := answer.readline()) and not line.startswith(b": "):
         pass
+    assert line, "the server closed the stream"
     connection.close()
 
 
