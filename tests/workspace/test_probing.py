@@ -11,8 +11,6 @@ import pytest
 
 from remit.errors import RunnerError
 from remit.workspace import probing
-from remit.workspace.home import Home
-from remit.workspace.ledger.probes import Called, list_calls, note_call
 from remit.workspace.machine import is_alive
 from remit.workspace.probing import converse, make_stage, play_model, run_apart
 
@@ -64,11 +62,15 @@ def test_a_stage_is_gone_afterwards() -> None:
     assert not Path(folder).exists()
 
 
-def test_a_model_says_where_it_is_and_ends_when_nobody_listens(tmp_path: Path) -> None:
-    with play_model([sys.executable, "-P", "-m", "remit.testing.probe", "claude", str(tmp_path / "home")]) as told:
+def test_a_model_says_where_it_is_and_writes_its_requests_at_the_end(tmp_path: Path) -> None:
+    file = tmp_path / "requests.json"
+    command = [sys.executable, "-P", "-m", "remit.testing.liar", "claude", str(tmp_path / "home"), str(file)]
+    with play_model(command) as told:
         assert told["environ"]["ANTHROPIC_BASE_URL"].startswith("http://127.0.0.1:")
         assert told["environ"]["HOME"] == str(tmp_path / "home")
-        assert {*told["prompts"]} == {"probe", "broken"}
+        assert {*told["prompts"]} == {"caller", "background-caller", "run"}
+        assert not file.exists()
+    assert file.read_text() == "[]"
 
 
 @pytest.mark.parametrize("script", ["exit 1", "echo no; sleep 60", "cat"])
@@ -92,14 +94,3 @@ def test_an_answer_is_heard_among_others(script: str, heard: str) -> None:
     start = time.monotonic()
     assert converse(["/bin/sh", "-c", script], environ=ENVIRON, lines=["A", "B"], until="two", seconds=3) == heard
     assert time.monotonic() - start < 20
-
-
-def test_calls_are_found_by_their_word(tmp_path: Path) -> None:
-    home = Home(str(tmp_path))
-    first, second = Called("PreToolUse", "claude", "Bash", in_subagent=True), Called("Stop", "codex")
-    note_call(home, "one", first)
-    note_call(home, "other", second)
-    note_call(home, "one", second)
-    assert list_calls(home, "one") == [first, second]
-    assert list_calls(home, "none") == []
-    home.close()

@@ -8,7 +8,6 @@ VARIABLES = {
         "REMIT_DEBUG": "With anything in it, a bug is told with its traceback.",
         "REMIT_TICKET": "Set by Remit for an agent: which delegation it is. Hand it on to programs that call Remit.",
         "REMIT_SESSION_ID": "Set by Remit for an agent: the session id that its return repeats.",
-        "REMIT_PROBE": "Set by `remit init --check`, which proves by it that a hook was called.",
         "_REMIT_COMPLETE": "Set by a shell that completes a command line, as `remit completion` told it.",
     },
     "Output": {

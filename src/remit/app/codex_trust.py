@@ -1,18 +1,22 @@
-"""Codex's trust: what a person has told Codex to trust in a workspace, read from their own settings.
+"""Codex's trust: which hooks of a workspace the user trusts in Codex.
 
-Owns reading it. Codex calls the hooks of a repository only where the folder is trusted and each hook was, as it is;
-Remit never writes that, because it is the person's consent.
+Owns reading it. Codex calls the hooks of a repository only if the folder is trusted and each hook was, as it is now;
+Remit never writes that into the user's settings, because it is the user's consent.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.app.harnesses import CODEX
-from remit.errors import RemitError
+from remit.errors import RemitError, RunnerError
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_ASK_SECONDS = 20.0
 _MAX_BYTES = 4 * 1024 * 1024
 _EVENTS = {"PreToolUse": "pre_tool_use", "PostToolUse": "post_tool_use", "SubagentStart": "subagent_start",
            "SubagentStop": "subagent_stop", "Stop": "stop", "SessionStart": "session_start",
@@ -56,8 +60,48 @@ def _get(table: dict[str, Any], key: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def render_trusted(trust: CodexTrust) -> str:
-    """The same as settings of Codex's, for a home that is thrown away."""
-    folders = [f'\n[projects.{json.dumps(name)}]\ntrust_level = "trusted"\n' for name in trust.folders]
-    hooks = [f"\n[hooks.state.{json.dumps(key)}]\ntrusted_hash = {json.dumps(value)}\n" for key, value in trust.hooks]
-    return "".join((*folders, *hooks))
+def copy_trust(root: str, folder: str, program: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """Trust the same hooks of Remit's in a throwaway folder and home that the user trusts in the workspace.
+
+    Returns why Codex skips each of the workspace's hooks, by event; empty for a hook that it calls. Without any hook,
+    Codex does not trust the folder.
+    """
+    from remit.workspace.probing import append_text  # noqa: PLC0415 - only for this
+
+    settings, trust = f"{environ['CODEX_HOME']}/config.toml", load_trust(root)
+    for name in (*trust.folders, folder):
+        append_text(settings, f'\n[projects.{json.dumps(name)}]\ntrust_level = "trusted"\n')
+    for key, value in trust.hooks:
+        append_text(settings, f"\n[hooks.state.{json.dumps(key)}]\ntrusted_hash = {json.dumps(value)}\n")
+    own = _list_own(root, program, environ)
+    called = {(hook["eventName"], hook["command"]) for hook in own if not _explain_skipped(hook)}
+    for hook in _list_own(folder, program, environ) if called else ():
+        if (hook["eventName"], hook["command"]) in called:
+            key, value = json.dumps(hook["key"]), json.dumps(hook["currentHash"])
+            append_text(settings, f"\n[hooks.state.{key}]\ntrusted_hash = {value}\n")
+    return {hook["eventName"][:1].upper() + hook["eventName"][1:]: _explain_skipped(hook) for hook in own}
+
+
+def _list_own(folder: str, program: str, environ: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Remit's hooks in a folder, as Codex itself lists them; none if it does not trust the folder."""
+    from remit.workspace.harness_settings import is_own_command  # noqa: PLC0415 - only for this
+    from remit.workspace.probing import converse  # noqa: PLC0415
+
+    opening = {"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "remit", "version": "1"}}}
+    asking = {"id": 2, "method": "hooks/list", "params": {"cwds": [folder]}}
+    lines = [json.dumps({"jsonrpc": "2.0", **each}) for each in (opening, {"method": "initialized"}, asking)]
+    answer = converse([program, "app-server"], environ=environ, lines=lines, until='"id":2', seconds=_ASK_SECONDS)
+    try:
+        hooks: list[dict[str, Any]] = [hook for each in json.loads(answer)["result"]["data"] for hook in each["hooks"]]
+        return [hook for hook in hooks if is_own_command(hook["command"]) and hook["source"] == "project"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        hint = "see whether `codex app-server` starts"
+        raise RunnerError("codex did not list the hooks that it would call", hint=hint) from None
+
+
+def _explain_skipped(hook: Mapping[str, Any]) -> str:
+    if hook.get("trustStatus") == "untrusted":
+        return "you have not trusted it in Codex"
+    if hook.get("trustStatus") == "modified":
+        return "it has changed since you trusted it in Codex"
+    return "" if hook.get("enabled") is not False else "it is disabled in Codex: see /hooks"

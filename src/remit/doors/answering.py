@@ -207,17 +207,8 @@ def _watch(
 def decide(event: Event, environ: Mapping[str, str]) -> dict[str, Any]:
     """What is to be said to an event; nothing, where nothing is."""
     handle = _HANDLERS.get(event.kind)
-    root = find_root(event, environ) if handle is not None or "REMIT_PROBE" in environ else ""
-    if root and "REMIT_PROBE" in environ:
-        _note_probe(event, root, environ["REMIT_PROBE"])
+    root = find_root(event, environ) if handle is not None else ""
     return handle(event, root, environ) if handle is not None and root else {}
-
-
-def _note_probe(event: Event, root: str, word: str) -> None:
-    """Let whoever asks whether hooks are called know that this one was."""
-    from remit.workspace.ledger.probes import Called, note_call
-
-    note_call(_open_home(root), word, Called(event.kind, event.harness, event.tool, bool(event.agent_id)))
 
 
 def find_root(event: Event, environ: Mapping[str, str]) -> str:

@@ -45,6 +45,8 @@ class Request(NamedTuple):
     """The names of the tools that were offered."""
     body: Mapping[str, Any]
     reply: Reply
+    tokens: int
+    """Input and output tokens that the answer reports; 0 for an error."""
 
 
 class ScriptedModel:
@@ -115,19 +117,23 @@ class ScriptedModel:
             raise TimeoutError(f"turn {step} of the script {script} was not asked for within {timeout_s} s")
         return found
 
-    def answer(self, path: str, body: Mapping[str, Any]) -> tuple[Wire, Conversation, Reply] | None:
-        """What a request gets, noted among the requests; None where no wire has such a path."""
+    def answer(self, path: str, body: Mapping[str, Any], size: int) -> tuple[Wire, Conversation, Reply, Numbers] | None:
+        """What a request of so many bytes gets, added to the requests; None if no wire has such a path."""
         wire = next((wire for wire in _WIRES if wire.matches(path)), None)
         if wire is None:
             return None
         conversation = wire.read(path, body)
         reply = choose_reply(self._scripts, conversation, _make_ids())
+        given = len(reply.text) + sum(len(json.dumps(call.args)) for call in reply.calls)
+        asked, answered = max(1, size // _BYTES_PER_TOKEN), max(1, given // _BYTES_PER_TOKEN)
+        numbers = Numbers(uuid.uuid4().hex[:20], asked, answered, int(time.time()))
+        tokens = 0 if reply.turn.status else asked + answered
         with self._news:
             self._requests.append(
-                Request(wire.NAME, path, reply.script, reply.step, tuple(conversation.tools), body, reply)
+                Request(wire.NAME, path, reply.script, reply.step, tuple(conversation.tools), body, reply, tokens)
             )
             self._news.notify_all()
-        return wire, conversation, reply
+        return wire, conversation, reply, numbers
 
 
 def _make_ids() -> Iterator[str]:
@@ -208,21 +214,18 @@ class _Handler(BaseHTTPRequestHandler):
             body = json.loads(raw or b"{}")
         except (ValueError, RecursionError):
             body = None
-        answer = self.server.model.answer(path, body) if isinstance(body, dict) else None
+        answer = self.server.model.answer(path, body, len(raw)) if isinstance(body, dict) else None
         if answer is None:
             self._send_error(404 if isinstance(body, dict) else 400, "there is no model that understands this")
         else:
-            self._play(*answer, size=len(raw))
+            self._play(*answer)
 
-    def _play(self, wire: Wire, conversation: Conversation, reply: Reply, *, size: int) -> None:
+    def _play(self, wire: Wire, conversation: Conversation, reply: Reply, numbers: Numbers) -> None:
         turn = reply.turn
         self.server.ended.wait(turn.wait_s)
         if turn.status:
             self._send_error(turn.status, turn.text, turn.kind)
             return
-        given = len(turn.text) + sum(len(json.dumps(call.args)) for call in reply.calls)
-        tokens = max(1, size // _BYTES_PER_TOKEN), max(1, given // _BYTES_PER_TOKEN)
-        numbers = Numbers(uuid.uuid4().hex[:20], *tokens, int(time.time()))
         if conversation.streams:
             self._send_events(wire.render_events(conversation, reply, numbers), turn.ending)
         elif turn.ending:

@@ -1,7 +1,7 @@
 """Probing: programs that are run once, to see what they do.
 
-Owns starting them: a harness in the person's own folder, with a home that is thrown away and a model that only plays a
-part; and a command line as a harness would start it. Each has its time, and ends with whatever it started.
+Owns starting them: a harness in a throwaway folder, and the scripted model that it talks to. Each has a time limit, and
+ends with everything it started.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 _PIECE = 1 << 16
 _MODEL_SECONDS = 20.0
-_GRACE_SECONDS = 2.0
+_GRACE_SECONDS = 10.0
 
 
 class Ran(NamedTuple):
@@ -44,18 +44,6 @@ def make_stage() -> Iterator[str]:
         yield os.path.realpath(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def leave_absent(file: str) -> Iterator[None]:
-    """Take a file away again that a program makes by the way; one that is there stays."""
-    was_there = os.path.lexists(file)
-    try:
-        yield
-    finally:
-        if not was_there:
-            with suppress(OSError):
-                os.unlink(file)
 
 
 def append_text(file: str, text: str) -> None:

@@ -193,7 +193,7 @@ def test_a_second_time_nothing_is_written(place: Inside) -> None:
     place("init", *ALL)
     before = list_tree(place.folder)
     ended = place("init", *ALL)
-    assert (ended.code, "✓ nothing to do: everything is there" in ended.text) == (0, True)
+    assert (ended.code, "✓ nothing to do; to prove that the hooks work" in ended.text) == (0, True)
     assert list_tree(place.folder) == before
 
 
@@ -236,8 +236,6 @@ def test_in_a_worktree_it_is_told_where_the_hooks_are(
     assert f"this is a linked worktree, and the hooks are in '{place.folder}': start claude there" in told
     assert (place.folder / LOCAL).exists()
     assert not (worktree / LOCAL).exists()
-    checked = place("init", "--harness", "claude", "--check")
-    assert (checked.code, "start claude there" in checked.text) == (1, True)
     removed = place("uninstall")
     assert f"what is taken out is in the main checkout, '{place.folder}'" in removed.text
     assert not (place.folder / LOCAL).exists()
@@ -254,7 +252,6 @@ def test_below_the_root_it_is_told_where_claude_is_to_be_started(
     told = place("init", *ALL).text
     assert told.count(f"start claude in '{place.folder}'") == 1
     assert "worktree" not in told
-    assert f"start claude in '{place.folder}'" in place("init", "--harness", "claude", "--check").text
     monkeypatch.setenv("REMIT_ROOT", str(place.folder))
     assert "start claude in" not in place("init", "--harness", "claude").text
 
@@ -279,10 +276,10 @@ def test_a_broken_file_is_one_sentence_and_nothing_is_written(place: Inside) -> 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("init", "--harness", "claud"), "there is no harness 'claud' to be called by; did you mean 'claude'?"),
+        (("init", "--harness", "claud"), "there is no harness 'claud'; did you mean 'claude'?"),
         (("init", "--check"), "--check is about a harness; say which: --harness claude"),
         (("init", "--shared"), "--shared is about a harness"),
-        (("uninstall", "--harness", "gemini"), "there is no harness 'gemini' to be called by"),
+        (("uninstall", "--harness", "gemini"), "Remit has no hooks for Gemini CLI"),
     ],
 )
 def test_what_does_not_fit_is_told(place: Inside, words: tuple[str, ...], sentence: str) -> None:

@@ -1,22 +1,22 @@
-"""What `remit init --harness` and `remit uninstall` say and ask: files that change, notes, and events that fire."""
+"""What `remit init --harness` and `remit uninstall` print: files that change, notes, and which promises hold."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from remit.doors.cli.output import complain, get_paint, say, say_json
-from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count
+from remit.doors.render import ACCEPTED, COULD_NOT_RUN, NOT_ACCEPTED, count
 from remit.doors.terminal import escape, quote
 from remit.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from remit.app.harness_probes import Probed
     from remit.app.harnesses import Installation
+    from remit.app.hook_check import Checked
     from remit.workspace.harness_settings import Edit
 
-_MARKS = {"fires": ("good", "✓"), "does not": ("error", "✗"), "not proved": ("warning", "?")}
+_MARKS = {"holds": ("good", "✓"), "broken": ("error", "✗"), "unproven": ("warning", "?")}
 _ACTIONS = {(True, False): "create", (False, False): "change", (False, True): "remove"}
 
 
@@ -24,8 +24,11 @@ def parse_harness(name: str) -> str:
     """The name of a harness that Remit can be called by."""
     from remit.app.harnesses import HARNESSES
 
+    if name == "gemini":
+        hint = "run it with: remit run --runner gemini; Remit checks what it returns"
+        raise UsageError("Remit has no hooks for Gemini CLI", hint=hint)
     if name not in HARNESSES:
-        raise UsageError(f"there is no harness '{name}' to be called by", hint=did_you_mean(name, HARNESSES))
+        raise UsageError(f"there is no harness '{name}'", hint=did_you_mean(name, HARNESSES))
     return name
 
 
@@ -36,8 +39,8 @@ def install(names: Sequence[str], *, shared: bool, mcp: bool, dry_run: bool, as_
     plan = plan_installation(names, shared=shared, with_server=mcp)
     check = f"remit init {' '.join(f'--harness {name}' for name in names)} --check"
     return _carry_out(plan, dry_run=dry_run, as_json=as_json,
-                      done=f"written; whether the hooks are called, says: {check}",
-                      idle=f"nothing to do: everything is there; whether it is called, says: {check}")  # fmt: skip
+                      done=f"written; to prove that the hooks work, run: {check}",
+                      idle=f"nothing to do; to prove that the hooks work, run: {check}")  # fmt: skip
 
 
 def remove(names: Sequence[str], *, dry_run: bool, as_json: bool) -> int:
@@ -136,49 +139,47 @@ def _list_lines(edit: Edit) -> Iterator[tuple[str, str]]:
             yield line[0], line[1:]
 
 
-# --- whether they are called -----------------------------------------------------------------------------------------
+# --- whether the promises hold ---------------------------------------------------------------------------------------
 
 
 def check_hooks(names: Sequence[str], *, as_json: bool) -> int:
-    """Say of each event whether its hook is called. Exit code 1: one is not, or it could not be proved."""
-    from remit.app.harness_probes import probe_harness
+    """Say of each promise whether it holds. Exit code 1: one is broken, 2: one could not be checked."""
+    from remit.app.hook_check import check_harness
 
-    probes = []
-    for name in dict.fromkeys(names):
+    def report(line: str) -> None:
         if not as_json:
-            long = ", which can take two minutes" if name == "opencode" else ""
-            say(f"{get_paint(stderr=True)('note', f'{name} is tried{long} …')}", stderr=True)
-        probes.append(probe_harness(name))
+            say(get_paint(stderr=True)("note", f"{line} …"), stderr=True)
+
+    checked = [check_harness(name, report) for name in dict.fromkeys(names)]
     if as_json:
-        say_json([_shape_probe(probed) for probed in probes])
+        say_json([each._asdict() | {"promises": [one._asdict() for one in each.promises]} for each in checked])
     else:
-        for probed in probes:
-            _show_probe(probed)
-    is_proved = all(probed.events and all(event.state == "fires" for event in probed.events) for probed in probes)
-    return ACCEPTED if is_proved else NOT_ACCEPTED
+        for each in checked:
+            _show_checked(each)
+    states = {promise.state for each in checked for promise in each.promises}
+    return NOT_ACCEPTED if "broken" in states else COULD_NOT_RUN if "unproven" in states else ACCEPTED
 
 
-def _shape_probe(probed: Probed) -> dict[str, Any]:
-    return probed._asdict() | {"events": [event._asdict() for event in probed.events], "notes": list(probed.notes)}
-
-
-def _show_probe(probed: Probed) -> None:
+def _show_checked(checked: Checked) -> None:
     paint = get_paint()
-    version = f" ({probed.version})" if probed.version else ""
-    how = f"run for real{version}" if probed.is_live else "not run: the command lines were tried by themselves"
-    say(f"{paint('strong', probed.name)} {escape(how)}")
-    width = max((len(event.name) for event in probed.events), default=0)
-    for event in probed.events:
-        style, mark = _MARKS[event.state]
-        why = f"  {quote(event.why)}" if event.why else ""
-        say(f"  {paint(style, mark)} {event.name:<{width}}  {event.state}{why}")
-    for note in probed.notes:
+    say(f"{paint('strong', checked.harness)} {escape(checked.version or '(version unknown)')}")
+    hint = ""
+    for promise in checked.promises:
+        style, mark = _MARKS[promise.state]
+        holds = promise.state == "holds"
+        say(f"  {paint(style, mark)} {promise.statement}{f' ({promise.why})' if holds and promise.why else ''}")
+        if not holds:
+            say(f"      {promise.state}: {quote(promise.why)}")
+        if promise.hint and promise.hint != hint:  # most have one cause, and one thing to do about it
+            hint = promise.hint
+            say(f"      {paint('note', 'hint:')} {quote(hint)}")
+    for note in checked.notes:
         say(f"  {paint('note', 'note')}  {quote(note)}")
-    states = [event.state for event in probed.events]
-    if "does not" in states:
-        total = count(states.count("does not"), "event")
-        say(f"{paint('error', '✗')} {total} of {len(states)} not heard")
-    elif "not proved" in states:
-        say(f"{paint('warning', '!')} {states.count('fires')} of {len(states)} events proved")
-    elif states:
-        say(f"{paint('good', '✓')} all {len(states)} events are heard")
+    states = [promise.state for promise in checked.promises]
+    broken, unproven, total = states.count("broken"), states.count("unproven"), count(len(states), "promise")
+    if broken:
+        say(f"{paint('error', '✗')} {broken} of {total} broken")
+    elif unproven:
+        say(f"{paint('warning', '?')} {unproven} of {total} could not be checked")
+    else:
+        say(f"{paint('good', '✓')} all {total} hold")

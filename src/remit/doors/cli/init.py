@@ -29,7 +29,7 @@ _MAX_FOLDERS = 4
     help="Have claude, codex or opencode call Remit; repeatable.",
     shell_complete=options.offer("claude", "codex", "opencode"),
 )
-@click.option("--check", is_flag=True, help="With --harness: prove by a live run that the hooks are called.")
+@click.option("--check", is_flag=True, help="With --harness: run it once and prove each promise.")
 @click.option("--shared", is_flag=True, help="With --harness: for everybody, by the name remit, to be committed.")
 @click.option("--mcp", is_flag=True, help="With --harness: also enter the server with Remit's tools.")
 @options.output_format("full", "json")
@@ -43,9 +43,10 @@ def init(
     2: could not run.
 
     With --harness, Remit's hooks are put into the settings of this folder that the harness reads, without a question;
-    every other byte of them stays, and remit uninstall takes the hooks out again. With --check nothing is written: the
-    harness is started once with a model that only plays a part, without network or key, and each event is told: fires,
-    does not, or not proved.
+    every other byte of them stays, and remit uninstall takes the hooks out again. With --check nothing in
+    the workspace changes: Remit runs the installed harness in a temporary folder with the same hooks, an honest
+    subagent and one that lies, and a scripted model, without network or key. It prints a line for each promise. Exit
+    code 0: all hold, 1: one is broken, 2: could not run.
     """
     if harnesses:
         from remit.doors.cli.harnesses import check_hooks, install, parse_harness

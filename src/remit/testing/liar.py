@@ -1,0 +1,105 @@
+"""Liar: a scripted model for `remit init --harness NAME --check`, as a program of its own.
+
+    python -m remit.testing.liar HARNESS HOME FILE
+
+Owns what the caller and its subagents do in that check: an honest subagent that also tries a denied command, and one
+that returns a file it never wrote. Prints one line with the environment and the prompts, plays until its standard
+input ends, then writes every request to FILE.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, cast
+
+from remit.testing.model import ScriptedModel
+from remit.testing.script import SESSION_ID, call, say
+from remit.testing.wires import collect_texts
+from remit.workspace.files import write_text
+
+if TYPE_CHECKING:
+    from remit.testing.clis import CliName
+    from remit.testing.script import Turn
+
+AGENT = "remit-check"
+LIE = "remit-check-lie: the report is finished and contains everything that you asked for."
+"""The summary of the false return: if the caller's model receives it, its request contains this text."""
+HONEST = "remit-check-honest: the note is written."
+DENIED, WRITTEN, CLAIMED = "denied.txt", "note.md", "never-written.md"
+SESSIONS = {"claude": ("caller", "background-caller"), "codex": ("caller",), "opencode": ("caller",)}
+"""Claude Code also runs subagents in the background, and gives their answer to the caller in another way."""
+_CHILD = r'"agent_id\\*":\s*\\*"([^"\\]+)'
+
+
+def make_scripts(cli: CliName) -> dict[str, list[Turn]]:
+    """The caller's script, its subagents' and that of an agent under `remit run`."""
+    return {
+        "caller": [*_call_child(cli, "honest"), *_call_child(cli, "liar"), say("Done.")],
+        "background-caller": [*_call_child(cli, "background-liar", run_in_background=True), say("Done.")],
+        "honest": [
+            call("bash", command=f"touch {DENIED}"),
+            call("bash", command=f"echo '# Note' > {WRITTEN}"),
+            _give(HONEST, WRITTEN),
+        ],
+        "liar": [_give(LIE, CLAIMED)],
+        "background-liar": [_give(LIE, CLAIMED)],
+        "run": [say("The work is done."), _give("Nothing had to be changed.", "")],
+    }
+
+
+def _call_child(cli: CliName, script: str, **more: object) -> list[Turn]:
+    calling = call("task", agent=AGENT, prompt=f"[[play {script}]] Write the report.", **more)
+    if cli != "codex":
+        return [calling]
+    return [calling, call("wait_agent", targets=["${id}"], timeout_ms=60_000).grab(id=_CHILD)]
+
+
+def _give(summary: str, path: str) -> Turn:
+    """A turn that sends a return with the id of its session; without artifacts if the path is empty."""
+    returned = {
+        "status": "completed",
+        "summary": summary,
+        "artifacts": [{"type": "report", "path": path, "summary": "The report"}] if path else [],
+        "metadata": {
+            "session_id": "${id}",
+            "agent_type": AGENT,
+            "delegation_depth": 1,
+            "delegation_path": ["orchestrator", AGENT],
+            "duration_seconds": 1,
+        },
+        "errors": [],
+        "next_steps": [],
+    }
+    return say(f"Done.\n\n```json\n{json.dumps(returned)}\n```").grab(id=SESSION_ID)
+
+
+def main() -> None:
+    """Play until standard input ends."""
+    name, home, file = sys.argv[1:]
+    cli = cast("CliName", name)
+    with ScriptedModel(make_scripts(cli)) as model:
+        told = {
+            "environ": model.environ(cli, home),
+            "sessions": SESSIONS[name],
+            "prompts": {script: f"{model.mark(script)} Do it." for script in (*SESSIONS[name], "run")},
+            "words": {"lie": LIE, "honest": HONEST, "denied": DENIED, "written": WRITTEN},
+        }
+        sys.stdout.write(f"{json.dumps(told)}\n")
+        sys.stdout.flush()
+        sys.stdin.read()
+        requests = [
+            {
+                "script": one.script or "",
+                "step": one.step,
+                "text": "\n".join(collect_texts(one.body)),
+                "has_tools": bool(one.tools),
+                "tokens": one.tokens,
+            }
+            for one in model.requests
+        ]
+    write_text(file, json.dumps(requests))
+
+
+if __name__ == "__main__":
+    main()
