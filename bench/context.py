@@ -144,7 +144,7 @@ def gather(root: Path, *, since: int = 0) -> list[Passed]:
 
 def broker(root: Path, kind: str) -> Sample:
     """Have an agent of a kind do its work; what its caller, and each caller below it, was given."""
-    words = ("coordinator", "Look into it.", "--input", "task_number=1") if kind == "nested" else ("-", "Look into it.")
+    words = ("coordinator", "Look into it.", "--input", "task_number=1") if kind == "nested" else ("Look into it.",)
     before = len(list_sessions(root))
     printed = remit(root, "run", *words, "--command", f"{sys.executable} {_ANSWERS} {kind}", "--json")
     passed = gather(root, since=before)

@@ -1,6 +1,6 @@
 """Agents whose answers are as long as real ones: what reaches the caller is short all the same.
 
-    remit run - "Look into the cache" --command "python3 examples/answers.py research"
+    remit run "Look into the cache" --command "python3 examples/answers.py research"
 
 Each does what agents do: it writes its file, and then says all of it again in its final message. The kinds are
 `short`, `research`, `review`, `log`, `many`, `flood`, `prose` and `nested`; the last hands on what it was asked to two

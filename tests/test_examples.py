@@ -105,7 +105,7 @@ def test_the_examples_of_agents_go_the_second_time_as_the_first(tmp_path: Path) 
 
 
 def _run_agent(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "remit", "run", "-", "Look into it", "--command", f"{sys.executable} {program}"]
+    words = [sys.executable, "-m", "remit", "run", "Look into it", "--command", f"{sys.executable} {program}"]
     return subprocess.run(words, cwd=folder, capture_output=True, encoding="utf-8", check=False, timeout=60)
 
 

@@ -74,7 +74,7 @@ async def work(folder: Path, agents: int, slowest_s: float) -> None:
         there = len(ws.list(only_open=False))
         for number in range(there, agents):
             agent = make_agent(folder, number % KINDS, slowest_s=slowest_s)
-            await ws.start(Request("-", f"Do the work {number}.", command=agent.command, timeout_s=_PATIENCE_S))
+            await ws.start(Request(None, f"Do the work {number}.", command=agent.command, timeout_s=_PATIENCE_S))
             await asyncio.sleep(0)
         for row in ws.list():
             await ws.wait(row.session_id)

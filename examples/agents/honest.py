@@ -1,6 +1,6 @@
 """An agent of one file: any program that reads a prompt and prints a return can be one.
 
-remit run - "Write a report on the cache" --command "python3 examples/agents/honest.py"
+remit run "Write a report on the cache" --command "python3 examples/agents/honest.py"
 """
 
 import json

@@ -1,6 +1,6 @@
 """An agent that says it is done and has done nothing; Remit looks.
 
-remit run - "Write a report on the cache" --command "python3 examples/agents/liar.py"
+remit run "Write a report on the cache" --command "python3 examples/agents/liar.py"
 """
 
 import json

@@ -9,7 +9,7 @@ In a process of its own, which a deadline ends like any other. In `remit.toml`:
     entry = "with_openai_agents:run"
 
     $ remit trust
-    $ remit run - "Write report.md about the cache." --runner scribe
+    $ remit run "Write report.md about the cache." --runner scribe
 
 In the process of a program that delegates:
 

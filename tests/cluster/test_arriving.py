@@ -43,7 +43,7 @@ def root(tmp_path: Path) -> Path:
 def run(root: Path, environ: dict[str, str], agent: ScriptedAgent, **options: object) -> Envelope:
     async def act() -> Envelope:
         async with Workspace.open(root, environ=environ) as ws:
-            return await ws.run(Request("-", "Do it.", command=agent.command, timeout_s=60, **options))  # type: ignore[arg-type]
+            return await ws.run(Request(None, "Do it.", command=agent.command, timeout_s=60, **options))  # type: ignore[arg-type]
 
     return asyncio.run(act())
 
@@ -55,7 +55,7 @@ def test_what_was_changed_here_meanwhile_stays_and_is_told(root: Path, tmp_path:
 
     async def act() -> Envelope:
         async with Workspace.open(root, environ=cluster) as ws:
-            session = (await ws.start(Request("-", "Do it.", command=agent.command, timeout_s=60))).row.session_id
+            session = (await ws.start(Request(None, "Do it.", command=agent.command, timeout_s=60))).row.session_id
             await asyncio.to_thread(wait_until, lambda: agent.did("waited"), "the agent is at work")
             (root / "notes.md").write_text("mine\n")
             gate.write_text("")
@@ -96,7 +96,7 @@ def test_the_same_is_not_done_here_as_well_when_no_engine_is_set(
 
     async def admit() -> str:
         async with Workspace.open(root, environ=cluster) as ws:
-            return ws.prepare(Request("-", "Do it.", command=agent.command, timeout_s=60)).row.session_id
+            return ws.prepare(Request(None, "Do it.", command=agent.command, timeout_s=60)).row.session_id
 
     async def come_back(environ: dict[str, str]) -> Envelope:
         async with Workspace.open(root, environ=environ) as ws:
@@ -121,7 +121,7 @@ def test_a_parcel_that_was_changed_is_not_brought_in(
 
     async def begin() -> str:
         async with Workspace.open(root, environ=cluster) as ws:
-            session = (await ws.start(Request("-", "Do it.", command=agent.command, timeout_s=60))).row.session_id
+            session = (await ws.start(Request(None, "Do it.", command=agent.command, timeout_s=60))).row.session_id
             await asyncio.to_thread(wait_until, lambda: agent.did("waited"), "the agent is at work")
             return session
 
@@ -154,7 +154,7 @@ def test_what_the_database_has_forgotten_is_not_done_twice(
 
     async def act() -> Envelope:
         async with Workspace.open(root, environ=cluster) as ws:
-            session = (await ws.start(Request("-", "Do it.", command=agent.command, timeout_s=60))).row.session_id
+            session = (await ws.start(Request(None, "Do it.", command=agent.command, timeout_s=60))).row.session_id
             await asyncio.to_thread(wait_until, lambda: agent.did("waited"), "the agent is at work")
             if when == "following":
                 await asyncio.to_thread(forget, session)

@@ -217,7 +217,7 @@ def test_what_the_database_does_not_know_of_yet_waits_too(stage: Stage) -> None:
 
 @pytest.mark.slow
 def test_who_runs_it_without_a_terminal_hears_that_no_worker_is_there(stage: Stage) -> None:
-    with Remit(stage.folder).start("run", "-", "Write it.", "--command", "true") as process:
+    with Remit(stage.folder).start("run", "Write it.", "--command", "true") as process:
         assert process.stderr
         begun, held = (process.stderr.readline().decode() for _ in range(2))
         process.send_signal(signal.SIGTERM)
@@ -355,7 +355,7 @@ def test_what_no_worker_has_taken_ends_at_once_from_another_process(
     caller = Caller(tmp_path, url)
 
     async def start(ws: Any) -> str:  # noqa: ANN401 - a workspace
-        prepared = await ws.start(Request("-", "Do it.", command="true"))
+        prepared = await ws.start(Request(None, "Do it.", command="true"))
         session: str = prepared.row.session_id
         while await rows.load_row(ws.engine.afar.db, session) is None:  # noqa: ASYNC110 - the database tells nobody
             await asyncio.sleep(0.02)
@@ -388,7 +388,7 @@ def test_what_runs_elsewhere_is_seen_and_ended_with_and_without_whoever_follows(
     with machines(tmp_path / "machines", url, 1, key=KEY):
         for is_followed in (True, False):
             command = "sh -c 'echo hello; sleep 300'"
-            session = remit("run", "-", "Do it.", "--command", command, "--detach").text.strip()
+            session = remit("run", "Do it.", "--command", command, "--detach").text.strip()
 
             def look() -> Any:  # noqa: ANN401 - any JSON value
                 return json.loads(remit("ps", "--json").out)[0]

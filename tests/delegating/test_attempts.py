@@ -48,7 +48,7 @@ async def until(holds: Callable[[], object]) -> None:
 
 
 def begin(ws: Workspace, script: str) -> asyncio.Future[Envelope]:
-    return asyncio.ensure_future(ws.delegate("-", "go", command=f"sh -c {shlex.quote(script)}", timeout_s=60))
+    return asyncio.ensure_future(ws.delegate(None, "go", command=f"sh -c {shlex.quote(script)}", timeout_s=60))
 
 
 def leave_at_work(root: Path, script: str) -> str:
@@ -237,7 +237,7 @@ def test_why_a_hidden_agent_was_ended_is_told(root: Path) -> None:
 
     async def play() -> Envelope:
         async with Workspace.open(root, environ={**os.environ, "PATH": path}) as ws:
-            return await ws.delegate("-", "go", runner="opencode", budget=Budget(max_tokens=100), timeout_s=20)
+            return await ws.delegate(None, "go", runner="opencode", budget=Budget(max_tokens=100), timeout_s=20)
 
     envelope = asyncio.run(play())
     assert (envelope.ending, envelope.errors[0].code) == ("budget", "BUDGET_EXCEEDED")
@@ -249,7 +249,7 @@ def play_twice(root: Path, agent: ScriptedAgent) -> Envelope:
 
     async def play() -> Envelope:
         async with Workspace.open(root, environ={**os.environ}) as ws:
-            return await ws.delegate("-", "go", command=agent.command, timeout_s=60)
+            return await ws.delegate(None, "go", command=agent.command, timeout_s=60)
 
     return asyncio.run(play())
 

@@ -139,7 +139,7 @@ def test_one_below_that_uses_up_the_tree_is_written_down_before_its_caller_is_en
 def test_one_whose_budget_was_used_up_before_its_turn_does_not_begin(root: Path) -> None:
     async def run() -> Envelope:
         async with Workspace.open(root) as ws:
-            request = Request("-", "Spend.", command="touch begun", budget=Budget(max_tokens=100))
+            request = Request(None, "Spend.", command="touch begun", budget=Budget(max_tokens=100))
             session_id = ws.prepare(request).row.session_id
             with ws.home.ledger.transaction() as db:
                 db.execute("UPDATE delegations SET tokens = 100")

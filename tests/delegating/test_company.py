@@ -53,9 +53,9 @@ def work_beside(root: Path, folder: Path, agent: ScriptedAgent, *, is_over: bool
     async def play() -> Envelope:
         environ = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
         async with Workspace.open(root, environ=environ) as ws:
-            second = asyncio.ensure_future(ws.delegate("-", "Report.", command=agent.command, reasks=0, timeout_s=60))
+            second = asyncio.ensure_future(ws.delegate(None, "Report.", command=agent.command, reasks=0, timeout_s=60))
             await until(lambda: agent.did("began"))
-            first = asyncio.ensure_future(ws.delegate("-", "Write.", runner="claude", reasks=0, timeout_s=60))
+            first = asyncio.ensure_future(ws.delegate(None, "Write.", runner="claude", reasks=0, timeout_s=60))
             await until((root / "wrote").exists)
             if is_over:
                 (root / "go").touch()

@@ -206,7 +206,7 @@ def test_a_result_whose_file_is_not_there_is_not_picked_up(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, spoil: Callable[[Path], object]
 ) -> None:
     agents = [ScriptedAgent(tmp_path_factory.mktemp("agents")).obeys({f"{n}.md": "# One\n"}) for n in range(2)]
-    requests = [Request("-", "part", command=agent.command, reasks=0) for agent in agents]
+    requests = [Request(None, "part", command=agent.command, reasks=0) for agent in agents]
     first = make_files(tmp_path, requests)
     assert make_files(tmp_path, requests) == first
     spoil(tmp_path / "1.md")
@@ -225,7 +225,7 @@ def test_what_several_changed_in_turn_is_done_once(
 ) -> None:  # fmt: skip
     """The last of them left it otherwise than the first, and nothing of it is lost."""
     agents = [ScriptedAgent(tmp_path_factory.mktemp("agents")).obeys({"all.md": f"# {n}\n" * n}) for n in (1, 2)]
-    requests = [Request("-", "part", command=agent.command, reasks=0) for agent in agents]
+    requests = [Request(None, "part", command=agent.command, reasks=0) for agent in agents]
     assert make_files(tmp_path, requests) == make_files(tmp_path, requests)
 
 

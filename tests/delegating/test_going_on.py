@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def make_request(agent: ScriptedAgent) -> Request:
-    return Request("-", "Write a report.", command=agent.command, settles=False)
+    return Request(None, "Write a report.", command=agent.command, settles=False)
 
 
 async def wait_until(holds: Callable[[], object]) -> None:
@@ -172,7 +172,7 @@ def test_a_runner_that_was_taken_out_of_the_settings_is_still_understood(
     monkeypatch.setattr("remit.app.delegating.preparing.check_trust", lambda *_: None)
     (root / "remit.toml").write_text(f"[runners.mine]\ncommand = {agent.obeys().command!r}\n")
     ws = Workspace.open(root)
-    session_id = ws.prepare(Request("-", "Write a report.", runner="mine"), owner="1-gone").row.session_id
+    session_id = ws.prepare(Request(None, "Write a report.", runner="mine"), owner="1-gone").row.session_id
     ws.home.close()
     (root / "remit.toml").unlink()
 
@@ -206,7 +206,7 @@ def test_a_delegation_whose_runner_nobody_knows_ends_and_costs_no_other_its_resu
 def test_an_agent_of_a_runner_that_is_gone_is_ended(root: Path) -> None:
     async def wait() -> None:
         async with Workspace.open(root) as ws:
-            request = Request("-", "Hang.", command="sleep 100", settles=False)
+            request = Request(None, "Hang.", command="sleep 100", settles=False)
             prepared = await ws.start(request)
             folder = find_folder(ws.home, prepared.row.session_id, 1)
             await wait_until(lambda: os.path.exists(f"{folder}/started"))  # noqa: PTH110 - a string
@@ -238,7 +238,7 @@ def test_one_that_nobody_can_wait_for_costs_no_other_its_result(root: Path, agen
 def test_an_agent_whose_keeper_was_killed_is_told_so(root: Path) -> None:
     async def work() -> None:
         async with Workspace.open(root) as ws:
-            prepared = await ws.start(Request("-", "Hang.", command="sleep 100", settles=False))
+            prepared = await ws.start(Request(None, "Hang.", command="sleep 100", settles=False))
             folder = find_folder(ws.home, prepared.row.session_id, 1)
             await wait_until(lambda: os.path.exists(f"{folder}/pids.json"))  # noqa: PTH110 - a string
             keeper = load_pids(folder)

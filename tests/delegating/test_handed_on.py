@@ -39,7 +39,7 @@ def hand_on(root: Path, top: ScriptedAgent, *others: ScriptedAgent, accepted: bo
 
     async def play() -> Envelope:
         async with Workspace.open(root) as ws:
-            envelope = await ws.delegate("-", "Do all of it.", command=top.command, reasks=0)
+            envelope = await ws.delegate(None, "Do all of it.", command=top.command, reasks=0)
             below = [row for row in ws.list(only_open=False) if row.depth > 1]
             assert len(below) == len(others)
             assert all((row.outcome in ("accepted", "repaired")) is accepted for row in below)
@@ -54,9 +54,9 @@ def hand_on(root: Path, top: ScriptedAgent, *others: ScriptedAgent, accepted: bo
 def test_a_parent_need_not_name_what_was_accepted_of_those_below_it(root: Path, tmp_path: Path) -> None:
     """R2.14: with a child and a child's child, each a process with the ticket of the one above it."""
     last = make(tmp_path, "last").obeys({"docs/last.md": "# Last\n"})
-    child = make(tmp_path, "child").recurses("-", command=last.command).writes("loose.txt", "left lying\n")
+    child = make(tmp_path, "child").recurses(None, command=last.command).writes("loose.txt", "left lying\n")
     child.obeys({"docs/child.md": "# Child\n"})
-    top = make(tmp_path, "top").recurses("-", command=child.command).obeys({"docs/top.md": "# Top\n"})
+    top = make(tmp_path, "top").recurses(None, command=child.command).obeys({"docs/top.md": "# Top\n"})
     envelope = hand_on(root, top, child, last)
     assert (envelope.status, envelope.outcome) == ("completed", "accepted")
     assert [each.path for each in envelope.artifacts] == ["docs/top.md"]
@@ -66,14 +66,14 @@ def test_a_parent_need_not_name_what_was_accepted_of_those_below_it(root: Path, 
 @pytest.mark.slow
 def test_what_a_parent_changes_afterwards_is_its_own_to_name(root: Path, tmp_path: Path) -> None:
     child = make(tmp_path, "child").obeys({"a.md": "# One\n", "b.md": "# Two\n"})
-    top = make(tmp_path, "top").recurses("-", command=child.command).writes("b.md", "# Two, put right\n").obeys()
+    top = make(tmp_path, "top").recurses(None, command=child.command).writes("b.md", "# Two, put right\n").obeys()
     assert hand_on(root, top, child).unclaimed == ("b.md",)
 
 
 @pytest.mark.slow
 def test_what_a_child_is_not_believed_is_nobodys(root: Path, tmp_path: Path) -> None:
     child = make(tmp_path, "child").writes("a.md", "# One\n").lies("a.md", "made-up.md")
-    top = make(tmp_path, "top").recurses("-", command=child.command).obeys()
+    top = make(tmp_path, "top").recurses(None, command=child.command).obeys()
     assert hand_on(root, top, child, accepted=False).unclaimed == ("a.md",)
 
 
@@ -84,13 +84,13 @@ def play_below(root: Path, child: ScriptedAgent, *, note: str = "") -> tuple[Env
         async with Workspace.open(root) as ws:
 
             async def work(_: str) -> str:
-                told = await ws.delegate("-", "Do a part of it.", command=child.command, settles=False)
+                told = await ws.delegate(None, "Do a part of it.", command=child.command, settles=False)
                 with ws.home.ledger.transaction() as db:
                     if note:
                         add_act(db, session_id=told.session_id, path=note, operation="write", parent_id=None)
                 return "I had it done."
 
-            envelope = await ws.delegate("-", "Do all of it.", function=work, reasks=0, settles=False)
+            envelope = await ws.delegate(None, "Do all of it.", function=work, reasks=0, settles=False)
             return envelope, load_handed_on(ws.home, (envelope.session_id,), ws.home.root)
 
     found = asyncio.run(play())

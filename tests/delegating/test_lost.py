@@ -26,7 +26,7 @@ def lose(root: Path, agent: ScriptedAgent, *, losses: int, reasks: int = 2) -> t
     async def delegate() -> tuple[Envelope, list[str | None]]:
         async with Workspace.open(root) as ws:
             command = agent.waits_for("go").obeys().command
-            request = Request("-", "Write a report.", command=command, settles=False, timeout_s=30, reasks=reasks)
+            request = Request(None, "Write a report.", command=command, settles=False, timeout_s=30, reasks=reasks)
             session_id = (await ws.start(request)).row.session_id
             for number in range(1, losses + 1):
                 folder = find_folder(ws.home, session_id, number)

@@ -208,7 +208,7 @@ def test_a_task_that_nobody_began_keeps_its_dates(root: str, marker: str) -> Non
 
     async def play() -> None:
         async with Workspace.open(root, environ={}) as ws:
-            [part] = await ws.work("plan", 1, agent="-", command="no-such-program")
+            [part] = await ws.work("plan", 1, command="no-such-program")
             assert part.envelope is not None
             assert part.envelope.ending == "refused"
 

@@ -28,7 +28,7 @@ def test_an_agent_takes_up_nothing_that_would_end_with_it(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     agent = ScriptedAgent(tmp_path_factory.mktemp("agents")).obeys()
-    request = Request("-", "Write a report.", command=agent.command)
+    request = Request(None, "Write a report.", command=agent.command)
     (tmp_path / ".git").mkdir()
 
     async def open_as(environ: dict[str, str]) -> int:

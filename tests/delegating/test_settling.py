@@ -38,7 +38,7 @@ def delegate(root: Path, prelude: str, task: TaskFacts | None = None) -> Envelop
 
     async def play() -> Envelope:
         async with Workspace.open(root) as ws:
-            return await ws.run(Request("-", "go", command=command, commits=True, task=task))
+            return await ws.run(Request(None, "go", command=command, commits=True, task=task))
 
     return asyncio.run(play())
 

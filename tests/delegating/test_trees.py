@@ -25,7 +25,7 @@ def root(tmp_path: Path) -> Path:
 
 def nest(command: str, *options: str) -> str:
     """A command that hands on to another agent and waits for it."""
-    inner = f"{REMIT} run - go --command {shlex.quote(command)} {shlex.join(options)}"
+    inner = f"{REMIT} run go --command {shlex.quote(command)} {shlex.join(options)}"
     return f"sh -c {shlex.quote(inner)}"
 
 
@@ -48,7 +48,7 @@ async def wait_for_child(ws: Workspace, depth: int) -> Delegation:
 def test_a_tree_that_is_cancelled_is_cancelled_at_every_depth(root: Path) -> None:
     async def play() -> None:
         async with Workspace.open(root) as ws:
-            work = asyncio.ensure_future(ws.delegate("-", "go", command=nest(nest("sleep 60"))))
+            work = asyncio.ensure_future(ws.delegate(None, "go", command=nest(nest("sleep 60"))))
             await wait_for_child(ws, 3)
             top = find(ws, 1)
             assert top is not None
@@ -65,7 +65,7 @@ def test_a_tree_that_is_cancelled_is_cancelled_at_every_depth(root: Path) -> Non
 def test_a_tree_whose_time_is_up_is_settled_at_every_depth(root: Path) -> None:
     async def play() -> None:
         async with Workspace.open(root) as ws:
-            envelope = await ws.delegate("-", "go", command=nest("sleep 60"), timeout_s=8)
+            envelope = await ws.delegate(None, "go", command=nest("sleep 60"), timeout_s=8)
             assert envelope.ending == "timeout"
             rows = ws.list(only_open=False)
             assert [(row.state, row.ending) for row in rows] == [("settled", "timeout")] * 2
@@ -83,7 +83,7 @@ def test_what_an_agent_left_behind_ends_with_it(root: Path) -> None:
 
     async def play() -> None:
         async with Workspace.open(root) as ws:
-            work = asyncio.ensure_future(ws.delegate("-", "go", command=left))
+            work = asyncio.ensure_future(ws.delegate(None, "go", command=left))
             await wait_for_child(ws, 2)
             assert (await work).status != "completed"
             child = find(ws, 2)
@@ -100,7 +100,7 @@ def test_work_without_a_file_below_its_like_is_no_circle(root: Path) -> None:
 
     async def play() -> list[tuple[str, int]]:
         async with Workspace.open(root) as ws:
-            await ws.delegate("-", "go", command=nest(nest(nest("true"))))
+            await ws.delegate(None, "go", command=nest(nest(nest("true"))))
             return sorted((row.agent, row.depth) for row in ws.list(only_open=False))
 
     assert asyncio.run(play()) == [("command", 1), ("command-2", 2), ("command-3", 3)]

@@ -53,7 +53,7 @@ def test_a_client_lists_calls_and_reads(mode: str, tmp_path: Path, monkeypatch: 
         tools = (await client.list_tools()).tools
         assert len(tools) == 10
         assert all(tool.output_schema for tool in tools)
-        given = {"agent": "-", "prompt": "Write a report.", "runner": "obeys"}
+        given = {"prompt": "Write a report.", "runner": "obeys"}
         result: Any = await client.call_tool("delegate", given, progress_callback=hear)
         assert result.is_error is False
         envelope = result.structured_content["envelope"]
@@ -80,7 +80,7 @@ def test_a_client_that_gives_up_ends_the_work(mode: str, tmp_path: Path, monkeyp
     root = make_workspace(tmp_path / "root", monkeypatch, hangs=agent.command)
 
     async def play(client: Client) -> None:
-        call = client.call_tool("delegate", {"agent": "-", "prompt": "Go.", "runner": "hangs"})
+        call = client.call_tool("delegate", {"prompt": "Go.", "runner": "hangs"})
         calling = asyncio.ensure_future(call)
         await asyncio.to_thread(wait_until, lambda: agent.did("began"), "the agent began")
         calling.cancel()

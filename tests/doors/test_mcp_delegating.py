@@ -51,7 +51,7 @@ class Place(NamedTuple):
 
     def do(self, order: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN401 - of `delegate`
         """Have an agent do something with a server of its own; its envelope."""
-        told = self.peer.call("delegate", agent="-", prompt=f"DO: {json.dumps(order)}", runner="nested", **more)
+        told = self.peer.call("delegate", prompt=f"DO: {json.dumps(order)}", runner="nested", **more)
         envelope: dict[str, Any] = told["envelope"]
         return envelope
 
@@ -78,13 +78,13 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
 
 def begin(place: Place, runner: str, **more: Any) -> int:  # noqa: ANN401 - of `delegate`
     """Hand work on and go on, once its agent is at work."""
-    request = place.peer.begin("delegate", agent="-", prompt="Do the work.", runner=runner, **more)
+    request = place.peer.begin("delegate", prompt="Do the work.", runner=runner, **more)
     wait_until(lambda: place.agents[runner].did("began"), f"{runner} began")
     return request
 
 
 def test_work_is_handed_on_and_its_envelope_comes_back(place: Place) -> None:
-    told = place.peer.call("delegate", agent="-", prompt="Write a report.", runner="obeys", budget={"max_turns": 5})
+    told = place.peer.call("delegate", prompt="Write a report.", runner="obeys", budget={"max_turns": 5})
     envelope = told["envelope"]
     assert told["over"] is True
     assert (envelope["status"], envelope["outcome"], envelope["ending"]) == ("completed", "accepted", "exited")
@@ -100,7 +100,7 @@ def test_work_is_handed_on_and_its_envelope_comes_back(place: Place) -> None:
 
 
 def test_a_liar_is_not_completed(place: Place) -> None:
-    envelope = place.peer.call("delegate", agent="-", prompt="Write a report.", runner="lies")["envelope"]
+    envelope = place.peer.call("delegate", prompt="Write a report.", runner="lies")["envelope"]
     assert (envelope["status"], envelope["outcome"], envelope["artifacts"]) == ("failed", "fabricated", [])
     assert envelope["errors"][0]["code"] == "FABRICATED"
     assert place.agents["lies"].did("returned")
@@ -117,7 +117,7 @@ PROMPTS = [
 
 def test_a_prompt_is_a_text_whatever_it_says(place: Place) -> None:
     for prompt in PROMPTS:
-        told = place.peer.call("delegate", agent="-", prompt=prompt, runner="obeys")
+        told = place.peer.call("delegate", prompt=prompt, runner="obeys")
         assert told["envelope"]["status"] == "completed"
         assert prompt.strip() in place.agents["obeys"].did("began")[-1].details["prompt"]
         (place.root / "report.md").unlink()  # else the next would find its work done
@@ -128,8 +128,8 @@ def test_a_prompt_is_a_text_whatever_it_says(place: Place) -> None:
 @pytest.mark.thorough
 def test_progress_is_told_at_most_once_a_second_and_only_to_who_asked(place: Place) -> None:
     began = time.monotonic()
-    asked = place.peer.begin("delegate", progress="p-1", agent="-", prompt="Go.", runner="slow", timeout_seconds=60)
-    silent = place.peer.begin("delegate", agent="-", prompt="Go.", runner="slow")
+    asked = place.peer.begin("delegate", progress="p-1", prompt="Go.", runner="slow", timeout_seconds=60)
+    silent = place.peer.begin("delegate", prompt="Go.", runner="slow")
     for each in (asked, silent):
         assert place.peer.end_call("delegate", each)["structuredContent"]["envelope"]["status"] == "completed"
     told = place.peer.progress
@@ -145,7 +145,7 @@ def test_progress_is_told_at_most_once_a_second_and_only_to_who_asked(place: Pla
 @pytest.mark.thorough
 def test_two_at_once_go_on_beside_each_other_and_beside_other_tools(place: Place) -> None:
     began = time.monotonic()
-    asked = [place.peer.begin("delegate", agent="-", prompt="Go.", runner="slow") for _ in range(2)]
+    asked = [place.peer.begin("delegate", prompt="Go.", runner="slow") for _ in range(2)]
     wait_until(lambda: len(place.agents["slow"].did("began")) == 2, "both began")
     assert {each["standing"] for each in place.peer.call("status")["delegations"]} == {"running"}
     assert time.monotonic() - began < 3.5 + 20
@@ -170,7 +170,7 @@ def test_who_takes_a_question_back_ends_the_work(place: Place) -> None:
 @pytest.mark.thorough
 def test_a_question_that_is_taken_back_before_the_library_is_there_begins_nothing_for_long(place: Place) -> None:
     with Peer(place.root) as peer:
-        asked = peer.begin("delegate", agent="-", prompt="Go.", runner="hangs")
+        asked = peer.begin("delegate", prompt="Go.", runner="hangs")
         peer.notify("notifications/cancelled", requestId=asked)
         assert peer.ask("ping")["result"] == {}
         wait_until(lambda: all(row.state == "settled" for row in place.rows()), "nothing is open")
@@ -204,7 +204,7 @@ def test_work_goes_on_when_the_server_ends(place: Place, number: signal.Signals 
 def test_work_that_a_script_asks_for_begins_although_its_input_ends_at_once(place: Place) -> None:
     """`printf … | remit mcp`: what was asked for is begun, and goes on."""
     with Peer(place.root) as peer:
-        peer.begin("delegate", agent="-", prompt="Go.", runner="obeys")
+        peer.begin("delegate", prompt="Go.", runner="obeys")
         assert peer.hang_up() == 0
     wait_until(lambda: [row.state for row in place.rows()] == ["settled"], "it was begun and is over")
     assert place.rows()[0].status == "completed"
@@ -280,7 +280,7 @@ def find_reasons(root: Path, session_id: str) -> list[str]:
 
 
 def test_a_long_answer_comes_in_pages(place: Place) -> None:
-    told = place.peer.call("delegate", agent="-", prompt="Talk.", runner="talks")
+    told = place.peer.call("delegate", prompt="Talk.", runner="talks")
     assert len(json.dumps(told)) < 4000
     session_id = told["session_id"]
     first = place.peer.call("result", session_id=session_id, part="answer")
@@ -310,14 +310,14 @@ def test_a_long_answer_comes_in_pages(place: Place) -> None:
 def nest(order: dict[str, Any], depth: int) -> dict[str, Any]:
     """What an agent is told that hands it on to so many others, one below the other."""
     for _ in range(depth):
-        arguments = {"agent": "-", "prompt": f"DO: {json.dumps(order)}", "runner": "nested"}
+        arguments = {"prompt": f"DO: {json.dumps(order)}", "runner": "nested"}
         order = {"tool": "delegate", "arguments": arguments}
     return order
 
 
 @pytest.mark.thorough
 def test_depth_4_is_refused_to_who_delegates_through_the_server(place: Place) -> None:
-    last = {"tool": "delegate", "arguments": {"agent": "-", "prompt": "Go.", "runner": "obeys"}}
+    last = {"tool": "delegate", "arguments": {"prompt": "Go.", "runner": "obeys"}}
     place.do(nest(last, 2))
     assert [row.depth for row in place.rows()] == [1, 2, 3]
     told = [each["result"] for each in place.load_log()]
@@ -339,7 +339,7 @@ FORGED = [
 @pytest.mark.thorough("cancel")
 @pytest.mark.parametrize("tool", ["delegate", "cancel"])
 def test_who_hides_or_forges_its_ticket_is_refused(place: Place, tool: str) -> None:
-    arguments: dict[str, Any] = {"agent": "-", "prompt": "Go.", "runner": "obeys"}
+    arguments: dict[str, Any] = {"prompt": "Go.", "runner": "obeys"}
     if tool == "cancel":
         arguments = {"session_id": "-"}
     tried = FORGED[-choose(2, len(FORGED)) :]
@@ -369,9 +369,9 @@ def test_an_agent_ends_only_what_it_has_handed_on(place: Place) -> None:
 def test_what_an_agent_has_handed_on_ends_with_its_server(place: Place) -> None:
     """A person's work goes on; an agent's does not: nobody would wait for it."""
     mark = place.root.parent / "leave"
-    arguments = {"agent": "-", "prompt": "Go.", "runner": "hangs"}
+    arguments = {"prompt": "Go.", "runner": "hangs"}
     order = {"tool": "delegate", "arguments": arguments, "leave": str(mark)}
-    asked = place.peer.begin("delegate", agent="-", prompt=f"DO: {json.dumps(order)}", runner="nested")
+    asked = place.peer.begin("delegate", prompt=f"DO: {json.dumps(order)}", runner="nested")
     wait_until(lambda: place.agents["hangs"].did("began"), "the child began")
     mark.touch()
     place.peer.end_call("delegate", asked)
@@ -384,7 +384,7 @@ def test_what_an_agent_has_handed_on_ends_with_its_server(place: Place) -> None:
 
 @pytest.mark.thorough
 def test_a_budget_holds_through_the_server(place: Place) -> None:
-    order = {"tool": "delegate", "arguments": {"agent": "-", "prompt": "Go.", "runner": "obeys"}}
+    order = {"tool": "delegate", "arguments": {"prompt": "Go.", "runner": "obeys"}}
     place.do(order, budget={"max_delegations": 0})
     (told,) = place.load_log()
     assert told["result"]["structuredContent"]["error"]["code"] == "BUDGET_EXCEEDED"
@@ -413,7 +413,7 @@ def test_an_agent_names_nobody_else(place: Place) -> None:
     """Whoever has a ticket is its session, or speaks for one below it."""
     asked = begin(place, "hangs")
     (other,) = place.rows()
-    arguments = {"agent": "-", "prompt": "Go.", "runner": "obeys", "caller": other.session_id}
+    arguments = {"prompt": "Go.", "runner": "obeys", "caller": other.session_id}
     place.do({"tool": "delegate", "arguments": arguments})
     (told,) = place.load_log()
     assert "nobody asks here as" in told["result"]["structuredContent"]["error"]["message"]
@@ -446,7 +446,7 @@ def test_one_that_a_harness_has_started_is_ended_there_and_that_is_told(place: P
 @pytest.mark.thorough
 def test_what_a_subagent_of_a_harness_hands_on_is_below_it(place: Place) -> None:
     session_id = add_refereed(place.root)
-    asked = [place.peer.begin("delegate", agent="-", prompt="Go.", runner="obeys", caller=session_id) for _ in range(2)]
+    asked = [place.peer.begin("delegate", prompt="Go.", runner="obeys", caller=session_id) for _ in range(2)]
     for each in asked:
         assert place.peer.end_call("delegate", each)["structuredContent"]["over"]
     children = [row for row in place.rows() if row.session_id != session_id]

@@ -77,7 +77,7 @@ def sending(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> Receiver:
 
 def delegate(remit: Remit, command: str = "true", *options: str, **environ: str) -> Ended:
     patient = ("-c", f"{PATIENT}\nmain()")
-    return remit("run", "-", WORK, "--command", command, *options, prelude=patient, env=FREE | environ)
+    return remit("run", WORK, "--command", command, *options, prelude=patient, env=FREE | environ)
 
 
 def settle(folder: Path, many: int = 1, *, agent: str = "scout", terms: Terms | None = None) -> list[str]:
@@ -117,7 +117,7 @@ def test_a_tree_of_processes_is_one_trace(remit: Remit, receiver: Receiver, tmp_
     """Whoever is started hears where it belongs, and all of it is sent once, by the command that a person gave."""
     command = f"sh -c {shlex.quote('echo $TRACEPARENT > 3.txt')}"
     for level in (2, 1):
-        inner = f"echo $TRACEPARENT > {level}.txt; {REMIT} run - go --command {shlex.quote(command)}"
+        inner = f"echo $TRACEPARENT > {level}.txt; {REMIT} run go --command {shlex.quote(command)}"
         command = f"sh -c {shlex.quote(inner)}"
     ended = delegate(remit, command, **receiver.environ)
     assert ended.err.count(b"telemetry") == 0, ended.err
@@ -285,7 +285,7 @@ def test_each_delegation_is_sent_once(remit: Remit, receiver: Receiver) -> None:
 @pytest.mark.slow
 def test_who_dies_before_it_has_noted_what_was_taken_sends_the_same_again(remit: Remit, receiver: Receiver) -> None:
     delegate(remit, **receiver.environ)
-    script = ("run", "-", WORK, "--command", "true")
+    script = ("run", WORK, "--command", "true")
     killed = remit(*script, prelude=("-c", CRASH), env=FREE | receiver.environ)
     assert killed.code == 137
     assert len(receiver.list_messages("/v1/traces")) == 2
@@ -423,7 +423,7 @@ def test_a_slow_receiver_costs_two_seconds_at_most(
 @pytest.mark.parametrize("how", ["hangs", "drips"])
 def test_a_command_ends_as_it_would_have_without(remit: Remit, receiver: Receiver, how: str) -> None:
     setattr(receiver, how, True)
-    args = ("run", "-", WORK, "--command", "true")
+    args = ("run", WORK, "--command", "true")
     ended = remit(*args, env=FREE | receiver.environ)
     assert ended.code == remit(*args, env=FREE).code == 1
     assert ended.err.count(b"; what is not sent stays for the next command") == 1
@@ -460,7 +460,7 @@ def test_what_a_receiver_says_besides_is_not_waited_for(sending: Receiver, tmp_p
 
 
 def test_a_folder_that_is_gone_is_told_once(remit: Remit, receiver: Receiver) -> None:
-    ended = remit("run", "-", "x", env=FREE | receiver.environ | {"REMIT_ROOT": "/nowhere"})
+    ended = remit("run", "x", env=FREE | receiver.environ | {"REMIT_ROOT": "/nowhere"})
     assert "REMIT_ROOT" in ended.complaint
 
 
@@ -501,7 +501,7 @@ def test_a_missing_extra_is_told_once_a_day(remit: Remit, receiver: Receiver, tm
     "environ", [{}, {"OTEL_SDK_DISABLED": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://[::1]:9"}]
 )
 def test_nothing_is_loaded_where_nothing_is_sent(remit: Remit, environ: dict[str, str]) -> None:
-    args = ("run", "-", WORK, "--command", "true", "--json")
+    args = ("run", WORK, "--command", "true", "--json")
     clean = {name: value for name, value in remit.env.items() if name not in ENDPOINTS}
     remit.env = clean
     ended = remit(*args, prelude=("-c", LOADED), env=environ)
@@ -523,7 +523,7 @@ def test_nothing_is_loaded_where_nothing_was_settled(remit: Remit, receiver: Rec
 @pytest.mark.slow
 def test_no_agent_chooses_where_anything_is_sent(remit: Remit, receiver: Receiver, tmp_path: Path) -> None:
     """Nor does a repository, whose settings may say what is in an agent's environment."""
-    inner = f"OTEL_EXPORTER_OTLP_ENDPOINT={receiver.url} {REMIT} run - go --command true"
+    inner = f"OTEL_EXPORTER_OTLP_ENDPOINT={receiver.url} {REMIT} run go --command true"
     delegate(remit, f"sh -c {shlex.quote(inner)}")
     assert [row.depth for row in list_rows(tmp_path)] == [2, 1]
     assert receiver.got == []
@@ -551,7 +551,7 @@ def test_the_command_line_knows_the_same_variables() -> None:
 @pytest.mark.parametrize(
     ("args", "expected"),
     [
-        (["run", "-", "x"], True), (["implement", "3"], True), (["wait", "-"], True), (["cancel", "-"], True),
+        (["run", "x"], True), (["implement", "3"], True), (["wait", "-"], True), (["cancel", "-"], True),
         (["resume", "-"], True), (["retry", "-"], True), (["drive", "sess_1_aaaaaa"], True), (["mcp"], True),
         (["serve"], True), (["audit", "3"], True), (["ps"], False), (["lint"], False), (["hook", "x"], False),
         (["--version"], False), ([], False),

@@ -57,7 +57,7 @@ def wait_until(holds: Callable[[], object], what: str) -> None:
 
 def detach(remit: Remit, agent: ScriptedAgent, *options: str, until: str = "began") -> str:
     """Start an agent that nobody waits for; its session, once it has done something."""
-    ended = remit("run", "-", "Do the work.", "--command", agent.command, "--detach", *options)
+    ended = remit("run", "Do the work.", "--command", agent.command, "--detach", *options)
     assert ended.code == 0, ended.err
     wait_until(lambda: agent.did(until), f"the agent {until}")
     return ended.text.strip()

@@ -26,7 +26,7 @@ PASSED_ON = ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT", "CODEX_HOME", "SC
 
 def make_scripts(cli: CliName) -> dict[str, list[Turn]]:
     def delegate(script: str) -> Turn:
-        return call("delegate", agent="-", prompt=f"[[play {script} root=${{root}}]] Do it.", runner=cli)
+        return call("delegate", prompt=f"[[play {script} root=${{root}}]] Do it.", runner=cli)
 
     return {
         "main": [delegate("work"), say("All is done.")],

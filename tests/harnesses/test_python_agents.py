@@ -29,7 +29,7 @@ from remit.delegate.reporting.envelope import render_envelope_json
 async def main(root, prompt, module):
     async with Workspace.open(root) as ws:
         options = {"function": importlib.import_module(module).run} if module else {"runner": "scribe"}
-        envelope = await ws.delegate("-", prompt, timeout_s=120, **options)
+        envelope = await ws.delegate(None, prompt, timeout_s=120, **options)
     print(json.dumps(render_envelope_json(envelope)))
 
 asyncio.run(main(*sys.argv[1:]))

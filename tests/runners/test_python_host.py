@@ -95,7 +95,7 @@ def test_a_function_that_gives_a_failure_back_has_crashed(
 
     async def ask() -> Envelope:
         async with Workspace.open(tmp_path) as ws:
-            return await ws.delegate("-", "Do it.", function=work, reasks=0)
+            return await ws.delegate(None, "Do it.", function=work, reasks=0)
 
     envelope = asyncio.run(ask())
     assert (envelope.status, envelope.ending) == ("failed", "crashed")

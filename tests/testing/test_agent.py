@@ -44,7 +44,7 @@ def agent(tmp_path: Path) -> ScriptedAgent:
 def delegate(root: Path, agent: ScriptedAgent, **options: Any) -> Envelope:  # noqa: ANN401 - fields of Request
     async def run() -> Envelope:
         async with Workspace.open(root) as ws:
-            return await ws.delegate("-", "Write the report.", command=agent.command, settles=False, **options)
+            return await ws.delegate(None, "Write the report.", command=agent.command, settles=False, **options)
 
     return asyncio.run(run())
 

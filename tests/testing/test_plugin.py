@@ -24,7 +24,7 @@ def test_a_workspace_has_git(remit_workspace):
 
 def test_an_agent_is_delegated_to_and_its_work_committed(remit_workspace, scripted_agent, delegate):
     agent = scripted_agent().obeys()
-    envelope = delegate("-", "Write a report.", command=agent.command)
+    envelope = delegate(None, "Write a report.", command=agent.command)
     assert (envelope.status, envelope.unsettled) == ("completed", ())
     assert agent.did("wrote")
     assert (remit_workspace / "report.md").is_file()
@@ -32,8 +32,8 @@ def test_an_agent_is_delegated_to_and_its_work_committed(remit_workspace, script
 
 def test_agents_have_names(scripted_agent, delegate):
     liar, other = scripted_agent("liar").lies(), scripted_agent("other", dialect="hyper").obeys()
-    assert delegate("-", "Write.", command=liar.command).status == "failed"
-    assert delegate("-", "Write.", command=other.command, dialect="hyper").status == "completed"
+    assert delegate(None, "Write.", command=liar.command).status == "failed"
+    assert delegate(None, "Write.", command=other.command, dialect="hyper").status == "completed"
 
 
 def test_a_model_answers(scripted_model):

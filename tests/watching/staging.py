@@ -45,7 +45,7 @@ def run(root: Path, script: str, prompt: str = "Look at the cache.", **options: 
     async def play() -> Envelope:
         async with Workspace.open(root, environ={**os.environ}) as ws:
             command = f"sh -c {shlex.quote(script)}"
-            return await ws.delegate("-", prompt, **{"command": command, "timeout_s": 60, **options})
+            return await ws.delegate(None, prompt, **{"command": command, "timeout_s": 60, **options})
 
     return asyncio.run(play())
 

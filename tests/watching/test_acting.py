@@ -66,7 +66,7 @@ def wait_for(home: Home, session_id: str, is_so: Callable[[Delegation], bool]) -
 
 def delegate(home: Home, script: str, root: Path, **more: object) -> str:
     (root / "agent.sh").write_text(script)
-    work = acting.Work("-", "Look at it.", runner="script", **more)  # type: ignore[arg-type]
+    work = acting.Work("Look at it.", runner="script", **more)  # type: ignore[arg-type]
     return acting.delegate(home, work, asker=PERSON).session_id
 
 
@@ -99,7 +99,7 @@ def test_what_is_at_work_is_cancelled_with_all_below_it(root: Path) -> None:
     with opened(root) as home:
         session_id, ticket = begin_to_wait(home, root)
         asker = acting.Asker(ticket=ticket)
-        below = acting.delegate(home, acting.Work("-", "Go.", runner="script"), asker=asker).session_id
+        below = acting.delegate(home, acting.Work("Go.", runner="script"), asker=asker).session_id
         child = wait_for(home, below, lambda row: row.state == "running")
         assert (child.parent_id, child.depth) == (session_id, 2)
         done = acting.cancel(home, session_id, reason="no longer\nwanted", asker=PERSON)
@@ -127,12 +127,12 @@ def test_what_cannot_be_is_refused_and_nothing_is_begun(root: Path) -> None:
     with opened(root) as home:
         insert(home, Kept(0, state="running"))
         with pytest.raises(UsageError, match="prompt is empty"):
-            acting.delegate(home, acting.Work("-", "  ", runner="script"), asker=PERSON)
+            acting.delegate(home, acting.Work("  ", runner="script"), asker=PERSON)
         with pytest.raises(RemitError):
-            acting.delegate(home, acting.Work("-", "Go.", runner="nobody"), asker=PERSON)
+            acting.delegate(home, acting.Work("Go.", runner="nobody"), asker=PERSON)
         for budget, sentence in (({"max_tokens": -1}, "max_tokens cannot be"), ({"tokens": 1}, "no limit tokens")):
             with pytest.raises(UsageError, match=sentence):
-                acting.delegate(home, acting.Work("-", "Go.", runner="script", budget=budget), asker=PERSON)
+                acting.delegate(home, acting.Work("Go.", runner="script", budget=budget), asker=PERSON)
         with pytest.raises(RemitError, match="not over"):
             acting.retry(home, name(0), asker=PERSON)
         assert [row.session_id for row in list_delegations(home.ledger)] == [name(0)]
@@ -203,7 +203,7 @@ def test_who_shows_a_ticket_is_held_to_it(root: Path) -> None:
         insert(home, Kept(0))
         asker = acting.Asker(ticket="remit1_" + "x" * 43)
         with pytest.raises(RefusedError, match="does not know this ticket"):
-            acting.delegate(home, acting.Work("-", "Go.", runner="script"), asker=asker)
+            acting.delegate(home, acting.Work("Go.", runner="script"), asker=asker)
         with pytest.raises(RefusedError, match="does not know this ticket"):
             acting.cancel(home, name(0), asker=asker)
 

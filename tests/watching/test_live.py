@@ -156,7 +156,7 @@ def test_a_tail_reads_on_from_any_thread_until_it_is_over(root: Path) -> None:
 
 
 def _request(script: str) -> Request:
-    return Request("-", "Go.", command=f"sh -c {shlex.quote(script)}", timeout_s=60, reasks=0)
+    return Request(None, "Go.", command=f"sh -c {shlex.quote(script)}", timeout_s=60, reasks=0)
 
 
 async def _read_until(tail: live.Tail, text: str) -> list[dict[str, Any]]:

@@ -119,13 +119,13 @@ $ remit sync --check
 # The move is a legal one, so it is taken over.
 $ remit sync
 # Some work without a task.
-$ remit run - "Note what is known about rate limits."
+$ remit run "Note what is known about rate limits."
 # A line of a file for each piece of work, one at a time.
-$ remit run - --each prompts.jsonl --concurrency 1
-! remit run - "Note the first half of it."
+$ remit run --each prompts.jsonl --concurrency 1
+! remit run "Note the first half of it."
 # Go on with what came back half done.
 $ remit resume -
-! remit run - "Note it at the second try."
+! remit run "Note it at the second try."
 # Begin anew with what failed.
 $ remit retry -
 # Short for `remit errors list`.
@@ -139,7 +139,7 @@ $ remit errors mark f18bd27d --fixed --note "The network is back."
 # What is still open.
 $ remit errors list --open
 # Work that nobody waits for.
-$ remit run - "Take your time." --detach
+$ remit run "Take your time." --detach
 . until [ -e ~/began ]; do sleep 0.02; done
 # Who is at work.
 $ remit ps

@@ -1,4 +1,4 @@
-"""First steps: what somebody who is here could do next, and what a shell can offer them to type."""
+"""First steps: the commands that are useful next in this folder, and the words that a shell can complete."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def _suggest_looking(root: str) -> Iterator[Step]:
         load_settings(root)
         running = _count_running(home)
     except RemitError as error:
-        yield Step("remit doctor", f"see what is wrong here: {error.message}")
+        yield Step("remit doctor", f"find out what is wrong here: {error.message}")
         return
     finally:
         home.close()
     if running:
-        yield Step("remit ps", f"see the {'agent' if running == 1 else f'{running} agents'} at work")
+        yield Step("remit ps", "show the running agent" if running == 1 else f"show the {running} running agents")
     if home.is_made:
-        yield Step("remit status", "see where everything stands")
+        yield Step("remit status", "show the state of this workspace")
 
 
 def _count_running(home: Home) -> int:
@@ -67,16 +67,16 @@ def _suggest_agents(root: str) -> Iterator[Step]:
     try:
         found = len(search_agent_files((), root=root, exclude=exclude, max_files=_SEARCHED).sources)
     except TooManyFilesError:
-        yield Step("remit lint", "look for agent files here, which takes a while, and judge them")
+        yield Step("remit lint", "find and check the agent files here, which takes a while")
         return
     except InputError as error:
-        yield Step("remit doctor", f"see what is wrong here: {error.message}")
+        yield Step("remit doctor", f"find out what is wrong here: {error.message}")
         return
     if found:
         named = "the agent file" if found == 1 else f"the {found} agent files"
-        yield Step("remit lint", f"judge {named} of this project, and who may call whom")
+        yield Step("remit lint", f"check {named} of this project, and which agent may call which")
     else:
-        yield Step("remit new research researcher", "make a first agent file")
+        yield Step("remit new research researcher", "write a first agent file")
 
 
 def _suggest_harness(root: str) -> Iterator[Step]:
@@ -85,16 +85,14 @@ def _suggest_harness(root: str) -> Iterator[Step]:
 
     there = list_harnesses(root)
     if there:
-        yield Step(
-            f'remit run - "Fix the typo" --runner {there[0]}', "hand work over, and have what comes back checked"
-        )
+        yield Step(f'remit run "Fix the typo" --runner {there[0]}', "run an agent and check its return")
     else:
-        yield Step('remit run - "Fix the typo" --command PROGRAM', "hand work to any program that is an agent")
+        yield Step('remit run "Fix the typo" --command PROGRAM', "run any program as an agent and check its return")
     yield from (
-        Step(f"remit init --harness {name}", "hold the subagents that it starts itself to the same rules")
+        Step(f"remit init --harness {name}", "also check the subagents that it starts itself")
         for name in [name for name in there if name in HARNESSES][:1]
     )
-    yield Step("remit check MESSAGE.md", "judge the final message of an agent")
+    yield Step("remit check MESSAGE.md", "check the final message of an agent")
 
 
 # --- what a shell can offer ------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ class ScriptedAgent:
     """A program that plays a script.
 
         agent = ScriptedAgent(tmp_path / "agents").obeys({"report.md": "# Report"})
-        envelope = await ws.delegate("-", "Write a report.", command=agent.command)
+        envelope = await ws.delegate(None, "Write a report.", command=agent.command)
         assert agent.did("wrote")
 
     Methods add acts, in the order in which they are called: `agent.sleeps(1).lies()` is slow and then lies. `then()`
@@ -139,7 +139,7 @@ class ScriptedAgent:
         )
 
     def recurses(
-        self, agent: str, prompt: str = "Do it for me.", *, command: str | None = None, ticket: bool = True,
+        self, agent: str | None, prompt: str = "Do it for me.", *, command: str | None = None, ticket: bool = True,
         options: tuple[str, ...] = (),
     ) -> Self:  # fmt: skip
         """Hand work on with `remit run`: to this program again, or to the one of another command line.

@@ -231,7 +231,7 @@ class EngineSuite:
     async def run_some(self, root: str, command: str) -> None:
         """Run three, in a process of their own."""
         async with self.open(root) as ws:
-            sessions = [(await ws.start(Request("-", "Do it.", command=command))).row.session_id for _ in range(3)]
+            sessions = [(await ws.start(Request(None, "Do it.", command=command))).row.session_id for _ in range(3)]
             for session in sessions:
                 await ws.wait(session)
 
@@ -335,7 +335,7 @@ def make_agent(tmp_path: Path, name: str = "agent") -> ScriptedAgent:
     return ScriptedAgent(os.fspath(tmp_path / "agents"), name)
 
 
-def _ask(agent: ScriptedAgent, *, name: str = "-", timeout_s: float = _PATIENCE_S) -> Request:
+def _ask(agent: ScriptedAgent, *, name: str | None = None, timeout_s: float = _PATIENCE_S) -> Request:
     return Request(name, "Do it.", command=agent.command, timeout_s=timeout_s)
 
 

@@ -189,13 +189,14 @@ class Player:
             time.sleep(0.001)
         time.sleep(seconds)
 
-    def do_run(self, agent: str, prompt: str, command: str | None, *, ticket: bool, options: list[str]) -> None:
+    def do_run(self, agent: str | None, prompt: str, command: str | None, *, ticket: bool, options: list[str]) -> None:
         """Hand work on: `remit run`, with the ticket or without."""
         import subprocess  # noqa: PLC0415 - as above
 
         environ = {name: value for name, value in os.environ.items() if ticket or not name.startswith("REMIT_")}
         environ |= {MARK: self.program}
-        line = [self.python, "-m", "remit", "run", agent, self.fill(prompt), "--json", *options]
+        line = [self.python, "-m", "remit", "run", *([] if agent is None else [agent])]
+        line += [self.fill(prompt), "--json", *options]
         line += [] if command is None else ["--command", command]
         done = subprocess.run(  # noqa: S603 - what the script says
             line, env=environ, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL

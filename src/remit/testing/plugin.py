@@ -3,7 +3,7 @@
     pytest_plugins = ["remit.testing.plugin"]   # in conftest.py
 
     def test_mine(remit_workspace, scripted_agent, delegate):
-        envelope = delegate("-", "Write a report.", command=scripted_agent().obeys().command)
+        envelope = delegate(None, "Write a report.", command=scripted_agent().obeys().command)
         assert envelope.status == "completed"
 
 Owns the fixtures. The plugin is named where it is wanted and not loaded everywhere: pytest would import it in every
@@ -51,7 +51,7 @@ class MakeModel(Protocol):
 class Delegate(Protocol):
     """Delegates in the test's workspace, and waits."""
 
-    def __call__(self, agent: str, prompt: str, **options: Unpack[Options]) -> Envelope:
+    def __call__(self, agent: str | None, prompt: str, **options: Unpack[Options]) -> Envelope:
         """What came of it; the options are those of `Workspace.delegate`."""
         ...
 
@@ -98,7 +98,7 @@ def scripted_model() -> Iterator[MakeModel]:
 def delegate(remit_workspace: Path) -> Delegate:
     """A function that runs one delegation in the workspace, without async."""
 
-    def run(agent: str, prompt: str, **options: Unpack[Options]) -> Envelope:
+    def run(agent: str | None, prompt: str, **options: Unpack[Options]) -> Envelope:
         async def walk() -> Envelope:
             async with Workspace.open(remit_workspace) as ws:
                 return await ws.delegate(agent, prompt, **options)

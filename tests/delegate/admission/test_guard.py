@@ -230,8 +230,8 @@ def test_a_child_has_a_session_of_its_own_with_the_parents_beside_it() -> None:
 
 
 def test_without_an_agent_file_any_name_will_do() -> None:
-    assert ask("-").agent == "-"
-    assert get_refusal("-", known=frozenset({"a"})).code == "REFUSED"
+    assert ask("command").agent == "command"
+    assert get_refusal("command", known=frozenset({"a"})).code == "REFUSED"
 
 
 # --- depth -----------------------------------------------------------------------------------------------------------

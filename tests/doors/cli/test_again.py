@@ -89,7 +89,7 @@ def harness(tmp_path_factory: pytest.TempPathFactory, remit: Remit) -> Harness:
 
 
 def run_short(remit: Remit, *options: str) -> dict[str, Any]:
-    ended = remit("run", "-", "Write a report.", "--runner", "claude", "--timeout", "4s", "--json", *options)
+    ended = remit("run", "Write a report.", "--runner", "claude", "--timeout", "4s", "--json", *options)
     assert ended.code == 1, ended
     told: dict[str, Any] = load(ended)
     assert (told["status"], told["ending"]) == ("partial", "timeout")
@@ -142,13 +142,13 @@ def test_what_cannot_go_on_is_refused_with_what_can_be_done(inside: Inside, agen
         return ended.complaint
 
     command = ScriptedAgent(Path(agent.program).parent, "liar").lies().command
-    failed = load(inside("run", "-", "x", "--command", command, "--json"))["session_id"]
+    failed = load(inside("run", "x", "--command", command, "--json"))["session_id"]
     assert resume() == f"{failed} failed, and left nothing to go on with; start it anew: remit retry {failed}"
-    partial = load(inside("run", "-", "x", "--command", agent.obeys(status="partial").command, "--json"))
+    partial = load(inside("run", "x", "--command", agent.obeys(status="partial").command, "--json"))
     told = f"the runner command cannot take up a session again; start it anew: remit retry {partial['session_id']}"
     assert resume() == told
     done = ScriptedAgent(Path(agent.program).parent, "done").obeys({"other.md": "# Other"}).command
-    inside("run", "-", "x", "--command", done)
+    inside("run", "x", "--command", done)
     assert "is completed; what is to be done besides is new work: remit run" in resume()
     assert len(list_rows(inside.folder)) == 3
 
@@ -193,7 +193,7 @@ def test_retry_asks_for_the_same_with_other_limits(remit: Remit, agent: Scripted
 
 @pytest.mark.slow
 def test_retry_can_be_left_to_itself(inside: Inside, agent: ScriptedAgent) -> None:
-    inside("run", "-", "x", "--command", agent.obeys().command)
+    inside("run", "x", "--command", agent.obeys().command)
     ended = inside("retry", "-", "--detach", "--json")
     assert ended.code == 0, ended
     waited = inside("wait", load(ended)["session_id"], "--json")
@@ -207,7 +207,7 @@ def test_retry_can_be_left_to_itself(inside: Inside, agent: ScriptedAgent) -> No
 def test_logs_of_a_program_are_what_it_printed_without_secrets(inside: Inside, agent: ScriptedAgent) -> None:
     key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAKC\n-----END RSA PRIVATE KEY-----\n"
     agent.says(f"\x1b[2Jtoken {SECRET}\n{key}after\n").floods(100, stream="err").returns(status="blocked")
-    inside("run", "-", "x", "--command", agent.command)
+    inside("run", "x", "--command", agent.command)
     ended = inside("logs")
     assert ended.code == 0
     lines = ended.text.splitlines()
@@ -225,7 +225,7 @@ def test_logs_of_a_program_are_what_it_printed_without_secrets(inside: Inside, a
 
 
 def test_that_nothing_was_printed_is_said(inside: Inside) -> None:
-    inside("run", "-", "x", "--command", "true")
+    inside("run", "x", "--command", "true")
     assert inside("logs") == (0, b"", b"nothing was printed\n")
     assert inside("logs", "--err") == (0, b"", b"nothing was printed on standard error\n")
     assert inside("logs", "--json") == inside("logs", "--raw") == (0, b"", b"")
@@ -257,7 +257,7 @@ def test_who_follows_sees_it_come_and_ends_with_it(remit: Remit, agent: Scripted
 
 @pytest.mark.slow
 def test_every_attempt_is_shown_also_to_who_follows(remit: Remit, harness: Harness) -> None:
-    ended = remit("run", "-", "Answer badly.", "--runner", "claude", "--timeout", "60s", "--detach")
+    ended = remit("run", "Answer badly.", "--runner", "claude", "--timeout", "60s", "--detach")
     session = ended.text.strip()
     followed = remit("logs", "-f", session)
     assert len(harness.calls) == 2, followed
@@ -307,7 +307,7 @@ import asyncio
 from remit.app.delegating.workspace import Workspace
 async def main():
     async with Workspace.open() as ws:
-        await ws.delegate("-", "x", function=lambda prompt: "Nothing\\nto return.", reasks=0)
+        await ws.delegate(None, "x", function=lambda prompt: "Nothing\\nto return.", reasks=0)
 asyncio.run(main())
 """
     assert remit(prelude=("-c", program)).code == 0
@@ -326,7 +326,7 @@ def fail_deep_inside(prompt):
     raise ValueError("no such key: password=hunter2hunter2")
 async def main():
     async with Workspace.open() as ws:
-        envelope = await ws.delegate("-", "x", function=lambda prompt: fail_deep_inside(prompt))
+        envelope = await ws.delegate(None, "x", function=lambda prompt: fail_deep_inside(prompt))
         assert (envelope.ending, envelope.errors[0].code) == ("crashed", "UNKNOWN_ERROR"), envelope
 asyncio.run(main())
 """

@@ -35,17 +35,17 @@ def offer(remit: Remit, words: str) -> list[str]:
 
 def test_agent_files_are_to_be_linted(inside: Inside) -> None:
     write(inside, ".claude/agents/one.md", AGENT.format(name="one"))
-    assert "remit lint                                    judge the agent file of this project" in inside().text
+    assert "remit lint                                  check the agent file of this project" in inside().text
     write(inside, "agents/two.md", AGENT.format(name="two"))
-    assert "judge the 2 agent files of this project" in inside().text
+    assert "check the 2 agent files of this project" in inside().text
 
 
 def test_agents_are_found_where_lint_finds_them(inside: Inside) -> None:
     write(inside, "pkg/.claude/agents/one.md", AGENT.format(name="one"))
     write(inside, "vendor/agents/two.md", AGENT.format(name="two"))
-    assert "judge the 2 agent files of this project" in inside().text
+    assert "check the 2 agent files of this project" in inside().text
     write(inside, "remit.toml", '[lint]\nexclude = ["vendor"]\n')
-    assert "judge the agent file of this project" in inside().text
+    assert "check the agent file of this project" in inside().text
     assert "✓ agents      1 in pkg/.claude/agents" in inside("doctor").text
 
 
@@ -53,7 +53,7 @@ def test_where_a_search_would_take_long_lint_is_to_do_it(inside: Inside, monkeyp
     monkeypatch.setattr(first_steps, "_SEARCHED", 1)
     write(inside, "pkg/.claude/agents/one.md", AGENT.format(name="one"))
     text = inside().text
-    assert "look for agent files here" in text
+    assert "find and check the agent files here" in text
     assert "first agent" not in text
 
 
@@ -65,8 +65,21 @@ def test_a_harness_that_is_there_is_suggested(
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(program.parent))
     text = inside().text
-    assert 'remit run - "Fix the typo" --runner codex' in text
+    assert 'remit run "Fix the typo" --runner codex' in text
     assert "remit init --harness codex" in text
+
+
+def test_a_first_remit_in_an_empty_folder_says_what_to_do_next(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert inside().text == (
+        "Remit runs AI subagents, checks what they return, and passes on only what it could verify.\n"
+        "\n"
+        "What you can do next in this folder:\n"
+        "  remit new research researcher               write a first agent file\n"
+        '  remit run "Fix the typo" --command PROGRAM  run any program as an agent and check its return\n'
+        "  remit check MESSAGE.md                      check the final message of an agent\n"
+        "  remit --help                                list all commands\n"
+    )
 
 
 def test_who_has_worked_here_sees_how_it_stands(inside: Inside) -> None:
@@ -84,7 +97,7 @@ def test_a_ledger_that_cannot_be_read_is_no_reason_to_say_nothing(inside: Inside
 
 def test_settings_that_cannot_be_followed_are_told(inside: Inside) -> None:
     write(inside, "remit.toml", "[delegate\n")
-    assert "remit doctor                                  see what is wrong here" in inside().text
+    assert "remit doctor                                find out what is wrong here" in inside().text
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 120])
@@ -108,6 +121,7 @@ def test_a_shell_is_offered_agents(remit: Remit) -> None:
         write(remit, f".claude/agents/{name}.md", AGENT.format(name=name))
     write(remit, ".claude/agents/odd.md", AGENT.format(name="'pla $(touch gone)'"))
     assert offer(remit, "remit run pla") == ["planner: _", "player: _"]
+    assert offer(remit, "remit run planner pla") == []
 
 
 def test_a_shell_is_offered_tasks_with_their_titles(remit: Remit) -> None:
@@ -120,7 +134,7 @@ def test_a_shell_is_offered_tasks_with_their_titles(remit: Remit) -> None:
 
 @pytest.mark.slow
 def test_a_shell_is_offered_delegations(remit: Remit) -> None:
-    remit("run", "-", "Do it", "--command", "true")
+    remit("run", "Do it", "--command", "true")
     [offered] = offer(remit, "remit show sess")
     assert re.fullmatch(r"sess_\w+: command, failed", offered)
 
@@ -138,8 +152,8 @@ DIALECTS = "instructions --dialect"
         ("check --dialect", DIALECTS),
         ("convert --to", DIALECTS),
         ("instructions --dialect", DIALECTS),
-        ("run - Do --dialect", DIALECTS),
-        ("run - Do --runner", "run - Do --runner"),
+        ("run Do --dialect", DIALECTS),
+        ("run Do --runner", "run Do --runner"),
         ("schema", "schema"),
         ("lint --output-format", "lint --output-format"),
         ("compile --to", "compile --to"),

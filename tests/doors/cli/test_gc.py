@@ -344,7 +344,7 @@ def isolate(inside: Inside, agent: ScriptedAgent, files: dict[str, str]) -> Path
     git(inside.folder, "add", ".gitignore")
     git(inside.folder, "commit", "-qm", "two")
     command = agent.obeys(files).command
-    told = load(inside("run", "-", "Write it.", "--command", command, "--isolate", "worktree", "--json"))
+    told = load(inside("run", "Write it.", "--command", command, "--isolate", "worktree", "--json"))
     assert told["status"] == "completed"
     return Path(inside.folder, ".remit/worktrees", told["session_id"])
 

@@ -417,7 +417,7 @@ def test_a_runner_that_is_not_known_moves_nothing(inside: Inside, tmp_path: Path
     assert list_rows(tmp_path) == []
 
 
-@pytest.mark.parametrize("args", [("research", "1"), ("run", "-", "Do it.", "--task", "1")])
+@pytest.mark.parametrize("args", [("research", "1"), ("run", "Do it.", "--task", "1")])
 def test_tasks_that_cannot_be_read_let_no_work_begin(
     inside: Inside, worker: Worker, tmp_path: Path, args: tuple[str, ...]
 ) -> None:

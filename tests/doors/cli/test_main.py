@@ -29,7 +29,7 @@ def test_without_arguments_it_says_what_to_do_next(remit: Remit) -> None:
     ended = remit()
     assert (ended.code, ended.err) == (0, b"")
     assert "remit new research researcher" in ended.text
-    assert ended.text.rstrip().endswith("see every command")
+    assert ended.text.rstrip().endswith("list all commands")
 
 
 @pytest.mark.parametrize("command", ["check", "lint", "fix", "graph", "convert", "instructions", "schema", "explain"])
@@ -177,7 +177,7 @@ def test_every_other_word_leads_to_a_command_that_is_there() -> None:
             id="no agent",
         ),
         pytest.param(
-            "run - x --command true --timeout 0",
+            "run x --command true --timeout 0",
             "the timeout cannot be 0; give seconds, more than 0 and at most 1000000000: no agent runs without a limit",
             id="no time",
         ),

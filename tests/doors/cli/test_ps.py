@@ -233,7 +233,7 @@ def test_an_agent_ends_only_what_it_has_handed_on(remit: Remit, agent: ScriptedA
     program = Path(agent.program).parent / "attack.py"
     program.write_text(ATTACK.replace("VICTIM", victim), encoding="utf-8")
     try:
-        remit("run", "-", "End it.", "--command", f"{sys.executable} {program}")
+        remit("run", "End it.", "--command", f"{sys.executable} {program}")
         assert "an agent ends only what it has handed on" in (remit.folder / "told.txt").read_text()
         assert agent.list_living()
     finally:
@@ -304,7 +304,7 @@ open("told.json", "w").write(json.dumps(told))
 
 def test_show_tells_what_was_claimed_and_what_was_done(remit: Remit, agent: ScriptedAgent) -> None:
     put(remit, "report.md", "from last week\n")
-    remit("run", "-", "Write a report.", "--command", agent.lies().command)
+    remit("run", "Write a report.", "--command", agent.lies().command)
     ended = remit("show")
     assert ended.code == 0
     assert "· report.md  report, present (it did not change since the delegation began)" in ended.text
@@ -329,7 +329,7 @@ def test_show_tells_what_was_claimed_and_what_was_done(remit: Remit, agent: Scri
 def test_full_has_every_word_but_no_secret_and_no_escape(remit: Remit, agent: ScriptedAgent) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
     agent.says(f"\x1b[2J\x1b]0;owned\x07 my token is {secret}\n").obeys()
-    remit("run", "-", f"Write a report with {secret}.", "--command", agent.command)
+    remit("run", f"Write a report with {secret}.", "--command", agent.command)
     ended = remit("show", "--full")
     assert ended.code == 0
     for part in ("\nprompt\n", "\nanswer-1\n", "\nterms\n", "\nfiles\n", "<U+001B>[2J", "[redacted github]"):
@@ -364,7 +364,7 @@ def load_key(folder: Path) -> str:
 
 
 def test_a_record_without_files_is_shown_as_far_as_it_goes(remit: Remit, agent: ScriptedAgent) -> None:
-    remit("run", "-", "Write a report.", "--command", agent.obeys().command)
+    remit("run", "Write a report.", "--command", agent.obeys().command)
     home = Home(str(remit.folder))
     (row,) = list_rows(remit.folder)
     assert remove_session(home, row.session_id)

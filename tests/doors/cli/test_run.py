@@ -37,7 +37,7 @@ PATIENCE_S = 20.0
 
 
 def test_work_that_holds_comes_back_on_standard_output(remit: Remit, agent: ScriptedAgent) -> None:
-    ended = remit("run", "-", "Write", "a", "report.", "--command", agent.obeys().command)
+    ended = remit("run", "Write a report.", "--command", agent.obeys().command)
     assert ended.code == 0, ended.err
     lines = ended.text.splitlines()
     assert lines[0].startswith("✓ command: completed · ")
@@ -50,7 +50,7 @@ def test_work_that_holds_comes_back_on_standard_output(remit: Remit, agent: Scri
 
 
 def test_json_is_all_that_a_program_gets(remit: Remit, agent: ScriptedAgent) -> None:
-    ended = remit("run", "-", "Write a report.", "--command", agent.obeys().command, "--json")
+    ended = remit("run", "Write a report.", "--command", agent.obeys().command, "--json")
     told = load(ended)
     assert ended.code == 0
     assert (told["status"], told["ending"], told["errors"]) == ("completed", "exited", [])
@@ -63,10 +63,10 @@ def test_a_commit_that_was_asked_for_is_missed(inside: Inside, agent: ScriptedAg
     shutil.rmtree(inside.folder / ".git")
     put(inside, "remit.toml", "[delegate]\ncommit = true\n")
     command = agent.obeys().command
-    asked = load(inside("run", "-", "Write a report.", "--command", command, "--commit", "--json"))
+    asked = load(inside("run", "Write a report.", "--command", command, "--commit", "--json"))
     assert [(each["code"], each["severity"]) for each in asked["findings"]] == [("GIT002", "warning")]
     assert asked["status"] == "completed"
-    set_up = load(inside("run", "-", "Write a report.", "--command", command, "--json"))
+    set_up = load(inside("run", "Write a report.", "--command", command, "--json"))
     assert (set_up["status"], set_up["findings"]) == ("completed", [])
 
 
@@ -80,13 +80,13 @@ def test_a_name_that_has_no_file_is_told(inside: Inside, agent: ScriptedAgent) -
         b"did you mean researcher?\n"
     )
     assert (ended.code, told in ended.err) == (0, True), ended
-    for name in ("researcher", "-"):
-        shaped = json.loads(inside("run", name, "Write a report.", "--command", command, "--json").out)
-        assert "request_findings" not in shaped, name
+    for agent_words in (["researcher"], []):
+        shaped = json.loads(inside("run", *agent_words, "Write a report.", "--command", command, "--json").out)
+        assert "request_findings" not in shaped, agent_words
 
 
 def test_a_program_that_is_not_there_is_named(inside: Inside) -> None:
-    ended = inside("run", "-", "Write a report.", "--command", "no-such-program --quick")
+    ended = inside("run", "Write a report.", "--command", "no-such-program --quick")
     assert ended.code == 2
     assert "error[REFUSED]: 'no-such-program' cannot be started: no such file or directory\n" in ended.text
     assert "next: A person is needed.\n  next: See whether it is on the path\n" in ended.text
@@ -94,14 +94,14 @@ def test_a_program_that_is_not_there_is_named(inside: Inside) -> None:
 
 def test_without_a_harness_every_way_to_have_one_is_named(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    complaint = inside("run", "-", "Write a report.").complaint
+    complaint = inside("run", "Write a report.").complaint
     assert complaint.startswith("no harness that could run an agent was found on the path; install claude, ")
     assert all(name in complaint for name in ("opencode", "codex", "--runner gemini", "--command", "remit.toml"))
     assert "in Python runner=, command=, function=" in complaint  # who calls it from a program has no options
 
 
 def test_who_is_sent_to_the_log_is_told_how_to_see_it(inside: Inside) -> None:
-    ended = inside("run", "-", "Write a report.", "--command", "false")
+    ended = inside("run", "Write a report.", "--command", "false")
     assert ended.code == 1
     session = re.search(r"remit show (\S+) --full", ended.text)
     assert session is not None
@@ -112,15 +112,15 @@ def test_who_is_sent_to_the_log_is_told_how_to_see_it(inside: Inside) -> None:
 def test_a_prompt_that_is_no_text_is_refused(remit: Remit, agent: ScriptedAgent) -> None:
     command = ("--command", agent.obeys().command)
     for ended in (
-        remit("run", "-", os.fsdecode(b"caf\xe9"), *command),
-        remit("run", "-", "-", *command, text=b"caf\xe9"),
+        remit("run", os.fsdecode(b"caf\xe9"), *command),
+        remit("run", "-", *command, text=b"caf\xe9"),
     ):
         assert (ended.code, ended.complaint) == (2, "the prompt is not a text in UTF-8; write it in UTF-8")
     assert not agent.acts
 
 
 def test_a_lie_is_no_success(inside: Inside, agent: ScriptedAgent) -> None:
-    ended = inside("run", "-", "Write a report.", "--command", agent.lies().command)
+    ended = inside("run", "Write a report.", "--command", agent.lies().command)
     assert ended.code == 1
     assert ended.text.startswith("✗ command: failed · fabricated")
     assert "error[FABRICATED]: " in ended.text
@@ -129,7 +129,7 @@ def test_a_lie_is_no_success(inside: Inside, agent: ScriptedAgent) -> None:
 
 @pytest.mark.slow
 def test_a_hanging_agent_ends_at_its_time(remit: Remit, agent: ScriptedAgent) -> None:
-    ended = remit("run", "-", "Write a report.", "--command", agent.hangs().command, "--timeout", "4s")
+    ended = remit("run", "Write a report.", "--command", agent.hangs().command, "--timeout", "4s")
     assert ended.code == 1
     assert ended.text.startswith("✗ command: partial · timeout")
     (row,) = list_rows(remit.folder)
@@ -147,33 +147,33 @@ def test_a_hanging_agent_ends_at_its_time(remit: Remit, agent: ScriptedAgent) ->
     ],
 )
 def test_a_crash_says_what_ended_the_program(inside: Inside, script: str, told: str) -> None:
-    envelope = load(inside("run", "-", "Write a report.", "--command", f"sh -c '{script}'", "--json"))
+    envelope = load(inside("run", "Write a report.", "--command", f"sh -c '{script}'", "--json"))
     assert (envelope["status"], envelope["ending"]) == ("failed", "crashed")
     (fault,) = envelope["errors"]
     assert (fault["code"], fault["message"]) == ("UNKNOWN_ERROR", told)
 
 
 def test_a_runner_without_an_entry_point_says_so(inside: Inside) -> None:
-    ended = inside("run", "-", "Write a report.", "--runner", "python", "--json")
+    ended = inside("run", "Write a report.", "--runner", "python", "--json")
     assert ended.code == 2
     assert load(ended)["errors"][0]["message"] == "the runner 'python' has no entry point"
 
 
 def test_a_program_that_is_not_there_could_not_run(inside: Inside) -> None:
-    ended = inside("run", "-", "Write a report.", "--command", "no-such-program-anywhere", "--json")
+    ended = inside("run", "Write a report.", "--command", "no-such-program-anywhere", "--json")
     assert ended.code == 2
     assert load(ended)["ending"] == "refused"
 
 
 def test_limits_that_cannot_be_held_are_told_before_and_afterwards(inside: Inside, agent: ScriptedAgent) -> None:
     limits = ("--max-tokens", "1", "--max-usd", "0.000001", "--max-seconds", "60")
-    ended = inside("run", "-", "Write a report.", "--command", agent.obeys().command, *limits)
+    ended = inside("run", "Write a report.", "--command", agent.obeys().command, *limits)
     for name in ("max_tokens", "max_usd"):
         sentence = f"warning[BUD001]: {name} is not held: the runner 'command' does not tell"
         assert sentence in ended.err.decode()
         assert f"  {sentence}" in ended.text
     assert "max_seconds" not in ended.err.decode()
-    envelope = load(inside("run", "-", "Again.", "--command", agent.obeys().command, "--max-turns", "1", "--json"))
+    envelope = load(inside("run", "Again.", "--command", agent.obeys().command, "--max-turns", "1", "--json"))
     assert [each["code"] for each in envelope["findings"]] == ["BUD001"]
     assert "request_findings" not in envelope  # what the envelope says is not said twice
 
@@ -181,21 +181,27 @@ def test_limits_that_cannot_be_held_are_told_before_and_afterwards(inside: Insid
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        (("-",), "there is nothing to do: the prompt is empty; say what the agent shall do"),
-        (("-", "x", "--runner", "clade"), "clade"),
+        ((), 'there is no prompt; say what to do: remit run "Fix the typo"'),
+        (("",), "there is nothing to do: the prompt is empty; say what the agent shall do"),
+        (("parent",), "'parent' is an agent, and there is no prompt for it; add the prompt: remit run parent"),
+        (("-", "x", "--command", "true"), "'-' isn't the name of an agent; to run without an agent file, leave the"),
+        (("", "x", "--command", "true"), "no agent is named; give an agent's name"),
+        (("Fix", "the", "typo"), "remit run takes an agent and a prompt, and 3 arguments are given; put the prompt in"),
+        (("x", "--runner", "clade"), "clade"),
         (("nobody", "x"), "there is no agent 'nobody'"),
-        (("-", "x", "--timeout", "soon"), "'soon' is not a duration; write it like 90, 90s, 15m or 2h"),
-        (("-", "x", "--timeout", "0", "--command", "true"), "cannot be 0"),
-        (("-", "x", "--input", "topic"), "'topic' is no input; write it as NAME=VALUE"),
-        (("-", "x", "--input", "a=1", "--input", "a=2"), "the input 'a' is given twice; give it once"),
-        (("-", "x", "--max-turns", "few"), "'few' is not a number; give a whole number, such as 20"),
-        (("-", "x", "--max-usd", "much"), "'much' is not an amount; give it in dollars, such as 0.50"),
-        (("-", "x", "--isolate", "cage"), "there is no isolation 'cage'; known is: worktree"),
-        (("-", "x", "--task", "7", "--command", "true"), "there are no tasks here"),
-        (("-", "x", "--comand", "true"), "there is no option --comand; did you mean --command?"),
+        (("x", "--timeout", "soon"), "'soon' is not a duration; write it like 90, 90s, 15m or 2h"),
+        (("x", "--timeout", "0", "--command", "true"), "cannot be 0"),
+        (("x", "--input", "topic"), "'topic' is no input; write it as NAME=VALUE"),
+        (("x", "--input", "a=1", "--input", "a=2"), "the input 'a' is given twice; give it once"),
+        (("x", "--max-turns", "few"), "'few' is not a number; give a whole number, such as 20"),
+        (("x", "--max-usd", "much"), "'much' is not an amount; give it in dollars, such as 0.50"),
+        (("x", "--isolate", "cage"), "there is no isolation 'cage'; known is: worktree"),
+        (("x", "--task", "7", "--command", "true"), "there are no tasks here"),
+        (("x", "--comand", "true"), "there is no option --comand; did you mean --command?"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(inside: Inside, args: tuple[str, ...], sentence: str) -> None:
+    put(inside, "agents/parent.md", PARENT)
     ended = inside("run", *args)
     assert ended.code == 2
     assert sentence in ended.complaint
@@ -211,7 +217,7 @@ def test_durations(text: str, seconds: float) -> None:
 
 
 def test_the_prompt_can_come_on_standard_input(remit: Remit, agent: ScriptedAgent) -> None:
-    ended = remit("run", "-", "-", "--command", agent.obeys().command, text="Write a report.\nIn two lines.\n")
+    ended = remit("run", "-", "--command", agent.obeys().command, text="Write a report.\nIn two lines.\n")
     assert ended.code == 0, ended.err
     (row,) = list_rows(remit.folder)
     assert row.details["work"] == "Write a report. In two lines."
@@ -220,7 +226,7 @@ def test_the_prompt_can_come_on_standard_input(remit: Remit, agent: ScriptedAgen
 def test_options_become_terms(inside: Inside, agent: ScriptedAgent) -> None:
     limits = ("--max-turns", "7", "--max-tokens", "9_000", "--max-usd", "0.5", "--max-seconds", "5m")
     options = ("--timeout", "2m", "--no-commit", "--max-delegations", "0", *limits)
-    ended = inside("run", "-", "Write a report.", "--command", agent.obeys().command, *options)
+    ended = inside("run", "Write a report.", "--command", agent.obeys().command, *options)
     assert ended.code == 0, ended.err
     details = list_rows(inside.folder)[0].details
     assert details["timeout_s"] == 120
@@ -232,7 +238,7 @@ def test_options_become_terms(inside: Inside, agent: ScriptedAgent) -> None:
 
 def test_a_task_is_told_to_the_agent(inside: Inside, agent: ScriptedAgent) -> None:
     assert inside("task", "new", "Measure the uploads").code == 0
-    ended = inside("run", "-", "Begin.", "--task", "1", "--command", agent.obeys().command, "--json")
+    ended = inside("run", "Begin.", "--task", "1", "--command", agent.obeys().command, "--json")
     assert ended.code == 0, ended
     assert list_rows(inside.folder)[0].task_number == 1
 
@@ -249,7 +255,7 @@ def child(remit: Remit, agent: ScriptedAgent) -> ScriptedAgent:
 
 def start_hanging(remit: Remit, agent: ScriptedAgent, *options: str) -> subprocess.Popen[bytes]:
     command = agent.forks("setsid").hangs().command
-    process = remit.start("run", "-", "Hang.", "--command", command, "--timeout", "60", *options)
+    process = remit.start("run", "Hang.", "--command", command, "--timeout", "60", *options)
     wait_until(lambda: agent.did("hung"), "the agent hangs")
     assert agent.list_living()
     return process
@@ -290,7 +296,7 @@ from remit.doors.cli import main
 main()
 """
     command = agent.hangs().command
-    ended = remit("run", "-", "Hang.", "--command", command, "--timeout", "60", "--json", prelude=("-c", prelude))
+    ended = remit("run", "Hang.", "--command", command, "--timeout", "60", "--json", prelude=("-c", prelude))
     assert (ended.code, json.loads(ended.out)["ending"]) == (1, "cancelled")
     assert list_rows(remit.folder)[0].state == "settled"
     assert agent.list_living() == []
@@ -301,7 +307,7 @@ def test_a_signal_that_was_ignored_stays_so(remit: Remit, agent: ScriptedAgent) 
     """As `nohup` does it, or a shell for what runs in its background."""
     prelude = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); from remit.doors.cli import main; main()"
     command = agent.sleeps(0.5).obeys().command
-    process = remit.start("run", "-", "Write a report.", "--command", command, prelude=("-c", prelude))
+    process = remit.start("run", "Write a report.", "--command", command, prelude=("-c", prelude))
     wait_until(lambda: agent.did("began"), "the agent began")
     process.send_signal(signal.SIGHUP)
     process.communicate(timeout=PATIENCE_S)
@@ -384,7 +390,7 @@ def test_a_live_tree_is_drawn_and_the_result_is_clean(remit: Remit, agent: Scrip
 
 def test_a_terminal_that_cannot_be_drawn_on_gets_lines(remit: Remit, agent: ScriptedAgent) -> None:
     terminal = Terminal(
-        remit, "run", "-", "Write a report.", "--command", agent.obeys().command, env={"TERM": "dumb"}
+        remit, "run", "Write a report.", "--command", agent.obeys().command, env={"TERM": "dumb"}
     )  # fmt: skip
     assert terminal.end()[0] == 0
     assert "follow it with" in terminal.screen
@@ -392,7 +398,7 @@ def test_a_terminal_that_cannot_be_drawn_on_gets_lines(remit: Remit, agent: Scri
 
 
 def test_ctrl_c_on_a_terminal_cancels(remit: Remit, agent: ScriptedAgent) -> None:
-    terminal = Terminal(remit, "run", "-", "Hang.", "--command", agent.hangs().command, "--timeout", "60")
+    terminal = Terminal(remit, "run", "Hang.", "--command", agent.hangs().command, "--timeout", "60")
     wait_until(lambda: terminal.read() and agent.did("hung"), "the agent hangs")
     terminal.press(b"\x03")
     code, out = terminal.end()
@@ -430,7 +436,7 @@ def count_claims(folder: Path, session_id: str) -> int:
 @pytest.mark.slow
 def test_detached_it_goes_on_by_itself(remit: Remit, agent: ScriptedAgent) -> None:
     command = agent.sleeps(0.5).obeys().command
-    ended = remit("run", "-", "Write a report.", "--command", command, "--detach", "--json")
+    ended = remit("run", "Write a report.", "--command", command, "--detach", "--json")
     told = load(ended)
     assert ended.code == 0
     assert told["state"] == "admitted"
@@ -445,7 +451,7 @@ def test_detached_it_goes_on_by_itself(remit: Remit, agent: ScriptedAgent) -> No
 
 
 def test_a_refusal_is_told_before_it_is_detached(inside: Inside) -> None:
-    ended = inside("run", "-", "x", "--runner", "nobody", "--detach")
+    ended = inside("run", "x", "--runner", "nobody", "--detach")
     assert ended.code == 2
     assert "nobody" in ended.complaint
     assert list((inside.folder / ".remit" / "brokers").iterdir()) == []
@@ -468,10 +474,10 @@ asyncio.run(main())
 def test_nobody_takes_it_before_its_driver_has_it(remit: Remit, agent: ScriptedAgent) -> None:
     """While others look for abandoned work all the time, each is claimed once, by its driver."""
     command = agent.obeys().command
-    assert remit("run", "-", "Write a report.", "--command", command).code == 0  # makes the ledger
+    assert remit("run", "Write a report.", "--command", command).code == 0  # makes the ledger
     others = [remit.start("3", prelude=("-c", RECOVERING)) for _ in range(2)]
     sessions = [
-        load(remit("run", "-", f"Write report {number}.", "--command", command, "--detach", "--json"))["session_id"]
+        load(remit("run", f"Write report {number}.", "--command", command, "--detach", "--json"))["session_id"]
         for number in range(3)
     ]
     for other in others:

@@ -37,7 +37,7 @@ def load_lines(ended: Ended) -> list[dict[str, Any]]:
 def test_each_line_has_its_result_in_order(remit: Remit, agent: ScriptedAgent) -> None:
     file = remit.write("prompts.jsonl", THREE)
     command = agent.obeys(OWN).command
-    ended = remit("run", "-", "--each", file, "--command", command, "--concurrency", "2")
+    ended = remit("run", "--each", file, "--command", command, "--concurrency", "2")
     assert ended.code == 0, ended
     lines = ended.text.splitlines()
     assert [line[0] for line in lines if "completed · " in line] == ["1", "3", "4"]
@@ -49,7 +49,7 @@ def test_each_line_has_its_result_in_order(remit: Remit, agent: ScriptedAgent) -
 
 @pytest.mark.slow
 def test_json_is_a_line_for_each_and_the_file_can_be_piped_in(remit: Remit, agent: ScriptedAgent) -> None:
-    ended = remit("run", "-", "--each", "-", "--command", agent.obeys(OWN).command, "--json", text=THREE)
+    ended = remit("run", "--each", "-", "--command", agent.obeys(OWN).command, "--json", text=THREE)
     told = load_lines(ended)
     assert (ended.code, ended.err) == (0, b"")
     assert sorted(each["line"] for each in told) == [1, 3, 4]
@@ -58,7 +58,7 @@ def test_json_is_a_line_for_each_and_the_file_can_be_piped_in(remit: Remit, agen
 
 def test_one_that_is_refused_costs_no_other(remit: Remit, agent: ScriptedAgent) -> None:
     text = '"fine"\n{"prompt": "not fine", "dialect": "latin"}\n"fine too"\n'
-    ended = remit("run", "-", "--each", "-", "--command", agent.obeys(OWN).command, "--json", text=text)
+    ended = remit("run", "--each", "-", "--command", agent.obeys(OWN).command, "--json", text=text)
     told = {each["line"]: each for each in load_lines(ended)}
     assert ended.code == 1
     assert [told[line]["status"] for line in (1, 2, 3)] == ["completed", "failed", "completed"]
@@ -67,9 +67,7 @@ def test_one_that_is_refused_costs_no_other(remit: Remit, agent: ScriptedAgent) 
 
 
 def test_bad_lines_are_refused_before_anything_starts(remit: Remit, agent: ScriptedAgent) -> None:
-    ended = remit(
-        "run", "-", "--each", "-", "--command", agent.obeys(OWN).command, text='"fine"\n{"promt": "x"}\nbad\n'
-    )
+    ended = remit("run", "--each", "-", "--command", agent.obeys(OWN).command, text='"fine"\n{"promt": "x"}\nbad\n')
     assert ended.code == 2
     assert "line 2: there is no 'promt'; did you mean 'prompt'?; line 3: it is not JSON" in ended.complaint
     assert agent.acts == ()
@@ -78,14 +76,14 @@ def test_bad_lines_are_refused_before_anything_starts(remit: Remit, agent: Scrip
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        (("Do it.", "--each", "p"), "--each has the prompts, and one is given besides"),
+        (("a", "Do it.", "--each", "p"), "--each takes an agent and no prompt, and 2 arguments are given"),
         (("--each", "p", "--detach"), "--each waits for all, and --detach for none"),
         (("Do it.", "--again"), "--concurrency and --again are for --each"),
         (("--each", "nowhere.jsonl"), "'nowhere.jsonl' cannot be read"),
     ],
 )
 def test_what_does_not_go_together(remit: Remit, args: tuple[str, ...], sentence: str) -> None:
-    ended = remit("run", "-", *args, "--command", "true")
+    ended = remit("run", *args, "--command", "true")
     assert ended.code == 2
     assert sentence in ended.complaint
 
@@ -94,7 +92,7 @@ def test_what_does_not_go_together(remit: Remit, args: tuple[str, ...], sentence
 def test_killed_and_run_again_nothing_is_lost_or_done_twice(remit: Remit, agent: ScriptedAgent) -> None:
     file = remit.write("prompts.jsonl", "".join(f'"Write {n}."\n' for n in range(4)))
     command = agent.sleeps(1).obeys({"${session}.md": "# ${session}\n"}).command
-    args = ("run", "-", "--each", file, "--command", command, "--concurrency", "2", "--timeout", "60")
+    args = ("run", "--each", file, "--command", command, "--concurrency", "2", "--timeout", "60")
     process = remit.start(*args)
     wait_until(lambda: len(agent.did("ended")) >= 2 and len(agent.did("began")) > 2, "some are done, and some at work")
     process.kill()
@@ -118,7 +116,7 @@ def test_killed_and_run_again_nothing_is_lost_or_done_twice(remit: Remit, agent:
 def test_two_at_once_do_each_line_once(remit: Remit, agent: ScriptedAgent) -> None:
     file = remit.write("prompts.jsonl", "".join(f'"Write {n}."\n' for n in range(4)))
     command = agent.sleeps(0.3).obeys({"${session}.md": "# ${session}\n"}).command
-    args = ("run", "-", "--each", file, "--command", command, "--concurrency", "1", "--json")
+    args = ("run", "--each", file, "--command", command, "--concurrency", "1", "--json")
     both = [remit.start(*args) for _ in range(2)]
     told = []
     for process in both:
@@ -132,7 +130,7 @@ def test_two_at_once_do_each_line_once(remit: Remit, agent: ScriptedAgent) -> No
 def test_a_signal_ends_what_runs_and_begins_nothing_more(remit: Remit, agent: ScriptedAgent) -> None:
     file = remit.write("prompts.jsonl", THREE)
     command = agent.hangs().command
-    args = ("run", "-", "--each", file, "--command", command, "--concurrency", "1", "--timeout", "60")
+    args = ("run", "--each", file, "--command", command, "--concurrency", "1", "--timeout", "60")
     process = remit.start(*args)
     wait_until(lambda: agent.did("hung"), "the first hangs")
     process.send_signal(signal.SIGINT)
@@ -148,7 +146,7 @@ def test_a_signal_ends_what_runs_and_begins_nothing_more(remit: Remit, agent: Sc
 def test_a_bar_on_a_terminal(remit: Remit, agent: ScriptedAgent) -> None:
     file = remit.write("prompts.jsonl", THREE)
     command = agent.sleeps(0.3).obeys({"${session}.md": "# ${session}\n"}).command
-    terminal = Terminal(remit, "run", "-", "--each", file, "--command", command, "--concurrency", "1")
+    terminal = Terminal(remit, "run", "--each", file, "--command", command, "--concurrency", "1")
     terminal.wait_for("[------------------------] 0 of 3  1 at work  0:0")
     terminal.wait_for("[########----------------] 1 of 3")
     code, out = terminal.end()

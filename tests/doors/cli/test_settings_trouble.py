@@ -33,7 +33,7 @@ def test_work_can_be_seen_and_ended(
 ) -> None:
     session = detach(remit, agent.says("I am here.\n").hangs(), until="hung")
     (tmp_path / "remit.toml").write_text(settings)
-    assert remit("run", "-", "More.", "--command", "true").code == 2
+    assert remit("run", "More.", "--command", "true").code == 2
     for words in (("ps", "--json"), ("show", session, "--json"), ("tree", session, "--json")):
         assert load(remit(*words))
     shown = remit("logs", session)
@@ -55,7 +55,7 @@ def test_work_can_be_seen_and_ended(
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("nowhere")])
 def test_settings_that_are_no_file_are_not_left_out_in_silence(inside: Inside, make: Callable[[Path], None]) -> None:
     make(inside.folder / "remit.toml")
-    for words in (("run", "-", "Do it", "--command", "true"), ("status",), ("lint",)):
+    for words in (("run", "Do it", "--command", "true"), ("status",), ("lint",)):
         ended = inside(*words)
         assert ended.code == 2
         assert ended.complaint.endswith("/remit.toml is not a file; move it away, or put the settings there")

@@ -43,7 +43,7 @@ def test_a_message_is_checked_without_workspace_and_processes(remit: Remit) -> N
 
 @pytest.mark.usefixtures("repository")
 def test_work_without_tasks_and_agent_files_loads_nothing_for_them(remit: Remit, agent: ScriptedAgent) -> None:
-    loaded, told = load(remit, "run", "-", "Write.", "--command", agent.obeys().command, "--json")
+    loaded, told = load(remit, "run", "Write.", "--command", agent.obeys().command, "--json")
     assert json.loads(told)["status"] == "completed"
     assert "remit.workspace.settle" in loaded
     assert not loaded & (SLOW | {"remit.agents.document", "remit.agents.compile"})

@@ -57,7 +57,7 @@ def test_a_database_that_is_not_there_is_named_without_its_password(tmp_path: Pa
 
 def test_without_the_extra_nothing_is_delegated(tmp_path: Path) -> None:
     code = "import sys\nsys.modules['psycopg'] = None"
-    words = ("run", "-", "Do it", "--command", "true")
+    words = ("run", "Do it", "--command", "true")
     done = run(tmp_path, *words, code=code, REMIT_ENGINE="postgresql://127.0.0.1/work")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("remit: error: psycopg, which speaks to PostgreSQL, is not here; install Remit again")

@@ -34,7 +34,7 @@ def ask(path, body):
         return json.loads(urllib.request.urlopen(request).read())
     except urllib.error.HTTPError as error:
         return json.loads(error.read())
-told = [ask("/delegations", {"agent": "-", "prompt": "More.", "runner": "obeys"}),
+told = [ask("/delegations", {"prompt": "More.", "runner": "obeys"}),
         ask("/tasks/1/move", {"marker": "IN PROGRESS"}), ask("/login-tokens", {})]
 open(sys.argv[3], "w").write(json.dumps(told))
 """
@@ -86,7 +86,7 @@ def wait_for_end(served: Served, session_id: str) -> str:
 
 def test_work_is_handed_on_once_and_followed_to_its_end(place: Place) -> None:
     served = place.served
-    body = {"agent": "-", "prompt": f"Do it with {SECRET}.", "runner": "obeys", "budget": {"turns": 5}}
+    body = {"prompt": f"Do it with {SECRET}.", "runner": "obeys", "budget": {"turns": 5}}
     with served.follow("/events?after=0") as followed:
         begun = served.post("/delegations", body, Idempotency_Key="k1")
         assert begun.status == 201, begun.body
@@ -136,7 +136,7 @@ def test_what_a_request_lacks_is_told_so_that_it_can_be_given(place: Place) -> N
     assert (problem["status"], problem["code"]) == (422, "VALIDATION_FAILED"), problem
     assert "the input 'topic' is missing" in problem["detail"]
     assert problem["hint"].startswith("give topic=VALUE among the inputs"), problem
-    nothing = served.post("/delegations", {"agent": "-", "prompt": "Write.", "runner": "command"}).problem
+    nothing = served.post("/delegations", {"prompt": "Write.", "runner": "command"}).problem
     assert (nothing["status"], nothing["detail"]) == (422, "the runner 'command' has no command")
     assert len(list_rows(served.root)) == before
     begun = served.post("/delegations", asked | {"inputs": {"topic": "seas"}})
@@ -146,7 +146,7 @@ def test_what_a_request_lacks_is_told_so_that_it_can_be_given(place: Place) -> N
 
 def test_what_an_agent_prints_is_followed_line_by_line(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     served = place.served
-    session_id = served.post("/delegations", {"agent": "-", "prompt": "Wait.", "runner": "waits"}).value["session_id"]
+    session_id = served.post("/delegations", {"prompt": "Wait.", "runner": "waits"}).value["session_id"]
     path = f"/delegations/{session_id}/log"
     wait_until(lambda: served.get(path).value["lines"], "the first line")
     with served.follow(f"{path}/stream") as one:
@@ -183,7 +183,7 @@ def test_what_an_agent_prints_is_followed_line_by_line(place: Place, monkeypatch
 
 def test_a_delegation_is_ended(place: Place) -> None:
     served = place.served
-    session_id = served.post("/delegations", {"agent": "-", "prompt": "Hang.", "runner": "hangs"}).value["session_id"]
+    session_id = served.post("/delegations", {"prompt": "Hang.", "runner": "hangs"}).value["session_id"]
     wait_until(lambda: served.get(f"/delegations/{session_id}").value["standing"]["alive"], "its agent")
     assert served.post(f"/delegations/{session_id}/cancel", {"reason": "enough"}).value["cancelled"] == [session_id]
     wait_for_end(served, session_id)
@@ -198,7 +198,7 @@ def test_who_does_not_wait_for_an_answer_begins_nothing(place: Place, *, is_rese
     """Nobody could tell whether it was an agent."""
     served = place.served
     before = len(list_rows(served.root))
-    body = json.dumps({"agent": "-", "prompt": "Go.", "runner": "obeys"})
+    body = json.dumps({"prompt": "Go.", "runner": "obeys"})
     head = f"POST {API}/delegations HTTP/1.1\r\nHost: {HOST}:{served.port}\r\nAuthorization: Bearer {served.token}\r\n"
     text = f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}"
     for _ in range(10):
@@ -218,7 +218,7 @@ def test_an_agent_is_no_person(place: Place) -> None:
     tasks = Tasks()
     tasks.add("Greet people")
     tasks.home.close()
-    session_id = served.post("/delegations", {"agent": "-", "prompt": "Ask.", "runner": "inside"}).value["session_id"]
+    session_id = served.post("/delegations", {"prompt": "Ask.", "runner": "inside"}).value["session_id"]
     told = place.folder / "told.json"
     wait_until(lambda: told.exists() and told.read_bytes(), "what the agent was told")
     problems = json.loads(told.read_bytes())

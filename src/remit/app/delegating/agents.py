@@ -6,9 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.agents.definition import ANYONE, define
-from remit.app.delegating.asking import NO_AGENT
 from remit.app.settings import load_settings
-from remit.errors import ConfigError, InputError, RemitError, RunnerError, find_meant
+from remit.errors import ConfigError, InputError, RemitError, RunnerError, UsageError, find_meant
 from remit.model import Finding
 from remit.runners.registry import RUNNERS
 from remit.workspace.agent_files import find_agent_files, load_agent_file
@@ -170,11 +169,19 @@ def load_settings_or_usual(root: str) -> tuple[Settings, RemitError | None]:
     return settings, None
 
 
+def refuse_agent_as_prompt(root: str, prompt: str, settings: Settings) -> None:
+    """Refuse a prompt that is the name of an agent: its user has left out the prompt, not the agent."""
+    if prompt and not any(letter.isspace() for letter in prompt):
+        found = find_agent(root, prompt, prefer=None, exclude=settings.lint.exclude)
+        if found.agent is not None:
+            hint = f'add the prompt: remit run {prompt} "What to do"'
+            raise UsageError(f"'{prompt}' is an agent, and there is no prompt for it", hint=hint)
+
+
 def get_label(request: Request, runner: str) -> str:
     """What an agent without a file is called: like who runs it."""
-    name = request.agent
-    if name != NO_AGENT:
-        return name
+    if request.agent is not None:
+        return request.agent
     return os.path.basename(runner) or "agent"  # noqa: PTH119 - a name, no path
 
 
@@ -186,10 +193,11 @@ def no_agent_file(name: str, known: Collection[str]) -> Finding:
 
     Bad: `remit run reseacher "Look into it." --command "prog"`, where the agent is called researcher.
 
-    Good: the name of an agent that has a file, or `-` for none.
+    Good: the name of an agent that has a file, or no name: `remit run "Look into it." --command "prog"`.
     """
     meant = find_meant(name, sorted(known))
-    hint = "Give - where none is meant." if meant is None else f"Did you mean {meant}? Give - where none is meant."
+    leave_out = "To run without an agent file, leave the name out."
+    hint = leave_out if meant is None else f"Did you mean {meant}? {leave_out}"
     told = f"no file defines the agent '{name}', and the command runs under that name"
     return Finding("ASK001", "warning", f"{told}{'' if meant is None else f'; did you mean {meant}?'}", hint, "R2.11")
 

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
     from remit.delegate.briefing import TaskFacts
 
-NO_AGENT = "-"
-"""Stands for no agent file: the harness works as it is."""
-
 
 class Options(TypedDict, total=False):
     """What can be said of work besides who does it and what it is; each is a field of `Request`."""
@@ -39,7 +36,8 @@ class Options(TypedDict, total=False):
 class Request(NamedTuple):
     """Work for an agent."""
 
-    agent: str
+    agent: str | None
+    """The name of an agent file. None: the harness or the command works without one."""
     prompt: str
     inputs: Mapping[str, str] = NOTHING
     runner: str | None = None

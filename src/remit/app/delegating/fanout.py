@@ -209,7 +209,7 @@ def tell_refused(request: Request, error: RemitError, *, session_id: str = "") -
     fault = Fault("refused", error.message, error.code, error.recoverable, error.hint)
     return Envelope(
         session_id,
-        request.agent,
+        request.agent or "agent",
         "failed",
         error.message,
         "missing",

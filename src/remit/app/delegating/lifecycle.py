@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.app.delegating.agents import list_agents
-from remit.app.delegating.asking import NO_AGENT, Request
+from remit.app.delegating.asking import Request
 from remit.app.delegating.markers import find_holder, open_store
 from remit.app.delegating.outside import list_outside, show_outside
 from remit.app.delegating.task_facts import describe_task
@@ -144,7 +144,7 @@ def _make_request(
 ) -> Request:  # fmt: skip
     agent = wish.agent or _choose_agent(ws, wish, command, facts.language)
     given: dict[str, Any] = {
-        "agent": agent or (command.name if _brings_agent(wish) else NO_AGENT),
+        "agent": agent or (command.name if _brings_agent(wish) else None),
         "prompt": render_work(command, facts.label, wish.prompt, phase=asked.get("phase") or "", taught=not agent),
         "task": facts,
         "kind": command.kind,

@@ -18,7 +18,7 @@ from remit.app.delegating.agents import (
     list_targets,
     no_agent_file,
 )
-from remit.app.delegating.asking import NO_AGENT, render_request
+from remit.app.delegating.asking import render_request
 from remit.app.delegating.tokens import check_tokens, list_blanks, list_given
 from remit.app.manifests import place_manifest
 from remit.app.trusting import check_trust
@@ -118,9 +118,9 @@ def draft(request: Request, setting: Setting) -> Draft:
     """Read what there is to read for a request. Raises where it cannot be done; nothing is written."""
     settings = setting.settings
     _check_prompt(request.prompt, request.envelope_tokens)
-    own = settings.delegation.agents.get(request.agent, AgentSettings())
+    own = settings.delegation.agents.get(request.agent or "", AgentSettings())
     agent, known, told = _find_agent(request, setting.home.root, settings, own)
-    if known is not None:
+    if request.agent is not None and known is not None:
         check_named(request.agent, known)
     runner = choose_runner(request, agent, settings, own, root=setting.home.root)
     if request.function is None:
@@ -229,7 +229,7 @@ def _admit(draft: Draft, setting: Setting) -> Delegation:
 
 def _tell_apart(asked: Asked, caller: Caller | None, request: Request) -> Asked:
     """Work without an agent file is named after who runs it; below another of that name it is not the same agent."""
-    if request.agent != NO_AGENT or caller is None or asked.agent not in caller.path:
+    if request.agent is not None or caller is None or asked.agent not in caller.path:
         return asked
     return asked._replace(agent=f"{asked.agent}-{caller.depth + 1}")
 
@@ -262,8 +262,10 @@ def _find_agent(
     request: Request, root: str, settings: Settings, own: AgentSettings
 ) -> tuple[Agent, frozenset[str] | None, tuple[Finding, ...]]:
     """The agent, and the names that there are; none are asked for where the work is done without a file."""
-    if request.agent == NO_AGENT or (request.function is not None and not request.agent):
-        return Agent(NO_AGENT), None, ()
+    if request.agent is None:
+        return Agent(""), None, ()
+    if request.agent == "-":
+        raise UsageError("'-' isn't the name of an agent", hint="to run without an agent file, leave the agent out")
     prefer = request.runner or own.runner or settings.delegation.delegate.runner
     found = find_agent(root, request.agent, prefer=prefer, exclude=settings.lint.exclude)
     if found.agent is None and (request.function is not None or request.command is not None):

@@ -155,11 +155,11 @@ def has_ledger(home: Home) -> bool:
 def find_session(home: Home, word: str | None) -> str:
     """The session that a person means: by its whole id, its beginning or its end, or `-` for the last one."""
     if not has_ledger(home):
-        raise UsageError("nothing was delegated here yet", hint="begin with: remit run AGENT PROMPT")
+        raise UsageError("nothing was delegated here yet", hint="start with: remit run PROMPT")
     if word is None or word == LAST:
         last = list_delegations(home.ledger, only_first=TICKET not in os.environ, limit=1)
         if not last:
-            raise UsageError("nothing was delegated here yet", hint="begin with: remit run AGENT PROMPT")
+            raise UsageError("nothing was delegated here yet", hint="start with: remit run PROMPT")
         return last[0].session_id
     found = find_sessions(home.ledger, word, limit=_NAMED + 1) if len(word) >= _SHORT else []
     if len(found) == 1:

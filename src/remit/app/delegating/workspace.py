@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from remit.app.delegating.agents import list_own_runners, load_settings_or_usual
-from remit.app.delegating.asking import NO_AGENT, Options, Request
+from remit.app.delegating.asking import Options, Request
 from remit.app.delegating.preparing import Draft, Prepared, Setting, check_out, draft, drop, enter, note_refusal
 from remit.app.settings import find_workspace
 from remit.config.cluster import fill_engine
@@ -138,14 +138,15 @@ class Workspace:
 
     # --- delegating ---------------------------------------------------------------------------------------------------
 
-    async def delegate(self, agent: str, prompt: str, **options: Unpack[Options]) -> Envelope:
+    async def delegate(self, agent: str | None, prompt: str, **options: Unpack[Options]) -> Envelope:
         """Hand work to an agent and wait for its return; what came of it, within its budget of tokens.
 
+        `agent` is the name of an agent file; with None the harness or the command works without one.
         The options are those of `Options`: inputs, runner, command, function, timeout_s, dialect, budget, isolate,
         sandbox … Raises `RefusedError` where it may not be, and `RunnerError` where it cannot be started.
         """
         self._check_options(options)
-        return await self.run(Request(agent or NO_AGENT, prompt, **options))
+        return await self.run(Request(agent, prompt, **options))
 
     @staticmethod
     def _check_options(options: Mapping[str, Any]) -> None:

@@ -56,8 +56,8 @@ class Asker(NamedTuple):
 class Work(NamedTuple):
     """What a person wants done."""
 
-    agent: str
     prompt: str
+    agent: str | None = None
     task: int | None = None
     inputs: Mapping[str, str] = NOTHING
     timeout_s: float | None = None

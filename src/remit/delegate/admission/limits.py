@@ -142,7 +142,7 @@ def limit_not_held(limit: str, runner: str, what: str) -> Finding:
     what they use: any command, a function in Python; Codex and Gemini CLI do not tell costs. What such an agent uses is
     not counted, neither for itself nor for those above it; the limit still holds for agents below it that do tell.
 
-    Bad: `remit run - PROMPT --command my-agent --max-usd 1`
+    Bad: `remit run PROMPT --command my-agent --max-usd 1`
 
     Good: `--max-seconds`, which holds for every runner; or the limit of the program itself, in its own options.
     """
@@ -157,7 +157,7 @@ def limit_held_late(limit: str, runner: str, what: str) -> Finding:
     much, it is not sent back to work, and nothing more is begun below whoever has the limit. Codex and Gemini CLI tell
     their tokens so.
 
-    Bad: `remit run - PROMPT --runner codex --max-tokens 10000`, and no other limit.
+    Bad: `remit run PROMPT --runner codex --max-tokens 10000`, and no other limit.
 
     Good: `--max-seconds` besides, or `--max-turns` where the runner tells its turns.
     """

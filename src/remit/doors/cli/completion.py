@@ -66,6 +66,11 @@ def complete_agents(ctx: click.Context, param: click.Parameter, start: str) -> l
     return make_items(start, [(name, "") for name in offer_agents()])
 
 
+def complete_agent_first(ctx: click.Context, param: click.Parameter, start: str) -> list[CompletionItem]:
+    """The agents of this workspace, for the first word; the next one is the prompt."""
+    return [] if ctx.params.get(param.name or "") else complete_agents(ctx, param, start)
+
+
 def complete_sessions(ctx: click.Context, param: click.Parameter, start: str) -> list[CompletionItem]:
     """The delegations that are known here, newest first."""
     from remit.app.first_steps import offer_sessions

@@ -172,7 +172,7 @@ class Program(Commands):
 @click.option("--version", is_flag=True, help="Show the version and exit.")
 @click.pass_context
 def root(ctx: click.Context, *, version: bool) -> int:
-    """Remit hands work to AI subagents, and brings back what can be trusted."""
+    """Remit runs AI subagents, checks what they return, and passes on only what it could verify."""
     from remit.doors.cli.output import say
 
     if version:

@@ -30,8 +30,7 @@ _MAX_ASIDES = 5
 
 
 @click.command(cls=options.Command, short_help="Hand work to an agent and bring its checked return back.")
-@click.argument("agent", metavar="AGENT", shell_complete=completion.complete_agents)
-@click.argument("prompt", metavar="[PROMPT]…", nargs=-1)
+@click.argument("words", metavar="[AGENT] PROMPT", nargs=-1, shell_complete=completion.complete_agent_first)
 @run_options.delegating
 @run_options.task
 @click.option("--detach", is_flag=True, help="Go on without it: say its session and end.")
@@ -40,8 +39,7 @@ _MAX_ASIDES = 5
 @click.option("--again", is_flag=True, help="With --each: also those that are done already.")
 @options.output_format("full", "json")
 def run(
-    agent: str,
-    prompt: tuple[str, ...],
+    words: tuple[str, ...],
     *,
     task_number: int | None,
     detach: bool,
@@ -53,23 +51,28 @@ def run(
 ) -> int:
     """Have AGENT do what PROMPT says, and bring back a return that holds.
 
-    AGENT is the name of an agent file, or - for none: remit run - "Fix the typo in the README" --runner claude. A
-    PROMPT that is only - is read from standard input. On a terminal a live tree shows who is at work; Ctrl-C cancels,
-    twice kills. --json prints the envelope. Exit code 0: completed, 1: partial, failed or blocked, 2: refused or could
-    not run.
+    One argument is the prompt: remit run "Fix the typo in the README" --runner claude. With two, the first is the name
+    of an agent file: remit run researcher "How is the cache invalidated?". A PROMPT that is only - is read from
+    standard input. On a terminal a live tree shows who is at work; Ctrl-C cancels, twice kills. --json prints the
+    envelope. Exit code 0: completed, 1: partial, failed or blocked, 2: refused or could not run.
 
-    With --each the agent works on every line of FILE, a JSON text or {"prompt": …, "inputs": {…}, "timeout": SECONDS,
-    "dialect": …, "task": N}, several lines at a time. Who runs the same again gets the results that are there, and only
-    the rest is done; --again does all of it. --json prints a line of JSON for each as it ends, with its "line".
-    Exit code 0: all were completed, 1: not all.
+    With --each there is no PROMPT: the agent works on every line of FILE, a JSON text or {"prompt": …, "inputs": {…},
+    "timeout": SECONDS, "dialect": …, "task": N}, several lines at a time. AGENT can be left out here, too. Run the
+    same command again to get the results that are there and do the rest; --again does all of it. --json prints a line
+    of JSON for each as it ends, with its "line". Exit code 0: all were completed, 1: not all.
     """
     from remit.app.delegating.asking import Request
     from remit.app.delegating.workspace import Workspace
 
-    _check_together(prompt, each, detach=detach, only_each=concurrency is not None or again)
-    text = "" if each is not None else read_prompt(prompt)
+    _check_together(each, detach=detach, only_each=concurrency is not None or again)
+    agent, prompt = _split(words, with_prompt=each is None)
+    text = read_prompt(prompt)
     fields = run_options.gather(given)
     ws = Workspace.open()
+    if each is None and agent is None:
+        from remit.app.delegating.agents import refuse_agent_as_prompt
+
+        refuse_agent_as_prompt(ws.root, text, ws.settings)
     if task_number is not None:
         from remit.app.delegating.task_facts import load_task_facts
 
@@ -82,14 +85,26 @@ def run(
     return _detach(ws, request, output_format) if detach else carry_out(ws, request, output_format=output_format)
 
 
-def _check_together(prompt: tuple[str, ...], each: str | None, *, detach: bool, only_each: bool) -> None:
+def _check_together(each: str | None, *, detach: bool, only_each: bool) -> None:
     """Refuse options that do not go together."""
-    if each is not None and prompt:
-        raise UsageError("--each has the prompts, and one is given besides", hint="give one of the two")
     if each is not None and detach:
         raise UsageError("--each waits for all, and --detach for none", hint="give one of the two")
     if each is None and only_each:
         raise UsageError("--concurrency and --again are for --each", hint="name a file of prompts with --each")
+
+
+def _split(words: tuple[str, ...], *, with_prompt: bool) -> tuple[str | None, tuple[str, ...]]:
+    """Return the agent, None for none, and the prompt: the last word, unless the prompts come from a file."""
+    agents, prompt = (words[:-1], words[-1:]) if with_prompt else (words, ())
+    if len(agents) > 1 and with_prompt:
+        told = f"remit run takes an agent and a prompt, and {len(words)} arguments are given"
+        raise UsageError(told, hint='put the prompt in quotes: remit run AGENT "Fix the typo"')
+    if len(agents) > 1:
+        told = f"--each takes an agent and no prompt, and {len(words)} arguments are given"
+        raise UsageError(told, hint="leave the prompt out: remit run AGENT --each FILE")
+    if with_prompt and not prompt:
+        raise UsageError("there is no prompt", hint='say what to do: remit run "Fix the typo"')
+    return (agents[0] if agents else None), prompt
 
 
 def read_prompt(words: tuple[str, ...]) -> str:

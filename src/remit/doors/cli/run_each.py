@@ -1,4 +1,4 @@
-"""`remit run AGENT --each FILE`: the same agent for many prompts, several at a time."""
+"""`remit run [AGENT] --each FILE`: the same agent for many prompts, several at a time."""
 
 from __future__ import annotations
 

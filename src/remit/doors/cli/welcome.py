@@ -15,11 +15,11 @@ def welcome() -> None:
     from remit.app.first_steps import suggest_steps
 
     paint = get_paint()
-    steps = [*suggest_steps(), (HELP, "see every command")]
+    steps = [*suggest_steps(), (HELP, "list all commands")]
     width = max(len(command) for command, _ in steps)
     columns = find_width()
-    say("\n".join(fold("Remit hands work to AI subagents, and brings back what can be trusted.", columns)))
-    say("\nNext, in this folder:")
+    say("\n".join(fold("Remit runs AI subagents, checks what they return, and passes on only what it could verify.", columns)))
+    say("\nWhat you can do next in this folder:")
     is_narrow = columns is not None and columns - width - 4 < _MIN_ROOM
     margin = " " * (6 if is_narrow else width + 4)
     for command, purpose in steps:

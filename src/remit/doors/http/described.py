@@ -96,8 +96,8 @@ OPERATIONS: tuple[Operation, ...] = (
         "Hand work to an agent; it goes on in a process of its own.",
         _STARTED, f"{_HOMES}delegations",
         body=s.takes(
-            ("agent", "prompt"),
-            agent=s.text("The name of an agent file, or - for none."),
+            ("prompt",),
+            agent=s.text("The name of an agent file. Default: none, the harness works without one."),
             prompt=s.text("What is to be done.", most=s.MAX_PROMPT),
             task=s.count("The number of the task that it works on.", least=1, most=10**9),
             inputs=_INPUTS,

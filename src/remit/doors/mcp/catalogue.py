@@ -91,8 +91,8 @@ TOOLS = (
         "wait_seconds this call comes back after that time at the latest, and the work goes on. Ending this call ends "
         "the work, unless it is detached.",
         s.takes(
-            ("agent", "prompt"),
-            agent=s.text("The name of an agent file, or - for none: then the harness works as it is."),
+            ("prompt",),
+            agent=s.text("The name of an agent file. Default: none, the harness works without one."),
             prompt=s.text("What is to be done, with all that the agent has to know.", most=s.MAX_PROMPT),
             inputs=_INPUTS,
             timeout_seconds=s.seconds("How long it may take; as its file and kind say when left out."),

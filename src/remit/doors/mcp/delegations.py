@@ -61,7 +61,7 @@ def _ask(ws: Workspace, given: Mapping[str, Any]) -> Request:
 
         fields["task"] = load_task_facts(ws.home, ws.settings, given["task"])
     budget = check_budget(Budget(**given.get("budget", {})))
-    return Request(given["agent"], given["prompt"], timeout_s=given.get("timeout_seconds"), budget=budget, **fields)
+    return Request(given.get("agent"), given["prompt"], timeout_s=given.get("timeout_seconds"), budget=budget, **fields)
 
 
 def _stand(session_id: str) -> dict[str, Any]:

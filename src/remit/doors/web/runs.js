@@ -405,7 +405,7 @@ async function askNew(known) {
     action: "Start",
     wide: true,
     fields: h("div", { class: "fields" },
-      h("label", null, "Agent", h("input", { name: "agent", list: "agent-names", required: true, autofocus: true,
+      h("label", null, "Agent (optional)", h("input", { name: "agent", list: "agent-names", autofocus: true,
         maxlength: "200", spellcheck: "false" })), names,
       h("label", null, "Prompt", h("textarea", { name: "prompt", rows: "7", required: true,
         placeholder: "What is to be done" })),
@@ -428,7 +428,9 @@ async function askNew(known) {
 }
 
 function readForm(form) {
-  const body = { agent: String(form.get("agent")).trim(), prompt: String(form.get("prompt")) };
+  const body = { prompt: String(form.get("prompt")) };
+  const agent = String(form.get("agent")).trim();
+  if (agent) body.agent = agent;
   if (form.get("runner")) body.runner = String(form.get("runner"));
   if (form.get("task")) body.task = Number(form.get("task"));
   if (form.get("minutes")) body.timeout_seconds = Number(form.get("minutes")) * 60;
