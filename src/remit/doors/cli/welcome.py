@@ -18,7 +18,8 @@ def welcome() -> None:
     steps = [*suggest_steps(), (HELP, "list all commands")]
     width = max(len(command) for command, _ in steps)
     columns = find_width()
-    say("\n".join(fold("Remit runs AI subagents, checks what they return, and passes on only what it could verify.", columns)))
+    what = "Remit runs AI subagents, checks what they return, and passes on only what it could verify."
+    say("\n".join(fold(what, columns)))
     say("\nWhat you can do next in this folder:")
     is_narrow = columns is not None and columns - width - 4 < _MIN_ROOM
     margin = " " * (6 if is_narrow else width + 4)
