@@ -15,15 +15,18 @@ COVERED := */remit/*.py,*/remit/config/*,*/remit/contract/*,*/remit/agents/*,*/r
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 export REMIT_AGENTS := $(abspath $(REMIT_AGENTS))
-.PHONY: help setup agents browser examples demo test test-all test-fast snapshots check lint types cover docs bench torture kills io-errors writers survivors brokers histories fakes bypasses graphs bombs escapes leaks hostile cluster fuzz count lock build clean
+.PHONY: help setup agents agents-newest browser examples demo test test-all test-fast snapshots check lint types cover docs bench torture kills io-errors writers survivors brokers histories fakes bypasses graphs bombs escapes leaks hostile cluster fuzz count lock build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: .venv/.ready ## make .venv with the package and everything its checks need
 
-agents: ## install the real harnesses that slow tests run, into .agents or REMIT_AGENTS (needs npm)
+agents: ## install the pinned harnesses that slow tests run, into .agents or REMIT_AGENTS (needs npm)
 	@sh tools/agents.sh "$(REMIT_AGENTS)"
+
+agents-newest: ## install the newest release of each harness, into .agents-newest
+	@sh tools/agents.sh "$(REMIT_AGENTS)-newest" newest
 
 browser: ## install the browser that tests see the dashboard in, where that is allowed (Debian's chromium)
 	@sh tools/browser.sh
@@ -45,6 +48,9 @@ test-fast: setup ## run the tests that are quick, for the inner loop
 snapshots: setup ## rewrite the screens that tests compare with what is printed now; TESTS=PATH for some
 	@$(BIN)/pytest --inline-snapshot=create,fix $(or $(TESTS),$(shell grep -rl 'import snapshot$$' tests)) || true
 	@git diff --stat tests
+
+test-newest: setup agents-newest ## run the harness tests with the newest releases; reports failures, never fails
+	@sh tools/newest.sh "$(REMIT_AGENTS)-newest" $(BIN)/pytest -n $(JOBS) tests/harnesses tests/runners/test_real_*.py
 
 check: lint types cover ## everything that must hold: lint, types, tests, coverage, import directions, public names
 

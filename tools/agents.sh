@@ -1,12 +1,16 @@
 #!/usr/bin/env sh
 # Installs the harnesses that tests run for real, by name and version, each into a folder of its own.
-# Usage: tools/agents.sh FOLDER. What is there already is left alone. Without npm or a network it says so and is content:
-# the tests that need a harness then skip, with a line of their own.
+# Usage: tools/agents.sh FOLDER [newest]. Installs the pinned releases, or the newest ones, unless they are there already.
+# Without npm or a network it says so and ends well: the tests that need a harness then skip, with a line of their own.
 set -u
-folder=$1
+folder=$1 release=${2:-pinned}
 
 install() { # NAME PACKAGE@VERSION
   place=$folder/$1
+  if [ "$release" = newest ]; then
+    set -- "$1" "${2%@*}@$(npm view --fetch-retries=1 "${2%@*}" version 2>/dev/null)"
+    case $2 in *@) missing="$missing $1" && return ;; esac
+  fi
   if [ "$(cat "$place/.installed" 2>/dev/null)" = "$2" ]; then return; fi
   mkdir -p "$place"
   # A lock file or a package.json from elsewhere would decide what is installed; the one here decides nothing.

@@ -269,14 +269,26 @@ def test_programs_that_shut_agents_in_are_tried_out(workspace: Inside, programs:
 
 def test_harnesses_are_found_with_their_versions(workspace: Inside, programs: Path) -> None:
     assert find(workspace, "harness")[0] == "warning"
-    add_program(programs, "claude", "echo '2.1.0 (Claude Code)'")
-    add_program(programs, "codex", "echo 'WARNING: proceeding without help' >&2; echo codex-cli 0.9")
+    add_program(programs, "claude", "echo '2.1.326 (Claude Code)'")
+    add_program(programs, "codex", "echo 'WARNING: proceeding without help' >&2; echo codex-cli 0.169.0")
     add_program(programs, "gemini", "exit 3")
     rows = load(workspace("doctor", "--json"))["harness"]
     assert [row[0] for row in rows] == ["ok", "ok", "warning"]
-    assert rows[0][1] == f"claude 2.1.0 (Claude Code) at {programs}/claude"
-    assert rows[1][1] == f"codex 0.9 at {programs}/codex"
+    assert rows[0][1] == f"claude 2.1.326 at {programs}/claude"
+    assert rows[1][1] == f"codex 0.169.0 at {programs}/codex"
     assert "it ends with 3" in rows[2][1]
+
+
+def test_a_release_that_was_never_tried_is_named(workspace: Inside, programs: Path) -> None:
+    add_program(programs, "claude", "echo '2.1.999 (Claude Code)'")
+    add_program(programs, "opencode", "echo a new format")
+    add_program(programs, "gemini", "echo 9.0.0")
+    rows = load(workspace("doctor", "--json"))["harness"]
+    assert [row[0] for row in rows] == ["warning"] * 3
+    assert rows[0][1] == f"claude 2.1.999 at {programs}/claude: not tried with this Remit (tried: 2.1.197, 2.1.326)"
+    assert rows[0][2] == "run: remit init --harness claude --check"
+    assert "opencode (version unknown)" in rows[1][1]
+    assert rows[2][2] == 'run: remit run "Say hello" --runner gemini'
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from remit.app.harness_versions import TRIED, read_version
 from remit.app.health.values import Check
 from remit.workspace.machine import ask_program, find_mount, find_program, measure_room
 
@@ -17,6 +18,8 @@ HARNESSES = ("claude", "opencode", "codex", "gemini")
 NO_HARNESS = Check(
     "harness", "warning", f"none of {', '.join(HARNESSES)} is on the path", "install one, to have work done by it"
 )
+_PROOFS = {"gemini": 'remit run "Say hello" --runner gemini'}
+"""What shows that a release works, if Remit has no hooks in it to check."""
 _PROGRAM_SECONDS = 6.0
 _OLDEST_PYTHON = (3, 11)
 _SOUND_SQLITE = (3, 51, 3)
@@ -119,8 +122,14 @@ def make_harness_look(name: str) -> Callable[[Patient], Iterable[Check]]:
             return
         answer = ask_program([found.file, "--version"], seconds=_PROGRAM_SECONDS)
         if answer.code == 0:
-            version = _cut(answer.text).removeprefix(f"{name}-cli").removeprefix(name).strip()
-            yield Check("harness", "ok", f"{name} {version} at {found.file}")
+            version = read_version(answer.text)
+            where = f"{name} {version or '(version unknown)'} at {found.file}"
+            if version in TRIED[name]:
+                yield Check("harness", "ok", where)
+            else:
+                hint = f"run: {_PROOFS.get(name, f'remit init --harness {name} --check')}"
+                untried = f"{where}: not tried with this Remit (tried: {', '.join(TRIED[name])})"
+                yield Check("harness", "warning", untried, hint)
         else:
             why = f"no answer in {_PROGRAM_SECONDS:.0f} s" if answer.code is None else f"it ends with {answer.code}"
             yield Check("harness", "warning", f"{name} at {found.file}: {why}", f"try it by hand: {name} --version")
