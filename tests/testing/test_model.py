@@ -24,6 +24,9 @@ SCRIPTS = {
     "two": [call("read", path="a").also("bash", command="ls")],
     "error": [fail(529, "too much", kind="overloaded_error")],
     "slow": [say("late").after(0.3)],
+    "bash": [call("bash", command="ls")],
+    "patch": [call("apply_patch", input="***")],
+    "spawn": [call("spawn_agent", task_name="t", message="[[play slow]] Go.")],
     "hang": [hang()],
     "drop": [drop()],
 }
@@ -192,6 +195,69 @@ def test_responses_name_the_namespace_of_a_tool(model: ScriptedModel) -> None:
     body = {"tools": [{"type": "namespace", "name": "space", "tools": [inner]}], "input": model.mark("two")}
     item = json.loads(post(model, "/v1/responses", body)[1])["output"][0]
     assert (item["name"], item["namespace"], json.loads(item["arguments"])) == ("read", "space", {"path": "a"})
+
+
+CODE = """Runs JavaScript.
+```ts
+declare const tools: { exec_command(args: {
+  // Shell command.
+  cmd: string;
+  workdir?: string;
+}): Promise<unknown>; };
+declare const tools: { apply_patch(input: string): Promise<unknown>; };
+```
+"""
+SPAWN = {"properties": {"message": {"type": "string", "encrypted": True}, "task_name": {"type": "string"}}}
+GIVEN = [
+    {
+        "type": "additional_tools",
+        "tools": [
+            {"type": "namespace", "name": "functions",
+             "tools": [{"type": "custom", "name": "exec", "description": CODE}]},
+            {"type": "namespace", "name": "collaboration",
+             "tools": [{"type": "function", "name": "spawn_agent", "parameters": SPAWN}]},
+        ],
+    }
+]  # fmt: skip
+
+
+def ask_codex(model: ScriptedModel, *items: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    """Ask as Codex does with a model that it knows."""
+    status, data = post(model, "/v1/responses", {"model": "m", "input": [*GIVEN, *items]})
+    answer: dict[str, Any] = json.loads(data)
+    return status, answer
+
+
+def send_as_agent(text: str) -> dict[str, Any]:
+    parts = [{"type": "input_text", "text": "Payload:"}, {"type": "encrypted_content", "encrypted_content": text}]
+    return {"type": "agent_message", "author": "/root", "recipient": "/root/t", "content": parts}
+
+
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [("bash", 'text(await tools.exec_command({"cmd": "ls"}))'), ("patch", 'text(await tools.apply_patch("***"))')],
+)
+def test_responses_call_nested_tools_by_code(model: ScriptedModel, script: str, code: str) -> None:
+    _, answer = ask_codex(model, {"role": "user", "content": model.mark(script)})
+    (item,) = answer["output"]
+    assert (item["type"], item["name"], item["namespace"], item["input"]) == (
+        "custom_tool_call", "exec", "functions", code,
+    )  # fmt: skip
+
+
+def test_responses_encrypt_what_agents_send_each_other_and_refuse_what_was_changed(model: ScriptedModel) -> None:
+    _, answer = ask_codex(model, {"role": "user", "content": model.mark("spawn")})
+    (item,) = answer["output"]
+    args = json.loads(item["arguments"])
+    assert (item["name"], item["namespace"], args["task_name"]) == ("spawn_agent", "collaboration", "t")
+    assert args["message"].startswith("gAAAA")
+    assert "play" not in args["message"]
+    status, answer = ask_codex(model, send_as_agent(args["message"]))
+    assert (status, answer["output"][0]["content"][0]["text"]) == (200, "late")
+    for changed in (f"{args['message']}\n\nMore.", args["message"][:-5], "plain"):
+        status, answer = ask_codex(model, send_as_agent(changed))
+        assert (status, answer["error"]["type"]) == (400, "invalid_request_error")
+        assert "could not be decrypted" in answer["error"]["message"]
 
 
 @pytest.mark.parametrize("method", ["generateContent", "streamGenerateContent?alt=sse"])

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 CliName = Literal["claude", "opencode", "codex", "gemini"]
 
+SCRIPTED = "scripted"
+"""The model's name, unless another one is wanted."""
 FOLDER = ".agents"
 """Where `make agents` puts the programs, in the project; the variable REMIT_AGENTS names another place."""
 
@@ -31,7 +33,7 @@ _PROGRAMS: dict[CliName, str] = {
 }
 _NOWHERE = "http://127.0.0.1:9"  # the discard port, closed everywhere: what a proxy there is asked for fails at once
 _CODEX_CONFIG = """\
-model = "scripted"
+model = "{model}"
 model_provider = "scripted"
 model_context_window = 400000
 approval_policy = "never"
@@ -76,12 +78,12 @@ def _find_upwards(folder: Path) -> Path | None:
     return next((place / FOLDER for place in (folder, *folder.parents) if (place / FOLDER).is_dir()), None)
 
 
-def make_environ(cli: CliName, home: str | os.PathLike[str], url: str) -> dict[str, str]:
+def make_environ(cli: CliName, home: str | os.PathLike[str], url: str, model: str = SCRIPTED) -> dict[str, str]:
     """A whole environment for a harness, with a home of its own and one model; see `ScriptedModel.environ`."""
     home = Path(home).absolute()
     # Codex refuses a home below the folder for temporary files, and that is where tests have theirs.
     files.make_private_folder(str(home / "tmp"))
-    special = _SET_UP[cli](home, url)
+    special = _SET_UP[cli](home, url, model)
     proxies = {
         name: _NOWHERE for proxy in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY") for name in (proxy, proxy.lower())
     }
@@ -104,7 +106,7 @@ def make_environ(cli: CliName, home: str | os.PathLike[str], url: str) -> dict[s
     }
 
 
-def _set_up_claude(home: Path, url: str) -> dict[str, str]:
+def _set_up_claude(home: Path, url: str, _: str) -> dict[str, str]:
     switches = (
         "DISABLE_AUTOUPDATER",
         "DISABLE_TELEMETRY",
@@ -120,7 +122,7 @@ def _set_up_claude(home: Path, url: str) -> dict[str, str]:
     }
 
 
-def _set_up_opencode(home: Path, url: str) -> dict[str, str]:
+def _set_up_opencode(home: Path, url: str, _: str) -> dict[str, str]:
     models = str(home / "models.json")
     files.write_text(models, "{}", make_folders=True)
     model = {
@@ -150,13 +152,13 @@ def _set_up_opencode(home: Path, url: str) -> dict[str, str]:
     }
 
 
-def _set_up_codex(home: Path, url: str) -> dict[str, str]:
+def _set_up_codex(home: Path, url: str, model: str) -> dict[str, str]:
     folder = home / ".codex"
-    files.write_text(str(folder / "config.toml"), _CODEX_CONFIG.format(url=url), make_folders=True)
+    files.write_text(str(folder / "config.toml"), _CODEX_CONFIG.format(url=url, model=model), make_folders=True)
     return {"CODEX_HOME": str(folder), "SCRIPTED_API_KEY": "scripted"}
 
 
-def _set_up_gemini(home: Path, url: str) -> dict[str, str]:
+def _set_up_gemini(home: Path, url: str, _: str) -> dict[str, str]:
     settings = {
         "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
         "privacy": {"usageStatisticsEnabled": False},
@@ -173,7 +175,7 @@ def _set_up_gemini(home: Path, url: str) -> dict[str, str]:
     }
 
 
-_SET_UP: dict[CliName, Callable[[Path, str], dict[str, str]]] = {
+_SET_UP: dict[CliName, Callable[[Path, str, str], dict[str, str]]] = {
     "claude": _set_up_claude,
     "opencode": _set_up_opencode,
     "codex": _set_up_codex,

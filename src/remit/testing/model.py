@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socket import SHUT_RDWR
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
-from remit.testing.clis import make_environ
+from remit.testing.clis import SCRIPTED, make_environ
 from remit.testing.script import Reply, check_scripts, choose_reply, render_marker
 from remit.testing.wires import Event, Numbers, anthropic, chat, gemini, responses
 
@@ -95,14 +95,15 @@ class ScriptedModel:
         """The marker that a prompt has to contain for a script to be played, with values for its `${name}`s."""
         return render_marker(script, self._scripts, values)
 
-    def environ(self, cli: CliName, home: str | os.PathLike[str]) -> dict[str, str]:
+    def environ(self, cli: CliName, home: str | os.PathLike[str], model: str = SCRIPTED) -> dict[str, str]:
         """A whole environment in which a harness talks to this model only.
 
         The folder becomes its home, and gets the files that the harness wants there. Nothing of the caller's
         environment goes along but the path of programs; telemetry and updates are off, and any other address leads to
-        a closed port.
+        a closed port. `model` is what Codex calls the model: one that it knows gets other tools than an unknown one
+        (`codex debug models` lists them).
         """
-        return make_environ(cli, home, self.url)
+        return make_environ(cli, home, self.url, model)
 
     def wait(self, script: str, step: int = 0, *, timeout_s: float = 30) -> Request:
         """Wait until a turn of a script has been asked for. Raises `TimeoutError` when it is not."""

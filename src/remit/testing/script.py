@@ -123,15 +123,21 @@ class Conversation(NamedTuple):
     tools: Mapping[str, Offer]
     model: str
     streams: bool
+    refusal: str = ""
+    """Why a model's server refuses the request; empty if it doesn't."""
 
 
 class ReadyCall(NamedTuple):
     """A call as the harness knows the tool."""
 
     id: str
-    name: str
     args: Mapping[str, Any]
-    namespace: str | None
+    offer: Offer
+
+    @property
+    def name(self) -> str:
+        """What the harness calls the tool."""
+        return self.offer.name
 
 
 class Reply(NamedTuple):
@@ -151,6 +157,8 @@ class Reply(NamedTuple):
 def choose_reply(scripts: Mapping[str, tuple[Turn, ...]], conversation: Conversation, ids: Iterator[str]) -> Reply:
     """The turn that is due. Past the last turn of a script the last one is repeated."""
     name, values, step = find_place(conversation)
+    if conversation.refusal:
+        return Reply(name, step, fail(400, conversation.refusal, kind="invalid_request_error"))
     if not conversation.tools and _asks_for_title(conversation):
         return Reply(name, step, say("Scripted title"))
     if name is None:
@@ -163,7 +171,7 @@ def choose_reply(scripts: Mapping[str, tuple[Turn, ...]], conversation: Conversa
     calls = []
     for tool, args in turn.calls:
         offer, given = translate_call(tool, _fill(args, filled), conversation.tools)
-        calls.append(ReadyCall(next(ids), offer.name, given, offer.namespace))
+        calls.append(ReadyCall(next(ids), given, offer))
     return Reply(name, step, turn._replace(text=_fill(turn.text, filled)), tuple(calls))
 
 

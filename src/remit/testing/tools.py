@@ -7,7 +7,7 @@ as `write` with a `filePath`, and the third has no such tool and goes through it
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from remit.model import NOTHING
 
@@ -40,6 +40,13 @@ class Offer(NamedTuple):
     properties: Mapping[str, Any] = NOTHING
     """Of its arguments, by JSON Schema."""
     namespace: str | None = None
+    nested: Literal["", "object", "text"] = ""
+    """Whether the model calls it by JavaScript in another tool, and what it takes there."""
+
+    @property
+    def encrypted(self) -> tuple[str, ...]:
+        """The arguments that the model's server encrypts before the harness gets them."""
+        return tuple(name for name, schema in self.properties.items() if schema.get("encrypted") is True)
 
 
 def read_offer(name: str, schema: object, namespace: str | None = None) -> Offer:
