@@ -11,6 +11,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 from remit.agents.compile import TARGETS, TOLD, Compiled, compile_document, is_current
 from remit.agents.compile.codex import quote_lines
@@ -297,7 +298,7 @@ def test_permissions_that_cannot_be_read_are_not_compiled(permissions: str) -> N
     tail = rest.partition("context_loading:\n")[2]
     compiled = compile_text(f"{head}permissions: {permissions}\ncontext_loading:\n{tail}")
     assert compiled.refused
-    assert tell(compiled) == ["this part of the permissions cannot be read"]
+    assert tell(compiled) == snapshot(["this part of the permissions cannot be read"])
 
 
 # --- losses ----------------------------------------------------------------------------------------------------------
@@ -331,9 +332,9 @@ def test_keys_for_remit_and_keys_that_nobody_knows_are_only_in_the_sidecar() -> 
 
 
 def test_services_of_remit_are_no_agents_of_a_harness() -> None:
-    assert tell(compile_text(to="codex"), "CMP005") == [
-        "Codex has no status-sync-manager, git-workflow-manager of its own"
-    ]
+    assert tell(compile_text(to="codex"), "CMP005") == snapshot(
+        ["Codex has no status-sync-manager, git-workflow-manager of its own"]
+    )
 
 
 @pytest.mark.parametrize(

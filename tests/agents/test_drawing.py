@@ -5,6 +5,7 @@ import re
 import time
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.agents.definition import Definition, Target
 from remit.agents.drawing import MAX_LINES, draw_dot, draw_mermaid, draw_tree, shape_graph
@@ -26,27 +27,29 @@ def draw(graph: Graph) -> list[str]:
 
 
 def test_a_tree_shows_who_may_call_whom_with_kind_and_time() -> None:
-    assert draw(read_graph(WORKSPACE)) == [
-        " /plan",
-        " └─ planner (planning, 1800 s)",
-        "    ├─ researcher (planning, depth 2, 600 s)",
-        "    │  └─ reader (planning, depth 3)",
-        "!   │     └─ researcher (planning, 600 s, a circle)",
-        "    ├─ git-workflow-manager (built in)",
-        "!   └─ nobody (does not exist)",
-        " /research",
-        " └─ researcher (planning, 600 s, see above)",
-        " Claude Code",
-        " └─ tester",
-        "    └─ any agent",
-        " reached by nobody",
-        " └─ lonely (planning)",
-    ]
+    assert draw(read_graph(WORKSPACE)) == snapshot(
+        [
+            " /plan",
+            " └─ planner (planning, 1800 s)",
+            "    ├─ researcher (planning, depth 2, 600 s)",
+            "    │  └─ reader (planning, depth 3)",
+            "!   │     └─ researcher (planning, 600 s, a circle)",
+            "    ├─ git-workflow-manager (built in)",
+            "!   └─ nobody (does not exist)",
+            " /research",
+            " └─ researcher (planning, 600 s, see above)",
+            " Claude Code",
+            " └─ tester",
+            "    └─ any agent",
+            " reached by nobody",
+            " └─ lonely (planning)",
+        ]
+    )
 
 
 def test_what_is_too_deep_is_a_fault() -> None:
     files = write_agent("a", "b", command="/a") | write_agent("b", "c") | write_agent("c", "d") | write_agent("d")
-    assert draw(read_graph(files))[-1] == "!         └─ d (planning, depth 4, too deep)"
+    assert draw(read_graph(files))[-1] == snapshot("!         └─ d (planning, depth 4, too deep)")
 
 
 def test_other_entries_are_named_after_what_calls_them() -> None:
@@ -56,9 +59,9 @@ def test_other_entries_are_named_after_what_calls_them() -> None:
         **write_opencode("b", '{task: {"x-*": allow}}'),
         ".codex/agents/c.toml": 'name = "c"\ndescription = "d"\ndeveloper_instructions = "e"\n',
     }
-    assert draw(read_graph(files)) == [
+    assert draw(read_graph(files)) == snapshot([
         " Codex", " └─ c", " called by a command", " └─ a (planning)", " opencode", " └─ b", "    └─ x-*",
-    ]  # fmt: skip
+    ])  # fmt: skip
 
 
 def test_an_empty_workspace_draws_nothing() -> None:
@@ -70,28 +73,30 @@ def test_an_empty_workspace_draws_nothing() -> None:
 
 
 def test_mermaid_has_every_agent_every_call_and_circles_in_red() -> None:
-    assert draw_mermaid(read_graph(WORKSPACE)).split("\n") == [
-        "flowchart TD",
-        '  n0["tester"]',
-        '  n1["lonely"]',
-        '  n2["planner, 1800 s"]',
-        '  n3["reader, depth 3"]',
-        '  n4["researcher, depth 2, 600 s"]',
-        '  n5["any agent"]',
-        '  n6["git-workflow-manager"]',
-        '  n7["nobody"]',
-        '  c2(["/plan"]) --> n2',
-        '  c4(["/research"]) --> n4',
-        "  n0 --> n5",
-        "  n2 --> n4",
-        "  n2 --> n6",
-        "  n2 --> n7",
-        "  n3 --> n4",
-        "  n4 --> n3",
-        "  linkStyle 6,7 stroke:red,stroke-width:3px",
-        "  classDef fault stroke:red,color:red",
-        "  class n3,n4,n7 fault",
-    ]
+    assert draw_mermaid(read_graph(WORKSPACE)).split("\n") == snapshot(
+        [
+            "flowchart TD",
+            '  n0["tester"]',
+            '  n1["lonely"]',
+            '  n2["planner, 1800 s"]',
+            '  n3["reader, depth 3"]',
+            '  n4["researcher, depth 2, 600 s"]',
+            '  n5["any agent"]',
+            '  n6["git-workflow-manager"]',
+            '  n7["nobody"]',
+            '  c2(["/plan"]) --> n2',
+            '  c4(["/research"]) --> n4',
+            "  n0 --> n5",
+            "  n2 --> n4",
+            "  n2 --> n6",
+            "  n2 --> n7",
+            "  n3 --> n4",
+            "  n4 --> n3",
+            "  linkStyle 6,7 stroke:red,stroke-width:3px",
+            "  classDef fault stroke:red,color:red",
+            "  class n3,n4,n7 fault",
+        ]
+    )
 
 
 def test_dot_has_every_agent_every_call_and_circles_in_red() -> None:

@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 from remit.agents.definition import Definition, Target
 from remit.agents.fixes import apply_fixes
@@ -236,9 +237,12 @@ def test_services_are_valid_targets_without_a_file() -> None:
 def test_an_unknown_target_is_told_with_the_name_that_was_meant() -> None:
     """R1.5."""
     [(_, finding)] = find(WORKSPACES["GRF003"].bad, "GRF003")
-    assert (finding.message, finding.hint) == ("the agent reseacher does not exist", "Did you mean researcher?")
+    assert (finding.message, finding.hint) == (
+        snapshot("the agent reseacher does not exist"),
+        snapshot("Did you mean researcher?"),
+    )
     [(_, finding)] = find(write_agent("a", "zzz", command="/a"), "GRF003")
-    assert finding.hint == "Write the agent's file, or take the name out."
+    assert finding.hint == snapshot("Write the agent's file, or take the name out.")
     assert finding.fix is None
 
 
@@ -312,7 +316,7 @@ def test_only_so_many_unknown_names_are_guessed_at() -> None:
 def test_a_child_with_a_tool_that_its_caller_lacks_is_told() -> None:
     [(path, finding)] = find(WORKSPACES["GRF005"].bad, "GRF005")
     assert path == "agents/a.md"
-    assert finding.message == "child may use write, a itself may not"
+    assert finding.message == snapshot("child may use write, a itself may not")
 
 
 def test_a_child_with_a_wider_pattern_is_told() -> None:
@@ -322,7 +326,7 @@ def test_a_child_with_a_wider_pattern_is_told() -> None:
     wide = write_agent("child", more='tools: {write: true}\npermissions: {allow: [{write: ["src/**"]}]}')
     narrow = write_agent("child", more='tools: {write: true}\npermissions: {allow: [{write: ["specs/a/**"]}]}')
     [(_, finding)] = find(caller | wide, "GRF005")
-    assert finding.message == "child may write src/**, a itself may not"
+    assert finding.message == snapshot("child may write src/**, a itself may not")
     assert not find(caller | narrow, "GRF005")
 
 
@@ -338,7 +342,7 @@ def test_a_child_that_takes_as_long_as_its_caller_is_told() -> None:
     """R1.27 R2.6."""
     [(path, finding)] = find(WORKSPACES["GRF006"].bad, "GRF006")
     assert path == "agents/a.md"
-    assert finding.message == "child may take 300 s, a itself has 300 s"
+    assert finding.message == snapshot("child may take 300 s, a itself has 300 s")
 
 
 @pytest.mark.parametrize("timeout", [".inf", ".nan", "-1", "true", '"300"', "9" * 400, "1e400"])
@@ -387,7 +391,7 @@ def test_two_files_of_one_harness_with_one_name_are_told_at_the_second() -> None
     """R1.1."""
     [(path, finding)] = find(WORKSPACES["GRF008"].bad, "GRF008")
     assert path == "agents/other/child.md"
-    assert finding.message == "the name child is taken by agents/child.md"
+    assert finding.message == snapshot("the name child is taken by agents/child.md")
 
 
 def test_of_the_same_agent_in_two_harnesses_the_standard_one_counts() -> None:

@@ -6,6 +6,7 @@ from textwrap import dedent
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 from remit.agents.blueprints import BLUEPRINTS
 from remit.agents.document import Document, parse_document
@@ -300,7 +301,7 @@ def test_what_is_left_is_named_with_its_place() -> None:
         assert left.hint.endswith(".")
     guessed = next(left for left in migration.left if "agent_type" in left.message)
     assert guessed.place is not None
-    assert lines[guessed.place.line - 1] == "agent_type: research"
+    assert lines[guessed.place.line - 1] == snapshot("agent_type: research")
     assert len({left.code for left in migration.left if left.code}) == sum(bool(left.code) for left in migration.left)
 
 

@@ -13,6 +13,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.app.delegating.asking import Request
 from remit.app.watching import machines as shown
@@ -121,7 +122,7 @@ def stage(here: Inside, url: str, monkeypatch: pytest.MonkeyPatch) -> Stage:
 def test_without_an_engine_nothing_is_asked_and_the_list_stays_a_list(here: Inside) -> None:
     assert json.loads(here("ps", "--json").out) == []
     assert json.loads(here("ps", "--workers", "--json").out) == {"cluster": None}
-    assert here("ps", "--workers").text == "all work is done by this machine: no engine is set\n"
+    assert here("ps", "--workers").text == snapshot("all work is done by this machine: no engine is set\n")
     assert shown.load_cluster(Home(str(here.folder))) == {"engine": "local"}
     assert not (here.folder / ".remit").exists()
 

@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.app.delegating.ending import cancel
 from remit.app.delegating.workspace import Workspace
@@ -219,7 +220,7 @@ def test_an_agent_cannot_hide_from_its_end(root: Path, hide: str, *, is_left: bo
             assert not list_living(ws.home)
             assert waited.envelope is not None
             assert waited.envelope.ending == "cancelled"
-            assert waited.envelope.errors[0].message == "it was cancelled: no longer wanted"
+            assert waited.envelope.errors[0].message == snapshot("it was cancelled: no longer wanted")
             row = load_delegation(ws.home.ledger, session_id)
             assert row is not None
             assert row.state == "settled"

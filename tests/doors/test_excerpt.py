@@ -5,6 +5,7 @@ from textwrap import dedent
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 from remit.doors.excerpt import MAX_FINDINGS, Text, render_excerpt, render_finding, render_findings
 from remit.doors.terminal import Paint, escape_char, is_visible, measure
@@ -145,7 +146,7 @@ def test_of_a_long_line_the_part_around_the_place_is_shown(start: int, end: int,
 def test_of_a_long_place_the_beginning_is_shown_and_what_stands_before_it() -> None:
     line = f'"summary": "{"word " * 1000}"'
     shown = show(line, Place(1, 12, 1, len(line) + 1), columns=60).split("\n")
-    assert shown[1] == '1 | …ary": "word word word word word word word word word wo…'
+    assert shown[1] == snapshot('1 | …ary": "word word word word word word word word word wo…')
     assert shown[2] == "  |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"
     assert len(shown[1]) == 60
 

@@ -8,6 +8,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.app.serving import Serving
 from remit.app.settings import load_settings
@@ -226,7 +227,7 @@ def test_agent_files_are_linted(root: Path) -> None:
 @pytest.mark.parametrize("path", ["..", "/etc", "../../etc/passwd", "link", "a\0b"])
 def test_nothing_outside_of_the_workspace_is_linted(root: Path, path: str) -> None:
     (root / "link").symlink_to("/etc")
-    assert refuse("lint", paths=[path]).hint == "name files and folders inside it"
+    assert refuse("lint", paths=[path]).hint == snapshot("name files and folders inside it")
 
 
 # --- returns ---------------------------------------------------------------------------------------------------------
@@ -324,7 +325,7 @@ def test_a_subagent_of_a_harness_is_guarded_as_the_session_that_it_names(root: P
     spent = refuse("delegate", **given, caller=enter(root, 2, may_call=["*"], budget={"max_delegations": 0}))
     assert spent.code == "BUDGET_EXCEEDED"
     other = refuse("cancel", session_id="sess_1794800000_refer1", caller="sess_1794800000_refer2")
-    assert other.hint == "an agent ends only what it has handed on"
+    assert other.hint == snapshot("an agent ends only what it has handed on")
     for detached in ({"detach": True}, {}):
         assert refuse("delegate", **given, **detached, caller="sess_1794800000_refer3").code == "MAX_DEPTH_EXCEEDED"
 

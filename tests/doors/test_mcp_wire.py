@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 from remit.doors.mcp.catalogue import TOOLS
 from remit.doors.mcp.wire import MAX_LINE_BYTES, Wire
@@ -143,7 +144,7 @@ def test_wrong_parameters_are_told_so(peer: Peer, method: str, params: dict[str,
 
 def test_a_tool_that_is_misspelt_is_guessed(peer: Peer) -> None:
     told = peer.ask("tools/call", name="statuss", arguments={})["error"]["message"]
-    assert told == "there is no tool 'statuss'; did you mean 'status'?"
+    assert told == snapshot("there is no tool 'statuss'; did you mean 'status'?")
 
 
 def test_answers_nobody_asked_for_and_notifications_of_nothing_are_passed_over(peer: Peer) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 from remit import app
 from remit.doors import render
@@ -148,7 +149,7 @@ def test_json_is_always_text(value: str) -> None:
 
 def test_an_annotation_names_file_lines_and_code() -> None:
     shown = render.render_github(make_finding(place=Place(2, 13, 3, 4)), "docs/a.md")
-    assert shown == (
+    assert shown == snapshot(
         "::error file=docs/a.md,line=2,col=13,endLine=3,title=RET022"
         "::the status is not known%0AUse one of: completed, failed."
     )
@@ -161,7 +162,7 @@ def test_each_severity_has_its_command(severity: Severity, command: str) -> None
 
 def test_an_annotation_is_escaped_as_github_wants_it() -> None:
     finding = make_finding("100 %, a:b\r\n::error::no \x1b[31m", pointer="")
-    assert render.render_github(finding, "a,b:c%\n.md") == (
+    assert render.render_github(finding, "a,b:c%\n.md") == snapshot(
         "::error file=a%2Cb%3Ac%25%0A.md,title=RET022"
         "::100 %25, a:b%0D%0A::error::no <U+001B>[31m%0AUse one of: completed, failed."
     )
@@ -200,7 +201,9 @@ def test_a_finding_on_one_line(place: Place | None, pointer: str, line: str) -> 
 
 
 def test_a_line_stays_one_line() -> None:
-    assert render.render_line(make_finding("a\nb", pointer=""), "a\n.md") == "a<U+000A>.md: RET022 error a<U+000A>b"
+    assert render.render_line(make_finding("a\nb", pointer=""), "a\n.md") == snapshot(
+        "a<U+000A>.md: RET022 error a<U+000A>b"
+    )
 
 
 @pytest.mark.parametrize(
@@ -232,27 +235,31 @@ def test_the_summary_of_several_messages(outcomes: list[Outcome | None], summary
 
 def test_advice_that_several_share_is_given_once() -> None:
     findings = [make_finding("one"), Finding("CNV003", "warning", "two", "Give it.", "C3"), make_finding("three")]
-    assert render.render_losses(findings, paint=PLAIN) == [
-        "error[RET022]: one",
-        "error[RET022]: three",
-        "  = help: Use one of: completed, failed.",
-        "warning[CNV003]: two",
-        "  = help: Give it.",
-    ]
+    assert render.render_losses(findings, paint=PLAIN) == snapshot(
+        [
+            "error[RET022]: one",
+            "error[RET022]: three",
+            "  = help: Use one of: completed, failed.",
+            "warning[CNV003]: two",
+            "  = help: Give it.",
+        ]
+    )
 
 
 # Errors
 
 
 def test_an_error_is_its_sentence_and_what_to_do() -> None:
-    assert (
-        render.render_error(UsageError("there is no x", hint="did you mean 'y'?")) == "there is no x; did you mean 'y'?"
+    assert render.render_error(UsageError("there is no x", hint="did you mean 'y'?")) == snapshot(
+        "there is no x; did you mean 'y'?"
     )
-    assert render.render_error(InputError("a\n\x1b cannot be read")) == "a<U+000A><U+001B> cannot be read"
+    assert render.render_error(InputError("a\n\x1b cannot be read")) == snapshot("a<U+000A><U+001B> cannot be read")
 
 
 def test_a_bug_is_named_and_says_how_to_see_more() -> None:
-    assert render.render_error(KeyError("x")) == "this is a bug: KeyError: 'x'; set REMIT_DEBUG=1 for the traceback"
+    assert render.render_error(KeyError("x")) == snapshot(
+        "this is a bug: KeyError: 'x'; set REMIT_DEBUG=1 for the traceback"
+    )
 
 
 def test_an_error_for_programs_has_its_code_and_its_data() -> None:

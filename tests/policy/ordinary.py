@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - a command stands on one line, as it would be typed
 r"""Commands that agents run all day and that a deny list must not get in the way of.
 
 They are written as they come up in work on a repository, the awkward ones among them: loops, here-documents, one-liners

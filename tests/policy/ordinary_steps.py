@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - a command stands on one line, as it would be typed
 r"""Ordinary commands, mostly awkward ones: several steps in one call, inline code, loops."""
 
 STEPS = {

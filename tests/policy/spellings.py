@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - a spelling stands on one line, as it would be typed
 r"""Ways to write a command so that a denied program starts though its name is not where one would look for it.
 
 `list_spellings` gives each way for each denied command. `torture/bypasses.py` runs them all and says which of them do

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - a spelling stands on one line, as it would be typed
 r"""Spellings: expansions, grammar, options of wrappers, scanners, files written and then run."""
 
 EXPANSIONS = {

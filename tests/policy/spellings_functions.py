@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - a spelling stands on one line, as it would be typed
 r"""Spellings: functions, texts for shells that others start, and files that are written at odd times."""
 
 FUNCTIONS = {

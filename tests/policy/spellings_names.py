@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - a spelling stands on one line, as it would be typed
 r"""Spellings: other names of interpreters, copies under other names, texts from anywhere, other patterns."""
 
 OTHER_NAMES = {

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - a spelling stands on one line, as it would be typed
 r"""Spellings: variables that are told twice, what parsers get wrong, programs that few people know."""
 
 from __future__ import annotations

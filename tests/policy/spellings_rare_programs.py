@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - a spelling stands on one line, as it would be typed
 r"""Spellings: hidden words behind programs few people know, and files written in ways few people know."""
 
 RUNNERS = ("memusage", "sotruss", "heaptrack", "dpkg-architecture -c", "gp-collect-app", "not-14", "gpg-agent --daemon", "./tools/with",

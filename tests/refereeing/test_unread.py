@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.app.refereeing.explaining import explain_call
 from remit.errors import InputError, UsageError
@@ -38,7 +39,7 @@ def test_a_tool_that_is_not_there_is_no_question(root: Path, monkeypatch: pytest
     monkeypatch.chdir(root)
     with pytest.raises(InputError, match="there is no tool 'bsh'") as caught:
         explain_call("careful", "bsh", "git push")
-    assert caught.value.hint == "did you mean 'bash'?"
+    assert caught.value.hint == snapshot("did you mean 'bash'?")
     assert explain_call("careful", "mcp__github__push", "").decision.answer == "allow"
 
 

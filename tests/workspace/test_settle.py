@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.model import Artifact, ArtifactFacts, Fault
 from remit.workspace.home import Home
@@ -162,7 +163,7 @@ def test_who_has_committed_gets_no_second_commit_for_what_only_remit_writes_down
     )
     assert not any(step.owed for step in steps.values())
     assert "specs/state.json" in steps["pending"].message
-    assert git(tmp_path, "log", "--format=%s").splitlines() == ["task 1: By the agent."]
+    assert git(tmp_path, "log", "--format=%s").splitlines() == snapshot(["task 1: By the agent."])
 
 
 def test_what_the_agent_owed_is_done_and_named(tmp_path: Path) -> None:

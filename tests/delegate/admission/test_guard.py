@@ -7,6 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.delegate.admission.guard import Admitted, Asked, Caller, admit, fold, make_session_id
 from remit.delegate.admission.limits import Budget
@@ -242,7 +243,7 @@ def test_depth_three_is_allowed_and_four_is_refused() -> None:
     assert ask("c", make_caller("a", "b")).depth == 3
     refusal = get_refusal("d", make_caller("a", "b", "c"))
     assert refusal.code == "MAX_DEPTH_EXCEEDED"
-    assert refusal.message == "orchestrator → a → b → c → d would be depth 4, and 3 is the limit"
+    assert refusal.message == snapshot("orchestrator → a → b → c → d would be depth 4, and 3 is the limit")
     assert refusal.data == {"depth": 4, "max_depth": 3}
 
 
@@ -309,7 +310,7 @@ def test_an_unknown_agent_is_refused_with_the_one_that_was_meant() -> None:
 
 
 def test_names_are_told_apart_by_case() -> None:
-    assert get_refusal("Planner", known=frozenset({"planner"})).hint == "did you mean 'planner'?"
+    assert get_refusal("Planner", known=frozenset({"planner"})).hint == snapshot("did you mean 'planner'?")
     assert get_refusal("Planner", make_caller(may_call=("planner",))).code == "REFUSED"
 
 
@@ -343,7 +344,7 @@ def test_an_agent_calls_only_those_it_may() -> None:
     assert ask("b", caller).agent == "b"
     assert ask("helper-1", caller).agent == "helper-1"
     refusal = get_refusal("c", caller)
-    assert (refusal.code, refusal.message) == ("REFUSED", "'a' may not call 'c'")
+    assert (refusal.code, refusal.message) == ("REFUSED", snapshot("'a' may not call 'c'"))
     assert "b, helper-*;" in refusal.hint
     assert "status-sync-manager" not in refusal.hint
     assert "nobody" in get_refusal("c", make_caller("a", may_call=())).hint

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.agents.inputs import Inputs, Parameter
 from remit.delegate.admission.inputs import MAX_BYTES, MAX_GIVEN, TOLD, check_inputs, fill_inputs
@@ -51,9 +52,9 @@ def test_a_forbidden_input_is_refused_in_any_spelling(name: str) -> None:
 def test_an_unknown_name_is_told_with_the_one_that_was_meant() -> None:
     finding = next(each for each in check_inputs(USUAL, {"task_nummber": "1"}) if each.code == "INP003")
     assert finding.severity == "warning"
-    assert finding.hint == "Did you mean 'task_number'?"
+    assert finding.hint == snapshot("Did you mean 'task_number'?")
     (other,) = check_inputs(USUAL, {"task_number": "1", "zzz": "1"})
-    assert other.hint == "Known are: task_number, language."
+    assert other.hint == snapshot("Known are: task_number, language.")
 
 
 def test_a_file_that_names_no_inputs_takes_any() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 from remit.config import parse_settings
 from remit.delegate.admission.lifecycle import (
@@ -140,7 +141,7 @@ def test_of_several_nobody_is_guessed() -> None:
     agents = (Candidate("b", "research"), Candidate("a", "research"))
     with pytest.raises(UsageError) as caught:
         choose_agent(RESEARCH, agents, {})
-    assert caught.value.message == "several agents could do it: a, b"
+    assert caught.value.message == snapshot("several agents could do it: a, b")
     assert '[route.research] default = "a"' in caught.value.hint
 
 
@@ -215,7 +216,7 @@ def test_next_steps_become_tasks_one_each() -> None:
     """R1.30."""
     found = read_follow_ups(("Add tests. They are missing.", "- fix the parser\n- fix the docs", " ", "add tests."))
     assert [each.title for each in found] == ["Add tests", "fix the parser", "fix the docs"]
-    assert found[0].text == "Add tests. They are missing."
+    assert found[0].text == snapshot("Add tests. They are missing.")
 
 
 def test_a_long_step_gets_a_short_title() -> None:

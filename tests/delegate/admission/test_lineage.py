@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.delegate.admission.limits import Budget
 from remit.delegate.admission.lineage import Tree, load_tree
@@ -52,7 +53,9 @@ def test_what_a_sibling_uses_is_missing_at_the_root(home: Home) -> None:
     assert look(home, "b").find_left() == Budget(max_tokens=400)
     add(home, "c", root, budget={"max_tokens": 900}, tokens=400)
     assert look(home, "b").find_left() == Budget(max_tokens=0)
-    assert look(home, "b").tell_exhausted() == "max_tokens of A is 1,000, and it and those below it used 1,000"
+    assert look(home, "b").tell_exhausted() == snapshot(
+        "max_tokens of A is 1,000, and it and those below it used 1,000"
+    )
 
 
 def test_what_was_heard_since_counts_and_nothing_becomes_less(home: Home) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.delegate.admission.guard import Asked, Caller, admit
 from remit.delegate.admission.limits import Budget
@@ -184,7 +185,7 @@ def test_the_least_depth_on_the_way_holds(tmp_path: Path) -> None:
 def test_what_is_no_ticket_is_refused(tmp_path: Path, token: str) -> None:
     home = Home(str(tmp_path))
     add(home, "s1")
-    assert get_refusal(home, {"REMIT_TICKET": token}).message == "REMIT_TICKET is not a ticket"
+    assert get_refusal(home, {"REMIT_TICKET": token}).message == snapshot("REMIT_TICKET is not a ticket")
 
 
 def test_a_forged_ticket_is_refused(tmp_path: Path) -> None:
@@ -219,7 +220,7 @@ def test_a_ticket_ends_with_its_session(tmp_path: Path, state: str) -> None:
     with home.ledger.transaction() as db:
         advance(db, "s1", state)
     refusal = get_refusal(home, {"REMIT_TICKET": mint_for("s1").token})
-    assert (refusal.code, refusal.message) == ("REFUSED", "the session s1 of this ticket is over")
+    assert (refusal.code, refusal.message) == ("REFUSED", snapshot("the session s1 of this ticket is over"))
 
 
 @pytest.mark.parametrize("late_ms", [0, 1, HOUR_MS])
@@ -249,7 +250,7 @@ def test_a_session_without_its_ticket_is_refused(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     add(home, "s1")
     refusal = get_refusal(home, {"REMIT_SESSION_ID": "s1"})
-    assert refusal.message == "REMIT_SESSION_ID is set, and REMIT_TICKET is not"
+    assert refusal.message == snapshot("REMIT_SESSION_ID is set, and REMIT_TICKET is not")
     assert "unset REMIT_SESSION_ID" in refusal.hint
 
 

@@ -4,6 +4,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.delegate.judging.endings import MAX_SALVAGED, Conclusion, Ended, add_usage, conclude
 from remit.delegate.judging.judgement import Judgement
@@ -80,7 +81,7 @@ def test_what_failed_is_offered_to_be_begun_anew_only() -> None:
 
 def test_a_model_that_did_not_answer_until_the_end_is_named() -> None:
     told = end("timeout", heard=Heard(cause="api", trouble="its model's server did not answer: busy"))
-    assert told.faults[0].message == "its time was up: its model's server did not answer: busy"
+    assert told.faults[0].message == snapshot("its time was up: its model's server did not answer: busy")
     told = end("timeout", heard=Heard(cause="no_answer", trouble="it was ended before its final message"))
     assert told.faults[0].message == "its time was up"
 
@@ -150,10 +151,10 @@ def test_an_exit_code_is_told_beside_what_is_wrong_with_the_words() -> None:
     words = Heard("hello", trouble="the program ended with exit code 3: no key")
     told = end(judgement=judge(None, "missing", findings=(ERROR,)), heard=words, exit_code=3)
     assert (told.ending, told.faults[0].code, told.findings) == ("crashed", "UNKNOWN_ERROR", (ERROR,))
-    assert told.faults[0].message == "the program ended with exit code 3: no key"
+    assert told.faults[0].message == snapshot("the program ended with exit code 3: no key")
     told = end(judgement=judge(None, "invalid", findings=(ERROR,)), heard=words, exit_code=3)
     assert (told.ending, told.outcome, told.faults[0].code) == ("exited", "invalid", "VALIDATION_FAILED")
-    assert told.faults[0].message == "there is no return; and the program ended with exit code 3: no key"
+    assert told.faults[0].message == snapshot("there is no return; and the program ended with exit code 3: no key")
 
 
 def test_a_bad_return_is_failed_with_what_is_wrong_and_whose_format_to_fix() -> None:

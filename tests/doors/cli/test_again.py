@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.app.delegating import logs
 from remit.config import Settings
@@ -211,8 +212,8 @@ def test_logs_of_a_program_are_what_it_printed_without_secrets(inside: Inside, a
     ended = inside("logs")
     assert ended.code == 0
     lines = ended.text.splitlines()
-    assert lines[0] == "<U+001B>[2Jtoken [redacted github]"
-    assert lines[lines.index("after") - 1] == "[redacted private key]"
+    assert lines[0] == snapshot("<U+001B>[2Jtoken [redacted github]")
+    assert lines[lines.index("after") - 1] == snapshot("[redacted private key]")
     assert "MIIEow" not in ended.text
     assert '"status": "blocked",' in ended.text
     raw = inside("logs", "--raw")
@@ -235,7 +236,7 @@ def test_that_nothing_was_printed_is_said(inside: Inside) -> None:
 def test_logs_of_a_harness_are_what_it_said_and_did(remit: Remit, harness: Harness) -> None:
     run_short(remit)
     assert harness.calls
-    assert remit("logs").text.splitlines()[:2] == ["· Write report.md", "· The key is [redacted github]"]
+    assert remit("logs").text.splitlines()[:2] == snapshot(["· Write report.md", "· The key is [redacted github]"])
     remit("resume", "-", "--timeout", "20s")
     lines = remit("logs").text.splitlines()
     assert lines[:2] == ["· Read report.md", ""]
@@ -262,7 +263,7 @@ def test_every_attempt_is_shown_also_to_who_follows(remit: Remit, harness: Harne
     followed = remit("logs", "-f", session)
     assert len(harness.calls) == 2, followed
     lines = followed.text.splitlines()
-    assert lines[:5] == ["· Write report.md", "", "All is done.", "attempt 2", "· Read report.md"]
+    assert lines[:5] == snapshot(["· Write report.md", "", "All is done.", "attempt 2", "· Read report.md"])
     assert remit("wait", session, "--json").code == 0
     assert remit("logs", session).out == followed.out
     assert remit("logs", "--attempt", "1").text.splitlines() == lines[:3]

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit import app
 from remit.doors.terminal import is_visible
@@ -30,7 +31,7 @@ def load_json(data: bytes) -> Any:  # noqa: ANN401 - any JSON value
 
 def test_an_accepted_message_is_one_line(remit: Remit) -> None:
     ended = remit("check", remit.write("a.md", GOOD))
-    assert (ended.code, ended.text, ended.err) == (0, "✓ a.md: accepted · standard · completed\n", b"")
+    assert (ended.code, ended.text, ended.err) == (0, snapshot("✓ a.md: accepted · standard · completed\n"), b"")
 
 
 def test_a_refused_message_shows_the_line_and_what_to_do(remit: Remit) -> None:
@@ -84,7 +85,7 @@ def test_several_messages_are_summed_up(remit: Remit) -> None:
         "✗ b.md: invalid · standard · 1 error",
         "✓ c.md: repaired · standard · completed",
     ]
-    assert lines[-2:] == ["3 messages: 1 accepted, 1 repaired, 1 not accepted (1 invalid)", ""]
+    assert lines[-2:] == snapshot(["3 messages: 1 accepted, 1 repaired, 1 not accepted (1 invalid)", ""])
 
 
 def test_quiet_shows_only_what_is_not_accepted(inside: Inside) -> None:
@@ -111,7 +112,7 @@ def test_the_session_that_was_issued_is_expected(inside: Inside) -> None:
 
 def test_the_agent_that_was_asked_is_expected(inside: Inside) -> None:
     name = inside.write("a.md", GOOD)
-    assert inside("check", name, "--agent", "researcher").text == "✓ a.md: accepted · standard · completed\n"
+    assert inside("check", name, "--agent", "researcher").text == snapshot("✓ a.md: accepted · standard · completed\n")
     assert "[RET043]" in inside("check", name, "--agent", "planner").text
 
 
@@ -177,7 +178,7 @@ def test_standard_input_stands_among_files(remit: Remit) -> None:
 def test_standard_input_is_read_once(inside: Inside) -> None:
     ended = inside("check", "-", "-")
     assert (ended.code, ended.out) == (2, b"")
-    assert ended.complaint == "standard input can be read only once; give - once"
+    assert ended.complaint == snapshot("standard input can be read only once; give - once")
 
 
 def test_a_person_at_a_terminal_is_told_what_to_do(remit: Remit) -> None:
@@ -188,20 +189,24 @@ def test_a_person_at_a_terminal_is_told_what_to_do(remit: Remit) -> None:
         os.close(keyboard)
         os.close(screen)
     assert (ended.code, ended.out) == (2, b"")
-    assert ended.complaint == ("there is nothing to check; name a file (remit check MESSAGE.md), or pipe a message in")
+    assert ended.complaint == snapshot(
+        "there is nothing to check; name a file (remit check MESSAGE.md), or pipe a message in"
+    )
 
 
 def test_standard_input_that_is_closed_is_not_read(remit: Remit) -> None:
     close_first = "import os, sys; os.close(0); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
     ended = remit("-m", "remit", "check", prelude=("-c", close_first))
-    assert (ended.code, ended.complaint) == (2, "standard input is closed; name a FILE, or pipe a message in")
+    assert (ended.code, ended.complaint) == (2, snapshot("standard input is closed; name a FILE, or pipe a message in"))
 
 
 def test_a_file_that_is_not_there_is_an_error_and_the_others_are_checked(remit: Remit) -> None:
     ended = remit("check", "none.md", remit.write("a.md", GOOD))
     assert ended.code == 2
     assert ended.complaint.startswith("'none.md' cannot be read: no such file or directory; ")
-    assert ended.text == "✓ a.md: accepted · standard · completed\n2 messages: 1 accepted, 1 could not be read\n"
+    assert ended.text == snapshot(
+        "✓ a.md: accepted · standard · completed\n2 messages: 1 accepted, 1 could not be read\n"
+    )
 
 
 NO_TEXT = [GOOD.encode("utf-16"), GOOD.encode("utf-16-le"), b"\x7fELF\2\1\1\0\xff"]
@@ -261,7 +266,7 @@ def test_one_root_that_is_not_there_is_told_once(inside: Inside) -> None:
 def test_a_file_name_that_is_no_text_is_escaped(remit: Remit) -> None:
     (remit.folder / os.fsdecode(b"\xff\x1b.md")).write_text(GOOD)
     ended = remit("check", os.fsdecode(b"\xff\x1b.md"))
-    assert (ended.code, ended.text) == (0, "✓ <U+DCFF><U+001B>.md: accepted · standard · completed\n")
+    assert (ended.code, ended.text) == (0, snapshot("✓ <U+DCFF><U+001B>.md: accepted · standard · completed\n"))
     ended = remit("check", "--json", os.fsdecode(b"\xff\x1b.md"))
     assert load_json(ended.out)["results"][0]["filename"] == "\ufffd\x1b.md"
 
@@ -397,7 +402,7 @@ def test_numbers_that_json_does_not_have_are_null(inside: Inside) -> None:
 
 def test_a_return_after_five_megabytes_is_found(remit: Remit) -> None:
     ended = remit("check", remit.write("a.md", "Reading on.\n" * (5 * MEGABYTE // 12) + GOOD))
-    assert (ended.code, ended.text) == (0, "✓ a.md: accepted · standard · completed\n")
+    assert (ended.code, ended.text) == (0, snapshot("✓ a.md: accepted · standard · completed\n"))
 
 
 def test_of_a_line_of_five_megabytes_only_a_part_is_shown(remit: Remit) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.app.health import check_health
 from remit.app.health.values import Check, Patient
@@ -93,7 +94,7 @@ def test_a_workspace_that_is_set_up_has_no_problem(workspace: Inside) -> None:
     assert rows["tasks"][0][1].startswith("3 in ")
     assert rows["merging"] == [("ok", f"git keeps both sides of {MANIFEST}", "")]
     lines = ended.text.split("\n")
-    assert lines[0] == "✓ settings    can be followed"
+    assert lines[0] == snapshot("✓ settings    can be followed")
     assert all(line[14:22] == "= help: " for line in lines if line.startswith("  "))
     assert lines[-2].startswith("✓ 17 checks: ")
 
@@ -169,9 +170,9 @@ def test_a_look_that_fails_or_hangs_is_a_row_and_the_others_go_on(monkeypatch: p
     rows = {check.name: check for check in check_health(seconds=4).checks}
     ended.set()
     assert time.monotonic() - began < 18
-    assert rows["first"].message == "cannot be looked at: ZeroDivisionError: by design"
-    assert rows["second"].message == "gave no answer within 4 s"
-    assert rows["third"].message == "cannot be looked at: input/output error"
+    assert rows["first"].message == snapshot("cannot be looked at: ZeroDivisionError: by design")
+    assert rows["second"].message == snapshot("gave no answer within 4 s")
+    assert rows["third"].message == snapshot("cannot be looked at: input/output error")
     assert {rows[name].state for name in ("first", "second", "third")} == {"problem"}
     assert rows["agents"].state == "ok"
 

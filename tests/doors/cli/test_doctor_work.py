@@ -9,6 +9,7 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.app.health.work import find_usual, suggest_limit
 from remit.workspace.home import Home
@@ -128,7 +129,7 @@ def test_an_agent_that_runs_in_a_circle_is_told(remit: Remit, agent: ScriptedAge
     assert [each.details["exit_code"] for each in agent.did("ran")] == [2, 2, 2]
     assert len(list_rows(remit.folder)) == 1
     (told,) = read(remit("doctor", "--json"))["loops"]
-    assert told[1] == "parent wanted to hand work to parent 3 times and was refused as a circle"
+    assert told[1] == snapshot("parent wanted to hand work to parent 3 times and was refused as a circle")
     assert "can_delegate_to" in told[2]
 
 

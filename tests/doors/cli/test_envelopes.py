@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.delegate.reporting.envelope import MIN_TOKENS, Envelope, EnvelopeArtifact, Spending, Unsettled
 from remit.delegate.reporting.fitting import fit_envelope
@@ -39,21 +40,23 @@ WHOLE = Envelope(
 
 
 def test_every_part_has_its_line() -> None:
-    assert render_envelope(WHOLE, paint=PLAIN).splitlines() == [
-        "✗ writer: partial · timeout · 2 attempts · 1 min 15 s · 12,345 tokens · $0.50",
-        "  Half of it is written.",
-        "  ✓ a.md  report, attributed",
-        "  · b.md  report, present (it did not change)",
-        "  not named: 7 files changed: c.md, 6 more",
-        "  error[TIMEOUT]: its time was up",
-        "  warning[RET011]: a field is missing",
-        "  not settled: git: nothing to commit to",
-        "  note: worktree: git merge x brings it in",
-        "  next: Wait.",
-        "  next: Resume it.",
-        "  left out: summary 10/400 characters",
-        "  see: remit show sess_1_abc --full",
-    ]
+    assert render_envelope(WHOLE, paint=PLAIN).splitlines() == snapshot(
+        [
+            "✗ writer: partial · timeout · 2 attempts · 1 min 15 s · 12,345 tokens · $0.50",
+            "  Half of it is written.",
+            "  ✓ a.md  report, attributed",
+            "  · b.md  report, present (it did not change)",
+            "  not named: 7 files changed: c.md, 6 more",
+            "  error[TIMEOUT]: its time was up",
+            "  warning[RET011]: a field is missing",
+            "  not settled: git: nothing to commit to",
+            "  note: worktree: git merge x brings it in",
+            "  next: Wait.",
+            "  next: Resume it.",
+            "  left out: summary 10/400 characters",
+            "  see: remit show sess_1_abc --full",
+        ]
+    )
 
 
 def test_whoever_reads_it_hears_the_first_advice_or_that_a_person_is_needed() -> None:
@@ -78,11 +81,13 @@ def test_whoever_reads_it_hears_the_first_advice_or_that_a_person_is_needed() ->
 
 
 def test_a_plain_success_is_three_lines() -> None:
-    assert render_envelope(DONE, paint=PLAIN).splitlines() == [
-        "✓ writer: completed",
-        "  It is written.",
-        "  see: remit show sess_1_abc --full",
-    ]
+    assert render_envelope(DONE, paint=PLAIN).splitlines() == snapshot(
+        [
+            "✓ writer: completed",
+            "  It is written.",
+            "  see: remit show sess_1_abc --full",
+        ]
+    )
 
 
 def test_colour_only_where_it_is_wanted() -> None:

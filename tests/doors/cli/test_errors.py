@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.workspace.error_log.document import TOLD
 from tests.doors.conftest import Inside, Remit
@@ -49,9 +50,9 @@ def test_errors_are_listed_by_cause_the_newest_first_and_nothing_is_written(work
     assert (ended.code, ended.err) == (0, b"")
     lines = ended.text.splitlines()
     assert lines[0].endswith("  open            2x  TIMEOUT: no answer from planner for task 18")
-    assert lines[1] == "          last 2026-01-19 00:00:00 · tasks 17, 18"
+    assert lines[1] == snapshot("          last 2026-01-19 00:00:00 · tasks 17, 18")
     assert lines[2].endswith("  fixed           1x  BUILD_ERROR: cannot open src/a.py")
-    assert lines[-1] == "specs/errors.json: 3 errors of 2 causes · 2 open"
+    assert lines[-1] == snapshot("specs/errors.json: 3 errors of 2 causes · 2 open")
     assert workspace("errors", "list") == ended
     assert sorted(path.name for path in workspace.folder.rglob("*")) == before
 
@@ -118,7 +119,7 @@ def test_programs_get_groups_with_all_that_is_known(workspace: Inside) -> None:
 
 def test_a_workspace_without_errors_is_fine(inside: Inside) -> None:
     ended = inside("errors")
-    assert (ended.code, ended.text) == (0, "no errors in specs/errors.json\n")
+    assert (ended.code, ended.text) == (0, snapshot("no errors in specs/errors.json\n"))
     assert json.loads(inside("errors", "--json").text)["groups"] == []
 
 
@@ -210,7 +211,7 @@ def test_a_line_that_does_not_fit_is_told(args: list[str], complaint: str, works
 def test_a_cause_is_marked(workspace: Inside) -> None:
     key = read(workspace)["groups"][0]["key"]
     ended = workspace("errors", "mark", key, "--fixed", "--note", "more time")
-    assert (ended.code, ended.text) == (0, "✓ 2 errors marked fixed: no answer from planner for task 18\n")
+    assert (ended.code, ended.text) == (0, snapshot("✓ 2 errors marked fixed: no answer from planner for task 18\n"))
     errors = json.loads((workspace.folder / "specs/errors.json").read_text())["errors"]
     assert [each["fix_status"] for each in errors] == ["resolved", "fixed", "fixed"]
     assert errors[1]["fix_note"] == "more time"

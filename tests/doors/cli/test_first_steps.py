@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.shell_completion import ShellComplete
+from inline_snapshot import snapshot
 
 from remit.app import first_steps
 from remit.doors.cli.group import root
@@ -185,7 +186,7 @@ def test_bash_takes_what_it_is_given(inside: Inside) -> None:
         ["bash", "--norc", "-c", f"{script}\ncomplete -p remit"], capture_output=True, encoding="utf-8", check=False
     )
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout == "complete -o nosort -F _remit_completion remit\n"
+    assert ran.stdout == snapshot("complete -o nosort -F _remit_completion remit\n")
 
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh")
@@ -223,4 +224,4 @@ def test_other_shells_have_theirs(shell: str, word: str, inside: Inside, monkeyp
 
 def test_a_shell_that_is_not_known_is_told(inside: Inside) -> None:
     ended = inside("completion", "zhs")
-    assert (ended.code, ended.complaint) == (2, "there is no completion for 'zhs'; did you mean 'zsh'?")
+    assert (ended.code, ended.complaint) == (2, snapshot("there is no completion for 'zhs'; did you mean 'zsh'?"))

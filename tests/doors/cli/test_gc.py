@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.testing.agent import ScriptedAgent
 from remit.workspace.brokers import Presence, is_present
@@ -79,7 +80,7 @@ def gone() -> int:
 
 
 def test_an_empty_folder_has_nothing_and_gets_nothing(inside: Inside) -> None:
-    assert inside("gc").text == "✓ nothing to remove\n"
+    assert inside("gc").text == snapshot("✓ nothing to remove\n")
     assert load(inside("gc", "--json"))["delegations"] == 0
     assert list(inside.folder.iterdir()) == []
 
@@ -100,7 +101,7 @@ def test_old_delegations_go_and_everything_else_stays(workspace: Inside) -> None
     assert ended.text.startswith("✓ removed: 1 delegation, 2 events, 1 spill (")
     assert [is_known(workspace, name) for name in ("old", "open", "young")] == [False, True, True]
     assert list_files(workspace.folder) == before
-    assert workspace("gc").text == "✓ nothing to remove\n"
+    assert workspace("gc").text == snapshot("✓ nothing to remove\n")
 
 
 def test_the_settings_say_how_long(workspace: Inside) -> None:

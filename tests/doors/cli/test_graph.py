@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from inline_snapshot import snapshot
 
 from tests.agents.graph_samples import WORKSPACES, write_agent, write_claude
 from tests.doors.cli.test_lint import put
@@ -52,7 +53,7 @@ def test_a_part_of_the_workspace_is_drawn_with_the_rest(inside: Inside) -> None:
 
 def test_an_empty_workspace_is_told(inside: Inside) -> None:
     ended = inside("graph")
-    assert (ended.code, ended.text) == (0, "no agent files found; name a file or a folder\n")
+    assert (ended.code, ended.text) == (0, snapshot("no agent files found; name a file or a folder\n"))
     assert json.loads(inside("graph", "--json").out)["agents"] == []
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.app.harnesses import CODEX, LOCAL, PLUGIN, SHARED
 from remit.workspace import harness_settings
@@ -342,11 +343,11 @@ def test_uninstalled_every_file_is_what_it_was_and_the_others_are_gone(place: In
     shown = place("uninstall", "--dry-run")
     assert (shown.code, f"change  {LOCAL}" in shown.text, f"remove  {PLUGIN}" in shown.text) == (0, True, True)
     ended = place("uninstall")
-    assert (ended.code, ended.text.split("\n")[-2]) == (0, "✓ taken out; everything else is as it was")
+    assert (ended.code, ended.text.split("\n")[-2]) == (0, snapshot("✓ taken out; everything else is as it was"))
     assert list_tree(place.folder) == before
     assert not (place.folder / ".codex").exists()
     again = place("uninstall")
-    assert (again.code, again.text.split("\n")[-2]) == (0, "✓ nothing of Remit's is there")
+    assert (again.code, again.text.split("\n")[-2]) == (0, snapshot("✓ nothing of Remit's is there"))
 
 
 def test_one_harness_is_uninstalled_by_itself(place: Inside) -> None:

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.app.setup import Setup, plan_setup, write_setup
 from remit.config import Settings, parse_settings
@@ -52,12 +53,12 @@ def test_yes_writes_what_was_shown_and_a_second_run_finds_nothing_to_do(reposito
     planned = load(repository("init", "--json"))
     assert (planned["written"], [each["action"] for each in planned["writes"]]) == (False, ["create"] * 3)
     ended = repository("init", "--yes")
-    assert (ended.code, ended.text.split("\n")[-2]) == (0, "✓ written; next: remit doctor, remit lint")
+    assert (ended.code, ended.text.split("\n")[-2]) == (0, snapshot("✓ written; next: remit doctor, remit lint"))
     for each in planned["writes"]:
         assert (repository.folder / each["path"]).read_text() == each["added"]
     before = list_files(repository.folder)
     again = repository("init")
-    assert (again.code, again.text.split("\n")[-2]) == (0, "✓ nothing to do: everything is there")
+    assert (again.code, again.text.split("\n")[-2]) == (0, snapshot("✓ nothing to do: everything is there"))
     assert load(repository("init", "--yes", "--json"))["writes"] == []
     assert list_files(repository.folder) == before
 
@@ -353,8 +354,10 @@ def test_git_without_a_repository_that_it_likes_is_told(inside: Inside) -> None:
     inside.write(".git/HEAD", "ref: refs/heads/main\n")
     assert subprocess.run(["git", "status"], cwd=inside.folder, capture_output=True, check=False).returncode
     ended = inside("init", "--yes")
-    assert (ended.code, ended.text.split("\n")[-2]) == (1, "✗ written, but not everything")
-    assert ended.complaint == ".gitattributes is not written, for git knows no checkout here; see what git status says"
+    assert (ended.code, ended.text.split("\n")[-2]) == (1, snapshot("✗ written, but not everything"))
+    assert ended.complaint == snapshot(
+        ".gitattributes is not written, for git knows no checkout here; see what git status says"
+    )
     assert (inside.folder / "remit.toml").exists()
     assert not (inside.folder / ".gitattributes").exists()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.app.delegating.settling import make_settle
 from remit.app.settings import load_settings
@@ -435,7 +436,7 @@ def test_tasks_that_cannot_be_read_let_no_work_begin(
 def test_a_move_that_may_not_be_is_refused_with_those_that_may(inside: Inside, worker: Worker, tmp_path: Path) -> None:
     ended = inside("revise", "1", *worker())
     assert ended.code == 2
-    assert ended.complaint == (
+    assert ended.complaint == snapshot(
         "task 1: a task that is NOT STARTED cannot become REVISING; from NOT STARTED it can become: RESEARCHING, "
         "PLANNING, IMPLEMENTING, IN PROGRESS, BLOCKED, EXPANDED, ON HOLD"
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 from pydantic_sarif.model import (  # type: ignore[import-untyped] # the schema, as models
     StaticAnalysisResultsFormatSarifVersion210JsonSchema as SarifLog,
 )
@@ -70,7 +71,7 @@ def test_a_clean_workspace_is_0_and_one_line(remit: Remit) -> None:
     """The standard's own good example must not fail (R1.23, C17)."""
     make_clean(remit)
     ended = remit("lint")
-    assert (ended.code, ended.text, ended.err) == (0, "✓ 2 files: nothing to say\n", b"")
+    assert (ended.code, ended.text, ended.err) == (0, snapshot("✓ 2 files: nothing to say\n"), b"")
 
 
 def test_a_finding_is_1(remit: Remit) -> None:
@@ -83,7 +84,7 @@ def test_a_finding_is_1(remit: Remit) -> None:
 def test_an_empty_workspace_is_0_and_says_where_agents_are_looked_for(remit: Remit) -> None:
     ended = remit("lint")
     assert (ended.code, ended.err) == (0, b"")
-    assert ended.text == (
+    assert ended.text == snapshot(
         "no agent files found in .claude/agents, .opencode/agent, .codex/agents, agents; name a file or a folder\n"
     )
     assert load(remit("lint", "--json")) == []
@@ -370,7 +371,7 @@ def test_statistics_count_by_code(inside: Inside) -> None:
     make_faulty(inside)
     put(inside, ".claude/agents/b.md", UNQUOTED.replace("name: a", "name: b"))
     ended = inside("lint", "--select", "AGT004", "--statistics")
-    assert (ended.code, ended.text) == (1, "2  AGT004  [*]  frontmatter-syntax\n")
+    assert (ended.code, ended.text) == (1, snapshot("2  AGT004  [*]  frontmatter-syntax\n"))
     assert load(inside("lint", "--select", "AGT004", "--statistics", "--json")) == [
         {"code": "AGT004", "name": "frontmatter-syntax", "count": 2, "fix": "safe"}
     ]
@@ -457,7 +458,7 @@ def test_unsafe_fixes_go_further(inside: Inside) -> None:
     put(inside, STANDARD_PATH, TWICE)
     ended = inside("lint", "--fix", "--unsafe-fixes", "--select", "AGT004,AGT005")
     assert ended.code == 0
-    assert ended.text == "2 findings fixed in 2 files.\n✓ 3 files: nothing to say\n"
+    assert ended.text == snapshot("2 findings fixed in 2 files.\n✓ 3 files: nothing to say\n")
     assert (inside.folder / STANDARD_PATH).read_text() == STANDARD
 
 
@@ -594,9 +595,9 @@ def test_a_diff_tells_of_what_only_unsafe_fixes_would_change(inside: Inside) -> 
     put(inside, ".claude/agents/a.md", "---\nname: a\ndescription: Plans it\nmodel: sonet\n---\n\nPlan.\n")
     assert "1 can be fixed with `remit fix --unsafe-fixes`" in inside("lint").text
     told = inside("fix", "--diff").err.decode()
-    assert told == "0 findings in 0 files would be fixed, 1 more with --unsafe-fixes.\n"
+    assert told == snapshot("0 findings in 0 files would be fixed, 1 more with --unsafe-fixes.\n")
     told = inside("fix", "--diff", "--unsafe-fixes").err.decode()
-    assert told == "1 finding in 1 file would be fixed.\n"
+    assert told == snapshot("1 finding in 1 file would be fixed.\n")
 
 
 def test_a_diff_in_colour_is_for_eyes(remit: Remit) -> None:
@@ -647,7 +648,7 @@ def test_a_baseline_is_made_once_and_only_shrinks(inside: Inside) -> None:
     make_faulty(inside)
     options = ("--baseline", "known.json", *only("AGT004,AGT005"))
     made = inside("lint", *options)
-    assert (made.code, made.text) == (0, "known.json was made, with 1 finding.\n✓ 3 files: nothing to say\n")
+    assert (made.code, made.text) == (0, snapshot("known.json was made, with 1 finding.\n✓ 3 files: nothing to say\n"))
     known = inside("lint", *options)
     left_out = "1 finding left out: known from the baseline.\n✓ 3 files: nothing to say\n"
     assert (known.code, known.text) == (0, left_out)
@@ -692,7 +693,7 @@ def test_a_baseline_is_a_file(inside: Inside) -> None:
     make_faulty(inside)
     ended = inside("lint", "--baseline", ".")
     assert ended.code == 2
-    assert ended.complaint == "the baseline '.' is a folder; name a file: one that is not there is made"
+    assert ended.complaint == snapshot("the baseline '.' is a folder; name a file: one that is not there is made")
 
 
 def test_fixing_shortens_the_baseline(inside: Inside) -> None:

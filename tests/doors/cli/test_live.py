@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.app.delegating.following import Following
 from remit.doors.cli import live
@@ -61,22 +62,22 @@ def test_each_stands_under_the_one_that_called_it(home: Home) -> None:
 def test_the_last_that_was_heard_is_told(home: Home) -> None:
     begin(home, "one")
     following = Following(home, "one")
-    assert render_state(following.look()[0]) == "running  1:05 of 5:00"
+    assert render_state(following.look()[0]) == snapshot("running  1:05 of 5:00")
     note(home, "one", "progress", said="reading\x1b[2J\n the  tests", tokens=1200, cost_usd=0.031)
-    assert render_state(following.look()[0]) == (
+    assert render_state(following.look()[0]) == snapshot(
         "running  1:05 of 5:00  1,200 tokens  $0.03  reading<U+001B>[2J<U+000A> the tests"
     )
     note(home, "one", "idle", seconds=61)
     assert "nothing heard for 1:01" in render_state(following.look()[0])
     note(home, "one", "progress", said="writing", tokens=None, cost_usd=None)
-    assert render_state(following.look()[0]) == "running  1:05 of 5:00  writing"
+    assert render_state(following.look()[0]) == snapshot("running  1:05 of 5:00  writing")
 
 
 def test_what_is_over_says_how(home: Home) -> None:
     begin(home, "one")
     with home.ledger.transaction() as db:
         advance(db, "one", "settled", ended_ms=NOW_MS, status="completed", ending="exited", tokens=7)
-    assert render_state(Following(home, "one").look()[0]) == "completed  1:05  7 tokens"
+    assert render_state(Following(home, "one").look()[0]) == snapshot("completed  1:05  7 tokens")
 
 
 def test_a_log_gets_a_line_now_and_then(
@@ -101,7 +102,9 @@ def test_a_log_hears_once_and_at_once_why_it_does_not_begin(home: Home, capsys: 
     for _ in range(2):
         note(home, "one", "progress", said="no worker is there: start one with `remit worker`")
         watch.look()
-    assert capsys.readouterr().err == "one: planner is queued; no worker is there: start one with `remit worker`\n"
+    assert capsys.readouterr().err == snapshot(
+        "one: planner is queued; no worker is there: start one with `remit worker`\n"
+    )
 
 
 def test_no_line_is_wider_and_no_tree_higher_than_the_terminal(
@@ -115,7 +118,7 @@ def test_no_line_is_wider_and_no_tree_higher_than_the_terminal(
     Tree(Following(home, "one")).look()
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 8
-    assert lines[-1] == "  … and 14 more: remit tree"
+    assert lines[-1] == snapshot("  … and 14 more: remit tree")
     assert max(map(len, lines)) < 50
 
 

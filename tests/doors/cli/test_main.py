@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
+from inline_snapshot import snapshot
 
 import remit as package
 from remit.doors.cli.group import COMMANDS, OTHER_WORDS, root
@@ -75,7 +76,7 @@ def test_help_keeps_to_a_narrow_screen(command: str, inside: Inside, monkeypatch
 @pytest.mark.parametrize("command", ["check", "task", "task new", "may"])
 def test_help_is_also_a_word_before_a_command(command: str, inside: Inside) -> None:
     assert inside("help", *command.split()) == inside(*command.split(), "--help")
-    assert inside("help", "chek").complaint == "there is no command 'chek'; did you mean 'check'?"
+    assert inside("help", "chek").complaint == snapshot("there is no command 'chek'; did you mean 'check'?")
 
 
 def test_the_version_is_that_of_the_package(remit: Remit) -> None:
@@ -257,7 +258,7 @@ def test_an_option_without_a_value_is_not_taken_for_one(option: str, value: str,
 def test_an_empty_path_is_not_the_current_folder(option: str, inside: Inside) -> None:
     ended = inside("check", inside.write("a.md", GOOD), option, "")
     assert (ended.code, ended.out) == (2, b"")
-    assert ended.complaint == "a path is empty; leave the option out, or name a file or folder"
+    assert ended.complaint == snapshot("a path is empty; leave the option out, or name a file or folder")
 
 
 @pytest.mark.parametrize("topic", ["A", "a b", "a--b", "-a", "a-", "ä", "a/b", "", "a_b"])
@@ -309,7 +310,9 @@ def test_with_debug_a_bug_shows_where_it_is(remit: Remit) -> None:
 
 
 def test_debug_does_not_make_a_mistake_a_bug(remit: Remit) -> None:
-    assert remit("chek", env={"REMIT_DEBUG": "1"}).complaint == "there is no command 'chek'; did you mean 'check'?"
+    assert remit("chek", env={"REMIT_DEBUG": "1"}).complaint == snapshot(
+        "there is no command 'chek'; did you mean 'check'?"
+    )
 
 
 # How it ends
@@ -365,7 +368,7 @@ def test_output_that_cannot_be_written_is_an_error(args: tuple[str, ...], remit:
     with Path("/dev/full").open("wb") as full:
         ended = remit(*args, stdout=full)
     assert ended.code == 2
-    assert ended.complaint == (
+    assert ended.complaint == snapshot(
         "the output cannot be written: no space left on device; make room, or send it somewhere else"
     )
 
@@ -399,4 +402,4 @@ def test_an_answer_that_nobody_can_hear_is_an_error(args: tuple[str, ...], remit
     remit.write("a.md", GOOD)
     ended = remit("-m", "remit", *args, prelude=("-c", CLOSE.format(1)))
     assert ended.code == 2
-    assert ended.complaint == "standard output is closed; send it to a file, or to /dev/null"
+    assert ended.complaint == snapshot("standard output is closed; send it to a file, or to /dev/null")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.agents.document import parse_document
 from remit.agents.profiles import KINDS
@@ -104,7 +105,7 @@ def test_without_a_profile_a_new_agent_is_like_the_others(inside: Inside, worksp
 def test_what_it_needs_is_made_once(inside: Inside) -> None:
     ended = inside("new", "planning", "a")
     assert (ended.code, ended.err) == (0, b"")
-    assert ended.text == (
+    assert ended.text == snapshot(
         "✓ agents/a.md\n✓ docs/context/index.md\n✓ docs/context/subagent-return-format.md\n"
         "Fill in what is particular to your agent, then: remit lint agents/a.md\n"
         "To have it work: remit task new TITLE makes a task, and remit plan N --agent a begins it\n"
@@ -146,7 +147,7 @@ def test_a_folder_may_be_named(inside: Inside, folder: str) -> None:
     path = f"{folder}/a.md".removeprefix("./")
     assert load(inside("new", "utility", "a", "--folder", folder, "--json"))["created"][0] == path
     ended = inside("lint", path)
-    assert (ended.code, ended.text) == (0, "✓ 1 file: nothing to say\n")
+    assert (ended.code, ended.text) == (0, snapshot("✓ 1 file: nothing to say\n"))
 
 
 def test_paths_are_told_as_seen_from_here(remit: Remit) -> None:
@@ -158,7 +159,7 @@ def test_paths_are_told_as_seen_from_here(remit: Remit) -> None:
     full = str(remit.folder / INDEX)
     assert load(ended)["created"] == ["agents/a.md", full, full.replace("index", "subagent-return-format")]
     assert (below / "agents/a.md").is_file()
-    assert remit("lint").text == "✓ 1 file: nothing to say\n"
+    assert remit("lint").text == snapshot("✓ 1 file: nothing to say\n")
 
 
 NAME = "an agent's name is at most 64 of a-z, 0-9 and single hyphens, not "
@@ -212,7 +213,10 @@ def test_a_dangling_link_is_not_written_through(inside: Inside) -> None:
     (inside.folder / "agents").mkdir()
     (inside.folder / "agents/a.md").symlink_to("../elsewhere.md")
     ended = inside("new", "planning", "a")
-    assert (ended.code, ended.complaint) == (2, "agents/a.md is there already; choose another name, or remove it")
+    assert (ended.code, ended.complaint) == (
+        2,
+        snapshot("agents/a.md is there already; choose another name, or remove it"),
+    )
     assert not (inside.folder / "elsewhere.md").exists()
 
 
@@ -278,7 +282,7 @@ def test_a_file_of_the_standard_is_0(inside: Inside) -> None:
     inside("new", "planning", "a")
     before = list_files(inside.folder)
     ended = inside("migrate", "agents")
-    assert (ended.code, ended.text) == (0, "agents/a.md: nothing to do\n")
+    assert (ended.code, ended.text) == (0, snapshot("agents/a.md: nothing to do\n"))
     assert list_files(inside.folder) == before
 
 
@@ -301,12 +305,12 @@ def test_what_is_passed_over_is_told(inside: Inside, tmp_path_factory: pytest.Te
     (inside.folder / ".claude/agents/b.md").symlink_to(outside)
     before = list_files(inside.folder)
     ended = inside("migrate", ".")
-    assert (ended.code, ended.text.splitlines()) == (0, [
+    assert (ended.code, ended.text.splitlines()) == (0, snapshot([
         ".claude/agents/a.md: left as it is: compiled from prompts/a.md",
         ".claude/agents/b.md: left as it is: a link that leads out of the workspace",
         ".claude/commands/do.md: left as it is: a command, not an agent",
         ".codex/agents/x.toml: left as it is: an agent of Codex, which is TOML",
-    ])  # fmt: skip
+    ]))  # fmt: skip
     assert list_files(inside.folder) == before
     assert outside.read_text() == CLAUDE
     shapes = load(inside("migrate", ".", "--json"))
@@ -351,7 +355,7 @@ def test_what_cannot_be_migrated_is_2_and_one_line(inside: Inside, args: str, se
 def test_a_folder_without_agents_is_told(inside: Inside) -> None:
     (inside.folder / "empty").mkdir()
     ended = inside("migrate", "empty")
-    assert (ended.code, ended.text) == (0, "no agent files found; name a file or a folder with agents\n")
+    assert (ended.code, ended.text) == (0, snapshot("no agent files found; name a file or a folder with agents\n"))
     assert load(inside("migrate", "empty", "--json")) == []
 
 
@@ -398,7 +402,7 @@ def test_agents_are_compiled_and_checked(remit: Remit, to: str) -> None:
     assert json.loads(sidecar.read_bytes())["source"] == "agents/a.md"
     assert remit("compile", "--to", to, "--check").text == f"✓ {path}: up to date\n1 agent: 1 up to date\n"
     lint = remit("lint")
-    assert (lint.code, lint.text) == (0, "✓ 2 files: nothing to say\n")
+    assert (lint.code, lint.text) == (0, snapshot("✓ 2 files: nothing to say\n"))
 
     stamp = (remit.folder / path).stat().st_mtime_ns
     assert remit("compile", "--to", to).text.endswith("1 agent: 1 up to date\n")
@@ -439,10 +443,10 @@ def test_line_breaks_of_a_checkout_are_no_change(inside: Inside) -> None:
 def test_each_format_says_what_is_out_of_date(inside: Inside) -> None:
     make_sources(inside, "a")
     check = ("compile", "--to", "claude", "--check", "--output-format")
-    assert inside(*check, "concise").text == (
+    assert inside(*check, "concise").text == snapshot(
         "agents/a.md:2:1: CMP008 error .claude/agents/a.md is not there\n1 agent: 1 out of date\n"
     )
-    assert inside(*check, "github").text == (
+    assert inside(*check, "github").text == snapshot(
         "::error file=agents/a.md,line=2,col=1,endLine=2,title=CMP008::.claude/agents/a.md is not there%0A"
         "Run `remit compile` without --check.\n"
     )
@@ -561,7 +565,7 @@ def test_compiled_files_are_no_sources(inside: Inside) -> None:
         inside("compile", "--to", to)
     for paths in ((), (".",), ("agents",)):
         ended = inside("compile", "--to", "claude", "--check", *paths)
-        assert (ended.code, ended.text) == (0, "✓ .claude/agents/a.md: up to date\n1 agent: 1 up to date\n")
+        assert (ended.code, ended.text) == (0, snapshot("✓ .claude/agents/a.md: up to date\n1 agent: 1 up to date\n"))
     ended = inside("compile", "--to", "claude", TARGETS["opencode"])  # but one that is named is looked at
     assert (ended.code, "only a file of the standard is compiled" in ended.text) == (1, True)
 
@@ -612,7 +616,9 @@ def test_a_workspace_without_sources_is_told(inside: Inside) -> None:
     put(inside, ".claude/agents/code-reviewer.md", CLAUDE)
     ended = inside("compile", "--to", "claude")
     assert ended.code == 0
-    assert ended.text == ("no agent of the standard found; `remit new` makes one, `remit migrate` brings one to it\n")
+    assert ended.text == snapshot(
+        "no agent of the standard found; `remit new` makes one, `remit migrate` brings one to it\n"
+    )
     assert load(inside("compile", "--to", "claude", "--json")) == []
 
 
@@ -663,7 +669,7 @@ def test_what_a_new_agent_is_compiled_to_lints_clean(inside: Inside) -> None:
         inside("new", kind, f"my-{kind}")
     for to in TARGETS:
         assert inside("compile", "--to", to).text.endswith("5 agents: 5 written\n")
-    assert inside("lint").text == "✓ 20 files: nothing to say\n"
+    assert inside("lint").text == snapshot("✓ 20 files: nothing to say\n")
 
 
 # Help

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.contract.manifest_lines import TOLD
 from remit.workspace.manifest.findings_file import Page, render_findings_file
@@ -28,10 +29,10 @@ def workspace(inside: Inside, tmp_path: Path) -> Inside:
 
 
 def test_the_workspaces_manifest_is_found(workspace: Inside) -> None:
-    assert workspace("manifest", "validate").text == "no manifest found; name a file\n"
+    assert workspace("manifest", "validate").text == snapshot("no manifest found; name a file\n")
     workspace.write("MANIFEST.jsonl", make_line())
     ended = workspace("manifest", "validate")
-    assert (ended.code, ended.text, ended.err) == (0, "✓ 1 manifest: nothing to say\n", b"")
+    assert (ended.code, ended.text, ended.err) == (0, snapshot("✓ 1 manifest: nothing to say\n"), b"")
     (workspace.folder / "claudedocs/agent-outputs").mkdir(parents=True)
     workspace.write("claudedocs/agent-outputs/MANIFEST.jsonl", "nonsense\n")
     assert workspace("manifest", "validate").code == 1
@@ -59,7 +60,7 @@ def test_every_format_says_the_same(workspace: Inside) -> None:
 def test_several_files_are_judged_and_one_that_cannot_be_read_is_told(workspace: Inside) -> None:
     good = workspace.write("good.jsonl", make_line())
     ended = workspace("manifest", "validate", "missing.jsonl", good)
-    assert (ended.code, ended.text) == (2, "✗ 2 manifests: 1 could not be read\n")
+    assert (ended.code, ended.text) == (2, snapshot("✗ 2 manifests: 1 could not be read\n"))
     assert ended.complaint.startswith("'missing.jsonl' cannot be read: no such file")
     os.mkfifo(workspace.folder / "pipe")
     assert "is not a file" in workspace("manifest", "validate", "pipe").complaint
@@ -104,7 +105,7 @@ def test_what_is_no_findings_file_is_not_opened(workspace: Inside, make: Callabl
 def test_a_findings_file_that_is_very_long_is_read_in_part(workspace: Inside) -> None:
     workspace.write(FINDINGS_FILE, PAGE + "x" * 2_000_000 + "\n\n{{LATE}}\n")
     workspace.write("MANIFEST.jsonl", make_line())
-    assert workspace("manifest", "validate").text == "✓ 1 manifest: nothing to say\n"
+    assert workspace("manifest", "validate").text == snapshot("✓ 1 manifest: nothing to say\n")
 
 
 def test_the_workspaces_own_words_count(workspace: Inside) -> None:
@@ -132,7 +133,7 @@ def test_the_group_says_what_it_has(inside: Inside) -> None:
     ended = inside("manifest")
     assert ended.code == 0
     assert "validate" in ended.text
-    assert inside("manifest", "valdate").complaint == (
+    assert inside("manifest", "valdate").complaint == snapshot(
         "there is no command 'manifest valdate'; did you mean 'validate'?"
     )
 
@@ -153,4 +154,4 @@ def test_a_manifest_larger_than_memory_is_judged(remit: Remit) -> None:
         file.writelines(make_line(id=f"topic{number}-2026-01-19", title="x" * 4000) for number in range(50_000))
     assert (remit.folder / "m.jsonl").stat().st_size > 200_000_000
     ended = remit("manifest", "validate", "m.jsonl", prelude=("-c", LIMITED))
-    assert (ended.code, ended.text, ended.err) == (0, "✓ 1 manifest: nothing to say\n", b"")
+    assert (ended.code, ended.text, ended.err) == (0, snapshot("✓ 1 manifest: nothing to say\n"), b"")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from tests.doors.conftest import Ended, Inside, Remit
 from tests.workspace.manifests import ENTRY, make_entry
@@ -56,7 +57,7 @@ def test_the_first_entry_makes_the_manifest_and_its_file(workspace: Inside) -> N
     page = (workspace.folder / DEFAULT / f"{TODAY}_upload-limits.md").read_text()
     assert page.startswith("# Upload limits\n\n## Summary\n\nTwo have a cap. One has none.\n\n## Findings\n")
     assert workspace("manifest", "validate").text.endswith("✓ 1 manifest: 2 warnings\n")
-    assert workspace("manifest", "validate", "--no-files").text == "✓ 1 manifest: nothing to say\n"
+    assert workspace("manifest", "validate", "--no-files").text == snapshot("✓ 1 manifest: nothing to say\n")
 
 
 def test_the_first_entry_needs_no_repository_and_no_workspace(inside: Inside) -> None:
@@ -70,7 +71,7 @@ def test_a_page_of_remits_own_has_nothing_wrong_with_it_without_a_task(workspace
         workspace, "--summary", "Two have a cap. One has none.", "--recommendation", "Go.", "--source", "Their pages."
     )
     assert ended.text == f"✓ upload-limits-{TODAY} added to {DEFAULT}/MANIFEST.jsonl\n"
-    assert workspace("manifest", "validate").text == "✓ 1 manifest: nothing to say\n"
+    assert workspace("manifest", "validate").text == snapshot("✓ 1 manifest: nothing to say\n")
 
 
 def test_without_its_file_an_entry_is_not_added_and_the_way_out_is_told(workspace: Inside) -> None:

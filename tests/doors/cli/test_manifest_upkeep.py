@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 from tests.doors.conftest import Inside
 from tests.workspace.manifests import ENTRY, make_line
@@ -21,13 +22,15 @@ def workspace(inside: Inside, tmp_path: Path) -> Inside:
 
 
 def test_the_index_is_made_anew(workspace: Inside) -> None:
-    assert workspace("manifest", "rebuild").text == "✓ MANIFEST.jsonl: 3 entries, 1 line that cannot be read\n"
+    assert workspace("manifest", "rebuild").text == snapshot(
+        "✓ MANIFEST.jsonl: 3 entries, 1 line that cannot be read\n"
+    )
     told = json.loads(workspace("manifest", "rebuild", "--json").text)
     assert told == {"manifest": "MANIFEST.jsonl", "lines": 4, "entries": 3, "bad_lines": 1}
 
 
 def test_a_manifest_in_numbers(workspace: Inside) -> None:
-    assert workspace("manifest", "stats").text == (
+    assert workspace("manifest", "stats").text == snapshot(
         "entries      3 on 4 lines\n"
         "from         2026-01-19 to 2026-01-20\n"
         "statuses     3 complete\n"
@@ -82,8 +85,8 @@ def test_an_export_goes_to_a_file_as_a_whole(workspace: Inside) -> None:
 
 
 def test_an_unknown_format_is_answered_with_the_one_meant(workspace: Inside) -> None:
-    assert (
-        workspace("manifest", "export", "--format", "jsn").complaint == "there is no format 'jsn'; did you mean 'json'?"
+    assert workspace("manifest", "export", "--format", "jsn").complaint == snapshot(
+        "there is no format 'jsn'; did you mean 'json'?"
     )
 
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 from tests.doors.conftest import Inside
 from tests.workspace.manifests import FINDINGS_FILE, make_line
@@ -40,7 +41,7 @@ def list_ids(workspace: Inside, *words: str) -> list[str]:
 def test_entries_are_listed_in_columns_the_newest_first(workspace: Inside) -> None:
     ended = workspace("manifest", "list")
     assert (ended.code, ended.err) == (0, b"")
-    assert ended.text == (
+    assert ended.text == snapshot(
         "2026-03-01  blocked   new-2026-03-01   Keys\n"
         "2026-01-19  complete  auth-2026-01-19  Authentication\n"
         "2025-05-01  complete  old-2025-05-01   Upload limits\n"
@@ -77,7 +78,7 @@ def test_pending_says_what_is_waited_for(workspace: Inside) -> None:
 def test_pages_are_told(workspace: Inside) -> None:
     assert workspace("manifest", "list", "--limit", "2").text.endswith("2 entries, more with --page 2\n")
     assert workspace("manifest", "list", "--limit", "2", "--page", "2").text.endswith("1 entry\n")
-    assert workspace("manifest", "list", "--page", "9").text == "no entries on page 9\n"
+    assert workspace("manifest", "list", "--page", "9").text == snapshot("no entries on page 9\n")
     assert json.loads(workspace("manifest", "list", "--limit", "2", "--json").text)["more"] is True
 
 
@@ -120,7 +121,7 @@ def test_a_link_is_seen_from_both_ends(workspace: Inside) -> None:
 def test_a_link_to_nothing_is_refused(workspace: Inside) -> None:
     ended = workspace("manifest", "link", "13", "old-2025-05-02")
     assert ended.code == 2
-    assert ended.complaint == "there is no entry 'old-2025-05-02'; did you mean 'old-2025-05-01'?"
+    assert ended.complaint == snapshot("there is no entry 'old-2025-05-02'; did you mean 'old-2025-05-01'?")
 
 
 def test_entries_that_share_an_id_are_told_and_shown_by_line(workspace: Inside) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.testing.agent import ScriptedAgent
 from remit.workspace.brokers import Presence
@@ -53,10 +54,10 @@ def add_row(folder: Path, name: str, agent: str = "planner", **given: Any) -> No
 
 
 def test_where_nothing_was_delegated_nothing_is_made(inside: Inside) -> None:
-    assert inside("ps").text == "nothing is at work; remit ps --all shows what was\n"
-    assert inside("ps", "--all").text == "nothing was delegated yet\n"
+    assert inside("ps").text == snapshot("nothing is at work; remit ps --all shows what was\n")
+    assert inside("ps", "--all").text == snapshot("nothing was delegated yet\n")
     assert load(inside("ps", "--json")) == []
-    assert inside("tree").text == "nothing was delegated yet\n"
+    assert inside("tree").text == snapshot("nothing was delegated yet\n")
     assert "nothing was delegated here yet" in inside("show").complaint
     assert not (inside.folder / ".remit").exists()
 
@@ -67,7 +68,9 @@ def test_an_id_can_be_cut_short_and_misspelt(inside: Inside, command: str) -> No
         add_row(inside.folder, name)
     wrong = inside(command, "sess_1700000001_abcdeg")
     assert (wrong.code, wrong.out) == (2, b"")
-    assert wrong.complaint == "there is no delegation 'sess_1700000001_abcdeg'; did you mean sess_1700000001_abcdef?"
+    assert wrong.complaint == snapshot(
+        "there is no delegation 'sess_1700000001_abcdeg'; did you mean sess_1700000001_abcdef?"
+    )
     several = inside(command, "sess_17")
     assert several.code == 2
     assert "could be sess_1700000001_" in several.complaint
@@ -133,7 +136,7 @@ def test_a_tree_is_shown_and_ended_as_a_whole(remit: Remit, agent: ScriptedAgent
     lines = remit("tree").text.splitlines()
     assert lines[0].startswith(f"· parent  {rows['parent'].session_id}  waiting for child")
     assert lines[1].startswith(f"  · child  {rows['child'].session_id}")
-    assert lines[-1] == "2 delegations, 2 open"
+    assert lines[-1] == snapshot("2 delegations, 2 open")
     assert remit("show", "-").text.startswith("· parent: waiting")
     told = {each["agent"]: each for each in load(remit("ps", "--json"))}
     drivers = {name: told[name]["driver_pid"] for name in ("parent", "child")}

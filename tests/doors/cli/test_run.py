@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.testing.agent import ScriptedAgent
 from remit.workspace.home import Home
@@ -115,7 +116,7 @@ def test_a_prompt_that_is_no_text_is_refused(remit: Remit, agent: ScriptedAgent)
         remit("run", os.fsdecode(b"caf\xe9"), *command),
         remit("run", "-", *command, text=b"caf\xe9"),
     ):
-        assert (ended.code, ended.complaint) == (2, "the prompt is not a text in UTF-8; write it in UTF-8")
+        assert (ended.code, ended.complaint) == (2, snapshot("the prompt is not a text in UTF-8; write it in UTF-8"))
     assert not agent.acts
 
 

@@ -7,6 +7,7 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from tests.doors.cli.test_run import PATIENCE_S, Terminal
 from tests.doors.work import list_rows, wait_until
@@ -41,7 +42,7 @@ def test_each_line_has_its_result_in_order(remit: Remit, agent: ScriptedAgent) -
     assert ended.code == 0, ended
     lines = ended.text.splitlines()
     assert [line[0] for line in lines if "completed · " in line] == ["1", "3", "4"]
-    assert lines[-1] == "3 delegations: 3 completed"
+    assert lines[-1] == snapshot("3 delegations: 3 completed")
     assert ended.err == b"3 delegations; follow them with: remit ps\n"
     works = [row.details["work"] for row in reversed(list_rows(remit.folder))]
     assert works == ["Write one.", "Write two.", "Write three."]
@@ -138,7 +139,7 @@ def test_a_signal_ends_what_runs_and_begins_nothing_more(remit: Remit, agent: Sc
     assert process.returncode == 1
     assert agent.list_living() == []
     assert len(agent.did("began")) == 1
-    assert out.decode().splitlines()[-1] == "3 delegations: 3 failed"
+    assert out.decode().splitlines()[-1] == snapshot("3 delegations: 3 failed")
     assert b"cancelling; once more does not wait for it" in err
 
 
@@ -151,4 +152,4 @@ def test_a_bar_on_a_terminal(remit: Remit, agent: ScriptedAgent) -> None:
     terminal.wait_for("[########----------------] 1 of 3")
     code, out = terminal.end()
     assert code == 0
-    assert out.splitlines()[-1] == "3 delegations: 3 completed"
+    assert out.splitlines()[-1] == snapshot("3 delegations: 3 completed")

@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.doors.terminal import cut, measure
 from remit.workspace.brokers import Presence
@@ -102,9 +103,15 @@ def test_delegations_that_are_open_and_the_last_that_were_settled(workspace: Ins
     broker.end()
     home.close()
     start = lines.index("work       2 delegations open")
-    assert lines[start + 1] == "             planner                   task 9     running 1 min, 1,200 tokens, …"
-    assert lines[start + 2] == "             planner                   task 8     abandoned 1 min; see remit ps"
-    assert lines[start + 3] == "settled      planner                   task 7     completed accepted, 1 min ago"
+    assert lines[start + 1] == snapshot(
+        "             planner                   task 9     running 1 min, 1,200 tokens, …"
+    )
+    assert lines[start + 2] == snapshot(
+        "             planner                   task 8     abandoned 1 min; see remit ps"
+    )
+    assert lines[start + 3] == snapshot(
+        "settled      planner                   task 7     completed accepted, 1 min ago"
+    )
     assert [line.split()[2] for line in lines[start + 4 : start + 8]] == ["6", "5", "4", "3"]
     assert lines[start + 5].endswith("task 5     partial timeout, 1 min ago")
     told = [(each["session_id"], each["standing"], each["driven"]) for each in found["open"]]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.workspace.tasks.drift import TOLD
 from tests.doors.cli.test_lint import git, put
@@ -28,7 +29,7 @@ def test_files_that_agree_are_one_line_and_stay_as_they_are(workspace: Inside) -
     before = sorted((path.name, path.stat().st_mtime_ns) for path in workspace.folder.rglob("*"))
     ended = workspace("sync", "--check")
     assert (ended.code, ended.err) == (0, b"")
-    assert ended.text == "✓ specs: 3 tasks · state.json and TODO.md agree\n"
+    assert ended.text == snapshot("✓ specs: 3 tasks · state.json and TODO.md agree\n")
     assert sorted((path.name, path.stat().st_mtime_ns) for path in workspace.folder.rglob("*")) == before
 
 
@@ -36,7 +37,7 @@ def test_a_difference_is_shown_with_both_values(workspace: Inside) -> None:
     workspace.write("specs/TODO.md", TODO.replace("[PLANNED]", "[COMPLETED]"))
     ended = workspace("sync", "--check")
     assert ended.code == 1
-    assert ended.text == (
+    assert ended.text == snapshot(
         "error[SYN004]: task 12 is [COMPLETED] here and planned in state.json (line 7)\n"
         "  --> specs/TODO.md:11:15\n"
         "   |\n"
@@ -72,7 +73,7 @@ def test_a_workspace_without_tasks_is_fine(inside: Inside) -> None:
     ended = inside("sync", "--check")
     assert (ended.code, ended.text) == (
         0,
-        "no tasks found in .opencode/specs, .claude/specs or specs: nothing to compare\n",
+        snapshot("no tasks found in .opencode/specs, .claude/specs or specs: nothing to compare\n"),
     )
     assert json.loads(inside("sync", "--check", "--json").text) == []
 
@@ -148,12 +149,12 @@ def test_a_status_edited_in_todo_is_taken_in(repository: Inside) -> None:
     assert repository("sync", "--check").code == 1
     ended = repository("sync")
     assert (ended.code, ended.err) == (0, b"")
-    assert ended.text == (
+    assert ended.text == snapshot(
         "✓ task 12 was planned in state.json, and is IMPLEMENTING now, as in TODO.md\n✓ state.json and TODO.md agree\n"
     )
     assert read(repository, "TODO.md") == todo
     assert read(repository, "state.json") == STATE.replace('"planned"', '"implementing"')
-    assert repository("sync").text == "✓ state.json and TODO.md agree: nothing to do\n"
+    assert repository("sync").text == snapshot("✓ state.json and TODO.md agree: nothing to do\n")
 
 
 def test_a_status_edited_in_state_is_followed(repository: Inside) -> None:
@@ -168,7 +169,7 @@ def test_a_status_edited_illegally_is_told_with_both_values_and_the_command(repo
     for args in ((), ("--repair",)):
         ended = repository("sync", *args)
         assert ended.code == 1
-        assert ended.text == (
+        assert ended.text == snapshot(
             "error[SYN018]: task 13 is [COMPLETED] here, by hand, and not_started in state.json: "
             "a task that is NOT STARTED cannot become COMPLETED\n"
             "  --> specs/TODO.md:20:15\n"
@@ -206,7 +207,9 @@ def test_a_status_edited_in_both_is_for_a_person(repository: Inside, side: str, 
 def test_the_options_exclude_each_other(repository: Inside) -> None:
     for args in (("--check", "--repair"), ("--check", "--from", "todo")):
         assert repository("sync", *args).complaint.startswith("--check changes nothing")
-    assert repository("sync", "--from", "tod").complaint == "'tod' is neither of the two files; did you mean 'todo'?"
+    assert repository("sync", "--from", "tod").complaint == snapshot(
+        "'tod' is neither of the two files; did you mean 'todo'?"
+    )
     assert repository("sync", "--from", "").code == 2
     assert repository("sync", "extra").code == 2
 
@@ -308,7 +311,7 @@ def test_two_branches_that_took_one_number_are_parted_after_a_merge(repository: 
     assert left <= {"REVISING", "IMPLEMENTING", "revising", "implementing"}
     assert not any(mark in read(repository, name) for mark in ("<<<", ">>>", "\n===") for name in original)
     assert_settled(repository, ended)
-    assert repository("task", "new", "Next").text == "✓ task 16 made: Next\n"
+    assert repository("task", "new", "Next").text == snapshot("✓ task 16 made: Next\n")
 
 
 def test_what_else_carries_an_old_number_is_told(repository: Inside) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.workspace.tasks.values import MARKERS
 from tests.doors.cli.test_lint import git, put
@@ -104,31 +105,33 @@ def test_alone_it_says_what_there_is(inside: Inside) -> None:
 
 def test_the_first_task_makes_both_files(repository: Inside) -> None:
     ended = repository("task", "new", "Export", "button", "--language", "python", "--description", "It is missing.")
-    assert (ended.code, ended.text, ended.err) == (0, "✓ task 1 made: Export button\n", b"")
+    assert (ended.code, ended.text, ended.err) == (0, snapshot("✓ task 1 made: Export button\n"), b"")
     assert "### 1. Export button\n- **Status**: [NOT STARTED]\n" in read_todo(repository)
     assert load_state(repository)["active_projects"][0]["description"] == "It is missing."
     assert git(repository.folder, "status", "--porcelain").split() == ["??", "specs/"]
 
 
 def test_a_task_goes_its_way(workspace: Inside) -> None:
-    assert workspace("task", "focus", "1").text == "✓ task 1: NOT STARTED → IN PROGRESS, in focus\n"
+    assert workspace("task", "focus", "1").text == snapshot("✓ task 1: NOT STARTED → IN PROGRESS, in focus\n")
     assert workspace("task", "focus").text == "task 1 is in focus\n"
     assert workspace("task", "focus", "#1").text == "✓ task 1: in focus\n"
-    assert workspace("task", "block", "2", "--reason", "No  key\n yet").text == "✓ task 2: NOT STARTED → BLOCKED\n"
+    assert workspace("task", "block", "2", "--reason", "No  key\n yet").text == snapshot(
+        "✓ task 2: NOT STARTED → BLOCKED\n"
+    )
     assert load_state(workspace)["active_projects"][1]["blocked_reason"] == "No key yet"
-    assert workspace("task", "list").text == (
+    assert workspace("task", "list").text == snapshot(
         "*    1  [IN PROGRESS]    Export button\n     2  [BLOCKED]        Login page\n2 tasks\n"
     )
-    assert workspace("task", "complete", "1").text == "✓ task 1: IN PROGRESS → COMPLETED\n"
-    assert workspace("task", "focus").text == "no task is in focus: remit task focus N takes one up\n"
+    assert workspace("task", "complete", "1").text == snapshot("✓ task 1: IN PROGRESS → COMPLETED\n")
+    assert workspace("task", "focus").text == snapshot("no task is in focus: remit task focus N takes one up\n")
     assert workspace("task", "archive").text == "✓ task 1 put away\n"
-    assert workspace("task", "archive").text == "no task is over: nothing to put away\n"
-    assert workspace("task", "list").text == "     2  [BLOCKED]        Login page\n1 task\n"
+    assert workspace("task", "archive").text == snapshot("no task is over: nothing to put away\n")
+    assert workspace("task", "list").text == snapshot("     2  [BLOCKED]        Login page\n1 task\n")
     assert workspace("task", "list", "--all").text.endswith("     1  [COMPLETED]      Export button\n2 tasks\n")
     shown = workspace("task", "show", "1").text
     assert shown.startswith("1. Export button  [COMPLETED]\n- **Status**: [COMPLETED]\n")
     assert shown.endswith("It is over and put away.\n")
-    assert workspace("task", "focus", "1").complaint == "task 1 is over; remit task list shows what is open"
+    assert workspace("task", "focus", "1").complaint == snapshot("task 1 is over; remit task list shows what is open")
     assert workspace("sync", "--check").code == 0
 
 
@@ -143,13 +146,15 @@ def test_a_task_is_shown_with_all_that_belongs_to_it(workspace: Inside) -> None:
         "Plan: specs/001_export/plan.md: goes on at phase 2, Walls\n"
         "Can become: COMPLETED, BLOCKED, ABANDONED, EXPANDED, ON HOLD\n"
     )
-    assert workspace("task", "phases", "1").text == "     1  [COMPLETED]      Ground\n→    2  [NOT STARTED]    Walls\n"
+    assert workspace("task", "phases", "1").text == snapshot(
+        "     1  [COMPLETED]      Ground\n→    2  [NOT STARTED]    Walls\n"
+    )
 
 
 def test_a_phase_moves_in_the_plan(workspace: Inside) -> None:
     plan = give_plan(workspace)
     ended = workspace("task", "move", "1", "--phase", "2", "completed")
-    assert (ended.code, ended.text) == (0, "✓ task 1, phase 2: COMPLETED\n")
+    assert (ended.code, ended.text) == (0, snapshot("✓ task 1, phase 2: COMPLETED\n"))
     assert "### Phase 2: Walls [COMPLETED]" in plan.read_text()
     assert workspace("task", "phases", "1").text.endswith("every phase is over\n")
     assert "the plan has no phase 9" in workspace("task", "move", "1", "--phase", "9", "completed").complaint
@@ -163,8 +168,10 @@ def test_a_link_is_seen_from_both_ends(workspace: Inside) -> None:
         "claudedocs/agent-outputs/MANIFEST.jsonl",
         '{"id": "auth-2026-01-19", "title": "Auth", "topics": []}\n',
     )
-    assert workspace("task", "link", "1", "auth-2026-01-19").text == "✓ task 1 is linked to auth-2026-01-19\n"
-    assert workspace("task", "link", "1", "auth-2026-01-19").text == "✓ task 1 was already linked to auth-2026-01-19\n"
+    assert workspace("task", "link", "1", "auth-2026-01-19").text == snapshot("✓ task 1 is linked to auth-2026-01-19\n")
+    assert workspace("task", "link", "1", "auth-2026-01-19").text == snapshot(
+        "✓ task 1 was already linked to auth-2026-01-19\n"
+    )
     assert "Findings: auth-2026-01-19\n" in workspace("task", "show", "1").text
     assert load(workspace("task", "show", "1", "--json"))["entries"] == ["auth-2026-01-19"]
     assert workspace("task", "link", "1", "other").code == 2
@@ -173,19 +180,19 @@ def test_a_link_is_seen_from_both_ends(workspace: Inside) -> None:
 
 
 def test_a_list_can_be_narrowed(workspace: Inside) -> None:
-    assert workspace("task", "list", "--status", "not-started", "--priority", "High").text == (
+    assert workspace("task", "list", "--status", "not-started", "--priority", "High").text == snapshot(
         "     1  [NOT STARTED]    Export button\n1 of 2 tasks\n"
     )
     assert workspace("task", "list", "--status", "[blocked]").text == "0 of 2 tasks\n"
-    assert (
-        workspace("task", "list", "--status", "blockd").complaint == "'blockd' is not a marker; did you mean 'BLOCKED'?"
+    assert workspace("task", "list", "--status", "blockd").complaint == snapshot(
+        "'blockd' is not a marker; did you mean 'BLOCKED'?"
     )
     workspace("task", "archive")
     for number in "12":
         workspace("task", "focus", number)
         workspace("task", "complete", number)
     workspace("task", "archive", "1", "1", "2")
-    assert workspace("task", "list").text == "no open tasks, 2 put away: see --all\n"
+    assert workspace("task", "list").text == snapshot("no open tasks, 2 put away: see --all\n")
 
 
 @pytest.mark.parametrize(
@@ -194,14 +201,14 @@ def test_a_list_can_be_narrowed(workspace: Inside) -> None:
 )
 def test_a_marker_is_taken_in_every_spelling(workspace: Inside, marker: str) -> None:
     ended = workspace("task", "move", "1", marker)
-    assert (ended.code, ended.text) == (0, "✓ task 1: NOT STARTED → IN PROGRESS\n")
+    assert (ended.code, ended.text) == (0, snapshot("✓ task 1: NOT STARTED → IN PROGRESS\n"))
     assert load_state(workspace)["active_projects"][0]["status"] == "in_progress"
     assert "### 1. Export button\n- **Status**: [IN PROGRESS]\n" in read_todo(workspace)
 
 
 def test_words_of_a_marker_need_no_quotes(workspace: Inside) -> None:
     assert workspace("task", "move", "1", "in", "progress").code == 0
-    assert workspace("task", "move", "1", "on", "hold").text == "✓ task 1: IN PROGRESS → ON HOLD\n"
+    assert workspace("task", "move", "1", "on", "hold").text == snapshot("✓ task 1: IN PROGRESS → ON HOLD\n")
 
 
 # Refused
@@ -298,7 +305,7 @@ def test_without_tasks_only_new_can_begin(repository: Inside) -> None:
     for args in (*CHANGES[1:], *VIEWS[:3], ("link", "1", "a")):
         ended = repository("task", *args)
         assert ended.code == 2
-        assert ended.complaint == "this workspace keeps no tasks; remit task new TITLE makes the first"
+        assert ended.complaint == snapshot("this workspace keeps no tasks; remit task new TITLE makes the first")
     assert repository("task", "focus").code == 0
     assert [path.name for path in repository.folder.iterdir()] == [".git"]
 
@@ -331,13 +338,13 @@ def test_a_title_is_one_line_whatever_it_holds(workspace: Inside, title: str, ke
     ended = workspace("task", "new", "--", title)
     if kept is None:
         assert ended.code == 2
-        assert ended.complaint == "the title is empty; say in a few words what is to be done"
+        assert ended.complaint == snapshot("the title is empty; say in a few words what is to be done")
         return
     assert (ended.code, ended.text) == (0, f"✓ task 3 made: {kept}\n")
     assert f"\n### 3. {kept}\n" in read_todo(workspace)
     assert [each["project_number"] for each in load_state(workspace)["active_projects"]] == [1, 2, 3]
     assert load_state(workspace)["active_projects"][2]["title"] == kept
-    assert workspace("sync", "--check").text == "✓ specs: 3 tasks · state.json and TODO.md agree\n"
+    assert workspace("sync", "--check").text == snapshot("✓ specs: 3 tasks · state.json and TODO.md agree\n")
     assert workspace("task", "move", "3", "PLANNING").code == 0
 
 
@@ -618,7 +625,7 @@ def test_the_folder_can_be_set(repository: Inside) -> None:
     put(repository, "remit.toml", '[tasks]\nfolder = "docs/work"\n')
     assert repository("task", "new", "One").code == 0
     assert sorted(path.name for path in (repository.folder / "docs/work").iterdir()) == ["TODO.md", "state.json"]
-    assert repository("sync", "--check").text == "✓ docs/work: 1 task · state.json and TODO.md agree\n"
+    assert repository("sync", "--check").text == snapshot("✓ docs/work: 1 task · state.json and TODO.md agree\n")
 
 
 # For programs
@@ -660,8 +667,10 @@ def test_an_edit_by_hand_is_taken_in_and_told(workspace: Inside) -> None:
     listed = workspace("task", "list")
     assert listed.err == b"note: state.json and TODO.md disagree in 1 place: see remit sync --check\n"
     ended = workspace("task", "new", "Three")
-    assert (ended.code, ended.text) == (0, "✓ task 3 made: Three\n")
-    assert ended.err.decode() == "note: task 1 was not_started in state.json, and is PLANNING now, as in TODO.md\n"
+    assert (ended.code, ended.text) == (0, snapshot("✓ task 3 made: Three\n"))
+    assert ended.err.decode() == snapshot(
+        "note: task 1 was not_started in state.json, and is PLANNING now, as in TODO.md\n"
+    )
     assert load_state(workspace)["active_projects"][0]["status"] == "planning"
     assert workspace("task", "list").err == b""
 
@@ -686,7 +695,7 @@ def test_an_edit_by_hand_that_is_not_legal_is_not_written_over(workspace: Inside
     before = list_files(workspace.folder / "specs")
     ended = workspace("task", "move", "1", "PLANNING")
     assert ended.code == 1
-    assert ended.complaint == (
+    assert ended.complaint == snapshot(
         "task 1 is [COMPLETED] in TODO.md, by hand, and not_started in state.json: a task that is NOT STARTED cannot "
         "become COMPLETED; if [COMPLETED] is meant: remit sync --from todo. If not: remit sync --from state"
     )
@@ -732,7 +741,7 @@ def test_an_outside_system_waits_for_trust(outside: Inside) -> None:
     assert "name programs, and you have not trusted them; read them, then run remit trust" in ended.complaint
     assert not (outside.folder / "seen").exists()
     assert outside("trust", "--yes").code == 0
-    assert outside("task", "focus", "T1").text == "✓ ./tool focus set T1\n"
+    assert outside("task", "focus", "T1").text == snapshot("✓ ./tool focus set T1\n")
     assert (outside.folder / "seen").read_text() == "focus set T1 "
     put(outside, "remit.toml", (outside.folder / "remit.toml").read_text().replace("focus set", "focus  take"))
     assert "name other programs than when you trusted them" in outside("task", "focus", "T1").complaint
@@ -740,7 +749,7 @@ def test_an_outside_system_waits_for_trust(outside: Inside) -> None:
 
 def test_an_outside_system_does_the_four_things(outside: Inside) -> None:
     outside("trust", "--yes")
-    assert outside("task", "show", "T-7").text == "task T-7\n<U+001B>[31mred\n"
+    assert outside("task", "show", "T-7").text == snapshot("task T-7\n<U+001B>[31mred\n")
     assert load(outside("task", "show", "7", "--json")) == {
         "command": "./tool show 7", "output": "task 7\n\x1b[31mred\n", "cut": False
     }  # fmt: skip
@@ -748,7 +757,7 @@ def test_an_outside_system_does_the_four_things(outside: Inside) -> None:
     assert (outside.folder / "seen").read_text() == "link 7 auth-2026-01-19 "
     ended = outside("task", "complete", "7")
     assert (ended.code, ended.complaint) == (
-        2, "`./tool complete 7` ended with 3 and said: no task 7; try it by hand"
+        2, snapshot("`./tool complete 7` ended with 3 and said: no task 7; try it by hand")
     )  # fmt: skip
     assert outside("task", "complete", "--", "-7").complaint.startswith("'-7' is not the id of a task")
     assert outside("task", "show", "7; touch x").complaint.startswith("'7; touch x' is not the id of a task")
@@ -759,7 +768,7 @@ def test_an_outside_system_does_the_four_things(outside: Inside) -> None:
 
 def test_an_outside_system_keeps_its_tasks_to_itself(outside: Inside) -> None:
     for args in (("new", "x"), ("list",), ("move", "1", "PLANNING"), ("archive",), ("phases", "1")):
-        assert outside("task", *args).complaint == (
+        assert outside("task", *args).complaint == snapshot(
             "the tasks of this workspace are kept by `./tool`; "
             "only show, focus, complete, link are passed on to it; ask it for the rest"
         )
@@ -776,4 +785,4 @@ def test_the_folder_of_cleo_is_enough(repository: Inside, monkeypatch: pytest.Mo
     assert "have not trusted" in repository("task", "show", "T1").complaint
     repository("trust", "--yes")
     assert repository("task", "show", "T1").text == "['show', 'T1']\n"
-    assert repository("task", "link", "T1", "auth").text == "['research', 'link', 'T1', 'auth']\n"
+    assert repository("task", "link", "T1", "auth").text == snapshot("['research', 'link', 'T1', 'auth']\n")

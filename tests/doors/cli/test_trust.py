@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.app.settings import load_settings
 from remit.app.trusting import check_trust
@@ -52,7 +53,7 @@ def test_without_a_terminal_it_shows_every_command_and_agrees_to_nothing(workspa
 
 def test_yes_agrees_until_something_changes(workspace: Inside) -> None:
     ended = workspace("trust", "--yes")
-    assert (ended.code, ended.text.split("\n")[-2]) == (0, "✓ trusted, until one of them changes")
+    assert (ended.code, ended.text.split("\n")[-2]) == (0, snapshot("✓ trusted, until one of them changes"))
     check(workspace.folder)
     assert workspace("trust").code == 0
     workspace.write("remit.toml", f"# a comment, another order\n[retention]\ndays = 3\n\n{SETTINGS}")
@@ -72,7 +73,7 @@ def test_it_is_taken_back(workspace: Inside) -> None:
 
 
 def test_all_that_was_agreed_to_is_listed(workspace: Inside) -> None:
-    assert workspace("trust", "--list").text == "no workspace is trusted\n"
+    assert workspace("trust", "--list").text == snapshot("no workspace is trusted\n")
     workspace("trust", "--yes")
     assert workspace("trust", "--list").text.rstrip().endswith(f"  {workspace.folder}")
     assert [each["root"] for each in load(workspace("trust", "--list", "--json"))] == [str(workspace.folder)]
@@ -99,7 +100,7 @@ def test_where_nothing_runs_there_is_nothing_to_agree_to(workspace: Inside) -> N
     ended = workspace("trust", "--yes")
     assert (ended.code, ended.text) == (0, f"✓ {workspace.folder}: no setting runs a program\n")
     check(workspace.folder)
-    assert workspace("trust", "--list").text == "no workspace is trusted\n"
+    assert workspace("trust", "--list").text == snapshot("no workspace is trusted\n")
 
 
 def test_a_folder_that_calls_for_an_outside_system_needs_it_too(workspace: Inside) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 from remit.workspace.error_log.document import (
     TOLD,
@@ -105,7 +106,7 @@ def test_an_entry_is_added_in_the_manner_of_the_file_and_nothing_else_changes() 
     (old,) = parse_document(FOREIGN).items
     assert text.startswith(FOREIGN[: old.end])
     assert text.endswith(FOREIGN[old.end :])
-    assert text[old.end : len(text) - len(FOREIGN) + old.end] == (
+    assert text[old.end : len(text) - len(FOREIGN) + old.end] == snapshot(
         ",\n    {\n"
         '      "id": "err_9",\n'
         '      "message": "ä \u2028 new",\n'

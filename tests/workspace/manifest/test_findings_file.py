@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.workspace.manifest.findings_file import (
     MAX_CHARS,
@@ -90,7 +91,7 @@ def test_foreign_text_makes_no_heading() -> None:
     assert [line for line in lines if line.startswith("## ")] == [
         "## Summary", "## Findings", "## Recommendations", "## Sources", "## Linked Tasks"
     ]  # fmt: skip
-    assert lines[4] == "\\## Sources # b. Two."
+    assert lines[4] == snapshot("\\## Sources # b. Two.")
 
 
 @pytest.mark.parametrize(

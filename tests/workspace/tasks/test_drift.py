@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.model import Finding
 from remit.workspace.tasks.archived import find_next_number, list_taken, parse_archive, walk_free_numbers
@@ -127,7 +128,9 @@ def test_both_values_are_told() -> None:
     _, (finding,) = check(*BAD["SYN004"])
     assert "[IMPLEMENTING]" in finding.message
     assert "planned in state.json (line 7)" in finding.message
-    assert finding.hint == "If planned is true: remit sync --from state. If [IMPLEMENTING] is: remit sync --from todo."
+    assert finding.hint == snapshot(
+        "If planned is true: remit sync --from state. If [IMPLEMENTING] is: remit sync --from todo."
+    )
 
 
 @pytest.mark.parametrize("before", ["", "- **Status**: [PLANNED]\n"])
@@ -135,7 +138,7 @@ def test_both_priorities_are_told_where_the_list_has_its_own(before: str) -> Non
     """S9."""
     todo = TODO.replace("- **Effort**: 2 hours\n", f"{before}- **Priority**: Low\n- **Priority**: High\n")
     _, (finding,) = check(todo=todo)
-    assert finding.message == "task 12 has the priority 'low' here and 'high' in state.json (line 5)"
+    assert finding.message == snapshot("task 12 has the priority 'low' here and 'high' in state.json (line 5)")
     assert finding.place is not None
     assert todo.split("\n")[finding.place.line - 1][finding.place.column - 1 : finding.place.end_column - 1] == "Low"
 
@@ -154,11 +157,11 @@ def test_a_status_that_is_no_marker_is_told_with_the_one_that_is_meant() -> None
     todo = TODO.replace("[PLANNED]", "[DONE]")
     _, (differs, unknown) = check(todo=todo)
     correct = "is not a marker (did you mean 'COMPLETED'?): write one in its place by hand, then run: remit sync --"
-    assert unknown.hint == "Did you mean 'COMPLETED'?"
+    assert unknown.hint == snapshot("Did you mean 'COMPLETED'?")
     assert differs.hint == f"If planned is true: remit sync --from state. [DONE] {correct}from todo."
     state = make_state(active_projects=[{**PROJECTS[0], "status": "finished"}, PROJECTS[1]])
     assert check(state)[1][0].hint == f"If [PLANNED] is true: remit sync --from todo. finished {correct}from state."
-    assert check(state, todo)[1][0].hint == "Neither is a marker: write one into both files by hand."
+    assert check(state, todo)[1][0].hint == snapshot("Neither is a marker: write one into both files by hand.")
     lone = check(make_state(active_projects=PROJECTS[1:]), todo)[1][0]
     assert (lone.code, lone.hint) == ("SYN003", f"[DONE] {correct}repair; or take it out of TODO.md.")
 
@@ -168,7 +171,7 @@ def test_the_next_number_is_above_the_numbers_of_both_files() -> None:
     more = TODO + "\n### 20. Another\n- **Status**: [PLANNED]\n"
     in_state, in_todo = check(STATE, more)
     assert [finding.code for finding in in_state + in_todo] == ["SYN006", "SYN003"]
-    assert in_state[0].hint == "Make it 21 with: remit sync --repair."
+    assert in_state[0].hint == snapshot("Make it 21 with: remit sync --repair.")
 
 
 def test_numbers_that_start_again_need_only_be_free() -> None:
@@ -176,10 +179,10 @@ def test_numbers_that_start_again_need_only_be_free() -> None:
     todo = TODO.partition("# TODO")[2]
     assert codes(make_state(next_project_number=3, project_numbering=wraps), todo) == []
     (taken,), _ = check(make_state(next_project_number=7, project_numbering=wraps), todo)
-    assert (taken.code, taken.message) == ("SYN006", "the next number is 7, and 7 is taken already")
-    assert taken.hint == "Make it 8 with: remit sync --repair."
+    assert (taken.code, taken.message) == ("SYN006", snapshot("the next number is 7, and 7 is taken already"))
+    assert taken.hint == snapshot("Make it 8 with: remit sync --repair.")
     _, (differs,) = check(make_state(next_project_number=3, project_numbering=wraps))
-    assert (differs.code, differs.hint) == ("SYN009", "Make it 3 in both with: remit sync --repair.")
+    assert (differs.code, differs.hint) == ("SYN009", snapshot("Make it 3 in both with: remit sync --repair."))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.workspace.tasks.moves import check_move, follow_status, list_moves
 from remit.workspace.tasks.values import MARKERS
@@ -65,7 +66,7 @@ def test_markers_are_taken_in_any_spelling() -> None:
         assert check_move(source, target) is None
     refusal = check_move("planned", "Implmenting")
     assert refusal is not None
-    assert refusal.hint == "Did you mean 'IMPLEMENTING'?"
+    assert refusal.hint == snapshot("Did you mean 'IMPLEMENTING'?")
 
 
 @pytest.mark.parametrize(

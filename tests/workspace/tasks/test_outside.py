@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.errors import ConfigError, UsageError
 from remit.workspace.tasks.outside import CLEO, Answer, OutsideError, fill, run_outside
@@ -124,7 +125,7 @@ def test_a_program_that_is_not_there_is_told(tmp_path: Path, program: str, reaso
     (tmp_path / "text").write_text("text")
     with pytest.raises(OutsideError, match=f"cannot be run: {reason}") as caught:
         run(f"{program} {{id}}", tmp_path)
-    assert caught.value.hint == "install it, or change tasks.show"
+    assert caught.value.hint == snapshot("install it, or change tasks.show")
 
 
 def test_bytes_that_are_no_text_do_no_harm(tmp_path: Path, tool: str) -> None:

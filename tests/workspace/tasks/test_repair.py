@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 from remit.workspace.tasks.drift import check_drift
 from remit.workspace.tasks.duplicates import Renumbered, tell_entries
@@ -77,8 +78,12 @@ def test_what_both_changed_is_left_and_told_with_both_values() -> None:
     assert (done.state, done.todo, done.told) == (STATE, EDITED, ())
     (finding,) = done.left
     assert finding.code == "SYN017"
-    assert finding.message == "task 12 was RESEARCHED, is [IMPLEMENTING] here now and planned in state.json (line 7)"
-    assert finding.hint == "If planned is true: remit sync --from state. If [IMPLEMENTING] is: remit sync --from todo."
+    assert finding.message == snapshot(
+        "task 12 was RESEARCHED, is [IMPLEMENTING] here now and planned in state.json (line 7)"
+    )
+    assert finding.hint == snapshot(
+        "If planned is true: remit sync --from state. If [IMPLEMENTING] is: remit sync --from todo."
+    )
 
 
 def test_a_move_that_is_not_legal_is_left_and_told() -> None:
@@ -325,7 +330,7 @@ def test_a_task_of_the_list_alone_has_a_folder_too() -> None:
 
 def test_entries_of_the_manifest_are_told_as_far_as_a_line_goes() -> None:
     task = Renumbered("search_box", 12, 14)
-    assert tell_entries(task, ("a", "b")) == (
+    assert tell_entries(task, ("a", "b")) == snapshot(
         "entries of the manifest that name task 12 were left as they are ('a', 'b'): where 'search_box' is meant, run "
         "remit task link 14 ENTRY, and correct linked_tasks by hand"
     )

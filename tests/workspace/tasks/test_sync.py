@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.errors import StateError
 from remit.workspace.home import Home
@@ -112,7 +113,7 @@ def test_what_is_told_after_a_change_stands_where_it_says(tmp_path: Path) -> Non
     (told,) = store.move(1, "BLOCKED", reason="waits").told  # which adds a line above it
     assert told.place is not None
     lines = (tmp_path / "specs" / "TODO.md").read_text().split("\n")
-    assert lines[told.place.line - 1] == "- **Status**: [COMPLETED]"
+    assert lines[told.place.line - 1] == snapshot("- **Status**: [COMPLETED]")
 
 
 def test_an_edit_by_hand_is_not_moved_over(tmp_path: Path) -> None:
