@@ -34,7 +34,8 @@ STANDARD_KEYS = (
 """The keys of the standard, and three of Remit's own: who settles (C19), whether to run again, which dialect."""
 CLAUDE_KEYS = (
     "name", "description", "tools", "disallowedTools", "model", "permissionMode", "maxTurns", "skills", "mcpServers",
-    "hooks", "memory", "background", "effort", "isolation", "initialPrompt", "color",
+    "hooks", "memory", "background", "effort", "isolation", "initialPrompt", "color", "omitClaudeMd",
+    "autoCompactWindow", "observer", "observerMessage", "observeSubagents",
 )  # fmt: skip
 OPENCODE_KEYS = (
     "description", "mode", "model", "temperature", "top_p", "steps", "prompt", "permission", "disable", "hidden",

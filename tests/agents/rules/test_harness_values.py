@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from remit.agents.document import parse_document
 from remit.model import Finding
 from tests.agents.rules.samples_command import COMMAND_PATH
-from tests.agents.samples import CLAUDE_PATH, CODEX_PATH, OPENCODE_PATH, fix_until_stable, lint
+from tests.agents.samples import CLAUDE, CLAUDE_PATH, CODEX_PATH, OPENCODE_PATH, change, fix_until_stable, lint
 from tests.amounts import choose
 
 NAMES = [
@@ -159,3 +159,20 @@ def test_a_workflow_of_an_agent_is_no_command() -> None:
     body = "<workflow_execution>\n<stage_1>x</stage_1>\n</workflow_execution>\n"
     assert not lint(f"---\nmode: subagent\ndescription: x\n---\n{body}", "docs/x.md")
     assert [finding.code for finding in lint(f"---\ndescription: x\n---\n{body}", "docs/x.md")] == ["AGT500"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "permissionMode: manual",
+        "omitClaudeMd: true",
+        "autoCompactWindow: 50000",
+        "observer: reviewer",
+        "observerMessage: Watch it.",
+        "observeSubagents: false",
+    ],
+)
+def test_what_claude_code_reads_today_is_no_finding(line: str) -> None:
+    text = change("model: sonnet\n", f"model: sonnet\n{line}\n", base=CLAUDE)
+    assert not lint(CLAUDE, path=CLAUDE_PATH)
+    assert not lint(text, path=CLAUDE_PATH)

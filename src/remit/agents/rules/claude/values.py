@@ -59,7 +59,7 @@ def _find_model(model: str) -> str:
     return "" if "claude" in low or "/" in low else find_meant(low, _ALIASES) or ""
 
 
-_MODES = ("default", "acceptEdits", "auto", "dontAsk", "bypassPermissions", "plan")
+_MODES = ("default", "manual", "acceptEdits", "auto", "dontAsk", "bypassPermissions", "plan")
 
 
 @rule("AGT221", "R1.3", profiles=CLAUDE, fix="unsafe")
