@@ -111,6 +111,15 @@ def test_without_the_harness_it_cannot_run(ready: Inside) -> None:
     assert (ended.code, b"opencode is not on the path" in ended.err) == (2, True)
 
 
+def test_one_harness_that_is_missing_does_not_keep_the_other_from_being_checked(ready: Inside) -> None:
+    put_harness("sys.exit('it is not started')")
+    (ready.folder / SHARED).write_text('{"disableAllHooks": true}')
+    ended = check(ready, "opencode", "--harness", "claude")
+    assert ended.code == 1
+    assert b"opencode is not on the path" in ended.err
+    assert ended.text.splitlines()[-1] == "✗ 5 of 5 promises broken"
+
+
 def test_a_harness_in_the_workspace_is_not_started(ready: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = ready.folder / "bin"
     folder.mkdir()

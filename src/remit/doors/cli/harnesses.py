@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from remit.doors.cli.output import complain, get_paint, say, say_json
 from remit.doors.render import ACCEPTED, COULD_NOT_RUN, NOT_ACCEPTED, count
 from remit.doors.terminal import escape, quote
-from remit.errors import UsageError, did_you_mean
+from remit.errors import RemitError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,7 +76,6 @@ def _carry_out(plan: Installation, *, dry_run: bool, as_json: bool, done: str, i
 def _write(plan: Installation, *, as_json: bool) -> None:
     """Write; where that fails, tell what is written by then and what is not."""
     from remit.app.harnesses import list_written, write_installation
-    from remit.errors import RemitError
 
     try:
         write_installation(plan)
@@ -150,14 +149,22 @@ def check_hooks(names: Sequence[str], *, as_json: bool) -> int:
         if not as_json:
             say(get_paint(stderr=True)("note", f"{line} …"), stderr=True)
 
-    checked = [check_harness(name, report) for name in dict.fromkeys(names)]
+    checked, could_run = [], True
+    for name in dict.fromkeys(names):
+        try:
+            checked.append(check_harness(name, report))
+        except RemitError as error:
+            could_run = False
+            complain(error, as_json=as_json)
     if as_json:
         say_json([each._asdict() | {"promises": [one._asdict() for one in each.promises]} for each in checked])
     else:
         for each in checked:
             _show_checked(each)
     states = {promise.state for each in checked for promise in each.promises}
-    return NOT_ACCEPTED if "broken" in states else COULD_NOT_RUN if "unproven" in states else ACCEPTED
+    if "broken" in states:
+        return NOT_ACCEPTED
+    return ACCEPTED if could_run and "unproven" not in states else COULD_NOT_RUN
 
 
 def _show_checked(checked: Checked) -> None:
