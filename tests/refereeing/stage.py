@@ -128,7 +128,7 @@ def check_shape(answer: dict[str, Any], event: str) -> None:
     inside = answer.get("hookSpecificOutput", {})
     if "updatedToolOutput" in inside:
         assert event == "PostToolUse"
-        assert inside.keys() == {"hookEventName", "updatedToolOutput"}
+        assert inside.keys() - {"additionalContext"} == {"hookEventName", "updatedToolOutput"}
         return
     assert inside.keys() <= _KNOWN_INSIDE, inside
     assert not inside or inside["hookEventName"] == event

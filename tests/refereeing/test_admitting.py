@@ -22,10 +22,17 @@ def test_an_agent_is_minted_and_finds_its_contract_behind_its_prompt(stage: Stag
     assert row.details["refereed"] is True
     said = child.answer["hookSpecificOutput"]
     assert said["permissionDecision"] == "allow"  # else the harness does not heed the other input
-    assert said["updatedInput"].keys() == {"subagent_type", "prompt", "description"}
+    assert said["updatedInput"].keys() == {"subagent_type", "prompt", "description", "run_in_background"}
+    assert said["updatedInput"]["run_in_background"] is False  # only what the caller waits for can be replaced
     assert child.told.startswith("Make the plan.\n\n<remit-delegation>\n")
     assert child.session_id == row.session_id
     assert "You may delegate to reviewer, writer." in child.told
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_what_a_call_says_of_the_background_is_left(stage: Stage, *, asked: bool) -> None:
+    child = stage.call("planner", run_in_background=asked)
+    assert child.answer["hookSpecificOutput"]["updatedInput"]["run_in_background"] is asked
 
 
 def test_what_the_caller_says_of_itself_counts_for_nothing(stage: Stage) -> None:

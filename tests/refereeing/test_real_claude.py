@@ -47,4 +47,5 @@ def test_a_session_without_a_person_says_so_wherever_it_is_started(
         register(stage, (sys.executable, str(program)))
         environ = dict(stage.environ) | ({"CLAUDE_CODE_ENTRYPOINT": inherited} if inherited else {})
         assert converse(stage, "main", environ=environ).exit_code == 0
-        assert log.read_text().splitlines() == ["SessionStart sdk-cli", "Stop sdk-cli", "SessionEnd sdk-cli"]
+        events = ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd")
+        assert log.read_text().splitlines() == [f"{event} sdk-cli" for event in events]

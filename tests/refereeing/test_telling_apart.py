@@ -155,7 +155,7 @@ def test_one_in_the_background_whose_model_fails_is_over(stage: Stage) -> None:
     child.write("one.md")
     failed = {"error": "unknown", "last_assistant_message": "API Error: 400 bad"}
     assert stage.send(child.event("StopFailure", **failed)) == {}
-    assert (child.row.state, child.row.ending) == ("settled", "orphaned")
+    assert (child.row.state, child.row.ending) == ("settled", "crashed")
     assert child.row.status != "completed"
     planner.write("plan.md")
     assert planner.stop(planner.report("plan.md")) == {}
@@ -174,7 +174,8 @@ def test_a_call_that_tells_of_no_answer_yet_is_not_an_answer(stage: Stage) -> No
     """A harness may have other ways to let its caller go on than those that are known."""
     child = stage.call("writer")
     event = child.make_call("PostToolUse", tool_response={"status": "teammate_spawned", "agentId": child.agent_id})
-    assert stage.send(event) == {}
+    told = stage.send(event)["hookSpecificOutput"]["additionalContext"]
+    assert "the return of writer was not checked" in told
     assert child.row.state == "running"
     child.start()
     assert child.stop(child.report(status="partial")) == {}

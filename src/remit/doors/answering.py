@@ -11,6 +11,8 @@ import gc
 import os
 import sys
 
+from remit.harnesses import claude
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -175,7 +177,8 @@ def find_seconds(event: Event) -> tuple[float, float]:
     """After how long an event is answered anyhow, by a signal and by another thread: before its harness gives up."""
     if event.kind == "SessionEnd" and event.harness == "codex":
         return _LAST_SECONDS, _LAST_SECONDS + min(_LEEWAY_SECONDS, _LAST_SECONDS)
-    is_slow = event.is_delegating and event.kind in ("PreToolUse", "PostToolUse")
+    is_slow = event.kind in ("PreToolUse", "PostToolUse") and (event.is_delegating or event.is_returning)
+    is_slow = is_slow or event.is_notice
     seconds = _SLOW_SECONDS if is_slow else _SECONDS.get(event.kind, min(_USUAL_SECONDS, _SLOW_SECONDS))
     return seconds, seconds + _LEEWAY_SECONDS
 
@@ -251,7 +254,7 @@ def _is_person(event: Event, environ: Mapping[str, str]) -> bool:
     """Whether a session is a person's own: no agent's, or that of one who talks to an agent in a terminal."""
     if event.agent_id or environ.get("REMIT_TICKET"):
         return False
-    return event.is_own or environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
+    return event.is_own or claude.is_terminal(environ)
 
 
 def _is_attended(event: Event, environ: Mapping[str, str]) -> bool:
@@ -264,6 +267,10 @@ def _before_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[st
         from remit.app.refereeing.admitting import admit_call
 
         return admit_call(event, _open_home(root), environ)
+    if event.is_returning:
+        from remit.app.refereeing.returning import check_return
+
+        return check_return(event, _open_home(root), environ)
     if _is_person(event, environ):
         return {}
     from remit.delegate.referee.guarding import guard_tool
@@ -286,6 +293,10 @@ def _after_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str
         from remit.app.refereeing.handing_over import hand_over
 
         return hand_over(event, _open_home(root))
+    if event.is_returning:
+        from remit.app.refereeing.returning import keep_return
+
+        return keep_return(event, _open_home(root), environ)
     own = None
     if not event.is_own:
         own = _observe(event, root)
@@ -293,19 +304,33 @@ def _after_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str
 
 
 def _pass_on(event: Event, root: str, own: Refereed | None) -> dict[str, Any]:
-    """Tell a caller what it does not hear otherwise: that an answer which reached it as it was does not hold."""
-    from remit.workspace.ledger.refereed import open_quickly, take_word
-
-    db = open_quickly(f"{root}/.remit/ledger.db")
-    if db is None or (own is None and not event.is_own):
-        return {}
-    told = take_word(db, event.session, None if own is None else own.session_id)
+    """Give a caller what is kept for it: that an answer which reached it as it was is not accepted."""
+    told = _take_words(event, root, own)
     if not told:
         return {}
     from remit.delegate.referee import answers
 
-    # Codex heeds only this where an agent was waited for.
-    return answers.block(told) if "wait_agent" in event.tool else answers.add_context(event.kind, told)
+    # Codex heeds only a block where an agent was waited for.
+    is_block = event.kind in ("Stop", "SubagentStop") or "wait_agent" in event.tool
+    return answers.block(told) if is_block else answers.add_context(event.kind, told)
+
+
+def _take_words(event: Event, root: str, own: Refereed | None) -> str:
+    """What is kept for the agent that an event comes from, or for the session itself."""
+    from remit.workspace.ledger.refereed import open_quickly, take_words
+
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    if db is None or (event.agent_id and own is None):
+        return ""
+    return take_words(db, event.session, own.session_id if event.agent_id and own is not None else None)
+
+
+def _find_own(event: Event, root: str) -> Refereed | None:
+    from remit.delegate.referee.who import find_own
+    from remit.workspace.ledger.refereed import open_quickly
+
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    return None if db is None else find_own(db, event)
 
 
 def _observe(event: Event, root: str) -> Refereed | None:
@@ -334,11 +359,13 @@ def _at_failed_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict
         return _after_tool(event, root, environ)
     from remit.app.refereeing.returning import drop_call
 
-    drop_call(event, _open_home(root))
-    return {}
+    return drop_call(event, _open_home(root))
 
 
 def _at_stop(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    told = _pass_on(event, root, _find_own(event, root) if event.agent_id else None)
+    if told:  # what a caller was given no other way, it is given before it ends its turn
+        return told
     if event.kind == "Stop" and _is_attended(event, environ):
         return {} if environ.get("REMIT_TICKET") else _clear_awaited(event, root)
     from remit.app.refereeing.returning import check_stop
@@ -384,7 +411,14 @@ def _at_start(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, 
 
 
 def _at_prompt(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Codex tells the prompts of a subagent: in the first stands its session, and after its end another may come."""
+    """A session is given a prompt, or the answer of an agent in the background.
+
+    Codex tells the prompts of a subagent, too: in the first stands its session, and after its end another may come.
+    """
+    if event.is_notice:
+        from remit.app.refereeing.notices import report_notices
+
+        return report_notices(event, _open_home(root))
     if not event.agent_id:
         return _pass_on(event, root, None)
     from remit.delegate.referee.who import find_own
@@ -493,7 +527,9 @@ def fail(event: Event, error: BaseException, environ: Mapping[str, str]) -> dict
         content = event.response.get("content")
         kept = content if isinstance(content, list) else []
         return answers.replace_output({**event.response, "content": [{"type": "text", "text": text}, *kept]})
-    return answers.warn(f"{event.kind or 'an event'} was not looked at: {why}")
+    told = f"Remit could not check the answer of this notification: {why}. Do not count it as completed."
+    warning = answers.warn(f"{event.kind or 'an event'} was not looked at: {why}")
+    return answers.add_context(event.kind, told) if event.is_notice else warning
 
 
 def _keep_back(event: Event, why: str, environ: Mapping[str, str]) -> str:

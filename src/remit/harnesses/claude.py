@@ -43,10 +43,13 @@ TOOLS = {
     "Grep": "grep", "Glob": "glob", "WebFetch": "webfetch", "WebSearch": "websearch",
 }  # fmt: skip
 """The standard's names of its tools."""
-TERMINAL = ("CLAUDE_CODE_ENTRYPOINT", "cli")
-"""The variable and value of a session in which a user types."""
 FOLDER_VARIABLE = "CLAUDE_CONFIG_DIR"
 """The variable that names the folder of its settings."""
+
+
+def is_terminal(environ: Mapping[str, str]) -> bool:
+    """Whether a session is one in which a user types, by the environment of its hooks."""
+    return environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
 
 
 def get_transcript(main: str, agent_id: str) -> str:
@@ -149,7 +152,8 @@ def read_notices(prompt: str) -> list[Notice]:
         digits = _cut(tail, "<subagent_tokens>", "</subagent_tokens>")
         tokens = int(digits) if digits.isascii() and digits.isdecimal() and len(digits) <= _MAX_DIGITS else None
         task_id = _cut(head, "<task-id>", "</task-id>")
-        found.append(Notice(task_id, is_agent=bool(digits), answer=answer if closed else None, tokens=tokens))
+        is_agent = bool(digits) and "<agent_count>" not in tail  # which a workflow of several has
+        found.append(Notice(task_id, is_agent=is_agent, answer=answer if closed else None, tokens=tokens))
     for piece in prompt.split("<agent-message")[1:]:
         task_id = _cut(piece.partition(">")[0], 'from="', '"')
         found.append(Notice(task_id, is_agent="[Subagent hand-back]" in piece))

@@ -23,6 +23,7 @@ from remit.delegate.referee import answers
 from remit.delegate.referee.telling import render_terms
 from remit.delegate.referee.who import MAIN, find_own
 from remit.errors import RefusedError, RemitError
+from remit.harnesses import claude
 from remit.lazy import lazy
 from remit.model import MAX_DEPTH
 from remit.quick_tuple import NamedTuple
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 
 _MAX_LOOKED = 20_000
 _TASK = lazy(r"\btask_number[\"'*`]{0,3}[ \t]{0,4}[:=][ \t]{0,4}[\"'`]{0,1}(\d{1,9})\b")
-_USUAL = {"claude": "general-purpose", "codex": "default", "opencode": "general"}
+_USUAL = {"claude": claude.DEFAULT_AGENT, "codex": "default", "opencode": "general"}
 """Whom a harness starts where the call names nobody."""
 
 
@@ -101,7 +102,10 @@ def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
     told = load_text(home, session_id, "prompt") if session_id else None
     if told is None:
         return {}
-    return answers.rewrite({**event.tool_input, event.prompt_key: told.decode("utf-8", "surrogatepass")})
+    given = {**event.tool_input, event.prompt_key: told.decode("utf-8", "surrogatepass")}
+    if event.harness == "claude":  # only what the caller waits for can be replaced by the result
+        given.setdefault(claude.BACKGROUND_KEY, False)
+    return answers.rewrite(given)
 
 
 def _find_entered(home: Home, event: Event) -> str:
@@ -173,7 +177,7 @@ def admit_start(event: Event, home: Home, environ: Mapping[str, str]) -> answers
 
 def is_attended(environ: Mapping[str, str]) -> bool:
     """Whether the session of an agent is a broker's, or one in which a person talks to it in a terminal."""
-    return bool(environ.get("REMIT_TICKET")) or environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
+    return bool(environ.get("REMIT_TICKET")) or claude.is_terminal(environ)
 
 
 def admit_again(event: Event, earlier: Refereed, home: Home, environ: Mapping[str, str]) -> answers.Answer:

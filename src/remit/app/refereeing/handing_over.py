@@ -6,15 +6,14 @@ another one is judged first.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from remit.app.refereeing.settling import is_heard, let_go, look_again, settle
-from remit.delegate.admission.terms import read_terms
+from remit.app.refereeing.results import render_result, render_verdict
+from remit.app.refereeing.settling import is_heard, let_go, look_again, note_tokens, settle
 from remit.delegate.referee import answers
 from remit.delegate.referee.who import read_agent_id
 from remit.delegate.reporting.report import load_report
-from remit.model import ACCEPTABLE
+from remit.harnesses import claude
 from remit.workspace.ledger.delegations import load_delegation
 from remit.workspace.ledger.refereed import bind, find_by_agent, find_by_call
 
@@ -22,10 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.delegate.referee.events import Event
-    from remit.delegate.reporting.envelope import Envelope
     from remit.workspace.home import Home
-    from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.ledger.refereed import Refereed
+
+
+_UNKNOWN = (
+    "Remit does not know this form of answer, so the return of {} was not checked: do not rely on it until Remit says "
+    "what became of it."
+)
 
 
 def hand_over(event: Event, home: Home) -> answers.Answer:
@@ -38,11 +41,14 @@ def hand_over(event: Event, home: Home) -> answers.Answer:
     row = None if own is None else load_delegation(home.ledger, own.session_id)
     if own is None or row is None:
         return {}
-    if response.get("isAsync") is True or "content" not in response:  # the caller goes on, and the answer comes later
+    answer = None if claude.is_launched(response) else claude.read_answer(response)
+    if answer is None:  # the caller goes on, and the answer comes later
         _stop_waiting(home, own, event)
-        return {}
-    _note_usage(home, row, response)
-    answer = _read_content(response)
+        is_known = event.harness != "claude" or claude.is_launched(response)
+        return {} if is_known or not own.held else answers.add_context(event.kind, _UNKNOWN.format(own.agent))
+    tokens = claude.read_tokens(response)
+    if tokens is not None:
+        note_tokens(home, row, tokens)
     if not own.held:
         if row.state == "running":
             let_go(home, row, "exited")
@@ -56,7 +62,11 @@ def hand_over(event: Event, home: Home) -> answers.Answer:
     else:
         look_again(home, row, event)
     report = settle(home, row) if row.state in ("running", "settling") else load_report(home, row.session_id)[0]
-    return _replace(response, report, row)
+    text = render_result(row, report)
+    if not text:  # whole answers are wanted here, and it is accepted
+        return {}
+    beside = render_verdict(row, report) if event.harness == "claude" else ""
+    return answers.replace_output(claude.replace_answer(response, text), beside)
 
 
 def _stop_waiting(home: Home, own: Refereed, event: Event) -> None:
@@ -71,31 +81,3 @@ def _stop_waiting(home: Home, own: Refereed, event: Event) -> None:
     if row is not None and row.state == "settling":  # it was quicker than its call
         look_again(home, row, event)
         settle(home, row)
-
-
-def _note_usage(home: Home, row: Delegation, response: Mapping[str, Any]) -> None:
-    tokens = response.get("totalTokens")
-    if type(tokens) is int and 0 <= tokens < 1 << 60:
-        with home.ledger.transaction() as db:
-            db.execute("UPDATE delegations SET tokens = ? WHERE session_id = ?", (tokens, row.session_id))
-
-
-def _read_content(response: Mapping[str, Any]) -> str:
-    """The words of an answer, as the harness gives them to the caller."""
-    content = response.get("content")
-    parts = content if isinstance(content, list) else []
-    texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
-    return content if isinstance(content, str) else "\n".join(texts)
-
-
-def _replace(response: Mapping[str, Any], report: Envelope, row: Delegation) -> answers.Answer:
-    """The answer of the tool with the envelope in its place."""
-    from remit.delegate.reporting.envelope import DEFAULT_TOKENS, render_envelope_json  # noqa: PLC0415 - only here
-    from remit.delegate.reporting.fitting import fit_envelope  # noqa: PLC0415
-
-    tokens = read_terms(row.details).envelope_tokens
-    if not tokens and report.outcome in ACCEPTABLE:  # whole answers are wanted here; a rejected one is told anyway
-        return {}
-    envelope = fit_envelope(report, tokens or DEFAULT_TOKENS)
-    text = json.dumps(render_envelope_json(envelope), ensure_ascii=False, separators=(",", ":"))
-    return answers.replace_output({**response, "content": [{"type": "text", "text": text}]})

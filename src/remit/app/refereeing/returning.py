@@ -6,13 +6,17 @@ through marked as what it is.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from remit.app.refereeing.judging import conclude_return, is_cancelled, judge, keep_attempt, overrule
+from remit.app.refereeing.results import render_result, render_verdict
 from remit.app.refereeing.settling import is_heard, let_go, look_again, settle
 from remit.delegate.admission.terms import read_terms
 from remit.delegate.referee import answers
 from remit.delegate.referee.who import MAIN, find_own
+from remit.delegate.reporting.report import load_report
+from remit.harnesses.claude import read_return
 from remit.model import ACCEPTABLE
 from remit.workspace.ledger.delegations import count_attempts, load_delegation
 from remit.workspace.ledger.events import add_event
@@ -24,7 +28,6 @@ if TYPE_CHECKING:
 
     from remit.delegate.judging.judgement import Judgement
     from remit.delegate.referee.events import Event
-    from remit.delegate.reporting.envelope import Envelope
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.ledger.refereed import Refereed
@@ -77,20 +80,68 @@ def _let_stop(
     else:
         conclude_return(home, row, answer, judgement)
     if not own.waited:  # else the caller's side settles it, as soon as the answer is there
-        _warn_caller(home, own, settle(home, row))
+        _warn_caller(home, own, row)
+        settle(home, row)
     return {}
 
 
-def _warn_caller(home: Home, own: Refereed, report: Envelope) -> None:
-    """The caller gets this answer as it is: where it does not hold, it hears that with its next tool."""
+def _warn_caller(home: Home, own: Refereed, row: Delegation) -> None:
+    """Keep a sentence for a caller that gets a rejected answer as it is.
+
+    It is kept before anything else is done: the harness delivers the answer once the hook has ended, and the caller's
+    own hook may ask for the sentence just before that.
+    """
+    report = load_report(home, row.session_id)[0]
     if report.outcome in ACCEPTABLE or own.agent_id == MAIN:
         return
-    told = (
-        f"Remit: the return of {own.agent} ({own.session_id}) was not accepted: {report.status}, {report.outcome}. "
-        f"Whatever it says, do not count on it; `remit show {own.session_id}` tells why."
-    )
     with home.ledger.transaction() as db:
-        leave_word(db, own, told)
+        leave_word(db, own, render_verdict(row, report))
+
+
+# --- tools that return -----------------------------------------------------------------------------------------------
+
+
+def check_return(event: Event, home: Home, environ: Mapping[str, str]) -> answers.Answer:
+    """An agent is about to return by a tool: let it, or deny the call with what is wrong."""
+    found = _find_returning(event, home, environ)
+    if found is None:
+        return {}
+    own, row, answer = found
+    judgement = judge(home, row, event, answer)
+    is_good = judgement is not None and judgement.accepted
+    if is_good or is_cancelled(home, row) or own.blocks >= read_terms(row.details).reasks:
+        return {}
+    keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
+    _count_block(home, own)
+    return answers.deny(f"{_render_reask(row, judgement).rstrip()} Send it with {event.tool} again.")
+
+
+def keep_return(event: Event, home: Home, environ: Mapping[str, str]) -> answers.Answer:
+    """An agent has returned by a tool, and the harness delivers what it gave."""
+    found = _find_returning(event, home, environ)
+    if found is None:
+        return {}
+    own, row, answer = found
+    ending = "cancelled" if is_cancelled(home, row) else "exited"
+    conclude_return(home, row, answer, judge(home, row, event, answer), ending=ending)
+    if not own.waited:
+        _warn_caller(home, own, row)
+        settle(home, row)
+    return {}
+
+
+def _find_returning(
+    event: Event, home: Home, environ: Mapping[str, str]
+) -> tuple[Refereed, Delegation, str] | None:  # fmt: skip
+    """The agent that returns by a tool, its run, and what it returns; None if nothing is to be decided about it."""
+    with home.ledger.transaction() as db:
+        own = find_own(db, event)
+    own = own or _adopt(event, home, environ)
+    row = None if own is None else load_delegation(home.ledger, own.session_id)
+    if own is None or row is None or not own.held or row.state != "running":
+        return None
+    returned = read_return(event.tool, event.tool_input)
+    return own, row, returned if isinstance(returned, str) else json.dumps(returned, ensure_ascii=False)
 
 
 def _adopt(event: Event, home: Home, environ: Mapping[str, str]) -> Refereed | None:
@@ -108,10 +159,14 @@ def _is_last(home: Home, row: Delegation, answer: str) -> bool:
 
 
 def _tell_back(row: Delegation, judgement: Judgement | None) -> answers.Answer:
-    findings = () if judgement is None else judgement.findings
+    return answers.block(_render_reask(row, judgement))
+
+
+def _render_reask(row: Delegation, judgement: Judgement | None) -> str:
     from remit.delegate.briefing import render_reask  # noqa: PLC0415 - not for a return that is accepted
 
-    return answers.block(render_reask(findings, dialect=read_terms(row.details).dialect, session_id=row.session_id))
+    findings = () if judgement is None else judgement.findings
+    return render_reask(findings, dialect=read_terms(row.details).dialect, session_id=row.session_id)
 
 
 def _count_block(home: Home, own: Refereed) -> None:
@@ -140,13 +195,13 @@ def _ask_for_less(
 # --- who is not heard of any more ------------------------------------------------------------------------------------
 
 
-def lose(home: Home, row: Delegation, reason: str) -> None:
-    """Bring a delegation to its end whose agent will not be heard of any more."""
+def lose(home: Home, row: Delegation, reason: str, *, ending: str = "orphaned") -> None:
+    """Bring a run to its end whose agent will not be heard of any more."""
     if row.state == "running" and not read_terms(row.details).settles:
-        let_go(home, row, "orphaned")
+        let_go(home, row, ending)
         return
     if row.state == "running":
-        conclude_return(home, row, "", None, ending="orphaned", reason=reason)
+        conclude_return(home, row, "", None, ending=ending, reason=reason)
     elif row.state == "settling":  # it was accepted, and nobody has asked for it since
         look_again(home, row)
     if row.state in ("running", "settling"):
@@ -166,13 +221,19 @@ def lose_awaited(home: Home, harness_session: str, parent_id: str | None) -> Non
             lose(home, row, "its call never came back")
 
 
-def drop_call(event: Event, home: Home) -> None:
-    """The harness could not start the agent, or lost it."""
+def drop_call(event: Event, home: Home) -> answers.Answer:
+    """The harness could not start an agent, or its model failed: give the caller what there is to say of it."""
     with home.ledger.reading() as db:
         own = find_by_call(db, event.session, event.tool_use_id)
     row = None if own is None else load_delegation(home.ledger, own.session_id)
-    if row is not None:
-        lose(home, row, " ".join(event.error.split())[:_MAX_REASON] or "the harness gave no reason")
+    if own is None or row is None:
+        return {}
+    reason = " ".join(event.error.split())[:_MAX_REASON] or "the harness gave no reason"
+    lose(home, row, reason, ending="orphaned" if own.agent_id is None else "crashed")
+    if own.agent_id is None or not own.held:
+        return {}
+    report = load_report(home, row.session_id)[0]
+    return answers.add_context(event.kind, f"{render_verdict(row, report)}\n{render_result(row, report)}")
 
 
 def drop_broken(event: Event, home: Home) -> None:
@@ -182,4 +243,4 @@ def drop_broken(event: Event, home: Home) -> None:
     row = None if own is None else load_delegation(home.ledger, own.session_id)
     if own is not None and row is not None and not own.waited:
         why = event.message if isinstance(event.message, str) else event.error
-        lose(home, row, " ".join(why.split())[:_MAX_REASON] or "its model failed")
+        lose(home, row, " ".join(why.split())[:_MAX_REASON] or "its model failed", ending="crashed")

@@ -96,6 +96,16 @@ def let_go(home: Home, row: Delegation, ending: str) -> None:
             tell_activity(home, row.session_id)
 
 
+def note_tokens(home: Home, row: Delegation, tokens: int) -> None:
+    """Keep what the harness says an agent has used, also in a report that is written already."""
+    with home.ledger.transaction() as db:
+        db.execute("UPDATE delegations SET tokens = ? WHERE session_id = ?", (tokens, row.session_id))
+        if row.state == "settled" and read_terms(row.details).settles:
+            report, conclusion = load_report(home, row.session_id)
+            report = report._replace(usage=report.usage._replace(tokens=tokens))
+            keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+
+
 def load_usage(home: Home, row: Delegation) -> tuple[int | None, int | None]:
     """The tokens and the turns that the harness has told of."""
     query = "SELECT tokens, turns FROM delegations WHERE session_id = ?"

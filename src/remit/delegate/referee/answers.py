@@ -36,9 +36,10 @@ def block(reason: str) -> Answer:
     return {"decision": "block", "reason": reason}
 
 
-def replace_output(output: object) -> Answer:
-    """Give the caller something else than what the tool gave."""
-    return {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": output}}
+def replace_output(output: object, beside: str = "") -> Answer:
+    """Give the caller something else than what the tool gave, and perhaps a sentence of Remit's own beside it."""
+    more = {"additionalContext": beside} if beside else {}
+    return {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": output, **more}}
 
 
 def add_context(event: str, text: str) -> Answer:

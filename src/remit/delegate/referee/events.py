@@ -4,10 +4,12 @@ Owns the reading of payloads. Claude Code's shape is the common one; Codex has n
 opencode asks in it. What an agent wrote is in there as data, and nothing of it is believed here: who is who is looked
 up in the ledger by the ids that the harness gives.
 
-This is loaded on every tool call, so it imports nothing.
+This is loaded on every tool call, so it imports next to nothing.
 """
 
 from __future__ import annotations
+
+from remit.harnesses import claude
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 GUARDING = ("PreToolUse", "SubagentStop", "ConfigChange")
 """Events whose answer decides something that cannot be taken back."""
-DELEGATING = ("Agent", "Task", "spawn_agent", "task")
+DELEGATING = (*claude.DELEGATING, "spawn_agent", "task")
 """The tool that starts a subagent, by the names that harnesses give it."""
 _MAX_ID = 300
 _MAX_NAME = 200
@@ -56,6 +58,22 @@ class Event:
         return self.tool in DELEGATING or (self.tool.endswith("spawn_agent") and not self.tool.startswith("mcp__"))
 
     @property
+    def is_returning(self) -> bool:
+        """Whether it is about a tool whose input is the return of the agent that uses it."""
+        return self.harness == "claude" and bool(self.agent_id) and self.tool in claude.RETURNING
+
+    @property
+    def prompt(self) -> str:
+        """What a session or an agent is about to be given, at UserPromptSubmit."""
+        return _get(self.payload, "prompt")
+
+    @property
+    def is_notice(self) -> bool:
+        """Whether the harness brings a session the answer of an agent, and not a user the next prompt."""
+        is_prompt = self.harness == "claude" and self.kind == "UserPromptSubmit" and not self.agent_id
+        return is_prompt and claude.is_notice(self.prompt)
+
+    @property
     def is_own(self) -> bool:
         """Whether it comes from a session that is no agent's: a person's own, or a program's."""
         return not self.agent_id and not self.agent
@@ -63,19 +81,19 @@ class Event:
     @property
     def target(self) -> str:
         """Which agent is asked for, under the key that this harness reads."""
-        found = self.tool_input.get("agent_type" if self.harness == "codex" else "subagent_type")
+        found = self.tool_input.get("agent_type" if self.harness == "codex" else claude.AGENT_KEY)
         return _mend(found.strip()[:_MAX_NAME]) if isinstance(found, str) else ""
 
     @property
     def prompt_key(self) -> str:
         """Under which key this harness reads the subagent's prompt; empty where none is there."""
-        key = "message" if self.harness == "codex" else "prompt"
+        key = "message" if self.harness == "codex" else claude.PROMPT_KEY
         return key if isinstance(self.tool_input.get(key), str) else ""
 
     @property
     def is_background(self) -> bool:
         """Whether the caller goes on at once, so that the answer comes by another way."""
-        return self.harness == "codex" or self.tool_input.get("run_in_background") is True
+        return self.harness == "codex" or self.tool_input.get(claude.BACKGROUND_KEY) is True
 
 
 def _get(payload: Mapping[str, Any], key: str) -> str:

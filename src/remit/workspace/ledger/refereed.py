@@ -209,29 +209,44 @@ def _find(db: Connection, where: str, values: tuple[str, ...]) -> Refereed | Non
     return None if row is None else Refereed(*row)
 
 
-# --- what a caller has not been told yet -----------------------------------------------------------------------------
+# --- what a caller has not been given yet ----------------------------------------------------------------------------
 
 
 def leave_word(db: Connection, own: Refereed, text: str) -> None:
-    """Keep a sentence for whoever called an agent, because the harness gives it the answer as it is."""
-    name = _name_word(own.harness_session, own.parent_id)
-    row = db.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
-    words = f"{row[0]}\n{text}" if row else text
-    db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (name, words[-_MAX_WORDS:]))
+    """Keep a sentence for the caller of an agent, because the harness gives the caller the answer as it is."""
+    caller = "" if own.parent_id is None else own.parent_id
+    above = find_by_session(db, caller) if caller else None
+    if above is None or above.agent_id == MAIN or above.harness_session != own.harness_session:
+        caller = ""  # the session itself
+    name = f"{_name_words(own.harness_session)}{caller} {own.session_id}"
+    db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (name, text[:_MAX_WORDS]))
 
 
-def take_word(db: Connection, harness_session: str, session_id: str | None) -> str:
-    """What is kept for an agent, or for who began the harness's session; it is told once."""
-    name = _name_word(harness_session, session_id)
-    row = db.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
-    if row is None:
-        return ""
-    db.execute("DELETE FROM notes WHERE name = ?", (name,))
-    return str(row[0])
+def take_words(db: Connection, harness_session: str, session_id: str | None) -> str:
+    """The sentences that are kept for an agent, or for the harness's session itself; each is given once.
+
+    The session itself gets those of agents that are over, too: their notifications go to it.
+    """
+    prefix = _name_words(harness_session)
+    rows = db.execute("SELECT name, value FROM notes WHERE name > ? AND name < ?", (prefix, f"{prefix}~")).fetchall()
+    found = []
+    for name, text in rows:
+        caller = name[len(prefix) :].partition(" ")[0]
+        if caller == (session_id or "") or (session_id is None and is_over(db, caller)):
+            db.execute("DELETE FROM notes WHERE name = ?", (name,))
+            found.append(str(text))
+    return "\n".join(found)
 
 
-def _name_word(harness_session: str, session_id: str | None) -> str:
-    return f"untold {harness_session} {session_id or ''}"
+def drop_word(db: Connection, own: Refereed) -> None:
+    """Forget the sentence about an agent: its caller is given the whole result."""
+    prefix = _name_words(own.harness_session)
+    query = "DELETE FROM notes WHERE name > ? AND name < ? AND name LIKE ?"
+    db.execute(query, (prefix, f"{prefix}~", f"% {own.session_id}"))
+
+
+def _name_words(harness_session: str) -> str:
+    return f"untold {harness_session} "
 
 
 # --- for a process that lives for a moment ---------------------------------------------------------------------------
