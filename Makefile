@@ -165,7 +165,7 @@ clean: ## remove environments, caches and builds
 	@for lock in $(filter %.txt,$^); do \
 	  $(BIN)/pip download --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: --dest .wheels -r $$lock || exit; \
 	done
-	@touch $@
+	@cat $(filter %.txt,$^) > $@
 
 # $(call environment,FOLDER,REQUIREMENTS): a virtual environment with the locked packages.
 define environment

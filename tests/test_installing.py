@@ -1,4 +1,4 @@
-"""No later release of a package can break a lock: each is whole, and is installed without resolving dependencies.
+"""Remit installs into an empty environment, and no later release of a package can break a lock.
 
 The wheels of `make wheels` and a newer release of psycopg, made here, are a local index: a resolver takes the newer.
 """
@@ -22,11 +22,18 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 WHEELS = ROOT / ".wheels"
+USED = ("dev.txt", "installers.txt", "installers-oldest.txt")
+"""The locks whose wheels are there, in the order of the Makefile."""
 NEWER = "99.0"
 OLDEST_PIP = "pip-22.3-"
 
 pytestmark = pytest.mark.timeout(300)
-needs_wheels = pytest.mark.skipif(not (WHEELS / ".ready").exists(), reason="there are no wheels: run `make wheels`")
+needs_wheels = pytest.mark.skipif(
+    not (WHEELS / ".ready").exists()
+    or (WHEELS / ".ready").read_text("utf-8")
+    != "".join((ROOT / "requirements" / each).read_text("utf-8") for each in USED),
+    reason="the wheels of these locks are not there: run `make wheels`",
+)
 
 
 def read_lock(file: Path) -> dict[str, str]:
@@ -123,23 +130,27 @@ class Installer:
         if self.is_uv:
             with zipfile.ZipFile(wheel) as packed:
                 [program] = [name for name in packed.namelist() if name.endswith("/scripts/uv")]
-                self._words = [packed.extract(program, folder), "pip"]
-            Path(self._words[0]).chmod(0o700)
+                self.program = packed.extract(program, folder)
+            Path(self.program).chmod(0o700)
         else:
-            self._words = [str(self.python), f"{wheel}/pip"]
-        self._index = ["--no-index", "--find-links", str(WHEELS), "--find-links", str(index)]
+            self.program = f"{wheel}/pip"
+        self.index = ["--no-index", "--find-links", str(WHEELS), "--find-links", str(index)]
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "UV_"))}
-        self._environ = kept | {
+        self.environ = kept | {
             "PIP_CONFIG_FILE": os.devnull,
             "UV_NO_CONFIG": "1",
             "UV_CACHE_DIR": str(folder / "cache"),
         }
 
-    def install(self, lock: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-        """Install a lock from the local index. Nothing is compiled: that would take longer than all else."""
-        own = ["--python", str(self.python)] if self.is_uv else ["--no-compile"]
-        line = [*self._words, "install", *own, *flags, *self._index, "-r", str(lock)]
-        return subprocess.run(line, env=self._environ, capture_output=True, text=True, check=False)
+    def run(self, *words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+        """Run a program with nothing but the local index."""
+        return subprocess.run(words, env=self.environ, cwd=cwd, capture_output=True, text=True, check=False)
+
+    def install(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Install into the environment. Nothing is compiled: that would take longer than all else."""
+        if self.is_uv:
+            return self.run(self.program, "pip", "install", "--python", str(self.python), *self.index, *words)
+        return self.run(str(self.python), self.program, "install", "--no-compile", *self.index, *words)
 
     def list_installed(self) -> dict[str, str]:
         """The versions that the environment has, by name."""
@@ -179,9 +190,9 @@ def part(tmp_path: Path) -> Path:
 @pytest.mark.slow
 def test_a_newer_release_changes_nothing(installer: Installer, part: Path) -> None:
     flags = find_flags()
-    whole = installer.install(ROOT / "requirements/dev.txt", *flags, "--dry-run")
+    whole = installer.install(*flags, "--dry-run", "-r", "requirements/dev.txt")
     assert whole.returncode == 0, whole.stderr
-    done = installer.install(part, *flags)
+    done = installer.install(*flags, "-r", str(part))
     assert done.returncode == 0, done.stderr
     assert installer.list_installed() == list_here(read_lock(part))
     check = [sys.executable, "-m", "pip", "--python", str(installer.python), "check", "--disable-pip-version-check"]
@@ -199,7 +210,38 @@ def test_with_dependency_resolution_the_newer_release_would_break_it(index: Path
     """So the flags are needed, and the test above can fail."""
     flags = [flag for flag in find_flags() if flag != "--no-deps"]
     assert len(flags) < len(find_flags())
-    done = Installer("pip 22.3", index, tmp_path / "installer").install(part, *flags)
+    done = Installer("pip 22.3", index, tmp_path / "installer").install(*flags, "-r", str(part))
     assert done.returncode != 0
     assert "In --require-hashes mode, all requirements must have their versions pinned" in done.stderr
     assert "psycopg[binary]" in done.stderr
+
+
+@needs_wheels
+@pytest.mark.slow
+def test_the_package_installs_into_an_empty_environment(index: Path, tmp_path: Path) -> None:
+    """`pip install .`: with the five packages that it requires, and Remit works as it is."""
+    pip = Installer("the newest pip", index, tmp_path / "installer")
+    done = pip.install(".")
+    assert done.returncode == 0, done.stderr
+    assert pip.list_installed().keys() == {*read_lock(ROOT / "requirements/core.txt"), "remit"}
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    remit = str(pip.environment / "bin" / "remit")
+    assert "What you can do next in this folder:\n" in pip.run(remit, cwd=empty).stdout
+    liar = shlex.join([sys.executable, str(ROOT / "examples/agents/liar.py")])
+    lied = pip.run(remit, "run", "Write a report on the cache", "--command", liar, cwd=empty)
+    assert (lied.returncode, lied.stdout.partition(" ·")[0]) == (1, "✗ command: failed"), lied.stderr
+    hooks = pip.run(remit, "init", "--harness", "claude", "--yes", cwd=empty)
+    assert hooks.returncode == 0, hooks.stderr
+    assert (empty / ".claude" / "settings.local.json").exists()
+
+
+@needs_wheels
+@pytest.mark.slow
+def test_uvx_runs_the_package_without_an_installation(index: Path, tmp_path: Path) -> None:
+    uv = Installer("uv", index, tmp_path / "installer")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    first = uv.run(uv.program, "tool", "run", *uv.index, "--from", str(ROOT), "remit", cwd=empty)
+    assert first.returncode == 0, first.stderr
+    assert "What you can do next in this folder:\n" in first.stdout
