@@ -16,10 +16,22 @@ from inline_snapshot import snapshot
 
 from remit.app.delegating.ending import cancel
 from remit.app.delegating.workspace import Workspace
+from remit.delegate import local
 from remit.delegate.admission.limits import Budget
+from remit.delegate.driving import watching
+from remit.errors import BusyError
 from remit.runners.command import CommandListener
 from remit.testing.agent import ScriptedAgent
-from remit.workspace.ledger.delegations import begin_attempt, count_attempts, list_attempts, load_delegation
+from remit.workspace.home import Home
+from remit.workspace.ledger.delegations import (
+    Delegation,
+    add_delegation,
+    begin_attempt,
+    count_attempts,
+    list_attempts,
+    load_delegation,
+)
+from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.sessions.folders import list_living, make_attempt
 
 if TYPE_CHECKING:
@@ -268,3 +280,47 @@ def test_a_claim_that_is_made_true_is_completed(root: Path, tmp_path_factory: py
     agent = ScriptedAgent(tmp_path_factory.mktemp("agents")).lies("report.md").then().obeys()
     told = play_twice(root, agent)
     assert (told.status, told.outcome, told.attempts) == ("completed", "accepted", 2)
+
+
+@pytest.mark.parametrize("is_deaf", [False, True])
+def test_a_machine_that_slept_past_the_deadline_reports_a_timeout(
+    root: Path, monkeypatch: pytest.MonkeyPatch, *, is_deaf: bool
+) -> None:
+    """The shim's clock stands still while a machine sleeps, so that the supervisor has to end its agent."""
+    read, began = read_clock_ms, time.monotonic()
+    monkeypatch.setattr(watching, "read_clock_ms", lambda: read() + 3_600_000 * (time.monotonic() - began > 1.5))
+    if is_deaf:  # its pipe is gone: it is ended by a signal, and can't say why
+        monkeypatch.setattr("remit.workspace.sessions.shims._write_control", lambda *_: False)
+
+    async def delegate() -> Envelope:
+        async with Workspace.open(root) as ws:
+            return await ws.delegate("-", "x", command="sh -c 'echo half > half.md; sleep 90'", timeout_s=600)
+
+    envelope = asyncio.run(asyncio.wait_for(delegate(), 50))
+    assert time.monotonic() - began < 60, "the agent ended by itself"
+    assert (envelope.status, envelope.ending, envelope.errors[0].code) == ("partial", "timeout", "TIMEOUT")
+    assert [artifact.path for artifact in envelope.artifacts] == ["half.md"]
+
+
+def test_a_cancel_that_can_end_nothing_says_so(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with a process that waits for a disk: its lock stays, whatever signal it gets."""
+    home, session_id = Home(str(root)), "sess_1_aaaaaa"
+    add_delegation(home.ledger, Delegation(session_id, "worker", 1, ("orchestrator", "worker")))
+    begin_attempt(home.ledger, session_id, 1)
+    attempt = make_attempt(home, session_id, 1)
+    (root / ".remit" / "living").mkdir()
+    (root / ".remit" / "living" / f"{session_id}.1").touch()
+    monkeypatch.setattr(local, "CANCEL_S", 0.5)
+
+    async def end() -> None:
+        async with Workspace.open(root) as ws:
+            await ws.cancel(session_id)
+
+    with subprocess.Popen(["flock", attempt.folder, "sh", "-c", "echo; read x"], stdin=-1, stdout=-1) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"\n"
+        assert [each.session_id for each in list_living(home)] == [session_id]
+        with pytest.raises(BusyError, match=f"still alive after .* s: {session_id}"):
+            asyncio.run(asyncio.wait_for(end(), 30))
+        holder.communicate(b"\n")
+    asyncio.run(asyncio.wait_for(end(), 30))

@@ -7,18 +7,19 @@ ledger; where that process is gone, this one drives.
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 from remit.delegate.reporting.report import load_report
-from remit.errors import RemitError, UsageError
+from remit.errors import BusyError, RemitError, UsageError
 from remit.workspace.ledger.delegations import list_delegations, load_delegation
 from remit.workspace.ledger.slots import claim
 from remit.workspace.sessions.folders import list_living
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
     from remit.delegate.driving.broker import Broker
     from remit.delegate.engine import Admit
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 _LOOK_S = 0.1
 _ENDING_S = 0.02
+CANCEL_S = 30.0
+"""How long `cancel` waits for what it has cancelled."""
 
 
 class Local:
@@ -88,10 +91,16 @@ class Local:
             raise
 
     async def cancel(self, session_id: str, *, reason: str = "") -> Sequence[str]:
-        """End a delegation and all below it, whoever drives them; returns when nothing of them is alive."""
+        """Cancel a run and all nested runs, whichever process drives them; returns when nothing of them is alive.
+
+        Raises `BusyError` if something stays alive: a process that is frozen or waits for a disk can't be ended.
+        """
         self._load(session_id)
         told = self.broker.cancel(session_id, reason=reason)
+        last = time.monotonic() + CANCEL_S
         while living := {each.session_id for each in list_living(self.home)} & set(told):
+            if time.monotonic() > last:
+                raise tell_unended(living)
             await asyncio.sleep(_ENDING_S)
             for each in living:  # its shim may have begun to listen only now
                 self.broker.tell_end(each)
@@ -123,6 +132,12 @@ class Local:
         if row is None:
             raise UsageError(f"there is no delegation {session_id}", hint="remit ps --all shows what there is")
         return row
+
+
+def tell_unended(sessions: Iterable[str]) -> BusyError:
+    """The error for runs that are cancelled and still alive."""
+    message = f"cancelled, but still alive after {CANCEL_S:.0f} s: {', '.join(sorted(sessions))}"
+    return BusyError(message, hint="a frozen process, or one that waits for a disk, ends later; see: remit ps")
 
 
 async def _note_nothing(session_id: str) -> None:

@@ -52,7 +52,7 @@ def _open_locked(file: str) -> int:
 
 
 def is_present(home: Home, broker: str | None) -> bool:
-    """Whether a broker lives."""
+    """False if a supervisor is known to be gone; True if it lives or if that can't be found out."""
     return broker is not None and find_holder(_find_file(home, broker)) is not None
 
 

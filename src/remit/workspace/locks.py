@@ -128,11 +128,17 @@ def try_hold(file: str) -> Iterator[bool]:
 
 
 def find_holder(file: str) -> int | None:
-    """The process that holds a lock now; 0 where it did not say, None where the lock is free or was never taken."""
+    """The process that has a lock now; 0 if that isn't known, None if the lock is free or was never taken.
+
+    Only a missing file proves that a lock is free. If the file can't be opened (too many open files, no permission, a
+    failing disk), its holder isn't known: to call it free would let two processes do the same work.
+    """
     try:
         handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
+    except FileNotFoundError:
         return None
+    except OSError:
+        return 0
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import InputError, UsageError
@@ -26,6 +27,7 @@ FILE = "server.json"
 SESSIONS = "sessions.json"
 _LOCK = "server"
 _MAX_BYTES = 64 * 1024
+_LOCK_SECONDS, _ASK_SECONDS = 2.0, 0.005
 
 
 class Server(NamedTuple):
@@ -55,13 +57,22 @@ class Announcement:
             self._handle = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise tell_failure(self._lock, error) from error
+        last = time.monotonic() + _LOCK_SECONDS
+        while not self._take():
+            # A process that only checks for a server has the lock for a moment, shared. A server has it exclusively.
+            if find_holder(self._lock) is not None or time.monotonic() > last:
+                os.close(self._handle)
+                other = load_server(home)
+                where = "" if other is None else f" at {other.url}, by process {other.pid}"
+                raise UsageError(f"this workspace is served already{where}", hint="open it with: remit ui")
+            time.sleep(_ASK_SECONDS)
+
+    def _take(self) -> bool:
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            os.close(self._handle)
-            other = load_server(home)
-            where = "" if other is None else f" at {other.url}, by process {other.pid}"
-            raise UsageError(f"this workspace is served already{where}", hint="open it with: remit ui") from None
+            return False
+        return True
 
     def tell(self, url: str, token: str) -> None:
         """Write down where the server is."""

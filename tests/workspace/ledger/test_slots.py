@@ -10,7 +10,8 @@ from remit.workspace.home import Home
 from remit.workspace.ledger import slots
 from remit.workspace.ledger.delegations import Delegation, add_delegation, advance, list_delegations
 from remit.workspace.ledger.events import add_event
-from remit.workspace.ledger.slots import Slots, list_unwanted, take_slot
+from remit.workspace.ledger.mirrored import OWNER as AFAR
+from remit.workspace.ledger.slots import Slots, list_strangers, list_unwanted, take_slot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,3 +78,12 @@ def test_open_ones_come_newest_first_and_without_a_look_at_the_others(tmp_path: 
     home.ledger.db.set_trace_callback(None)
     plan = home.ledger.db.execute(f"EXPLAIN QUERY PLAN {said[-1]}").fetchall()
     assert "delegations_open" in plan[0][3]
+
+
+def test_runs_of_other_machines_are_not_ahead_in_this_machines_line(tmp_path: Path) -> None:
+    home = Home(str(tmp_path))
+    for name, owner in (("one", "own"), ("two", "neighbor"), ("three", AFAR)):
+        row = Delegation(name, "worker", 1, ("orchestrator", "worker"), created_ms=len(name), owner=owner)
+        add_delegation(home.ledger, row)
+    with home.ledger.reading() as db:
+        assert list_strangers(db, "own") == [3]

@@ -166,3 +166,14 @@ def test_events_are_followed_by_their_numbers(tmp_path: Path) -> None:
     ledger.db.execute("DELETE FROM events")
     with ledger.transaction() as db:
         assert add_event(db, "n", {}) == numbers[-1] + 1
+
+
+def test_a_durable_transaction_is_refused_inside_one_that_is_not(tmp_path: Path) -> None:
+    """The outer one decides whether it is on disk: the inner one would report what isn't so."""
+    ledger = open_ledger(tmp_path)
+    with ledger.transaction(durable=True), ledger.transaction(durable=True), ledger.transaction():
+        pass
+    with pytest.raises(RuntimeError, match="durable"), ledger.transaction(), ledger.transaction(durable=True):
+        pass
+    with ledger.transaction(), ledger.transaction():
+        pass

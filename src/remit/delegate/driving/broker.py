@@ -25,7 +25,7 @@ from remit.errors import BusyError, RemitError, RunnerError, StateError
 from remit.model import NOTHING
 from remit.runners.registry import get_runner
 from remit.workspace.brokers import Presence, clear_departed, is_present
-from remit.workspace.ledger.delegations import advance, count_attempts, list_delegations, load_delegation
+from remit.workspace.ledger.delegations import advance, count_attempts, list_branch, list_delegations, load_delegation
 from remit.workspace.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.workspace.ledger.mirrored import OWNER as AFAR
 from remit.workspace.ledger.refereed import GRACE_MS
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 NO_LIMITS = Slots()
 _BUSY_TRIES, _BUSY_PAUSE_S = 10, 1.0
-_ENDING_S = 0.02
+_ENDING_S, _UNENDED_S = 0.02, 30.0
 
 
 class Broker:
@@ -199,7 +199,8 @@ class Broker:
     async def _lose(self, row: Delegation, error: RunnerError) -> Conclusion:
         """What becomes of a delegation whose runner nobody knows any more: its agent could not be understood."""
         number = count_attempts(self.home.ledger, row.session_id)
-        while number and is_alive(find_folder(self.home, row.session_id, number)):
+        last = time.monotonic() + _UNENDED_S
+        while number and is_alive(find_folder(self.home, row.session_id, number)) and time.monotonic() < last:
             self.tell_end(row.session_id)
             await asyncio.sleep(_ENDING_S)
         return conclude(Ended("orphaned", row.agent, reason=error.message, retry=find_retry(row)))
@@ -303,13 +304,8 @@ class Broker:
     # --- others -------------------------------------------------------------------------------------------------------
 
     def cancel(self, session_id: str, *, reason: str = "") -> list[str]:
-        """End a delegation and all that it has handed on, whoever drives them; the sessions that were told."""
-        tree = list_delegations(self.home.ledger, only_open=True, limit=100_000)
-        below = {session_id}
-        for row in reversed(tree):  # parents are older than their children
-            if row.parent_id in below:
-                below.add(row.session_id)
-        told = [row.session_id for row in tree if row.session_id in below]
+        """Cancel a run and all nested runs, whichever process drives them; the sessions that were cancelled."""
+        told = list_branch(self.home.ledger, session_id)
         with self.home.ledger.transaction() as db:
             for each in told:
                 add_event(db, "cancel", {"reason": reason}, session_id=each)

@@ -75,7 +75,7 @@ class Drive:
         """What is heard of the attempt that runs now."""
         self.cancelling = ""
         self.asked = ""
-        """What its shim was told to end the agent for: handback or budget."""
+        """What its shim was told to end the agent for: handback, budget or timeout."""
         self.key = self.load_text("key")
         """What the results of its attempts are sealed with."""
         self.started: Started | None = None

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from remit.runners import Listener
     from remit.workspace.sessions.results import Result
 
-HANDBACK, BUDGET, ANSWERED = "handback", "budget", "answered"
-"""What an agent is stopped for; answered: its program only waits for commands that it left in the background."""
+HANDBACK, BUDGET, TIMEOUT, ANSWERED = "handback", "budget", "timeout", "answered"
+"""Why the supervisor stops an agent; answered: its program only waits for commands that it left in the background."""
 OWN_END = ("exited", "crashed")
 """The endings that nobody asked for."""
 _OVERWRITTEN = "its output was changed by somebody else after it was printed, so nobody knows what it answered"
@@ -55,7 +55,7 @@ def _name_ending(result: Result, reason: str) -> str:
     if result.ending == "stopped" and reason == ANSWERED:
         return "exited"
     if result.ending == "stopped":
-        return reason if reason in (HANDBACK, BUDGET) else "cancelled"
+        return reason if reason in (HANDBACK, BUDGET, TIMEOUT) else "cancelled"
     return result.ending
 
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from remit.delegate.driving.hearing import Hearing
-from remit.delegate.driving.turns import ANSWERED, BUDGET, HANDBACK
+from remit.delegate.driving.turns import ANSWERED, BUDGET, HANDBACK, TIMEOUT
 from remit.errors import RemitError
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.secrets import redact
@@ -74,8 +74,6 @@ class _Watcher:
             self._hold_limits(now_ms)
         elif now_ms - self.stopped_ms > DEAF_SECONDS * 1000:
             end_shim(self.folder)
-        if now_ms > (self.drive.row.deadline_ms or now_ms) + _LATE_MS:  # it is the shim's to hold, unless it is held
-            end_shim(self.folder)
         self._tell(now_ms)
 
     def _stop(self, word: str) -> None:
@@ -85,7 +83,11 @@ class _Watcher:
 
     def _hold_limits(self, now_ms: int) -> None:
         drive = self.drive
-        if drive.allowance.is_exhausted(drive.usage, is_running=True):
+        if now_ms > (drive.row.deadline_ms or now_ms) + _LATE_MS:
+            # The shim keeps the deadline by a clock that stands still while the machine sleeps, and an agent without a
+            # namespace can stop its shim.
+            self._stop(f"stop {TIMEOUT}")
+        elif drive.allowance.is_exhausted(drive.usage, is_running=True):
             self.exhausted_ms = now_ms if self.exhausted_ms is None else self.exhausted_ms
             if drive.allowance.has_open_below() and now_ms - self.exhausted_ms < _GRACE_MS:
                 return  # they are held to the same, and shall write down first what became of them

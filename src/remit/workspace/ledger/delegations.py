@@ -181,6 +181,23 @@ def list_delegations(
     return [read_row(row) for row in rows]
 
 
+def list_branch(ledger: Ledger, session_id: str) -> list[str]:
+    """The run and all runs nested in it that are not settled, newest first.
+
+    By parent id alone: a clock that was set back gives a nested run an earlier time than its caller's.
+    """
+    query = """
+        WITH RECURSIVE branch (session) AS (
+            SELECT ? UNION
+            SELECT nested.session_id FROM branch CROSS JOIN delegations AS nested ON nested.parent_id = session
+        )
+        SELECT session_id FROM branch CROSS JOIN delegations ON session_id = session
+        WHERE state <> 'settled' ORDER BY created_ms DESC, session_id DESC
+    """
+    with ledger.reading() as db:
+        return [row[0] for row in db.execute(query, (session_id,))]
+
+
 def find_sessions(ledger: Ledger, part: str, *, limit: int = 10) -> list[str]:
     """The sessions whose id begins or ends so, or a word of it, newest first; one that is called so is the only one."""
     query = """

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from remit.quick_tuple import NamedTuple
 from remit.workspace.ledger.delegations import advance
 from remit.workspace.ledger.events import add_event, read_clock_ms
+from remit.workspace.ledger.mirrored import OWNER as AFAR
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -54,7 +55,8 @@ _LEFT = """
 
 
 _STRANGERS = """
-    SELECT created_ms FROM delegations WHERE state = 'admitted' AND state <> 'settled' AND owner IS NOT :owner
+    SELECT created_ms FROM delegations
+    WHERE state = 'admitted' AND state <> 'settled' AND owner IS NOT :owner AND owner IS NOT :afar
 """
 
 
@@ -77,8 +79,8 @@ def take_slot(
 
 
 def list_strangers(db: Connection, owner: str) -> list[int]:
-    """Since when the delegations wait that other brokers have admitted."""
-    return [row[0] for row in db.execute(_STRANGERS, {"owner": owner})]
+    """Since when the runs wait that other supervisors of this machine have admitted."""
+    return [row[0] for row in db.execute(_STRANGERS, {"owner": owner, "afar": AFAR})]
 
 
 def list_holders(db: Connection) -> list[tuple[str, str]]:

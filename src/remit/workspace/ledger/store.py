@@ -36,6 +36,7 @@ class Ledger:
 
     def __init__(self, file: str) -> None:
         self.file = file
+        self._is_durable = False
         with _telling(file):
             self._connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, cached_statements=64)
             try:
@@ -80,10 +81,13 @@ class Ledger:
         db = self._connection
         with _telling(self.file):
             if db.in_transaction:  # a part of a larger one
+                if durable and not self._is_durable:
+                    raise RuntimeError("a durable transaction can't be part of one that isn't")
                 yield db
                 return
             db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             db.execute("BEGIN IMMEDIATE")
+            self._is_durable = durable
             try:
                 yield db
                 db.execute("COMMIT")

@@ -7,10 +7,11 @@ waited for, wherever something runs.
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from remit.delegate.local import Local
+from remit.delegate.local import CANCEL_S, Local, tell_unended
 from remit.workspace.cluster import rows
 from remit.workspace.cluster.driver import load_psycopg
 from remit.workspace.ledger.delegations import load_delegation
@@ -64,10 +65,14 @@ class Cluster(Local):
         if not self.afar.takes(row):
             return told
         asked = await self.afar.cancel(session_id, reason)
-        while True:
-            found = await rows.list_rows(self.afar.db, sessions=asked, limit=100_000)
-            if not any(map(_is_at_work, found)):
-                break
+        last = time.monotonic() + CANCEL_S
+        while living := [
+            row.session_id
+            for row in await rows.list_rows(self.afar.db, sessions=asked, limit=100_000)
+            if _is_at_work(row)
+        ]:
+            if time.monotonic() > last:
+                raise tell_unended(living)
             await asyncio.sleep(_ENDING_S)
         return [*told, *(each for each in asked if each not in told)]
 
