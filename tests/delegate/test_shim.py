@@ -17,7 +17,7 @@ import pytest
 from remit.delegate import shim
 from remit.workspace.home import Home
 from remit.workspace.sessions.folders import is_alive, make_attempt
-from remit.workspace.sessions.output import load_tail, read_out
+from remit.workspace.sessions.output import hear_out, load_tail, read_out
 from remit.workspace.sessions.results import Contained, find_state, mint_key
 from remit.workspace.sessions.shims import send_control
 from remit.workspace.sessions.starting import ShimOrder, start_shim
@@ -50,6 +50,10 @@ def read_pids(forest: Forest) -> dict[str, int]:
     assert wait_until(file.exists)
     facts: dict[str, int] = json.loads(file.read_text("ascii"))
     return facts
+
+
+def read_state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0]
 
 
 def read(forest: Forest) -> str:
@@ -125,6 +129,64 @@ def test_a_keeper_that_was_stopped_ends_them_all_the_same(tmp_path: Path, contai
     os.kill(forest.started.pid, signal.SIGKILL)
     assert forest.wait() is None
     check_none_is_left(forest, seconds=3)
+
+
+def test_a_shim_does_not_wait_without_a_limit_for_a_keeper_that_was_stopped(tmp_path: Path, contain: Contained) -> None:
+    script, number = plant(["setsid", "deaf"])
+    forest = start(tmp_path, script, contain=contain)
+    forest.wait_for(number)
+    keeper = read_pids(forest)["keeper"]
+    os.kill(keeper, signal.SIGSTOP)
+    assert wait_until(lambda: read_state(keeper) == "T")
+    began = time.monotonic()
+    assert send_control(forest.attempt.folder, "cancel")
+    result = forest.result()
+    assert time.monotonic() - began > shim.KEEPER_SECONDS, "the keeper was not stopped"
+    assert (result.ending, result.stuck) == ("cancelled", False)
+    check_none_is_left(forest, seconds=3)
+
+
+@pytest.fixture
+def freezer() -> Iterator[Path]:
+    """A cgroup whose processes can be frozen so that no signal ends them."""
+    place = Path(f"/sys/fs/cgroup/freezer/remit-test-{os.getpid()}")
+    try:
+        place.mkdir()
+        (place / "freezer.state").write_text("THAWED")
+    except OSError:
+        pytest.skip("no cgroup v1 freezer here, or no right to use it")
+    yield place
+    (place / "freezer.state").write_text("THAWED")
+    assert wait_until(lambda: not (place / "cgroup.procs").read_text().strip())
+    place.rmdir()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_frozen_process_does_not_hang_its_shim(
+    tmp_path: Path, contain: Contained, freezer: Path, *, whole: bool
+) -> None:
+    """An agent that root runs freezes what it left; in the other case its keeper is frozen, too."""
+    script, number = plant(["setsid"])
+    forest = start(tmp_path, script, contain=contain)
+    forest.wait_for(number)
+    time.sleep(0.2)  # it becomes `sleep` after a moment
+    frozen = [pid for pid in find_marked(forest.marker) if Path(f"/proc/{pid}/comm").read_text() == "sleep\n"]
+    assert len(frozen) == 1
+    frozen += [read_pids(forest)["keeper"]] * whole
+    for pid in frozen:
+        (freezer / "cgroup.procs").write_text(str(pid))
+    (freezer / "freezer.state").write_text("FROZEN")
+    assert wait_until(lambda: (freezer / "freezer.state").read_text() == "FROZEN\n")
+    began = time.monotonic()
+    assert send_control(forest.attempt.folder, "cancel")
+    result = forest.result()
+    assert shim.KEEPER_SECONDS < time.monotonic() - began < 40
+    assert (result.ending, result.stuck) == ("cancelled", True)
+    assert set(frozen) <= {int(pid) for pid in (freezer / "cgroup.procs").read_text().split()}, "it was not frozen"
+    assert find_state(forest.attempt.folder, key=forest.key) == "finished"
+    (freezer / "freezer.state").write_text("THAWED")
+    assert wait_until(lambda: forest.count_living() == 0), "it survived the thaw"
 
 
 def test_who_is_never_there_for_long_is_caught(tmp_path: Path, contain: Contained) -> None:
@@ -362,7 +424,29 @@ def test_a_result_waits_for_room_on_the_disk(small_disk: Path) -> None:
     (small_disk / "filler").unlink()
     result = forest.result()
     assert (result.ending, result.exit_code) == ("exited", 4)
-    assert (result.out_bytes, result.out_cut) == (9, True)
+    assert (result.out_bytes, result.out_kept, result.out_cut) == (9, 9, False)
+    assert read(forest) == "too much\n"
+
+
+def test_output_beyond_the_cap_waits_for_room_as_well(small_disk: Path) -> None:
+    """Its end is in a file of its own, and the full disk may be met there first."""
+    home, key = Home(str(small_disk)), mint_key()
+    attempt = make_attempt(home, "sess_1_aaaaaa", 1)
+    words = "head -c 1000000 /dev/zero > filler 2>/dev/null; head -c 30000 /dev/zero | tr '\\0' x; echo the end"
+    order = ShimOrder(("sh", "-c", words), str(small_disk), int((time.time() + 60) * 1000),
+                      {"PATH": os.environ["PATH"]}, out_cap=20_000)  # fmt: skip
+    forest = Forest(attempt, start_shim(home, attempt, order, key=key), key, "", "")
+    assert wait_until((small_disk / "filler").exists)
+    time.sleep(1.0)
+    assert (small_disk / "filler").stat().st_size < 1_000_000  # the disk was full
+    assert is_alive(attempt.folder), "the shim gave up"
+    assert read(forest) != "x" * 20_000
+    (small_disk / "filler").unlink()
+    result = forest.result()
+    assert (result.out_bytes, result.out_kept) == (30_008, 20_000)
+    heard: list[bytes] = []
+    assert hear_out(attempt.folder, result, heard.append)
+    assert b"".join(heard) == b"x" * 30_000 + b"the end\n"  # nothing is missing, and nothing is added
 
 
 # Containment without being allowed to

@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,7 +36,7 @@ from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.sessions.folders import list_living, make_attempt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from remit.delegate.reporting.envelope import Envelope
@@ -324,3 +325,47 @@ def test_a_cancel_that_can_end_nothing_says_so(root: Path, monkeypatch: pytest.M
             asyncio.run(asyncio.wait_for(end(), 30))
         holder.communicate(b"\n")
     asyncio.run(asyncio.wait_for(end(), 30))
+
+
+@pytest.fixture
+def small_disk(root: Path) -> Iterator[Path]:
+    """A workspace on a disk of 4 MB."""
+    place = root / "small"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(place)]
+    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("only root can mount a disk that is full")
+    (place / ".git").mkdir()
+    yield place
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+def fill(disk: Path) -> None:
+    """Fill a disk; returns when not even a byte more can be written."""
+    with (disk / "filler").open("ab", buffering=0) as file, suppress(OSError):
+        while file.write(bytes(1 << 12)):
+            pass
+    assert os.statvfs(disk).f_bavail == 0
+
+
+def test_an_answer_that_met_a_full_disk_is_whole_once_there_is_room(small_disk: Path, agent: ScriptedAgent) -> None:
+    go = agent.program.removesuffix(".py") + ".go"
+    agent.writes("report.md", "All is well.\n").waits_for(go).returns("report.md")
+
+    async def delegate() -> Envelope:
+        async with Workspace.open(small_disk) as ws:
+            running = asyncio.ensure_future(ws.delegate("-", "go", command=agent.command, settles=False, timeout_s=60))
+            await until((small_disk / "report.md").exists)
+            await asyncio.sleep(0.3)
+            fill(small_disk)
+            with open(go, "w"):  # noqa: ASYNC230, PTH123 - on another disk
+                pass
+            await until(lambda: not agent.list_living())
+            await asyncio.sleep(1)
+            assert not running.done(), "the disk was not full"
+            (small_disk / "filler").unlink()
+            return await running
+
+    envelope = asyncio.run(asyncio.wait_for(delegate(), 60))
+    assert (envelope.status, envelope.outcome) == ("completed", "accepted"), envelope.errors
+    assert [artifact.path for artifact in envelope.artifacts] == ["report.md"]

@@ -46,7 +46,9 @@ SILENCE_SECONDS, LINGER_SECONDS = 0.05, 0.5
 """How long a daemon that holds the agent's output open is listened to: until it is silent, and at most."""
 HASH_BYTES = 16
 PATIENCE_SECONDS = 60.0
-"""How long a result that the disk has no room for is tried again."""
+"""How long the shim retries to write output and result to a disk that is full."""
+KEEPER_SECONDS, KILLED_SECONDS = 5.0, 2.0
+"""How long the keeper may take to end everything; how long the shim then waits for what it has killed itself."""
 _PIECE_BYTES = 1 << 16
 _MAX_WORD_BYTES = 4096
 _STOP_ROUNDS, _CATCH_ROUNDS = 50, 1000
@@ -81,7 +83,10 @@ class Order:
 
 
 class Sink:
-    """A stream of the agent: its beginning goes to a file, and where that is full its end is kept in memory."""
+    """A stream of the agent: its beginning goes to a file, up to a cap. The rest stays in memory, at least its end.
+
+    If the disk is full, the rest stays in memory as well, and goes into the file as soon as there is room.
+    """
 
     def __init__(self, pipe: int, file: int, cap: int) -> None:
         os.set_blocking(pipe, False)
@@ -91,7 +96,7 @@ class Sink:
         self.hash = _find_blake2b()(digest_size=HASH_BYTES)
         """Of what is in the file."""
         self.tail_hash = ""
-        self.is_open, self.is_failing = True, False
+        self.is_open = True
 
     def take(self) -> bool:
         """Take in what is there now, up to a piece; whether there was something."""
@@ -101,38 +106,33 @@ class Sink:
             return False
         self.is_open = bool(data)
         self.total += len(data)
-        rest = data[self._write(data[: self.cap - self.kept]) :]
-        self.tail += rest
+        self.tail += data
         if len(self.tail) > 2 * TAIL_BYTES:  # not at each piece: to move a megabyte for each costs more than to read it
             del self.tail[:-TAIL_BYTES]
+        try:
+            self._write()
+        except OSError:  # no room: the next piece, or the end, tries again
+            return bool(data)
         return bool(data)
 
-    def _write(self, data: bytes) -> int:
-        """Write to the file; how much of it could be. After a gap nothing more is written."""
-        done = 0
-        try:
-            while done < len(data) and not self.is_failing:
-                done += os.write(self.file, data[done:])
-        except OSError:  # no room: the end is kept as for a stream that is too long
-            self.is_failing = True
-        self.kept += done
-        self.hash.update(data[:done])
-        self.cap = self.kept if self.is_failing else self.cap
-        return done
+    def _write(self) -> None:
+        """Move what is in memory to the file, up to the cap. If a part between the two was dropped, it stays."""
+        while self.tail and self.kept < self.cap and self.kept + len(self.tail) == self.total:
+            data = bytes(self.tail[: min(_PIECE_BYTES, self.cap - self.kept)])
+            done = os.write(self.file, data)
+            self.kept += done
+            self.hash.update(data[:done])
+            del self.tail[:done]
 
     def finish(self, folder: int, tail_name: str) -> None:
-        """See it on disk, with the end of what was cut."""
-        try:
-            if self.kept:
-                os.fsync(self.file)
-            if self.tail:
-                handle = os.open(tail_name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=folder)
-                data = bytes(self.tail[-TAIL_BYTES:])
-                _write_all(handle, data)
-                os.fsync(handle)
-                self.tail_hash = _find_blake2b()(data, digest_size=HASH_BYTES).hexdigest()
-        except OSError:  # the result tells how much there was, and whoever reads sees how much is there
-            return
+        """Put everything on disk: the file, and beside it the end of what the file has no place for."""
+        self._write()
+        if self.kept:
+            os.fsync(self.file)
+        if self.tail:
+            data = bytes(self.tail[-TAIL_BYTES:])
+            _replace(folder, tail_name, data)
+            self.tail_hash = _find_blake2b()(data, digest_size=HASH_BYTES).hexdigest()
 
 
 class Run:
@@ -154,6 +154,8 @@ class Run:
         self.survivors: int | None = None
         self.is_kept = False
         """Whether the keeper is there."""
+        self.is_stuck = False
+        """Whether something is left that can't be ended: frozen, or in an uninterruptible wait."""
 
 
 # The kernel's own services
@@ -253,16 +255,17 @@ def find_tree(root: int, group: int) -> dict[int, int]:
     return {pid: group_of[pid] for pid in tree - {root, os.getpid()}}
 
 
-def kill_tree(root: int, group: int) -> int:
+def kill_tree(root: int, group: int, seconds: float = 1e9) -> int:
     """End all that descend from a process or are in a group; how many there were, at least.
 
     They are stopped first, so that none has a child while the others are looked for. A signal to a group reaches
-    also those who are being born into it.
+    also those who are being born into it. A frozen process, or one in an uninterruptible wait, gets its signal and is
+    waited for no longer than `seconds`.
     """
     ended: set[int] = set()
     immune: set[int] = set()
-    pause = 0.0
-    while group > 0 or _has_children():
+    pause, last = 0.0, time.monotonic() + seconds
+    while (group > 0 or _has_children()) and time.monotonic() < last:
         time.sleep(pause)
         pause = min(0.05, pause * 2 + 0.001)
         stopped: set[int] = set()
@@ -535,16 +538,30 @@ def _supervise(run: Run) -> None:
 def _finish(run: Run) -> None:
     """See to it that nothing is left."""
     _tell(run.life, b"k")
-    _hear(run, None, lambda: not run.is_kept)
-    os.waitpid(run.keeper, 0)
+    _hear(run, time.monotonic() + KEEPER_SECONDS, lambda: not run.is_kept)
+    if run.is_kept:  # it is stopped, or waits for a process that can't be ended: the kernel ends the rest with it
+        _send([run.keeper], signal.SIGKILL)
+        _hear(run, time.monotonic() + KILLED_SECONDS, lambda: not run.is_kept)
+    run.is_stuck = not _wait_for(run.keeper, KILLED_SECONDS)
     if run.survivors is None and run.contained != "namespace":
         # Somebody has killed the keeper, and what it kept is ours now.
-        run.survivors = kill_tree(os.getpid(), run.agent if run.contained == "group" else -1)
+        run.survivors = kill_tree(os.getpid(), run.agent if run.contained == "group" else -1, KILLED_SECONDS)
+        run.is_stuck = run.is_stuck or _has_children()
     # What nobody could end may print for ever; what the agent itself has printed is in the pipe by now.
     last = time.monotonic() + LINGER_SECONDS
     for sink in run.sinks:
         while sink.is_open and sink.take() and time.monotonic() < last:
             pass
+
+
+def _wait_for(pid: int, seconds: float) -> bool:
+    """Wait for a child, but not without a limit; whether it has ended."""
+    last = time.monotonic() + seconds
+    while os.waitpid(pid, os.WNOHANG)[0] == 0:
+        if time.monotonic() > last:
+            return False
+        time.sleep(0.001)
+    return True
 
 
 def _linger(run: Run) -> None:
@@ -565,15 +582,15 @@ def _is_any_open(run: Run) -> bool:
     return any(sink.is_open for sink in run.sinks)
 
 
-def _hear(run: Run, until: float | None, is_enough: Callable[[], bool]) -> None:
+def _hear(run: Run, until: float, is_enough: Callable[[], bool]) -> None:
     """Take in whatever comes, until a moment or until it is enough."""
     poll = select.poll()
     for handle in (run.told, run.control, run.woken, *(sink.pipe for sink in run.sinks if sink.is_open)):
         poll.register(handle, select.POLLIN)
     by_pipe = {sink.pipe: sink for sink in run.sinks}
     while not is_enough():
-        rest = _WAIT_MS if until is None else int((until - time.monotonic()) * 1000) + 1
-        if until is not None and time.monotonic() >= until:
+        rest = int((until - time.monotonic()) * 1000) + 1
+        if time.monotonic() >= until:
             return
         for handle, _ in poll.poll(min(rest, _WAIT_MS)):
             if handle in by_pipe:
@@ -644,6 +661,7 @@ def _render_result(run: Run) -> str:
         "reason": run.reason,
         "contained": run.contained,
         "survivors": run.survivors,
+        "stuck": run.is_stuck,
         "started_ms": run.began_ms,
         "ended_ms": max(run.began_ms, time.time_ns() // 1_000_000),
     }
@@ -677,14 +695,24 @@ def _find_blake2b() -> type[blake2b]:
     return blake2b
 
 
-def _write_result(run: Run, key: bytes, name: str) -> None:
-    """Say once how it ended. Where the disk is full, no result is better than a false one."""
+def _write_all_down(run: Run, key: bytes, name: str) -> None:
+    """Write the output, and then, once, how it ended; retry while the disk is full.
+
+    No result is better than a false one. Of output that can't be written at all, the result says how much there was.
+    """
+    last = time.monotonic() + PATIENCE_SECONDS
+    for sink, tail_name in zip(run.sinks, ("out.tail", "err.tail"), strict=False):
+        _insist(lambda sink=sink, tail_name=tail_name: sink.finish(run.folder, tail_name), last)  # type: ignore[misc] # mypy cannot tell
     body = _render_result(run)
     data = f'{body},"seal":"{seal(key, name, body.encode())}"}}\n'.encode()
-    last = time.monotonic() + PATIENCE_SECONDS
+    _insist(lambda: _replace(run.folder, "result.json", data), last)
+
+
+def _insist(write: Callable[[], None], last: float) -> None:
+    """Write something, again and again while the disk is full, until a moment."""
     while True:
         try:
-            _replace(run.folder, "result.json", data)
+            write()
         except OSError as error:
             if error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.ENOMEM} or time.monotonic() > last:
                 return
@@ -782,7 +810,5 @@ def _run(path: str, folder: int, control: int, key: bytes) -> None:
             _supervise(run)
         if run.keeper > 0:
             _finish(run)
-    for sink, name in zip(run.sinks, ("out.tail", "err.tail"), strict=False):
-        sink.finish(folder, name)
-    _write_result(run, key, "/".join(path.rstrip("/").split("/")[-2:]))
+    _write_all_down(run, key, "/".join(path.rstrip("/").split("/")[-2:]))
     _unmark(run.order.mark)

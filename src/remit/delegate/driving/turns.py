@@ -22,6 +22,7 @@ HANDBACK, BUDGET, TIMEOUT, ANSWERED = "handback", "budget", "timeout", "answered
 """Why the supervisor stops an agent; answered: its program only waits for commands that it left in the background."""
 OWN_END = ("exited", "crashed")
 """The endings that nobody asked for."""
+_STUCK = "the agent left a process that can't be ended yet (frozen, or waiting for a device); it ends when it can"
 _OVERWRITTEN = "its output was changed by somebody else after it was printed, so nobody knows what it answered"
 
 
@@ -44,6 +45,8 @@ def refuse(number: int, error: RemitError) -> Turn:
 
 def make_turn(number: int, result: Result, reason: str, heard: Heard) -> Turn:
     """An attempt whose shim tells how it ended. `reason`: why it was stopped."""
+    if result.stuck:
+        heard = heard._replace(notes=(*heard.notes, _STUCK))
     turn = Turn(number, _name_ending(result, reason), heard, result.exit_code, reason)
     if result.ending != "crashed":
         return turn
@@ -82,6 +85,9 @@ def listen_to(folder: str, listener: Listener, result: Result | None) -> Heard:
             listener.feed(data)
     errors = read_out(folder, 0, PIECE_BYTES, stream="err")
     heard = listener.finish(errors=errors, exit_code=None if result is None else result.exit_code)
+    if result is not None and result.out_cut and not result.out_tail_hash:
+        lost = f"the disk was full: {result.out_bytes - result.out_kept:,} bytes of its output could not be stored"
+        heard = heard._replace(notes=(*heard.notes, lost), trouble=lost if heard.cause else heard.trouble)
     return heard if is_own else Heard(usage=heard.usage, tools=(), cause="no_answer", trouble=_OVERWRITTEN)
 
 

@@ -42,6 +42,8 @@ class Result(NamedTuple):
     out_hash: str = ""
     """Of what was kept of the output, and of its tail: BLAKE2b."""
     out_tail_hash: str = ""
+    stuck: bool = False
+    """Whether the agent has left a process that can't be ended: frozen, or in an uninterruptible wait."""
 
 
 def mint_key() -> str:
@@ -92,7 +94,7 @@ def _seal(key: str, name: str, body: bytes) -> str:
 
 
 async def wait_result(folder: str, *, key: str, started: Started | None = None) -> Result | None:
-    """Wait until nothing of an attempt is alive; how it ended, or None where it is lost.
+    """Wait until nothing of an attempt is alive that can be ended; how it ended, or None where it is lost.
 
     `started` is the shim where this process has started it: then the kernel tells when it ends. Who is no parent asks
     twenty times a second.
@@ -102,8 +104,11 @@ async def wait_result(folder: str, *, key: str, started: Started | None = None) 
     if started is not None:
         await _wait_process(started.process)
     pause = _ASK_SECONDS if started is not None else _POLL_SECONDS
-    while is_alive(folder):  # noqa: ASYNC110 - nobody tells when a lock becomes free
-        await sleep(pause)
+    while is_alive(folder):
+        result = load_result(folder, key=key)
+        if result is not None and result.stuck:  # its shim has ended, and what it left keeps the lock
+            return result
+        await sleep(pause)  # nothing reports when a lock becomes free
     return load_result(folder, key=key)
 
 
