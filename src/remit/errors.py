@@ -6,6 +6,7 @@
     ├── ConfigError     remit.toml says something that cannot be followed
     ├── StorageError    the workspace's own files cannot be read or written
     ├── BusyError       another process holds what is needed, for too long
+    │   └── EditedError a user edited a file while Remit was writing it; the edit is kept
     ├── StateError      the tasks or the manifest are not as they would have to be
     ├── RefusedError    a delegation is not admitted: depth, cycle, allow-list, budget, ticket
     ├── RunnerError     an agent cannot be started: no such program, no such runner
@@ -66,6 +67,13 @@ class BusyError(RemitError):
 
     code = "BUSY"
     recoverable = True
+
+
+class EditedError(BusyError):
+    """A user edited a file between Remit's reading and writing it. Nothing was overwritten."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"'{path}' was edited while Remit was writing it: the edit is kept", hint="run it again")
 
 
 class StateError(RemitError):

@@ -55,7 +55,7 @@ def test_what_leads_elsewhere_has_no_place(tmp_path: Path, path: str) -> None:
     assert found is None or not os.path.lexists(root / found)
     if found is None:
         with pytest.raises(OSError, match="leads out"):
-            replace_inside(str(root), path, b"x")
+            replace_inside(str(root), path, b"x", before=None)
     assert list(outside.iterdir()) == []
 
 
@@ -63,7 +63,7 @@ def test_a_link_inside_is_followed_to_where_it_ends(tmp_path: Path) -> None:
     root, _ = make(tmp_path)
     (root / "tasks").symlink_to("specs")
     assert find_inside(str(root), "tasks/new/a.md") == "specs/new/a.md"
-    replace_inside(str(root), "tasks/new/a.md", b"x")
+    replace_inside(str(root), "tasks/new/a.md", b"x", before=None)
     assert (root / "specs" / "new" / "a.md").read_bytes() == b"x"
 
 
@@ -95,6 +95,13 @@ def exchange(folder: Path, outside: Path, stop: threading.Event, count: list[int
                     aside.rename(folder)
 
 
+def load(root: Path, name: str) -> bytes | None:
+    """A file of the folder that is exchanged, as whoever replaces it has read it."""
+    with suppress(OSError):
+        return (root / "specs" / name).read_bytes()
+    return None
+
+
 def race(root: Path, outside: Path, act: Callable[[], object], *, rounds: int) -> tuple[int, int]:
     """Do something while its folder is exchanged; how often it was done and how often the folder was exchanged."""
     stop, count, done = threading.Event(), [0], 0
@@ -116,8 +123,13 @@ def race(root: Path, outside: Path, act: Callable[[], object], *, rounds: int) -
 @pytest.mark.slow
 def test_a_folder_that_becomes_a_link_meanwhile_leads_nowhere(tmp_path: Path) -> None:
     root, outside = make(tmp_path)
-    _, exchanged = race(root, outside, lambda: replace_inside(str(root), "specs/a.md", b"x"), rounds=400)
+
+    def act() -> None:
+        replace_inside(str(root), "specs/a.md", b"x", before=load(root, "a.md"))
+
+    done, exchanged = race(root, outside, act, rounds=400)
     assert exchanged > 100
+    assert done > 5
     assert list(outside.iterdir()) == []
 
 
@@ -129,10 +141,12 @@ def test_a_change_of_several_files_cannot_be_led_out(tmp_path: Path) -> None:
 
     def act() -> None:
         finish_interrupted(home)
-        write_together(home, [Change("specs/a", None, os.urandom(8)), Change("specs/b", None, b"y")], kind="test")
+        changes = [Change(f"specs/{name}", load(root, name), os.urandom(8)) for name in ("a", "b")]
+        write_together(home, changes, kind="test")
 
-    _, exchanged = race(root, outside, act, rounds=150)
+    done, exchanged = race(root, outside, act, rounds=150)
     assert exchanged > 50
+    assert done > 5
     assert list(outside.iterdir()) == []
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.errors import StorageError
+from remit.errors import EditedError, StorageError
+from remit.workspace import journal
 from remit.workspace.home import Home
 from remit.workspace.journal import Change, finish_interrupted, has_unfinished, write_together
 from remit.workspace.ledger.events import load_events
@@ -16,6 +17,7 @@ from tests.amounts import choose
 from tests.workspace.dying import run_and_die
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 OLD, NEW = (b"old one", b"old two"), (b"new one", b"new two")
@@ -205,3 +207,87 @@ def test_an_own_folder_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="is a link"):
         Home(str(tmp_path)).make_folder()
     assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def edit_after(monkeypatch: pytest.MonkeyPatch, name: str, action: Callable[[], object]) -> list[str]:
+    """Let a user do something right after a step of the journal was done for the first time; what was done then."""
+    fired: list[str] = []
+    step = getattr(journal, name)
+
+    def do(*given: object, **more: object) -> object:
+        told = step(*given, **more)
+        if not fired:
+            fired.append(name)
+            action()
+        return told
+
+    monkeypatch.setattr(journal, name, do)
+    return fired
+
+
+@pytest.mark.parametrize("step", ["_set_aside", "_sync_waiting", "_write_intent"])
+@pytest.mark.parametrize("name", ["one", "two"])
+def test_a_file_that_a_user_edits_before_it_is_replaced_keeps_the_edit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, name: str
+) -> None:
+    home = make_home(tmp_path)
+    fired = edit_after(monkeypatch, step, lambda: (tmp_path / name).write_bytes(b"edited by hand"))
+    with pytest.raises(EditedError, match=f"'{name}' was edited while Remit was writing it"):
+        write_together(home, CHANGES, kind="test")
+    assert fired == [step]
+    wanted = {"one": OLD[0], "two": OLD[1], name: b"edited by hand"}
+    assert read_both(tmp_path) == (wanted["one"], wanted["two"])
+    assert not has_unfinished(home)
+    assert list_waiting(tmp_path) == []
+    assert [event.kind for event in load_events(home.ledger)] == []
+
+
+def test_an_edit_between_two_renames_takes_the_first_one_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = make_home(tmp_path)
+
+    def edit() -> None:
+        assert (tmp_path / "new").read_bytes() == b"0", "the first file was not replaced yet"
+        (tmp_path / "two").write_bytes(b"edited by hand")
+
+    fired = edit_after(monkeypatch, "move_if_unchanged", edit)
+    (tmp_path / "one").chmod(0o640)
+    with pytest.raises(EditedError, match="'two'"):
+        write_together(home, [Change("new", None, b"0"), *CHANGES], kind="test")
+    assert fired
+    assert read_both(tmp_path) == (OLD[0], b"edited by hand")
+    assert (tmp_path / "one").stat().st_mode & 0o777 == 0o640
+    assert not (tmp_path / "new").exists()
+    assert not has_unfinished(home)
+    assert list_waiting(tmp_path) == []
+
+
+def take_back(folder: Path) -> None:
+    """A change that is taken back, because the second file is edited when the first one is replaced."""
+    with pytest.MonkeyPatch.context() as patch:
+        edit_after(patch, "move_if_unchanged", lambda: (folder / "two").write_bytes(b"edited by hand"))
+        with pytest.raises(EditedError):
+            change(folder)
+
+
+@pytest.mark.slow
+def test_wherever_it_is_killed_an_edit_survives(tmp_path: Path) -> None:
+    """Where the change happened to the true file alone, whoever comes next is told what was left alone."""
+    ends = set()
+    for step in range(1, 200):
+        folder = tmp_path / str(step)
+        folder.mkdir()
+        make_home(folder).close()
+        killed = run_and_die(partial(take_back, folder), at=step)
+        was_edited = read_both(folder)[1] == b"edited by hand"
+        home = Home(str(folder))
+        found = finish_interrupted(home)
+        one, two = read_both(folder)
+        assert two == b"edited by hand" if was_edited else (one, two) in {OLD, NEW}
+        assert one != NEW[0] or not was_edited or found[0].left_alone == ("two",)
+        assert not has_unfinished(home)
+        home.close()
+        ends.add((one, two))
+        if not killed:
+            break
+    assert (OLD[0], b"edited by hand") in ends
+    assert (NEW[0], b"edited by hand") in ends, "it was never killed between the two renames"

@@ -225,7 +225,7 @@ def test_an_output_that_somebody_else_has_written_is_not_believed(home: Home, na
     assert result is not None
     heard: list[bytes] = []
     assert hear_out(attempt.folder, result, heard.append)
-    assert heard == [b"I could", b"\n not do it\n"]
+    assert heard == [b"I could", b" not do it\n"]
     file = Path(attempt.folder, name)
     true = file.read_bytes()
     for false in (true.swapcase(), true[:-1], b""):

@@ -243,7 +243,7 @@ class Manifest:
             write_text(target, text, make_folders=True)
             return
         try:
-            replace_inside(self.root, target, text.encode("utf-8", "surrogateescape"))
+            replace_inside(self.root, target, text.encode("utf-8", "surrogateescape"), before=None)
         except OSError as error:
             raise tell_failure(target, error) from error
 

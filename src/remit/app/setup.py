@@ -77,10 +77,8 @@ def write_setup(setup: Setup) -> None:
             file = f"{setup.root}/{each.path}"
             if each.path == OWN:  # made together with the lock's folder
                 continue
-            if _load(file) != each.before:
-                raise InputError(f"'{file}' was changed meanwhile", hint="run it again")
             try:
-                replace_inside(setup.root, each.path, each.after)
+                replace_inside(setup.root, each.path, each.after, before=each.before)
             except OSError as error:
                 raise tell_failure(file, error) from error
 

@@ -11,8 +11,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from remit.errors import EditedError
 from remit.model import Finding
 from remit.places import Lines
 from remit.quick_tuple import NamedTuple
@@ -33,8 +35,6 @@ MAX_RECORDS = 500
 MAX_ADDED_CHARS = 64 * 1024
 _MAX_VALUE_CHARS = 1000
 _ATTEMPTS = 3
-
-Stamp = tuple[int, int, int, int]
 
 
 class Record(NamedTuple):
@@ -253,20 +253,19 @@ def _write(root: str, path: str, records: tuple[Record, ...]) -> Noted:
         return Noted(changed=False, finding=file_left_alone(path, "it lies outside the workspace"))
     for _ in range(_ATTEMPTS):
         with hold_spot(root, below) as spot:
-            data, stamp = _load(spot)
-            edited = add_activity(data.decode("utf-8", "surrogateescape"), records)
-            after = edited.text.encode("utf-8", "surrogateescape")
-            if after == data:
-                return Noted(changed=False, finding=edited.finding)
-            if _take_stamp(os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False)) == stamp:
-                replace_inside(root, below, after)
-                return Noted(changed=True)
-        # else somebody has written it meanwhile
+            data = _load(spot)
+        edited = add_activity(data.decode("utf-8", "surrogateescape"), records)
+        after = edited.text.encode("utf-8", "surrogateescape")
+        if after == data:
+            return Noted(changed=False, finding=edited.finding)
+        with suppress(EditedError):
+            replace_inside(root, below, after, before=data)
+            return Noted(changed=True)
     return Noted(changed=False, finding=file_left_alone(path, "it changes all the time"))
 
 
-def _load(spot: Spot) -> tuple[bytes, Stamp]:
-    """The content of a file that opens with a fence, else its first bytes; and what tells whether it has changed."""
+def _load(spot: Spot) -> bytes:
+    """The content of a file that opens with a fence, else its first bytes."""
     handle = os.open(spot.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=spot.folder)
     with os.fdopen(handle, "rb") as stream:
         found = os.fstat(handle)
@@ -277,8 +276,4 @@ def _load(spot: Spot) -> tuple[bytes, Stamp]:
             if found.st_size > MAX_BYTES:
                 raise OSError(errno.EFBIG, f"it is larger than {MAX_BYTES // 1024 // 1024} MiB")
             data += stream.read(MAX_BYTES)
-        return data, _take_stamp(found)
-
-
-def _take_stamp(found: os.stat_result) -> Stamp:
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+        return data

@@ -7,22 +7,32 @@ folder, each opened in the one before it and none through a link; whatever is do
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+import time
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from remit.errors import InputError
+from remit.errors import EditedError, InputError
 from remit.quick_tuple import NamedTuple
 from remit.workspace.files import let_go, name_half_written, write_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 NOT_OURS = frozenset({".git", ".remit"})
 """Folders whose content nobody writes by its path: git's own, and Remit's own."""
 PENDING = ".remit/pending"
 """Where new content waits until it is whole."""
+MAX_HASHED_BYTES = 32 * 1024 * 1024
+UNREADABLE = b"unreadable"
+_TRIES, _PAUSE_S = 10, 0.05
+"""How often a change starts over, and how long an editor that is just writing is waited for."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -134,6 +144,47 @@ def move_spot(waiting: Spot, target: Spot) -> None:
     os.replace(waiting.name, target.name, src_dir_fd=waiting.folder, dst_dir_fd=target.folder)
 
 
+def move_if_unchanged(waiting: Spot, target: Spot, before: bytes | None) -> bool:
+    """Put a file in another one's place if that still has the hash `before`, None for no file; whether it was done.
+
+    An edit is lost only if it falls between the last `stat` and the rename, which is the next call. Raise `OSError` if
+    what is there can't be read.
+    """
+    stamp = _take_stamp(target)
+    found = hash_spot(target)
+    if found == UNREADABLE:
+        raise OSError(errno.EINVAL, "what is there now can't be read, or isn't a file", target.name)
+    if found != before or _take_stamp(target) != stamp:
+        return False
+    move_spot(waiting, target)
+    return True
+
+
+def hash_spot(spot: Spot, *, max_bytes: int = MAX_HASHED_BYTES) -> bytes | None:
+    """The SHA-256 of the file at a spot; None if there is none, `UNREADABLE` if it can't be read."""
+    try:
+        data = read_spot(spot, max_bytes=max_bytes)
+    except (OSError, InputError):
+        return UNREADABLE
+    return take_hash(data)
+
+
+def take_hash(data: bytes | None) -> bytes | None:
+    """The SHA-256 of a file's content; None if there is no file."""
+    from hashlib import sha256  # noqa: PLC0415 - loads OpenSSL, and only whoever writes needs it
+
+    return None if data is None else sha256(data).digest()
+
+
+def _take_stamp(spot: Spot) -> tuple[int, ...] | None:
+    """What changes with each edit of a file, in place or by a rename."""
+    try:
+        found = os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
 def remove_spot(spot: Spot) -> None:
     """Remove the file at a spot, if it is there and can be removed."""
     try:
@@ -142,11 +193,29 @@ def remove_spot(spot: Spot) -> None:
         return
 
 
-def replace_inside(root: str, path: str, data: bytes) -> None:
-    """Replace a file of the workspace at once. Its folders are made.
+def start_over(change: Callable[P, T]) -> Callable[P, T]:
+    """Repeat a change from the user's version if a user edited a file that it was about to replace.
+
+    Gives up with the last `EditedError` where a file is edited again and again.
+    """
+
+    @wraps(change)
+    def repeat(*args: P.args, **given: P.kwargs) -> T:
+        for _ in range(_TRIES):
+            with suppress(EditedError):
+                return change(*args, **given)
+            time.sleep(_PAUSE_S)
+        return change(*args, **given)
+
+    return repeat
+
+
+def replace_inside(root: str, path: str, data: bytes, *, before: bytes | None) -> None:
+    """Replace a file of the workspace at once, if it still is what it was `before` (None: no file). Make its folders.
 
     The new content waits in `.remit/pending`, if that is there: what a crash leaves then is in nobody's way. `path` is
-    named from the root. Raise `OSError` where it cannot be done, or leads out of the workspace.
+    named from the root. Raise `OSError` where it cannot be done, or leads out of the workspace, and `EditedError` if
+    somebody has changed the file.
     """
     below = find_inside(root, path)
     if below is None:
@@ -159,10 +228,13 @@ def replace_inside(root: str, path: str, data: bytes) -> None:
         waiting = choose_waiting(target, own, name_half_written(target.name))
         write_spot(waiting, data, like=target)
         try:
-            move_spot(waiting, target)
+            is_moved = move_if_unchanged(waiting, target, take_hash(before))
         except BaseException:
             remove_spot(waiting)
             raise
+        if not is_moved:
+            remove_spot(waiting)
+            raise EditedError(path)
         os.fsync(target.folder)
 
 

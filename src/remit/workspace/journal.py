@@ -3,7 +3,8 @@
 Owns changing more than one file. The new contents are written aside first, then the ledger is told what each file was
 and shall be, then the files are replaced, then the entry is crossed out. Whoever comes after a crash finds the entry
 and finishes it, but only where a file still is what it was: what somebody has changed since is left alone and told. The
-first file of a change is the one that is true; the others follow it.
+first file of a change is the one that is true; the others follow it. Each file is compared once more right before it is
+replaced: if a user has edited one since it was read, nothing is changed, and whoever asked starts over.
 """
 
 from __future__ import annotations
@@ -16,17 +17,20 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.errors import RemitError
+from remit.errors import EditedError, RemitError
 from remit.model import NOTHING
 from remit.workspace.files import tell_failure
 from remit.workspace.inside import (
+    MAX_HASHED_BYTES,
     PENDING,
+    UNREADABLE,
     choose_waiting,
     find_inside,
+    hash_spot,
     hold_spot,
-    move_spot,
-    read_spot,
+    move_if_unchanged,
     remove_spot,
+    take_hash,
     write_spot,
 )
 from remit.workspace.ledger.events import add_event, read_clock_ms
@@ -38,7 +42,7 @@ if TYPE_CHECKING:
     from remit.workspace.home import Home
     from remit.workspace.inside import Spot
 
-MAX_BYTES = 32 * 1024 * 1024
+MAX_BYTES = MAX_HASHED_BYTES
 
 
 class Change:
@@ -85,11 +89,6 @@ class _Step(NamedTuple):
     after: bytes
 
 
-def take_hash(data: bytes | None) -> bytes | None:
-    """What a file's content is known by; None where there is no file."""
-    return None if data is None else sha256(data).digest()
-
-
 def write_together(
     home: Home,
     changes: Iterable[Change],
@@ -104,7 +103,7 @@ def write_together(
 
     When this ends, the change is on disk. When it raises before the entry is written, nothing has happened; after that,
     the change will be finished by the next one who looks. Where the disk fails under the entry itself, it is one of
-    the two.
+    the two. Raises `EditedError`, with nothing changed, if a user has edited one of the files since it was read.
     """
     wanted = [change for change in changes if change.before != change.after]
     if not wanted:
@@ -114,7 +113,11 @@ def write_together(
     with ExitStack() as held:
         steps = _plan(home, held, [(change.path, change.hash_before, change.hash_after) for change in wanted])
         number = _tell(home, steps, wanted, told := _Told(kind, dict(details)))
-        _put_in_place(home, number, steps)
+        edited = [step for step in steps if hash_spot(step.target) not in (step.before, UNREADABLE)]
+        edited = edited or _put_in_place(home, number, steps)
+        if edited:
+            _take_back(home, number, steps, wanted)
+            raise EditedError(edited[0].path)
         _cross_out(home, number, durable=False, told=told, conclude=conclude)  # to finish it again changes nothing
 
 
@@ -185,14 +188,24 @@ def _write_intent(db: Connection, told: _Told, steps: list[_Step]) -> int:
     return number
 
 
-def _put_in_place(home: Home, number: int, steps: list[_Step], *, is_begun: bool = False) -> None:
-    """Replace the files. Where not even the first can be replaced, the change is given up: nothing has happened."""
-    path = ""
+def _put_in_place(
+    home: Home, number: int, steps: list[_Step], *, is_begun: bool = False, finishes: bool = False
+) -> list[_Step]:
+    """Replace the files; those that were edited meanwhile, and are left alone.
+
+    The first of these ends it, unless this `finishes` what a crash left half done: then the others follow. Where not
+    even the first file can be replaced, the change is given up: nothing has happened.
+    """
+    path, edited = "", []
     try:
         for step in steps:
             path = step.path
-            move_spot(step.waiting, step.target)
-            is_begun = True
+            if move_if_unchanged(step.waiting, step.target, step.before):
+                is_begun = True
+                continue
+            edited.append(step)
+            if not (finishes and is_begun):
+                break
         for step in steps:
             path = step.path
             os.fsync(step.target.folder)
@@ -203,6 +216,27 @@ def _put_in_place(home: Home, number: int, steps: list[_Step], *, is_begun: bool
         else:
             told.hint = "the next remit command will finish it, once that is put right"
         raise told from error
+    return edited
+
+
+def _take_back(home: Home, number: int, steps: list[_Step], wanted: list[Change]) -> None:
+    """Give each file that was replaced its old content again, unless it was edited since, and give up the change."""
+    path = ""
+    try:
+        for step, change in zip(steps, wanted, strict=True):
+            path = step.path
+            if hash_spot(step.target) != step.after:
+                continue
+            if change.before is None:
+                remove_spot(step.target)
+            else:
+                _set_aside(step, change.before)
+                move_if_unchanged(step.waiting, step.target, step.after)
+            os.fsync(step.target.folder)
+    except OSError as error:
+        raise tell_failure(path, error) from error
+    _cross_out(home, number, durable=True)
+    _discard(steps)
 
 
 def _try_to_give_up(home: Home, number: int) -> bool:
@@ -253,22 +287,17 @@ def _finish(home: Home, number: int, told: _Told) -> Interrupted:
         rows = db.execute(query, (number,)).fetchall()
     with ExitStack() as held:
         steps = _plan(home, held, rows)
-        rest = [step for step in steps if _find_hash(step.target) != step.after]
+        rest = [step for step in steps if hash_spot(step.target) != step.after]
         ready = [
-            step for step in rest if _find_hash(step.target) == step.before and _find_hash(step.waiting) == step.after
+            step for step in rest if hash_spot(step.target) == step.before and hash_spot(step.waiting) == step.after
         ]
         changed = tuple(step.path for step in rest if step not in ready)
         # Where the true file was not replaced yet, the change has not happened: it does as a whole, or not at all.
         happens = not changed or steps[0] not in rest
         if happens:
-            _put_in_place(home, number, ready, is_begun=steps[0] not in rest)
+            edited = _put_in_place(home, number, ready, is_begun=steps[0] not in rest, finishes=True)
+            changed += tuple(step.path for step in edited)
+            happens = steps[0] not in edited
         _cross_out(home, number, durable=True, told=told if happens else None)
         _discard(steps)
     return Interrupted(told.kind, happens, changed)
-
-
-def _find_hash(spot: Spot) -> bytes | None:
-    try:
-        return take_hash(read_spot(spot, max_bytes=MAX_BYTES))
-    except (OSError, RemitError):
-        return b"unreadable"

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from remit.errors import StateError, UsageError
+from remit.errors import EditedError, RemitError, StateError, UsageError
+from remit.workspace import journal
 from remit.workspace.home import Home
 from remit.workspace.tasks.desk import finish_if_interrupted
 from remit.workspace.tasks.places import find_folder
@@ -19,9 +22,6 @@ from remit.workspace.tasks.store import TaskStore
 from remit.workspace.tasks.todo import parse_todo
 from tests.amounts import choose
 from tests.workspace.dying import run_and_die
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLAN = """# Plan
 
@@ -360,3 +360,93 @@ def test_an_edit_that_is_taken_in_is_told_also_where_nothing_is_put_away(tmp_pat
     assert done == []
     assert len(aside.taken_in) == 1
     assert aside.files == ("specs/state.json",)
+
+
+def add_note(folder: Path, note: str, *, in_place: bool) -> None:
+    """What an editor does: read TODO.md, add a line, and save it in place or by a rename."""
+    todo = folder / "specs" / "TODO.md"
+    text = todo.read_text().replace("# TODO\n", f"# TODO\n\n{note}\n", 1)
+    assert note in text
+    target = todo if in_place else todo.with_name(".TODO.md.swp")
+    target.write_text(text)
+    if not in_place:
+        target.rename(todo)
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("step", ["_set_aside", "_write_intent", "move_if_unchanged"])
+def test_a_note_that_is_written_during_a_move_survives_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, *, in_place: bool
+) -> None:
+    store = make(tmp_path, "One", "Two")
+    done, fired = getattr(journal, step), []
+
+    def edit(*given: object) -> object:
+        told = done(*given)
+        if not fired:
+            fired.append(step)
+            add_note(tmp_path, "A note of a user.", in_place=in_place)
+        return told
+
+    monkeypatch.setattr(journal, step, edit)
+    moved = store.move(2, "RESEARCHING")
+    assert fired
+    assert (moved.before, moved.after, moved.told) == ("NOT STARTED", "RESEARCHING", ())
+    assert "A note of a user." in (tmp_path / "specs" / "TODO.md").read_text()
+    assert read_markers(tmp_path) == ({1: "NOT STARTED", 2: "RESEARCHING"},) * 2
+
+
+def test_a_file_that_is_edited_all_the_time_is_reported_and_not_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make(tmp_path, "One")
+    done, notes = journal._write_intent, []  # noqa: SLF001 - between reading and renaming
+
+    def edit(*given: Any) -> int:  # noqa: ANN401 - whatever the step takes
+        told = done(*given)
+        notes.append(f"Note {len(notes)}.")
+        add_note(tmp_path, notes[-1], in_place=False)
+        return told
+
+    monkeypatch.setattr(journal, "_write_intent", edit)
+    with pytest.raises(EditedError, match=r"'specs/TODO.md' was edited while Remit was writing it"):
+        store.move(1, "RESEARCHING")
+    assert len(notes) > 5
+    text = (tmp_path / "specs" / "TODO.md").read_text()
+    assert all(note in text for note in notes)
+    assert read_markers(tmp_path) == ({1: "NOT STARTED"},) * 2
+
+
+EDITING = """
+import random, sys, time
+from pathlib import Path
+from tests.workspace.tasks.test_store import add_note
+folder, in_place, count = Path(sys.argv[1]), sys.argv[2] == "True", int(sys.argv[3])
+chance = random.Random(1)
+print("editing", flush=True)
+for number in range(count):
+    add_note(folder, f"Note {number} of a user.", in_place=in_place)
+    time.sleep(chance.random() * 0.2)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("in_place", [False, True])
+def test_an_editor_loses_no_note_to_moves(tmp_path: Path, *, in_place: bool) -> None:
+    """In between, an editor that had read TODO.md before a move may save it: then the move is in state.json only."""
+    store, count = make(tmp_path, *(f"Task {number}" for number in range(1, 101))), 60
+    command = [sys.executable, "-c", EDITING, str(tmp_path), str(in_place), str(count)]
+    moves = 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3]) as editor:
+        assert editor.stdout is not None
+        assert editor.stdout.readline() == "editing\n"
+        for number in range(1, 101):
+            with suppress(RemitError):  # it is edited all the time, or half written when it is read
+                store.move(number, "RESEARCHING")
+                moves += 1
+            if editor.poll() is not None:
+                break
+        assert editor.wait(30) == 0
+    text = (tmp_path / "specs" / "TODO.md").read_text()
+    assert [number for number in range(count) if f"Note {number} of a user." not in text] == []
+    assert moves > 5

@@ -37,7 +37,7 @@ from remit.workspace.error_log.records import (
 )
 from remit.workspace.files import append_line, load_bytes, load_lines, tell_failure, write_bytes
 from remit.workspace.home import ERRORS
-from remit.workspace.inside import find_inside, replace_inside
+from remit.workspace.inside import find_inside, replace_inside, start_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,6 +61,7 @@ class Log(NamedTuple):
     findings: tuple[Finding, ...] = ()
     data: bytes = b""
     """The file as it is, for whoever shows where a finding is."""
+    exists: bool = True
 
     @property
     def errors(self) -> tuple[Record, ...]:
@@ -98,7 +99,7 @@ def load_log(file: str, *, now_ms: int = 0, root: str | None = None) -> Log:
     if root is not None:
         _check_inside(root, file)
     if not os.path.lexists(file):
-        return Log(file, parse_document(render_new(format_time(now_ms))))
+        return Log(file, parse_document(render_new(format_time(now_ms))), exists=False)
     _check_file(file)
     data = load_bytes(file, max_bytes=MAX_BYTES)
     if len(data) > MAX_BYTES:
@@ -119,6 +120,7 @@ def _read_records(document: Document) -> tuple[Record | None, ...]:
 # Adding
 
 
+@start_over
 def record_errors(home: Home, file: str, records: Iterable[Record], *, now_ms: int) -> Recorded:
     """Add errors to errors.json, each once: whoever is interrupted may do it again (R2.17)."""
     wanted = [prepare(record, now_ms=now_ms) for record in records]
@@ -137,7 +139,7 @@ def record_errors(home: Home, file: str, records: Iterable[Record], *, now_ms: i
             text, moved = _shorten(text)
         original = _keep_original(home, log)
         _archive(file, moved)
-        _write(home, file, text)
+        _write(home, log, text)
         return Recorded(file, tuple(added), len(wanted) - len(added), len(moved), log.findings, original)
 
 
@@ -163,6 +165,7 @@ def _choose_new(log: Log, wanted: list[Record]) -> list[Record]:
 # Marking
 
 
+@start_over
 def mark_errors(home: Home, file: str, word: str, status: FixStatus, *, note: str | None = None, now_ms: int) -> Marked:
     """Say what became of an error, or of all errors of a cause: those that a word names."""
     _check_inside(home.root, file)
@@ -180,7 +183,7 @@ def mark_errors(home: Home, file: str, word: str, status: FixStatus, *, note: st
             return Marked(file, chosen, 0)
         text = apply(log.document.text, [*edits, *_set_date(log.document, now_ms)])
         original = _keep_original(home, log)
-        _write(home, file, text)
+        _write(home, log, text)
         after = log._replace(records=_read_records(parse_document(text)))
         return Marked(file, choose(after.errors, word), changed, original)
 
@@ -288,9 +291,11 @@ def _archive(file: str, lines: list[str]) -> None:
         raise tell_failure(archive, error) from error
 
 
-def _write(home: Home, file: str, text: str) -> None:
+def _write(home: Home, log: Log, text: str) -> None:
+    """Replace errors.json as it was read; raise `EditedError` if a user has edited it since."""
     home.make_folder("pending")
+    before = log.data if log.exists else None
     try:
-        replace_inside(home.root, file, text.encode("utf-8", "surrogateescape"))
+        replace_inside(home.root, log.file, text.encode("utf-8", "surrogateescape"), before=before)
     except OSError as error:
-        raise tell_failure(file, error) from error
+        raise tell_failure(log.file, error) from error

@@ -15,15 +15,8 @@ from typing import TYPE_CHECKING, Any
 from remit.errors import InputError, StateError
 from remit.workspace.files import load_bytes
 from remit.workspace.home import TASKS
-from remit.workspace.inside import find_inside
-from remit.workspace.journal import (
-    MAX_BYTES,
-    Change,
-    finish_interrupted,
-    has_unfinished,
-    take_hash,
-    write_together,
-)
+from remit.workspace.inside import find_inside, take_hash
+from remit.workspace.journal import MAX_BYTES, Change, finish_interrupted, has_unfinished, write_together
 from remit.workspace.tasks.places import STATE, TODO
 
 if TYPE_CHECKING:

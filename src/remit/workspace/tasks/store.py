@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from remit.errors import StateError, UsageError
 from remit.prose import as_tail
-from remit.workspace.inside import find_inside
+from remit.workspace.inside import find_inside, start_over
 from remit.workspace.tasks import state_edits, todo_edits
 from remit.workspace.tasks.archived import find_next_number, list_taken, parse_archive
 from remit.workspace.tasks.desk import at_desk, decode, finish_if_interrupted, load_file
@@ -177,6 +177,7 @@ class TaskStore:
 
     # Changing
 
+    @start_over
     def add(self, title: str, *, priority: str = "medium", language: str = "", description: str = "") -> Moved:
         """Make a task; it gets the next number that nobody has."""
         title = clean_title(title)
@@ -199,6 +200,7 @@ class TaskStore:
             desk.markers[number] = "NOT STARTED"
         return _tell(desk, number, None, "NOT STARTED")
 
+    @start_over
     def move(self, number: int, marker: str, *, reason: str = "", command: str | None = None, by: str = "") -> Moved:
         """Give a task another marker, in state.json, TODO.md and its plan, if the move is legal.
 
@@ -274,6 +276,7 @@ class TaskStore:
         own = {find_inside(self.home.root, f"{self.folder}/{name}") for name in (TODO, ARCHIVED_TEXTS)}
         return path.endswith(".md") and path not in own and os.path.isfile(f"{self.home.root}/{path}")
 
+    @start_over
     def move_phase(self, number: int, phase: str, marker: str, *, by: str = "") -> Moved:
         """Give a phase of a task's plan another marker; `by` as above."""
         wanted = read_marker(marker.strip("[] \t"))
@@ -285,6 +288,7 @@ class TaskStore:
                 raise UsageError(f"task {number} has no plan", hint="name it as plan_path in state.json")
         return _tell(desk, number, None, wanted)
 
+    @start_over
     def conclude(
         self,
         number: int,
@@ -312,6 +316,7 @@ class TaskStore:
                 self._put_marker(desk, entry, marker, reason=" ".join(reason.split()) if marker in NEED_REASON else "")
         return _tell(desk, number, before, marker)
 
+    @start_over
     def put_back(self, number: int, marker: str, dates: Mapping[str, Any] | None) -> Moved:
         """Give a task the marker and the dates again that it had before work that nobody began.
 
@@ -327,12 +332,14 @@ class TaskStore:
                 desk.put(STATE, state_edits.set_fields(desk.state, number, wanted))
         return _tell(desk, number, before, marker)
 
+    @start_over
     def link(self, number: int, entry_id: str) -> Moved:
         """Link a task to an entry of the manifest (R4.9)."""
         with self.change("task linked", number=number, entry=entry_id) as desk:
             desk.put(STATE, state_edits.append_to_list(desk.state, number, LINKS, entry_id, now=read_clock()))
         return _tell(desk, number, None, None)
 
+    @start_over
     def archive(self, numbers: tuple[int, ...] = ()) -> tuple[list[Moved], Moved]:
         """Take tasks that are over out of TODO.md and out of the active ones; all of them where none is named.
 
@@ -345,7 +352,10 @@ class TaskStore:
         return [_tell(desk, number, marker, marker) for number, marker in chosen], _tell(desk, 0, None, None)
 
     def change(self, kind: str, *, may_begin: bool = False, **details: object) -> AbstractContextManager[Desk]:
-        """Come to the desk with files that are there and can be read; what disagrees is taken in, or told."""
+        """Come to the desk with files that are there and can be read; what disagrees is taken in, or told.
+
+        Raises `EditedError` at its end if a user has edited a file meanwhile; its callers are wrapped in `start_over`.
+        """
         return _examined(at_desk(self.home, self.folder, kind=kind, details=details), may_begin=may_begin)
 
 

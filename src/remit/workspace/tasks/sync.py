@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.workspace.files import tell_failure, write_bytes
+from remit.workspace.inside import start_over
 from remit.workspace.tasks import state_edits
 from remit.workspace.tasks.archived import parse_archive
 from remit.workspace.tasks.desk import at_desk, decode, encode, load_agreed_markers, load_file
@@ -67,6 +68,7 @@ class _Kept(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
+@start_over
 def take_in(store: TaskStore) -> Synced:
     """Take in what was edited in one of the two files, as far as that is clear."""
     with store.change("tasks taken in") as desk:
@@ -74,6 +76,7 @@ def take_in(store: TaskStore) -> Synced:
     return _tell(desk)
 
 
+@start_over
 def repair(store: TaskStore, prefer: Prefer = "newest") -> Synced:
     """Make the two files say the same; where that needs a person, it is told."""
     with at_desk(store.home, store.folder, kind="tasks repaired") as desk:
