@@ -10,7 +10,7 @@ from inline_snapshot import snapshot
 
 from remit.app.setup import Setup, plan_setup, write_setup
 from remit.config import Settings, parse_settings
-from remit.errors import InputError, RemitError
+from remit.errors import EditedError, RemitError
 from tests.doors.cli.test_lint import git, load, put
 from tests.doors.cli.test_make import CODEX, OPENCODE, list_files
 from tests.doors.conftest import Inside, Remit
@@ -205,7 +205,7 @@ def test_settings_that_are_there_are_never_written_over(repository: Inside) -> N
 def test_what_changed_after_the_plan_is_not_written_over(repository: Inside) -> None:
     setup = plan_setup()
     put(repository, "remit.toml", "[retention]\ndays = 1\n")
-    with pytest.raises(InputError, match="changed meanwhile"):
+    with pytest.raises(EditedError, match=r"'remit.toml' was edited while Remit was writing it"):
         write_setup(setup)
     assert (repository.folder / "remit.toml").read_text() == "[retention]\ndays = 1\n"
 

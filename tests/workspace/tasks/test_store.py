@@ -379,7 +379,8 @@ def test_a_note_that_is_written_during_a_move_survives_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, *, in_place: bool
 ) -> None:
     store = make(tmp_path, "One", "Two")
-    done, fired = getattr(journal, step), []
+    done = getattr(journal, step)
+    fired: list[str] = []
 
     def edit(*given: object) -> object:
         told = done(*given)
@@ -400,7 +401,8 @@ def test_a_file_that_is_edited_all_the_time_is_reported_and_not_overwritten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = make(tmp_path, "One")
-    done, notes = journal._write_intent, []  # noqa: SLF001 - between reading and renaming
+    done = journal._write_intent  # noqa: SLF001 - between reading and renaming
+    notes: list[str] = []
 
     def edit(*given: Any) -> int:  # noqa: ANN401 - whatever the step takes
         told = done(*given)
