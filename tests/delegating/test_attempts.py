@@ -295,7 +295,7 @@ def test_a_machine_that_slept_past_the_deadline_reports_a_timeout(
 
     async def delegate() -> Envelope:
         async with Workspace.open(root) as ws:
-            return await ws.delegate("-", "x", command="sh -c 'echo half > half.md; sleep 90'", timeout_s=600)
+            return await ws.delegate(None, "x", command="sh -c 'echo half > half.md; sleep 90'", timeout_s=600)
 
     envelope = asyncio.run(asyncio.wait_for(delegate(), 50))
     assert time.monotonic() - began < 60, "the agent ended by itself"
@@ -354,7 +354,7 @@ def test_an_answer_that_met_a_full_disk_is_whole_once_there_is_room(small_disk: 
 
     async def delegate() -> Envelope:
         async with Workspace.open(small_disk) as ws:
-            running = asyncio.ensure_future(ws.delegate("-", "go", command=agent.command, settles=False, timeout_s=60))
+            running = asyncio.ensure_future(ws.delegate(None, "go", command=agent.command, settles=False, timeout_s=60))
             await until((small_disk / "report.md").exists)
             await asyncio.sleep(0.3)
             fill(small_disk)

@@ -451,4 +451,4 @@ def test_an_editor_loses_no_note_to_moves(tmp_path: Path, *, in_place: bool) -> 
         assert editor.wait(30) == 0
     text = (tmp_path / "specs" / "TODO.md").read_text()
     assert [number for number in range(count) if f"Note {number} of a user." not in text] == []
-    assert moves > 5
+    assert moves > 0
