@@ -76,10 +76,17 @@ class Session(NamedTuple):
 
 
 @contextmanager
-def set_up(cli: CliName, scripts: dict[str, list[Turn]], folder: Path, patch: pytest.MonkeyPatch) -> Iterator[Stage]:
+def set_up(
+    cli: CliName,
+    scripts: dict[str, list[Turn]],
+    folder: Path,
+    patch: pytest.MonkeyPatch,
+    *,
+    codex_model: str = "scripted",
+) -> Iterator[Stage]:
     """A stage with an agent named scribe and Remit in the harness; nothing that was started there outlives it."""
     with ScriptedModel(scripts) as model:
-        stage = make_stage(cli, folder, model, patch)
+        stage = make_stage(cli, folder, model, patch)._replace(codex_model=codex_model)
         if cli in _NATIVE:
             write_native(stage, "scribe")
         else:
@@ -165,10 +172,9 @@ def converse(stage: Stage, script: str, *args: str, environ: dict[str, str] | No
     program = find_cli(stage.cli)
     assert program is not None
     prompt = f"{stage.mark(script)} Do it."
-    trusted = f'projects."{stage.root}".trust_level="trusted"'  # else what a folder has for Codex is passed over
     words = {
         "claude": (program, "-p", prompt, "--output-format=stream-json", "--verbose", *_free_claude(args)),
-        "codex": (program, "exec", "--json", "--skip-git-repo-check", "-c", trusted, *args, prompt),
+        "codex": (program, "exec", "--json", "--skip-git-repo-check", *args, prompt),
         "opencode": (program, "run", "--format=json", *args, prompt),
     }[stage.cli]
     with subprocess.Popen(
@@ -213,7 +219,7 @@ def list_results(stage: Stage, script: str, step: int) -> list[str]:
             for part in ([each] if isinstance(each, str) else each)
         ]
     if asked.wire == "responses":
-        return [str(item["output"]) for item in said if item["type"] == "function_call_output"]
+        return [str(item["output"]) for item in said if item["type"].endswith("call_output")]
     results: list[str] = []
     for message in reversed(said):
         if message["role"] != "tool":

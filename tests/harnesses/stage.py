@@ -41,11 +41,16 @@ class Stage(NamedTuple):
     home: Path
     programs: Path
     model: ScriptedModel
+    codex_model: str = "scripted"
+    """What Codex calls the model: one that it knows gets other tools."""
 
     @property
     def environ(self) -> dict[str, str]:
         """The environment of whoever delegates: each harness talks to the model, and to nobody else."""
-        environ = {name: value for cli in INSTALLED for name, value in self.model.environ(cli, self.home).items()}
+        made = [self.model.environ(cli, self.home, self.codex_model) for cli in INSTALLED]
+        environ = {name: value for each in made for name, value in each.items()}
+        with (self.home / ".codex" / "config.toml").open("a") as settings:  # else the folder's hooks and agents are off
+            settings.write(f'\n[projects."{self.root}"]\ntrust_level = "trusted"\n')
         return environ | {"PATH": f"{self.programs}:{os.environ['PATH']}"}
 
     def mark(self, script: str) -> str:
@@ -132,10 +137,10 @@ def make_stage(
     return stage
 
 
-def make_return(status: str = "completed", path: str = "report.md", **more: object) -> dict[str, Any]:
-    """A return whose session and agent are filled in by a turn's grabs; without a path, without artifacts."""
+def give(status: str = "completed", path: str = "report.md", **more: object) -> Turn:
+    """A turn that sends a return with the id of its session; without a path, without artifacts."""
     summary = "The report is written and says what was asked for. Nothing else was changed."
-    return {
+    returned = {
         "status": status,
         "summary": summary,
         "artifacts": [{"type": "report", "path": path, "summary": "What was found"}] if path else [],
@@ -148,10 +153,5 @@ def make_return(status: str = "completed", path: str = "report.md", **more: obje
         },
         "errors": [],
         "next_steps": [],
-    } | more
-
-
-def give(status: str = "completed", path: str = "report.md", **more: object) -> Turn:
-    """A turn that sends a return with the id of its session; without a path, without artifacts."""
-    text = f"Done.\n\n```json\n{json.dumps(make_return(status, path, **more))}\n```"
-    return say(text).grab(id=SESSION_ID, agent=r"You are ([\w-]+)\.")
+    }
+    return say(f"Done.\n\n```json\n{json.dumps(returned | more)}\n```").grab(id=SESSION_ID, agent=r"You are ([\w-]+)\.")

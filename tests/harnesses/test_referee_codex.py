@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import select
 import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from remit.runners.codex import Codex
+from remit.runners.protocol import Order
 from remit.testing import call, find_cli, say
 from tests.harnesses.refereed import (
     TRUSTING,
@@ -191,3 +194,44 @@ def test_a_call_that_starts_nobody_is_closed_with_the_session(stage: Stage) -> N
     converse(stage, "strange", TRUSTING)
     (row,) = list_delegations(stage)  # Codex says nothing of its own refusal
     assert (row.agent, row.state, row.status) == ("nobody", "settled", "partial")
+
+
+def test_a_folder_that_codex_does_not_trust_is_reported(stage: Stage) -> None:
+    """Since 0.169: older releases trust it without a word."""
+    environ = stage.environ
+    config = stage.home / ".codex" / "config.toml"
+    config.write_text(config.read_text().partition(f'\n[projects."{stage.root}"]')[0])
+    session = converse(stage, "own", environ=environ)
+    order = Order("sess_1_abcdef", "scribe", "Go.", str(stage.root), str(stage.root))
+    notes = Codex().listen(order).finish(errors=session.errors.encode(), exit_code=0).notes
+    is_told = any("does not trust this folder" in note for note in notes)
+    assert is_told == ("trust_level" not in config.read_text())
+
+
+ADDING = """import json, sys
+event = json.load(sys.stdin)
+given = event.get("tool_input") or {}
+if event["hook_event_name"] == "PreToolUse" and event["tool_name"].endswith("spawn_agent"):
+    changed = {**given, "message": given["message"] + "\\n\\nMore."}
+    said = {"hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": changed}
+    print(json.dumps({"hookSpecificOutput": said}))
+"""
+
+
+def test_a_hook_that_adds_to_a_sealed_prompt_ends_the_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Why Remit leaves it as it is: the model's server can't decrypt what was changed."""
+    spawn = call("spawn_agent", agent_type="scribe", task_name="report", message="[[play work]] Write.")
+    scripts = {
+        "main": [spawn, call("wait_agent", timeout_ms=30_000), say("All is done.")],
+        "work": [REPORT, say("It is all done.")],
+    }
+    with set_up("codex", scripts, tmp_path, monkeypatch, codex_model="gpt-6.1-sol") as stage:
+        (tmp_path / "adding.py").write_text(ADDING)
+        register(stage, (sys.executable, str(tmp_path / "adding.py")))
+        converse(stage, "main", TRUSTING)
+        refused = [one for one in stage.model.requests if one.reply.turn.status == 400]
+        assert refused
+        assert "could not be decrypted" in refused[0].reply.text
+        assert not (stage.root / "report.md").exists()
+        (last,) = stage.asked("main", 2)
+        assert "could not be decrypted" in last

@@ -185,3 +185,15 @@ def test_a_thread_that_is_not_there_is_a_refusal() -> None:
     assert (heard.cause, heard.trouble) == (
         "refused", "Codex did not begin: Error: thread/resume failed: no rollout found",
     )  # fmt: skip
+
+
+def test_a_folder_that_codex_does_not_trust_is_a_note() -> None:
+    said = b"Untrusted project-local configuration is disabled until this project is trusted.\n"
+    heard = hear(
+        {"type": "turn.started"},
+        {"type": "item.completed", "item": {"id": "1", "type": "agent_message", "text": "Done."}},
+        {"type": "turn.completed", "usage": {}},
+        errors=said,
+    )
+    assert heard.text == "Done."
+    assert any("does not trust this folder" in note and "--trust" in note for note in heard.notes)

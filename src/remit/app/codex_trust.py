@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.app.harnesses import CODEX
 from remit.errors import RemitError, RunnerError
+from remit.harnesses.codex import TRUSTED_EVENTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _ASK_SECONDS = 20.0
 _MAX_BYTES = 4 * 1024 * 1024
-_EVENTS = {"PreToolUse": "pre_tool_use", "PostToolUse": "post_tool_use", "SubagentStart": "subagent_start",
-           "SubagentStop": "subagent_stop", "Stop": "stop", "SessionStart": "session_start",
-           "SessionEnd": "session_end", "UserPromptSubmit": "user_prompt_submit"}  # fmt: skip
 
 
 class CodexTrust(NamedTuple):
@@ -31,7 +29,7 @@ class CodexTrust(NamedTuple):
 
     def covers(self, event: str, root: str) -> bool:
         """Whether any hook of an event was trusted once; only Codex knows whether it still is what it was."""
-        start = f"{root}/{CODEX}:{_EVENTS.get(event, event)}:"
+        start = f"{root}/{CODEX}:{TRUSTED_EVENTS.get(event, event)}:"
         return any(key.startswith(start) for key, _ in self.hooks)
 
 

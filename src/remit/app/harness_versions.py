@@ -1,20 +1,17 @@
 """Harness versions: the releases that Remit's tests ran with, and the one that is installed.
 
-Owns the list. The pins of `make agents` are among them, which a test asserts.
+Which they are stands in `remit.harnesses`. The pins of `make agents` are among them, which a test asserts.
 """
 
 from __future__ import annotations
 
 import re
 
+from remit.harnesses import claude, codex, gemini, opencode
 from remit.workspace.machine import ask_program
 
-TRIED = {
-    "claude": ("2.1.197", "2.1.326"),
-    "codex": ("0.166.0", "0.169.0"),
-    "opencode": ("1.18.33",),
-    "gemini": ("0.61.0",),
-}
+TRIED = {"claude": claude.TRIED, "codex": codex.TRIED, "opencode": opencode.TRIED, "gemini": gemini.TRIED}
+UNPROTECTED_HINT = "use opencode 1, or have Remit start the agents: remit run --runner opencode"
 _SECONDS = 15.0
 _NUMBER = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
 
@@ -36,4 +33,11 @@ def describe_untried(name: str, version: str) -> list[str]:
     """A sentence that says that a release was not tried; nothing if it was, or the version is unknown."""
     if not version or version in TRIED[name]:
         return []
+    if name == "opencode" and opencode.loads_plugin(version) is False:
+        return [describe_unprotected(version)]
     return [f"{name} {version} was not tried with this Remit (tried: {', '.join(TRIED[name])})"]
+
+
+def describe_unprotected(version: str) -> str:
+    """A sentence that says that a release of opencode does not load Remit's plugin."""
+    return f"opencode {version} does not load Remit's plugin: its subagents are not checked"

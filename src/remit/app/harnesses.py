@@ -11,10 +11,11 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from remit.app.harness_versions import UNPROTECTED_HINT, ask_version, describe_unprotected
 from remit.app.settings import find_root, find_workspace
 from remit.delegate.admission.ticket import TICKET
 from remit.errors import InputError, RefusedError, RemitError
-from remit.harnesses import HOOKED
+from remit.harnesses import HOOKED, opencode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,6 +35,7 @@ OPENCODE_FILES = ("opencode.jsonc", "opencode.json", ".opencode/opencode.jsonc",
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - pathlib costs 8 ms
 _WORDS = 'const COMMAND = ["remit", "hook", "opencode"]'
 """The line of the plugin that says what it asks."""
+_VERSION_SECONDS = 6.0
 
 
 class Installed(NamedTuple):
@@ -198,12 +200,19 @@ def _plan_codex(home: Home, *, shared: bool, with_server: bool) -> Installed:
 
 def render_trust(root: str) -> str:
     """What a person has to do before Codex calls the hooks."""
-    return f"start codex in {root}, agree to trust the folder, then trust the hooks of {CODEX} with /hooks"
+    return (
+        f"start codex in {root}, agree to trust the folder (or run `codex exec --trust` there once), then trust the "
+        f"hooks of {CODEX} with /hooks"
+    )
 
 
 def _plan_opencode(home: Home, *, shared: bool, with_server: bool) -> Installed:
     from remit.workspace.harness_settings import plan_entries, plan_file  # noqa: PLC0415 - only for this
 
+    version = find_unprotected(home.root)
+    if version:
+        error = InputError(describe_unprotected(version), hint=UNPROTECTED_HINT)
+        return Installed("opencode", (), undone=(error,))
     edits = [plan_file(home, PLUGIN, render_plugin(shared=shared))]
     notes = [] if shared else _tell_ignored(home, PLUGIN)
     if with_server:
@@ -211,6 +220,15 @@ def _plan_opencode(home: Home, *, shared: bool, with_server: bool) -> Installed:
         server = {"type": "local", "command": _render_server(shared=shared), "enabled": True}
         edits.append(plan_entries(home, path, {"mcp": {"remit": server}}, comments=True))
     return Installed("opencode", tuple(edits), PLUGIN_EVENTS, tuple(notes))
+
+
+def find_unprotected(root: str) -> str:
+    """The version of the opencode on the path, if it does not load Remit's plugin; else empty."""
+    from remit.workspace.machine import find_program  # noqa: PLC0415 - only for this
+
+    program = find_program("opencode", root=root)
+    version = "" if program is None or program.is_foreign else ask_version(program.file, seconds=_VERSION_SECONDS)
+    return version if opencode.loads_plugin(version) is False else ""
 
 
 PLUGIN_EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStop")

@@ -107,7 +107,8 @@ def _look_at_tasks() -> tuple[TaskOverview | None, tuple[str, ...]]:
         return None, tuple(tasks.outside.values())
     try:
         checked = check_sync(tasks)
-        differences = 0 if checked is None else checked.differences
+        found = [checked.findings] if checked is not None else []
+        differences = sum(each.severity == "error" for by_file in found for told in by_file.values() for each in told)
         facts = [each for each in tasks.list_tasks() if not each.closed or each.marker]
         focus = tasks.get_focus()
     finally:
@@ -164,4 +165,6 @@ def _measure(home: Home) -> int | None:
     check_open(home.ledger_file)
     if not os.path.lexists(home.ledger_file):
         return None
-    return os.lstat(home.ledger_file).st_size
+    from remit.workspace.ledger.retention import measure_bytes  # noqa: PLC0415 - SQLite costs 4 ms
+
+    return measure_bytes(home)

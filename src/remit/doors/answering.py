@@ -107,7 +107,8 @@ def respond(
         return _answer_unread(data, stream, trouble, environ)
     event = Event(payload, harness)
     try:
-        return _render(_decide_in_time(event, environ, on_late))
+        answer = _decide_in_time(event, environ, on_late)
+        return _render(answer or _hold_back(event, environ))
     except (Exception, TimeIsUp) as error:  # noqa: BLE001 - the outermost line: whatever it is, there is a decision
         return _render_failure(event, error, environ)
 
@@ -171,6 +172,21 @@ def _decide_in_time(
         _signal.setitimer(_signal.ITIMER_REAL, 0)
         if done is not None:
             done()
+
+
+def _hold_back(event: Event, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Let an agent of Codex end only when its caller is sure to get the verdict on a return that was rejected."""
+    if event.harness != "codex" or event.kind != "SubagentStop":
+        return {}
+    from remit.workspace.ledger.refereed import open_quickly
+
+    root = find_root(event, environ)
+    db = open_quickly(f"{root}/.remit/ledger.db") if root else None
+    if db is None:
+        return {}
+    from remit.app.refereeing.holding import hold_back
+
+    return hold_back(event, db)
 
 
 def find_seconds(event: Event) -> tuple[float, float]:
@@ -272,7 +288,7 @@ def _before_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[st
 
         return check_return(event, _open_home(root), environ)
     if _is_person(event, environ):
-        return {}
+        return _before_collaboration(event, root, environ, None) if event.collaboration else {}
     from remit.delegate.referee.guarding import guard_tool
     from remit.delegate.referee.who import find_own
     from remit.workspace.ledger.refereed import open_quickly
@@ -285,7 +301,27 @@ def _before_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[st
         own = adopt(event, _open_home(root), environ)
         if own is None:  # a person talks to this agent
             return {}
-    return guard_tool(event, own, db or _open_home(root).ledger.db, root, environ)
+    answer = guard_tool(event, own, db or _open_home(root).ledger.db, root, environ)
+    return answer or (_before_collaboration(event, root, environ, own) if event.collaboration else {})
+
+
+def _before_collaboration(
+    event: Event, root: str, environ: Mapping[str, str], own: Refereed | None
+) -> dict[str, Any]:  # fmt: skip
+    """Codex is about to give an agent another task, or to wait for its agents."""
+    from remit.harnesses import codex
+    from remit.workspace.ledger.refereed import open_quickly
+
+    if event.collaboration == codex.FOLLOW_UP:
+        from remit.app.refereeing.admitting import admit_follow_up
+
+        return admit_follow_up(event, _open_home(root), environ)
+    db = open_quickly(f"{root}/.remit/ledger.db") if event.collaboration == codex.WAIT else None
+    if db is not None:
+        from remit.workspace.ledger.callers import note_doing
+
+        note_doing(db, event.session, None if own is None else own.session_id, "waiting")
+    return {}
 
 
 def _after_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -311,7 +347,7 @@ def _pass_on(event: Event, root: str, own: Refereed | None) -> dict[str, Any]:
     from remit.delegate.referee import answers
 
     # Codex heeds only a block where an agent was waited for.
-    is_block = event.kind in ("Stop", "SubagentStop") or "wait_agent" in event.tool
+    is_block = event.kind in ("Stop", "SubagentStop") or event.collaboration == "wait_agent"
     return answers.block(told) if is_block else answers.add_context(event.kind, told)
 
 
@@ -322,7 +358,14 @@ def _take_words(event: Event, root: str, own: Refereed | None) -> str:
     db = open_quickly(f"{root}/.remit/ledger.db")
     if db is None or (event.agent_id and own is None):
         return ""
-    return take_words(db, event.session, own.session_id if event.agent_id and own is not None else None)
+    session_id = own.session_id if event.agent_id and own is not None else None
+    if event.harness != "codex":
+        return take_words(db, event.session, session_id)
+    from remit.workspace.ledger.callers import forget_doing, take_instructions
+
+    forget_doing(db, event.session, session_id)  # first, so that no agent ends between this and what is taken
+    given = take_instructions(db, session_id) if session_id and event.kind == "PostToolUse" else ""
+    return "\n".join(filter(None, (given, take_words(db, event.session, session_id))))
 
 
 def _find_own(event: Event, root: str) -> Refereed | None:
@@ -363,9 +406,27 @@ def _at_failed_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict
 
 
 def _at_stop(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
-    told = _pass_on(event, root, _find_own(event, root) if event.agent_id else None)
+    own = _find_own(event, root) if event.agent_id else None
+    told = _pass_on(event, root, own)
     if told:  # what a caller was given no other way, it is given before it ends its turn
         return told
+    answer = _check_stop(event, root, environ)
+    if event.harness == "codex" and not answer and (own is not None or not event.agent_id):
+        _note_idle(event, root, own)
+    return answer
+
+
+def _note_idle(event: Event, root: str, own: Refereed | None) -> None:
+    """Note that the turn of a caller is over, so that its next request comes after an event of its own."""
+    from remit.workspace.ledger.callers import note_doing
+    from remit.workspace.ledger.refereed import open_quickly
+
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    if db is not None:
+        note_doing(db, event.session, None if own is None else own.session_id, "idle")
+
+
+def _check_stop(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     if event.kind == "Stop" and _is_attended(event, environ):
         return {} if environ.get("REMIT_TICKET") else _clear_awaited(event, root)
     from remit.app.refereeing.returning import check_stop
@@ -404,9 +465,14 @@ def _at_start(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, 
     own = None if db is None else find_by_agent(db, event.session, event.agent_id)
     if db is not None and own is not None and not is_over(db, own.session_id):
         return {}
-    from remit.app.refereeing.admitting import admit_again, admit_start
+    from remit.app.refereeing.admitting import admit_again, admit_start, give_instructions
+    from remit.delegate.referee.who import find_agent_path, find_own
 
     home = _open_home(root)
+    if db is not None and own is None and find_agent_path(event):
+        called = find_own(db, event)
+        if called is not None:
+            return give_instructions(event, called, home)
     return admit_start(event, home, environ) if own is None else admit_again(event, own, home, environ)
 
 
@@ -534,6 +600,8 @@ def fail(event: Event, error: BaseException, environ: Mapping[str, str]) -> dict
 
 def _keep_back(event: Event, why: str, environ: Mapping[str, str]) -> str:
     """What is said where something must not go on unseen."""
+    if event.kind == "PostToolUse" and event.collaboration == "wait_agent":
+        return f"Remit could not say whether what your agents returned was accepted: {why}. Do not count on it."
     if event.kind == "ConfigChange":
         return f"{_CHANGED}, and whether an agent was at work is not known: {why}; {_KEPT}"
     if event.kind in ("SubagentStop", "Stop") and not event.stop_active and not _is_attended(event, environ):

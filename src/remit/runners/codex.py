@@ -15,9 +15,10 @@ Owns what is known of it:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from remit.errors import RunnerError
+from remit.harnesses import codex
 from remit.runners.protocol import Heard, Launch, Usage
 from remit.runners.streams import (
     MAX_ARGUMENT_BYTES,
@@ -41,15 +42,11 @@ if TYPE_CHECKING:
 
     from remit.runners.protocol import Counted, Operation, Order, Telling
 
-_OPERATIONS: dict[str, Operation] = {
-    "command_execution": "run",
-    "file_change": "write",
-    "collab_tool_call": "delegate",
-    "mcp_tool_call": "other",
-    "web_search": "read",
-}
-_FAILED = {"failed", "declined"}
-_BYPASS = "--dangerously-bypass-approvals-and-sandbox"
+_OPERATIONS = cast("dict[str, Operation]", codex.OPERATIONS)
+_UNTRUSTED = (
+    "Codex does not trust this folder, so its hooks, agents and MCP servers there are off: start codex in it once and "
+    f"agree, or add {codex.TRUST_OPTION} to `args` in [runners.codex]"
+)
 
 
 class Codex:
@@ -86,8 +83,8 @@ class Codex:
         if not prompt.strip():
             raise RunnerError("Codex does not begin without a prompt", hint="say what is to be done")
         args = get_args(order)
-        argv = [find_program(order, "codex", "@openai/codex"), "exec", "--json", "--skip-git-repo-check"]
-        if not has_option(args, "-s", "--sandbox", _BYPASS, "--approve-for-me"):
+        argv = [find_program(order, "codex", codex.PACKAGE), "exec", "--json", "--skip-git-repo-check"]
+        if not has_option(args, "-s", "--sandbox", codex.BYPASS_OPTION, "--approve-for-me"):
             argv.append(f"--sandbox={_choose_sandbox(order)}")
         argv += ["-c", override] if override else []
         model = get_model(order)
@@ -115,7 +112,9 @@ def _choose_sandbox(order: Order) -> str:
 
 def _is_free(args: tuple[str, ...]) -> bool:
     """Whether the workspace lets Codex run without its sandbox."""
-    return _BYPASS in args or any(word.rpartition("=")[2].strip("\"'") == "danger-full-access" for word in args)
+    return codex.BYPASS_OPTION in args or any(
+        word.rpartition("=")[2].strip("\"'") == "danger-full-access" for word in args
+    )
 
 
 class CodexListener(StreamListener):
@@ -170,7 +169,7 @@ class CodexListener(StreamListener):
             self.tools.begin(use, name, _OPERATIONS[kind], path)
             if event == "item.completed":
                 status = get_text(item, "status")
-                self.tools.end(use, failed=status in _FAILED, ran=isinstance(item.get("exit_code"), int))
+                self.tools.end(use, failed=status in codex.FAILED, ran=isinstance(item.get("exit_code"), int))
         self._turns += self.tools.count > before
         what = get_text(item, "command") or get_text(item, "query") or (uses[0][1] if uses else "")
         self.said = show(f"{name} {what}", 120)
@@ -189,6 +188,8 @@ class CodexListener(StreamListener):
         """The last message of a turn that was completed."""
         if self._turns:
             self.note("Codex does not count turns: each message and each use of a tool counts as one")
+        if any(codex.UNTRUSTED in line for line in errors):
+            self.note(_UNTRUSTED)
         errors = [line for line in errors if "WARNING" not in line]
         if self._failure is not None:
             return self.fail("api", f"Codex got no answer from its model: {self._failure or 'no reason given'}")

@@ -13,9 +13,10 @@ Owns what is known of it:
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from remit.errors import RunnerError
+from remit.harnesses import gemini
 from remit.runners.protocol import Heard, Launch, Usage
 from remit.runners.streams import (
     StreamListener,
@@ -36,13 +37,7 @@ if TYPE_CHECKING:
 
     from remit.runners.protocol import Counted, Operation, Order, Telling
 
-_OPERATIONS: dict[str, Operation] = {
-    **dict.fromkeys(("read_file", "read_many_files", "list_directory", "glob", "search_file_content"), "read"),
-    **dict.fromkeys(("grep_search", "web_fetch", "google_web_search"), "read"),
-    **dict.fromkeys(("write_file", "replace"), "write"),
-    "run_shell_command": "run",
-    "invoke_agent": "delegate",
-}
+_OPERATIONS = cast("dict[str, Operation]", gemini.OPERATIONS)
 _IDS = uuid.UUID("0d0a3f5c-6a0e-5b52-8f57-0d8f0f3a9c11")
 
 

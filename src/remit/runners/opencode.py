@@ -18,9 +18,10 @@ Owns what is known of it:
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from remit.errors import RunnerError
+from remit.harnesses import opencode
 from remit.lazy import lazy
 from remit.runners.protocol import Heard, Launch, Usage
 from remit.runners.streams import (
@@ -46,12 +47,7 @@ if TYPE_CHECKING:
 _CONTENT = "OPENCODE_CONFIG_CONTENT"
 _INSTRUCTIONS = "instructions.md"
 _PERMISSIONS = {"read": "read", "write": "edit", "edit": "edit", "bash": "bash", "grep": "grep", "glob": "glob"}
-_OPERATIONS: dict[str, Operation] = {
-    **dict.fromkeys(("read", "grep", "glob", "list", "lsp", "webfetch", "websearch", "codesearch"), "read"),
-    **dict.fromkeys(("write", "edit", "multiedit", "patch", "apply_patch"), "write"),
-    "bash": "run",
-    "task": "delegate",
-}
+_OPERATIONS = cast("dict[str, Operation]", opencode.OPERATIONS)
 _FALLBACK = lazy(r'agent "[^"]{0,200}" (?:not found|is a subagent)[^\n]{0,80}Falling back to default agent')
 _LOGS = {"OPENCODE_PRINT_LOGS": "1", "OPENCODE_LOG_LEVEL": "ERROR"}
 _UNANSWERED = lazy(r'message="stream error"[^\n]{0,1000} error\.error="([^"\n]{1,500})')
@@ -84,7 +80,7 @@ class Opencode:
     def _launch(self, order: Order, prompt: str, *session: str) -> Launch:
         if not prompt.strip():
             raise RunnerError("opencode does not begin without a prompt", hint="say what is to be done")
-        argv = [find_program(order, "opencode", "opencode-ai"), "run", "--format=json", *session]
+        argv = [find_program(order, "opencode", opencode.PACKAGE), "run", "--format=json", *session]
         environ = {"OPENCODE_DISABLE_AUTOUPDATE": "1"} | _LOGS | get_environ(order)
         files = {}
         name = _name_agent(order)

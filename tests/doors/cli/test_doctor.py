@@ -292,6 +292,14 @@ def test_a_release_that_was_never_tried_is_named(workspace: Inside, programs: Pa
     assert rows[2][2] == 'run: remit run "Say hello" --runner gemini'
 
 
+def test_a_release_of_opencode_that_does_not_load_the_plugin_is_named(workspace: Inside, programs: Path) -> None:
+    add_program(programs, "opencode", "echo 2.2.0")
+    ((state, message, hint),) = load(workspace("doctor", "--json"))["harness"]
+    assert (state, bool(hint)) == ("warning", True)
+    told = "opencode 2.2.0 does not load Remit's plugin: its subagents are not checked"
+    assert message == f"{told} ({programs}/opencode)"
+
+
 @pytest.mark.slow
 def test_a_harness_that_hangs_does_not_hold_up_the_others(
     workspace: Inside, programs: Path, monkeypatch: pytest.MonkeyPatch

@@ -155,6 +155,7 @@ def test_codex_says_what_a_person_has_to_do(place: Inside) -> None:
     ended = place("init", "--harness", "codex")
     assert "Codex passes over hooks in silence until you trust them: start codex in" in ended.text
     assert "/hooks" in ended.text
+    assert "codex exec --trust" in ended.text
     assert "UserPromptSubmit" in load_hooks(place, CODEX)
 
 
@@ -164,6 +165,28 @@ def test_the_plugin_of_opencode_asks_the_program_of_this_remit(place: Inside) ->
     words = json.loads(line.partition("= ")[2].partition(" //")[0])
     assert words[:3] == [sys.executable, "-I", "-S"]
     assert Path(words[3]).is_file()
+
+
+def put_opencode(version: str) -> None:
+    """A program on the path that says its version as opencode does."""
+    file = Path(os.environ["HOME"], "bin/opencode")
+    file.write_text(f"#!/bin/sh\necho {version}\n")
+    file.chmod(0o755)
+
+
+def test_opencode_2_is_not_protected_and_init_and_doctor_say_so(place: Inside) -> None:
+    put_opencode("2.2.0")
+    ended = place("init", "--harness", "opencode")
+    told = "opencode 2.2.0 does not load Remit's plugin: its subagents are not checked"
+    assert (ended.code, told in ended.err.decode()) == (1, True)
+    assert not (place.folder / PLUGIN).exists()
+    put_opencode("1.18.33")
+    assert place("init", "--harness", "opencode").code == 0
+    assert [(state, message) for state, message, _ in doctor(place)] == [("ok", f"opencode: the plugin at {PLUGIN}")]
+    put_opencode("2.2.0")
+    ((state, message, hint),) = doctor(place)
+    assert (state, message) == ("problem", told)
+    assert "remit run --runner opencode" in hint
 
 
 def test_a_server_is_entered_only_where_it_was_asked_for(place: Inside) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from remit.app.harness_versions import UNPROTECTED_HINT, describe_unprotected
 from remit.app.harnesses import (
     CODEX,
     LOCAL,
@@ -12,6 +13,7 @@ from remit.app.harnesses import (
     SHARED,
     find_plugin,
     find_plugin_words,
+    find_unprotected,
     list_own_hooks,
     load_hooks,
     render_command,
@@ -146,6 +148,9 @@ def _look_at_opencode(home: Home) -> Iterator[Check]:
     if data is None or not words:
         return
     troubles = [*_check_words(home, "opencode", PLUGIN, words)]
+    version = find_unprotected(home.root)
+    if version:
+        troubles.append(Check(_NAME, "problem", describe_unprotected(version), UNPROTECTED_HINT))
     yield from troubles
     shared = words == ("remit", "hook", "opencode")
     if not is_stamped(data):

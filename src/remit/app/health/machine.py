@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from remit.app.harness_versions import TRIED, read_version
+from remit.app.harness_versions import TRIED, UNPROTECTED_HINT, describe_unprotected, read_version
 from remit.app.health.values import Check
+from remit.harnesses import opencode
 from remit.workspace.machine import ask_program, find_mount, find_program, measure_room
 
 if TYPE_CHECKING:
@@ -124,7 +125,9 @@ def make_harness_look(name: str) -> Callable[[Patient], Iterable[Check]]:
         if answer.code == 0:
             version = read_version(answer.text)
             where = f"{name} {version or '(version unknown)'} at {found.file}"
-            if version in TRIED[name]:
+            if name == "opencode" and opencode.loads_plugin(version) is False:
+                yield Check("harness", "warning", f"{describe_unprotected(version)} ({found.file})", UNPROTECTED_HINT)
+            elif version in TRIED[name]:
                 yield Check("harness", "ok", where)
             else:
                 hint = f"run: {_PROOFS.get(name, f'remit init --harness {name} --check')}"

@@ -21,13 +21,14 @@ from remit.delegate.admission.trace_context import find_incoming
 from remit.delegate.briefing import Assignment
 from remit.delegate.referee import answers
 from remit.delegate.referee.telling import render_terms
-from remit.delegate.referee.who import MAIN, find_own
+from remit.delegate.referee.who import MAIN, find_agent_path, find_own, find_recipient
 from remit.errors import RefusedError, RemitError
-from remit.harnesses import claude
+from remit.harnesses import claude, codex, opencode
 from remit.lazy import lazy
 from remit.model import MAX_DEPTH
 from remit.quick_tuple import NamedTuple
 from remit.workspace.ancestry import find_harness
+from remit.workspace.ledger.callers import leave_instructions
 from remit.workspace.ledger.delegations import Delegation, add_delegation
 from remit.workspace.ledger.events import add_event, read_clock_ms
 from remit.workspace.ledger.refereed import (
@@ -36,6 +37,7 @@ from remit.workspace.ledger.refereed import (
     add_refereed,
     find_by_agent,
     find_by_call,
+    find_by_path,
     find_by_session,
     is_over,
     list_open,
@@ -55,7 +57,7 @@ if TYPE_CHECKING:
 
 _MAX_LOOKED = 20_000
 _TASK = lazy(r"\btask_number[\"'*`]{0,3}[ \t]{0,4}[:=][ \t]{0,4}[\"'`]{0,1}(\d{1,9})\b")
-_USUAL = {"claude": claude.DEFAULT_AGENT, "codex": "default", "opencode": "general"}
+_USUAL = {"claude": claude.DEFAULT_AGENT, "codex": codex.DEFAULT_AGENT, "opencode": opencode.DEFAULT_AGENT}
 """Whom a harness starts where the call names nobody."""
 
 
@@ -71,12 +73,22 @@ class _Wish(NamedTuple):
     resume_of: str = ""
     process: str = ""
     """Which process the harness is."""
+    task_path: str = ""
+    """Where Codex has it, if its prompt is sealed."""
 
 
 def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.Answer:
     """Let a subagent be started, with its contract behind its prompt; or refuse it, with the reason."""
     if not event.prompt_key:  # Codex takes a list of items too, behind which no contract would stand
         return answers.deny("a subagent's prompt has to be one text; give it as `prompt`, in Codex as `message`")
+    task_path = ""
+    if event.harness == "codex":
+        trouble = codex.find_trouble(event.tool, event.tool_input)
+        if event.is_sealed and not trouble:
+            task_path = codex.resolve_path(event.tool_input[codex.TASK_KEY], find_agent_path(event))
+            trouble = _find_taken(home, event, task_path)
+        if trouble:
+            return answers.deny(trouble)
     roster = load_roster(home)
     agent = roster.resolve(event.target or _USUAL[event.harness])
     entry = roster.find(agent, event.harness)
@@ -90,9 +102,10 @@ def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
         )
         return answers.deny(
             f"what '{agent}' makes is looked for in this folder, so it has to work here: {how}, or run "
-            f"`remit run {agent} --worktree`"
+            f"`remit run {agent} --isolate worktree`"
         )
-    wish = _Wish(event, agent, event.tool_input[event.prompt_key], entry or _get_unknown(agent), held)
+    prompt = "" if task_path else event.tool_input[event.prompt_key]
+    wish = _Wish(event, agent, prompt, entry or _get_unknown(agent), held, task_path=task_path)
     try:
         entered = _enter(wish, roster, home, environ)
     except RefusedError as error:
@@ -100,12 +113,21 @@ def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
         return answers.deny(str(error))
     session_id = _find_entered(home, event) if entered is None else entered[0].session_id
     told = load_text(home, session_id, "prompt") if session_id else None
-    if told is None:
+    if told is None or task_path:  # what is sealed stays as it is: the agent is instructed when it begins
         return {}
     given = {**event.tool_input, event.prompt_key: told.decode("utf-8", "surrogatepass")}
     if event.harness == "claude":  # only what the caller waits for can be replaced by the result
         given.setdefault(claude.BACKGROUND_KEY, False)
     return answers.rewrite(given)
+
+
+def _find_taken(home: Home, event: Event, path: str) -> str:
+    """Why Codex will not start an agent at a path: there is one, and it stays."""
+    with home.ledger.reading() as db:
+        known = find_by_path(db, event.session, path, is_bound=True)
+    if known is None:
+        return ""
+    return f"there is an agent at {path} already: give it more work with {codex.FOLLOW_UP}, or choose another task name"
 
 
 def _find_entered(home: Home, event: Event) -> str:
@@ -182,11 +204,45 @@ def is_attended(environ: Mapping[str, str]) -> bool:
 
 def admit_again(event: Event, earlier: Refereed, home: Home, environ: Mapping[str, str]) -> answers.Answer:
     """An agent that was over is given another message by its caller: a new delegation of the same agent."""
+    entered = _enter_again(event, earlier, home, environ)
+    return {} if entered is None or not earlier.held else answers.add_context(event.kind, render_terms(entered[1]))
+
+
+def _enter_again(
+    event: Event, earlier: Refereed, home: Home, environ: Mapping[str, str], *, task_path: str = ""
+) -> tuple[Delegation, Assignment] | None:
     roster = load_roster(home)
     entry = roster.find(earlier.agent, event.harness) or _get_unknown(earlier.agent)
-    wish = _Wish(event, earlier.agent, "", entry, earlier.held, event.agent_id, earlier.session_id)
-    entered = _enter(wish, roster, home, environ)
-    return {} if entered is None or not earlier.held else answers.add_context(event.kind, render_terms(entered[1]))
+    wish = _Wish(
+        event, earlier.agent, "", entry, earlier.held, earlier.agent_id, earlier.session_id, task_path=task_path
+    )
+    return _enter(wish, roster, home, environ)
+
+
+def admit_follow_up(event: Event, home: Home, environ: Mapping[str, str]) -> answers.Answer:
+    """Codex is about to give an agent that was over another task, and no event of the agent says so: admit it here.
+
+    The agent gets its instructions with its first tool, or when its return is sent back.
+    """
+    with home.ledger.reading() as db:
+        earlier, path = find_recipient(db, event)
+        if earlier is None or not is_over(db, earlier.session_id):  # a task for an agent at work is part of its work
+            return {}
+    try:
+        entered = _enter_again(event, earlier, home, environ, task_path=path)
+    except RefusedError as error:
+        return answers.deny(str(error))
+    if entered is not None and earlier.held:
+        row, assignment = entered
+        with home.ledger.transaction() as db:
+            leave_instructions(db, row.session_id, render_terms(assignment))
+    return {}
+
+
+def give_instructions(event: Event, own: Refereed, home: Home) -> answers.Answer:
+    """An agent begins whose prompt is sealed: it gets its instructions now."""
+    told = load_text(home, own.session_id, "prompt") if own.held else None
+    return {} if told is None else answers.add_context(event.kind, told.decode("utf-8", "surrogatepass").strip())
 
 
 def _get_unknown(agent: str) -> Entry:
@@ -300,7 +356,7 @@ def _make_row(
     number, working = task
     limits = {name: limit for name, limit in admitted.budget._asdict().items() if limit is not None}
     terms = Terms(
-        work=name_work(wish.prompt),
+        work=name_work(wish.prompt or wish.task_path),
         dialect=entry.dialect,
         kind=entry.kind,
         timeout_s=admitted.timeout_s,
@@ -322,6 +378,7 @@ def _make_row(
         envelope_tokens=delegate["envelope_tokens"] if roster.referee["envelope"] else 0,
         words=delegate["words"],
         resume_of=wish.resume_of,
+        task_path=wish.task_path,
         refereed=True,
         trace=trace,
     )

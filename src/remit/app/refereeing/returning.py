@@ -58,6 +58,7 @@ def check_stop(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
         return _tell_back(row, judgement)  # the same event once more: who was sent back is known as such
     if row.state == "settled":
         overrule(home, row, answer, judgement)
+        _warn_caller(home, own, row)
         return {}
     return _let_stop(home, own, row, answer, judgement)
 

@@ -111,6 +111,8 @@ class Terms(NamedTuple):
     resume_of: str = ""
     harness_id: str = ""
     """The session of the harness that is taken up again."""
+    task_path: str = ""
+    """The path of the agent in Codex's multi-agent v2, by which its call and its events belong together."""
     retry_of: str = ""
     batch: str = ""
     trace: str = ""

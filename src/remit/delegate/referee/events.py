@@ -9,7 +9,7 @@ This is loaded on every tool call, so it imports next to nothing.
 
 from __future__ import annotations
 
-from remit.harnesses import claude
+from remit.harnesses import claude, codex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,17 @@ class Event:
     @property
     def is_delegating(self) -> bool:
         """Whether it is about a subagent that is started."""
-        return self.tool in DELEGATING or (self.tool.endswith("spawn_agent") and not self.tool.startswith("mcp__"))
+        return self.tool in DELEGATING or codex.split_tool(self.tool)[1] == codex.SPAWN
+
+    @property
+    def collaboration(self) -> str:
+        """Which of Codex's tools for subagents it is about, whatever stands before the name; empty for none."""
+        return codex.split_tool(self.tool)[1] if self.harness == "codex" else ""
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether the prompt of the subagent that is started can't be read or added to."""
+        return self.harness == "codex" and codex.is_sealed(self.tool)
 
     @property
     def is_returning(self) -> bool:
@@ -81,13 +91,13 @@ class Event:
     @property
     def target(self) -> str:
         """Which agent is asked for, under the key that this harness reads."""
-        found = self.tool_input.get("agent_type" if self.harness == "codex" else claude.AGENT_KEY)
+        found = self.tool_input.get(codex.AGENT_KEY if self.harness == "codex" else claude.AGENT_KEY)
         return _mend(found.strip()[:_MAX_NAME]) if isinstance(found, str) else ""
 
     @property
     def prompt_key(self) -> str:
         """Under which key this harness reads the subagent's prompt; empty where none is there."""
-        key = "message" if self.harness == "codex" else claude.PROMPT_KEY
+        key = codex.PROMPT_KEY if self.harness == "codex" else claude.PROMPT_KEY
         return key if isinstance(self.tool_input.get(key), str) else ""
 
     @property

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from remit.delegate.referee import answers
 from remit.delegate.referee.tools import WRITING, get_operation, list_patched, make_call
 from remit.delegate.referee.twins import make_search
-from remit.delegate.referee.who import MAIN
+from remit.delegate.referee.who import MAIN, find_agent_path, find_recipient
+from remit.harnesses import codex
 from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
 from remit.quick_json import parse_json
 from remit.workspace.beginnings import load_beginning
@@ -50,7 +51,7 @@ _NOT_BY_AGENTS = Permissions(
 _UNKNOWN = "Remit would not know who asks; delegate with the harness's own tool, and leave its settings to people"
 _SERVED = ("remit__delegate", "remit__cancel", "remit__check_return", "remit_delegate", "remit_cancel")
 """The tools of Remit's own server that ask in somebody's name."""
-_SENDING = ("SendMessage", "send_input", "resume_agent")
+_SENDING = ("SendMessage",)
 """Tools that let an agent go on which was started before."""
 _ELSEWHERE = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCODE_CONFIG_DIR")
 """Where the environment says that a harness keeps its settings."""
@@ -119,6 +120,8 @@ def _find_unknown(event: Event, own: Refereed, ground: Ground) -> str:
 
 def _find_stranger(db: Connection, event: Event, own: Refereed) -> str:
     """Why an agent may not give another one work that it did not call: nobody has let it."""
+    if event.collaboration:
+        return _find_codex_stranger(db, event, own)
     if event.tool not in _SENDING:
         return ""
     named = [event.tool_input[key] for key in ("to", "id", "agent_id") if isinstance(event.tool_input.get(key), str)]
@@ -128,10 +131,23 @@ def _find_stranger(db: Connection, event: Event, own: Refereed) -> str:
     return f"'{target.agent}' was not called by you; call an agent of your own, or hand back what you have"
 
 
+def _find_codex_stranger(db: Connection, event: Event, own: Refereed) -> str:
+    """The same in Codex, whose agents know each other by path; an agent may report to its caller."""
+    if event.collaboration not in (*codex.GIVING, *codex.TELLING):
+        return ""
+    target, path = find_recipient(db, event)
+    if target is not None and target.parent_id == own.session_id:
+        return ""
+    caller = find_agent_path(event).rpartition("/")[0]
+    if event.collaboration in codex.TELLING and path and path == caller:
+        return ""
+    name = target.agent if target is not None else path or "the recipient"
+    return f"'{name}' was not called by you; call an agent of your own, or hand back what you have"
+
+
 def _calls_unknown(call: Call, ground: Ground) -> bool:
     """Whether a command starts a harness, or asks Remit for more than to look something up."""
-    is_denied = judge(call, [_NOT_BY_AGENTS], ground).answer == "deny"
-    if is_denied and judge(call, [], ground).answer != "deny":  # else a protected path is why, named later
+    if judge(call, [_NOT_BY_AGENTS], ground).answer == "deny":
         return True
     reader = _read_script(call, ground)
     if _reaches_remit(reader.codes):
@@ -140,8 +156,7 @@ def _calls_unknown(call: Call, ground: Ground) -> bool:
         if any(map(_is_inside, words[1:])) or _is_inside(words[0]):
             return True
         program, first = words[0].rpartition("/")[2], next(iter(words[1:]), "")
-        is_harmless = first in _HARMLESS or (first == "sync" and "--check" in words)
-        if program == "remit" and first and not is_harmless:
+        if program == "remit" and first and first not in _HARMLESS:
             return True
         if program in _HARNESSES and first not in _ASKED_OF_HARNESSES:
             return True

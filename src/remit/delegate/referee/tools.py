@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from remit.harnesses import codex
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +46,8 @@ def get_name(tool: str) -> str:
 def get_operation(tool: str) -> str:
     """What a tool does, as the runners call it."""
     name = get_name(tool)
-    return "delegate" if tool in ("Agent", "Task", "spawn_agent", "task") else _OPERATIONS.get(name, "other")
+    is_delegating = tool in ("Agent", "Task", "task") or codex.split_tool(tool)[1] == codex.SPAWN
+    return "delegate" if is_delegating else _OPERATIONS.get(name, "other")
 
 
 def list_files(tool: str, given: Mapping[str, Any]) -> list[str]:

@@ -7,9 +7,10 @@ session, because it stands in there. Loaded on every tool call of a subagent, so
 
 from __future__ import annotations
 
+from remit.harnesses import codex
 from remit.quick_json import parse_json
 from remit.workspace.beginnings import load_beginning
-from remit.workspace.ledger.refereed import MAIN, bind, find_by_agent, find_by_call, list_unbound
+from remit.workspace.ledger.refereed import MAIN, bind, find_by_agent, find_by_call, find_by_path, list_unbound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from remit.workspace.ledger.refereed import Refereed
     from remit.workspace.ledger.store import Connection
 
-__all__ = ["MAIN", "find_own", "find_transcript", "read_agent_id"]
+__all__ = ["MAIN", "find_agent_path", "find_own", "find_recipient", "find_transcript", "read_agent_id"]
 
 _MAX_ID_CHARS = 300
 
@@ -34,9 +35,12 @@ def find_own(db: Connection, event: Event) -> Refereed | None:
 
 def _bind(db: Connection, event: Event) -> Refereed | None:
     """Find the call that an agent was started by, and remember it."""
-    call = _find_call(event)
+    call, path = _find_call(event), find_agent_path(event)
     # A call that is not known was made before the hooks were there: the agent is none of those that wait.
-    found = find_by_call(db, event.session, call) if call else _find_by_prompt(db, event)
+    if path:
+        found = find_by_path(db, event.session, path, is_bound=False)
+    else:
+        found = find_by_call(db, event.session, call) if call else _find_by_prompt(db, event)
     if found is None or (found.agent_id is not None and found.agent_id != event.agent_id):
         return None
     if event.agent and _fold(found.agent) != _fold(event.agent):
@@ -59,6 +63,24 @@ def find_transcript(event: Event, agent_id: str = "") -> str:
     if event.harness == "codex":
         return event.transcript
     return f"{event.transcript.removesuffix('.jsonl')}/subagents/agent-{agent_id or event.agent_id}.jsonl"
+
+
+def find_agent_path(event: Event) -> str:
+    """The path of the agent that an event comes from, in Codex's multi-agent v2; empty for none."""
+    if event.harness != "codex" or not event.agent_id:
+        return ""
+    return codex.read_agent_path(load_beginning(find_transcript(event), max_bytes=codex.HEAD_BYTES))
+
+
+def find_recipient(db: Connection, event: Event) -> tuple[Refereed | None, str]:
+    """The agent that a tool of Codex's sends something to, as far as Remit knows it, and its path."""
+    given = [event.tool_input[key] for key in codex.RECIPIENT_KEYS if isinstance(event.tool_input.get(key), str)]
+    target = given[0][:_MAX_ID_CHARS] if given else ""
+    if not target:
+        return None, ""
+    path = codex.resolve_path(target, find_agent_path(event))
+    found = find_by_agent(db, event.session, target) or find_by_path(db, event.session, path, is_bound=True)
+    return found, path
 
 
 def _find_call(event: Event) -> str:

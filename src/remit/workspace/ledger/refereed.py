@@ -90,6 +90,13 @@ def find_by_call(db: Connection, harness_session: str, tool_use_id: str) -> Refe
     return _find(db, "harness_session = ? AND tool_use_id = ?", (harness_session, tool_use_id)) if tool_use_id else None
 
 
+def find_by_path(db: Connection, harness_session: str, path: str, *, is_bound: bool) -> Refereed | None:
+    """The agent at a path of Codex's: the last one that has an id already, or that has none yet."""
+    having = "session_id IN (SELECT session_id FROM delegations WHERE json_extract(details, '$.task_path') = ?)"
+    known = f"agent_id IS {'NOT NULL' if is_bound else 'NULL'}"
+    return _find(db, f"harness_session = ? AND {known} AND {having}", (harness_session, path)) if path else None
+
+
 def find_by_session(db: Connection, session_id: str) -> Refereed | None:
     """The agent of one of our sessions."""
     return _find(db, "session_id = ?", (session_id,))
@@ -212,13 +219,16 @@ def _find(db: Connection, where: str, values: tuple[str, ...]) -> Refereed | Non
 # --- what a caller has not been given yet ----------------------------------------------------------------------------
 
 
+def find_calling_agent(db: Connection, own: Refereed) -> str | None:
+    """The session of the agent that has called another, within a session of a harness; None for that session itself."""
+    above = find_by_session(db, own.parent_id) if own.parent_id else None
+    is_agent = above is not None and above.agent_id != MAIN and above.harness_session == own.harness_session
+    return own.parent_id if is_agent else None
+
+
 def leave_word(db: Connection, own: Refereed, text: str) -> None:
     """Keep a sentence for the caller of an agent, because the harness gives the caller the answer as it is."""
-    caller = "" if own.parent_id is None else own.parent_id
-    above = find_by_session(db, caller) if caller else None
-    if above is None or above.agent_id == MAIN or above.harness_session != own.harness_session:
-        caller = ""  # the session itself
-    name = f"{_name_words(own.harness_session)}{caller} {own.session_id}"
+    name = f"{_name_words(own.harness_session)}{find_calling_agent(db, own) or ''} {own.session_id}"
     db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (name, text[:_MAX_WORDS]))
 
 
@@ -236,6 +246,13 @@ def take_words(db: Connection, harness_session: str, session_id: str | None) -> 
             db.execute("DELETE FROM notes WHERE name = ?", (name,))
             found.append(str(text))
     return "\n".join(found)
+
+
+def has_word(db: Connection, own: Refereed) -> bool:
+    """Whether a sentence about an agent is kept that its caller has not been given yet."""
+    prefix = _name_words(own.harness_session)
+    query = "SELECT 1 FROM notes WHERE name > ? AND name < ? AND name LIKE ?"
+    return db.execute(query, (prefix, f"{prefix}~", f"% {own.session_id}")).fetchone() is not None
 
 
 def drop_word(db: Connection, own: Refereed) -> None:

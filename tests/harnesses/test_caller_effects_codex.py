@@ -1,0 +1,147 @@
+"""What the caller's model receives from Codex's subagents, honest and lying, in each of the caller's requests.
+
+Rows: multi-agent v1 and v2, follow-ups, callers that wait, work on, end or call from below.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from remit.testing import call, say
+from tests.harnesses.refereed import TRUSTING, compile_agents, converse, get_report, hand, list_delegations, set_up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from remit.testing import Turn
+    from tests.harnesses.stage import Stage
+
+pytestmark = pytest.mark.slow
+
+V1, V2 = "scripted", "gpt-6.1-sol"
+"""A model that Codex does not know gets multi-agent v1, this one v2 and code mode."""
+REPORT = call("bash", command="echo '# Report' > report.md")
+MORE = call("bash", command="echo '# More' > more.md")
+LIE = "never.md"
+"""What only the lie names."""
+VERDICT = "was not accepted"
+CHILD = r'"agent_id":\s*"([^"]+)"'
+WAITS = {
+    V1: call("wait_agent", targets=["${child}"], timeout_ms=60_000).grab(child=CHILD),
+    V2: call("wait_agent", timeout_ms=60_000),
+}
+END = say("All is done.")
+
+
+def start(script: str, agent: str = "scribe", task: str = "report") -> Turn:
+    """Start a subagent that plays a script: v1 knows no task name, and drops it."""
+    return call("spawn_agent", agent_type=agent, task_name=task, message=f"[[play {script}]] Write the report.")
+
+
+def follow_up(script: str) -> Turn:
+    return call("followup_task", target="report", message=f"[[play {script}]] Go on.")
+
+
+def send_input(script: str) -> Turn:
+    return call("send_input", target="${child}", message=f"[[play {script}]] Go on.").grab(child=CHILD)
+
+
+def make_scripts(model: str) -> dict[str, list[Turn]]:
+    wait = WAITS[model]
+    return {
+        "waits-honest": [start("honest"), wait, END],
+        "waits-liar": [start("liar"), wait, END],
+        "works-liar": [start("liar"), *[call("bash", command="sleep 2")] * 6, END, say("Now it is done.")],
+        "ends-liar": [start("liar"), say("I wait for no one.").after(6), say("I have read the verdict.")],
+        "again-honest": [start("honest"), wait, follow_up("more"), wait, END],
+        "again-liar": [start("honest"), wait, follow_up("liar"), wait, END],
+        "input-honest": [start("honest"), wait, send_input("more"), wait, END],
+        "input-liar": [start("honest"), wait, send_input("liar"), wait, END],
+        "nested": [start("lead", "lead", "lead"), wait, END],
+        "lead": [start("liar"), wait, REPORT, hand()],
+        "honest": [REPORT, hand()],
+        "more": [MORE, hand("more.md")],
+        "liar": [call("bash", command="true"), hand(LIE)],
+    }
+
+
+class Row(NamedTuple):
+    """A way in which a caller gets the answer of its agents."""
+
+    model: str
+    script: str
+    caller: str = ""
+    """Whose requests count: those of the script itself, or of one that it starts."""
+
+
+LIARS = {
+    "v1": Row(V1, "waits-liar"),
+    "v1 caller that works on": Row(V1, "works-liar"),
+    "v1 caller that ends": Row(V1, "ends-liar"),
+    "v1 more input": Row(V1, "input-liar"),
+    "v2": Row(V2, "waits-liar"),
+    "v2 caller that works on": Row(V2, "works-liar"),
+    "v2 caller that ends": Row(V2, "ends-liar"),
+    "v2 follow-up": Row(V2, "again-liar"),
+    "v2 nested": Row(V2, "nested", "lead"),
+}
+HONEST = {
+    "v1": (Row(V1, "waits-honest"), ["report.md"]),
+    "v1 more input": (Row(V1, "input-honest"), ["report.md", "more.md"]),
+    "v2": (Row(V2, "waits-honest"), ["report.md"]),
+    "v2 follow-up": (Row(V2, "again-honest"), ["report.md", "more.md"]),
+}
+
+
+@pytest.fixture(name="play")
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Stage]:
+    row: Row = request.param
+    with set_up("codex", make_scripts(row.model), tmp_path, monkeypatch, codex_model=row.model) as stage:
+        if row.caller:
+            compile_agents(stage, lead="scribe", scribe="nobody")
+        yield stage
+
+
+def list_requests(stage: Stage, script: str) -> list[str]:
+    """Everything that the model which plays a script was asked, in its order."""
+    return [json.dumps(one.body) for one in stage.model.requests if one.script == script and one.tools]
+
+
+@pytest.mark.parametrize("play", LIARS.values(), ids=LIARS, indirect=True)
+def test_no_request_of_the_caller_has_the_lie_without_the_verdict(play: Stage, request: pytest.FixtureRequest) -> None:
+    row: Row = request.node.callspec.params["play"]
+    assert converse(play, row.script, TRUSTING).exit_code == 0
+    *_, liar = list_delegations(play)
+    assert (liar.state, liar.status, liar.outcome) == ("settled", "failed", "fabricated")
+    assert [len(play.asked("liar", step)) for step in (1, 2, 3, 4)] == [1, 1, 1, 0]  # it was sent back twice
+    asked = list_requests(play, row.caller or row.script)
+    told = [VERDICT in each for each in asked]
+    assert [LIE in each and not verdict for each, verdict in zip(asked, told, strict=True)] == [False] * len(asked)
+    assert told[-1]  # it isn't enough that the lie never came
+    if row.script.startswith(("again", "input")):
+        first = list_delegations(play)[0]
+        assert (first.status, first.outcome) == ("completed", "accepted")  # what came later does not overrule it
+
+
+@pytest.mark.parametrize(
+    ("play", "files"), [(row, files) for row, files in HONEST.values()], ids=HONEST, indirect=["play"]
+)
+def test_an_honest_return_is_accepted_and_arrives(
+    play: Stage, files: list[str], request: pytest.FixtureRequest
+) -> None:  # fmt: skip
+    row: Row = request.node.callspec.params["play"]
+    assert converse(play, row.script, TRUSTING).exit_code == 0
+    rows = list_delegations(play)
+    assert [(each.state, each.status, each.outcome) for each in rows] == [("settled", "completed", "accepted")] * len(
+        files
+    )
+    assert [[artifact.path for artifact in get_report(play, each).artifacts] for each in rows] == [
+        [file] for file in files
+    ]
+    last = list_requests(play, row.script)[-1]
+    assert all(each.session_id in last for each in rows)
+    assert VERDICT not in last
