@@ -15,7 +15,7 @@ COVERED := */remit/*.py,*/remit/config/*,*/remit/contract/*,*/remit/agents/*,*/r
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 export REMIT_AGENTS := $(abspath $(REMIT_AGENTS))
-.PHONY: help setup agents agents-newest browser examples demo test test-all test-fast snapshots check lint types cover docs bench torture kills io-errors writers survivors brokers histories fakes bypasses graphs bombs escapes leaks hostile cluster fuzz count lock build clean
+.PHONY: help setup agents agents-newest browser examples demo test test-all test-fast snapshots check lint types cover docs bench torture kills io-errors writers survivors brokers histories fakes bypasses graphs bombs escapes leaks hostile cluster fuzz count lock wheels build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,8 +33,9 @@ browser: ## install the browser that tests see the dashboard in, where that is a
 
 examples: .venv-examples/.ready ## install the frameworks of examples/python_agents, for the tests that run them
 
-demo: setup ## a task from research to done, with an agent that lies and one that hangs
-	@$(BIN)/python examples/demo.py .demo
+demo: .venv-demo/.ready ## a task from research to done, with an agent that lies and one that hangs
+	@.venv-demo/bin/python examples/demo.py .demo
+	@echo "Look around with: . .venv-demo/bin/activate; cd .demo/project; remit show -; git show"
 
 test: setup ## run the tests: all but those that only show again what others show
 	@$(BIN)/pytest -n $(JOBS)
@@ -130,22 +131,41 @@ lock: ## compile requirements/*.in into the locked files (needs uv; LOCK_FLAGS=-
 	    --custom-compile-command "make lock" $(LOCK_FLAGS) "$$source" -o "$${source%.in}.txt" || exit; \
 	done
 
+wheels: .wheels/.ready ## download what the test of the locks installs into .wheels, so that it needs no network
+
 build: setup ## build the wheel and the source archive into dist/
 	@$(BIN)/hatchling build
 
 clean: ## remove environments, caches and builds
-	rm -rf .venv .venv-bench .venv-fuzz .venv-examples .fuzz .hypothesis .mypy_cache .pytest_cache .ruff_cache .screens .torture .coverage .coverage.* build dist docs/reference
+	rm -rf .venv .venv-demo .venv-bench .venv-fuzz .venv-examples .wheels .demo .fuzz .hypothesis .mypy_cache .pytest_cache .ruff_cache .screens .torture .coverage .coverage.* build dist docs/reference
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.ready: requirements/dev.txt pyproject.toml
 	$(call environment,.venv,$<)
-	@$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@$(BIN)/python -m compileall -q src
+	@touch $@
+
+# Remit is put on the path as it is: an editable install would need the build backend, with six packages more.
+.venv-demo/.ready: requirements/core.txt
+	$(call environment,.venv-demo,$<)
+	@for packages in .venv-demo/lib/python3*/site-packages; do echo "$(abspath src)" > "$$packages/remit.pth"; done
+	@printf '#!/bin/sh\nexec "%s" -m remit "$$@"\n' "$(abspath .venv-demo/bin/python)" > .venv-demo/bin/remit
+	@chmod +x .venv-demo/bin/remit
 	@touch $@
 
 .venv-bench/.ready .venv-fuzz/.ready .venv-examples/.ready: .venv-%/.ready: requirements/%.txt
 	$(call environment,.venv-$*,$<)
 	@touch $@
+
+# Each lock by itself: two of them pin different versions of pip.
+.wheels/.ready: .venv/.ready requirements/dev.txt requirements/installers.txt requirements/installers-oldest.txt
+	@echo "Downloading the wheels of the locks into .wheels ..."
+	@rm -rf .wheels
+	@for lock in $(filter %.txt,$^); do \
+	  $(BIN)/pip download --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: --dest .wheels -r $$lock || exit; \
+	done
+	@cat $(filter %.txt,$^) > $@
 
 # $(call environment,FOLDER,REQUIREMENTS): a virtual environment with the locked packages.
 define environment
@@ -153,7 +173,9 @@ define environment
   { echo "Remit needs Python 3.11 or newer as '$(PYTHON)'; name another with: make PYTHON=python3.12" >&2; exit 1; }
 @$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
   { echo "'$(PYTHON)' cannot make virtual environments; install its venv package (python3-venv on Debian and Ubuntu)." >&2; exit 1; }
-@echo "making $(1) from $(2)"
+@echo "Installing $$(grep -c '^[a-z0-9].*==' $(2)) packages from $(2) into $(1) ..."
 @$(PYTHON) -m venv $(1)
 @$(1)/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $(2)
+@found=$$($(1)/bin/pip check --disable-pip-version-check 2>&1) || \
+  { echo "$(2) does not fit together: $$found" >&2; exit 1; }
 endef

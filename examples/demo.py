@@ -80,11 +80,11 @@ def main(folder: Path) -> int:
     """Play it; how many things did not go as they should."""
     project = make_project(folder)
     agents = folder / "agents"
-    researcher = ScriptedAgent(agents, "researcher").sleeps(1).obeys({REPORT: FOUND})
-    liar = ScriptedAgent(agents, "liar").sleeps(1).lies(PLAN)
-    planner = ScriptedAgent(agents, "planner").sleeps(1).obeys({PLAN: PHASES})
+    researcher = ScriptedAgent(agents, "researcher").sleeps(0.5).obeys({REPORT: FOUND})
+    liar = ScriptedAgent(agents, "liar").sleeps(0.5).lies(PLAN)
+    planner = ScriptedAgent(agents, "planner").sleeps(0.5).obeys({PLAN: PHASES})
     sleeper = ScriptedAgent(agents, "sleeper").writes("greet.py", GREET).hangs()
-    worker = ScriptedAgent(agents, "worker").sleeps(1).obeys({"greet.py": f"{GREET}# By session ${{session}}.\n"})
+    worker = ScriptedAgent(agents, "worker").sleeps(0.5).obeys({"greet.py": f"{GREET}# By session ${{session}}.\n"})
     played: list[tuple[str, tuple[str, ...], int]] = [
         ("A task, and an agent that looks into it.", ("task", "new", "Greet people by name"), 0),
         ("", ("research", "1", "--command", researcher.command), 0),
@@ -107,7 +107,7 @@ def main(folder: Path) -> int:
         wrong += remit(project, *args) > 1
     print("$ git log --oneline", flush=True)
     git(project, "--no-pager", "log", "--oneline")
-    print(f"\nThe project is in {os.path.relpath(project)}: look around with remit show, remit logs and git show.")
+    print(f"\nThe project is in {os.path.relpath(project)}.")
     return wrong
 
 

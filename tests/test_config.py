@@ -152,8 +152,10 @@ def test_a_setting_of_linting_that_cannot_be_followed_is_told(text: str, message
         ('[tasks]\nfolder = "a/../../b"', "tasks.folder is not a path below the workspace's root"),
         ("[manifest]\npath = 3", "manifest.path is not a path below the workspace's root"),
         ('[manifest]\noutput_dir = ""', "manifest.output_dir is not a path below the workspace's root"),
-        ("[retention]\ndays = 0", "retention.days is not a number from 1"),
-        ("[retention]\ndays = true", "retention.days is not a number from 1"),
+        ("[retention]\ndays = 0", "retention.days is not a number from 1 to 1000000"),
+        ("[retention]\ndays = true", "retention.days is not a number from 1 to 1000000"),
+        ("[retention]\ndays = 99999999999999999999", "retention.days is not a number from 1 to 1000000"),
+        ("[retention]\nmegabytes = 1000001", "retention.megabytes is not a number from 1 to 1000000"),
         ("[retention]\nyears = 1", "'years' is not a setting of [retention]"),
     ],
 )
@@ -191,15 +193,17 @@ def test_where_delegations_run_is_read_and_filled_in() -> None:
     assert fill_engine(Settings().engine, {"REMIT_ENGINE": "postgres://other"}) == "postgres://other"
     with pytest.raises(ConfigError, match="the variable PW, which is not set"):
         fill_engine(settings.engine, {})
-    with pytest.raises(ConfigError, match="REMIT_ENGINE is not a place"):
+    with pytest.raises(ConfigError, match="REMIT_ENGINE is not supported: 'mysql://…'"):
         fill_engine(settings.engine, {"REMIT_ENGINE": "mysql://x"})
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('engine = "mysql://x"', "engine is not a place where delegations can run"),
-        ("engine = 3", "engine is not a place where delegations can run"),
+        ('engine = "redis://user:secret@x"', "engine is not supported: 'redis://…'"),
+        ('engine = "user:secret@x"', "engine is not supported: an address without postgresql://"),
+        ('engine = "locl"', "engine is not supported: 'locl'"),
+        ("engine = 3", "engine is not supported: 3"),
         ("[cluster]\nlease = 0", "cluster.lease is not a number above 0"),
         ("[cluster]\nparcel_megabytes = 1.5", "cluster.parcel_megabytes is not a whole number from 1"),
         ("[cluster]\nremote = 3", "cluster.remote is not a text"),

@@ -137,10 +137,10 @@ def make_stage(
     return stage
 
 
-def give(status: str = "completed", path: str = "report.md", **more: object) -> Turn:
-    """A turn that sends a return with the id of its session; without a path, without artifacts."""
+def make_return(status: str = "completed", path: str = "report.md", **more: object) -> dict[str, Any]:
+    """A return whose session and agent are filled in by a turn's grabs; without a path, without artifacts."""
     summary = "The report is written and says what was asked for. Nothing else was changed."
-    returned = {
+    return {
         "status": status,
         "summary": summary,
         "artifacts": [{"type": "report", "path": path, "summary": "What was found"}] if path else [],
@@ -153,5 +153,10 @@ def give(status: str = "completed", path: str = "report.md", **more: object) -> 
         },
         "errors": [],
         "next_steps": [],
-    }
-    return say(f"Done.\n\n```json\n{json.dumps(returned | more)}\n```").grab(id=SESSION_ID, agent=r"You are ([\w-]+)\.")
+    } | more
+
+
+def give(status: str = "completed", path: str = "report.md", **more: object) -> Turn:
+    """A turn that sends a return with the id of its session; without a path, without artifacts."""
+    text = f"Done.\n\n```json\n{json.dumps(make_return(status, path, **more))}\n```"
+    return say(text).grab(id=SESSION_ID, agent=r"You are ([\w-]+)\.")

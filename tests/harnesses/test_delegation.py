@@ -180,7 +180,7 @@ def find_folder(stage: Stage, session_id: str, attempt: int) -> str:
 @pytest.mark.parametrize("stage", ["claude"], indirect=True)
 def test_a_session_is_resumed_in_the_folder_that_it_began_in(stage: Stage) -> None:
     """Claude Code knows a session in its own folder only, also where that is a worktree (R0.14)."""
-    first = stage.delegate("stopped", isolate=True, reasks=1, commits=False)
+    first = stage.delegate("stopped", worktree=True, reasks=1, commits=False)
     assert tell(first) == ("partial", "exited", "accepted", 2)
     folder = find_folder(stage, first.session_id, 1)
     assert folder != str(stage.root)

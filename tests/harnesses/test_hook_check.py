@@ -142,6 +142,7 @@ def test_a_hook_that_is_missing_in_claude_code_breaks_its_promise(
     assert broken <= list_broken(check("claude"))
 
 
+@pytest.mark.thorough
 def test_opencode_keeps_its_promises(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put("opencode", root, monkeypatch)
     before = sorted(root.rglob("*"))

@@ -228,6 +228,29 @@ def test_an_agent_may_not_start_others_by_a_command(remit: Inside) -> None:
     assert "Remit would not know who asks" in ended.text
 
 
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        ("echo x > remit.toml", "remit.toml"),
+        ("echo x > .claude/settings.json", ".claude/settings.json"),
+        ("echo x > .codex/config.toml", ".codex/config.toml"),
+        ("rm -rf .remit", ".remit"),
+    ],
+)
+def test_the_reason_names_the_protected_file_even_if_its_name_is_remits(
+    remit: Inside, command: str, place: str
+) -> None:
+    told = load(remit("may", "planner", "bash", command, "--json"))
+    assert told["decision"] == "deny"
+    assert place in told["reason"]
+    assert "know who asks" not in told["reason"]
+
+
+def test_an_agent_may_compare_the_tasks_and_not_change_them(remit: Inside) -> None:
+    assert load(remit("may", "planner", "bash", "remit sync --check", "--json"))["decision"] == "allow"
+    assert load(remit("may", "planner", "bash", "remit sync --repair", "--json"))["decision"] == "deny"
+
+
 @pytest.mark.parametrize("agent", ["planner", "nobody"])
 def test_whether_it_may_is_only_looked_up(root: Path, remit: Inside, agent: str) -> None:
     """Also in a folder that cannot be written to."""

@@ -129,7 +129,7 @@ def test_a_prompt_and_instructions_of_any_length_arrive(place: Place) -> None:
     body = str(place.model.requests[0].body)
     assert prompt in body
     assert instructions in body
-    assert "software engineering" in body  # Claude Code's own prompt is still there
+    assert "Assist with authorized security testing" in body  # Claude Code's own prompt is still there
 
 
 def test_an_agent_of_its_own_is_begun_with_and_one_that_it_does_not_know_refused(place: Place) -> None:
@@ -145,7 +145,8 @@ def test_an_agent_of_its_own_is_begun_with_and_one_that_it_does_not_know_refused
 
 def test_tools_are_those_that_the_agent_may_use(place: Place) -> None:
     ran = place.start(place.model.mark("wrong"), tools=("read", "bash", "grep"))
-    assert set(place.model.requests[0].tools) == {"Read", "Bash", "Grep"}
+    placeholder = {"DeferredToolPlaceholder"}  # since 2.1.326 or a little before; it does nothing
+    assert {*place.model.requests[0].tools} - placeholder == {"Read", "Bash", "Grep"}
     assert [(use.operation, use.failed) for use in ran.heard.tools or ()] == [("run", True)]
     none = place.start(place.model.mark("work"), tools=(), number=2)
     assert none.heard.text

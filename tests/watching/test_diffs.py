@@ -183,7 +183,7 @@ def test_without_a_repository_the_file_is_shown_as_it_is(tmp_path: Path) -> None
 
 
 def test_work_in_a_worktree_is_shown_where_it_was_done(root: Path) -> None:
-    session_id = run(root, f"sed -i 1d old.md; {answer('old.md')}", isolate=True).session_id
+    session_id = run(root, f"sed -i 1d old.md; {answer('old.md')}", worktree=True).session_id
     assert list_changed(look(root, session_id, "old.md")) == ["-line 0"]
 
 

@@ -107,8 +107,7 @@ def _look_at_tasks() -> tuple[TaskOverview | None, tuple[str, ...]]:
         return None, tuple(tasks.outside.values())
     try:
         checked = check_sync(tasks)
-        found = [checked.findings] if checked is not None else []
-        differences = sum(each.severity == "error" for by_file in found for told in by_file.values() for each in told)
+        differences = 0 if checked is None else checked.differences
         facts = [each for each in tasks.list_tasks() if not each.closed or each.marker]
         focus = tasks.get_focus()
     finally:
@@ -165,6 +164,4 @@ def _measure(home: Home) -> int | None:
     check_open(home.ledger_file)
     if not os.path.lexists(home.ledger_file):
         return None
-    from remit.workspace.ledger.retention import measure_bytes  # noqa: PLC0415 - SQLite costs 4 ms
-
-    return measure_bytes(home)
+    return os.lstat(home.ledger_file).st_size

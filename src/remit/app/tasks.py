@@ -91,7 +91,9 @@ class Tasks:
 
     def count_drift(self) -> int:
         """In how many places state.json and TODO.md disagree."""
-        return sum(finding.severity == "error" for finding in self.store.check())
+        from remit.workspace.tasks.drift import is_difference  # noqa: PLC0415 - only for this
+
+        return sum(map(is_difference, self.store.check()))
 
     def show(self, number: int) -> ShownTask:
         """A task with all that belongs to it."""
@@ -237,9 +239,11 @@ class CheckedTasks(NamedTuple):
     texts: dict[str, bytes]
 
     @property
-    def agrees(self) -> bool:
-        """Whether the two files say the same."""
-        return not any(each.severity == "error" for found in self.findings.values() for each in found)
+    def differences(self) -> int:
+        """In how many places the two files differ."""
+        from remit.workspace.tasks.drift import is_difference  # noqa: PLC0415 - only for this
+
+        return sum(is_difference(each) for found in self.findings.values() for each in found)
 
 
 def check_sync(tasks: Tasks | None = None) -> CheckedTasks | None:

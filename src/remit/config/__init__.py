@@ -192,10 +192,14 @@ def _read_paths(values: dict[str, Any], table: str) -> dict[str, str]:
     return {key: path.rstrip("/") for key, path in values.items()}
 
 
+_MOST_KEPT = 1_000_000
+"""Days or megabytes: almost 3,000 years, or a terabyte. What is far above does not fit into the ledger's numbers."""
+
+
 def _read_retention(values: dict[str, Any]) -> dict[str, int]:
     for key, value in values.items():
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ConfigError(f"retention.{key} is not a number from 1", hint=f"write it as {key} = 90")
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MOST_KEPT:
+            raise ConfigError(f"retention.{key} is not a number from 1 to {_MOST_KEPT}", hint=f"write it as {key} = 90")
     return values
 
 

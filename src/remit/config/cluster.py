@@ -56,10 +56,15 @@ def read_engine(value: object) -> str:
     """Where delegations run, as it is written."""
     if value == LOCAL or (isinstance(value, str) and value.startswith((*_SCHEMES, "${"))):
         return str(value)
-    raise ConfigError("engine is not a place where delegations can run", hint=_HINT)
+    raise _refuse("engine", value)
 
 
-_HINT = 'write engine = "local", or engine = "postgresql://user@host/database"'
+def _refuse(where: str, value: object) -> ConfigError:
+    """An error that shows no more of an address than its scheme: a password may follow."""
+    scheme, is_address, _ = str(value).partition("://")
+    shown = f"'{scheme}://…'" if is_address else "an address without postgresql://" if "@" in scheme else repr(value)
+    hint = 'write "local" or "postgresql://user@host/database"'
+    return ConfigError(f"{where} is not supported: {shown}", hint=hint)
 
 
 def fill_engine(written: str, environ: Mapping[str, str]) -> str:
@@ -75,6 +80,5 @@ def fill_engine(written: str, environ: Mapping[str, str]) -> str:
     if address in ("", LOCAL):
         return ""
     if not address.startswith(_SCHEMES):
-        where = ENGINE if environ.get(ENGINE, "").strip() else "engine"
-        raise ConfigError(f"{where} is not a place where delegations can run", hint=_HINT)
+        raise _refuse(ENGINE if environ.get(ENGINE, "").strip() else "engine", address)
     return address

@@ -126,7 +126,7 @@ def test_a_worktree_is_gone_on_with_where_it_is(remit: Remit, harness: Harness) 
     put(remit, "README.md", "one\n")
     git(remit.folder, "add", "-A")
     git(remit.folder, "commit", "-qm", "one")
-    first = run_short(remit, "--isolate", "worktree")
+    first = run_short(remit, "--worktree")
     ended = remit("resume", first["session_id"], "Say", "what", "there", "is.", "--timeout", "20s", "--json")
     assert ended.code == 0, ended
     begun, resumed = harness.calls

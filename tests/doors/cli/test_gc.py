@@ -215,6 +215,13 @@ def test_settings_that_cannot_be_followed_stop_it(workspace: Inside) -> None:
     assert is_known(workspace, "old")
 
 
+def test_the_largest_setting_removes_nothing(workspace: Inside) -> None:
+    delegate(workspace, "old", days_ago=91)
+    workspace.write("remit.toml", "[retention]\ndays = 1000000\nmegabytes = 1000000\n")
+    assert workspace("gc").code == 0
+    assert is_known(workspace, "old")
+
+
 # What agents and brokers leave
 
 
@@ -345,7 +352,7 @@ def isolate(inside: Inside, agent: ScriptedAgent, files: dict[str, str]) -> Path
     git(inside.folder, "add", ".gitignore")
     git(inside.folder, "commit", "-qm", "two")
     command = agent.obeys(files).command
-    told = load(inside("run", "Write it.", "--command", command, "--isolate", "worktree", "--json"))
+    told = load(inside("run", "Write it.", "--command", command, "--worktree", "--json"))
     assert told["status"] == "completed"
     return Path(inside.folder, ".remit/worktrees", told["session_id"])
 

@@ -459,7 +459,7 @@ def test_an_edit_by_hand_is_taken_in_before_anything_is_refused(inside: Inside, 
     [
         (("research", "7"), "there is no task 7; remit task list shows what there is"),
         (("research", "one"), "'one' is not the number of a task; remit task list shows them"),
-        (("research", "1", "--isolate", "worktree"), "work on a task is linked and committed where the task is; "),
+        (("research", "1", "--worktree"), "there is no option --worktree"),
         (("reserch", "1"), "there is no command 'reserch'; did you mean 'research'?"),
         (("research", "1", "--agent", "nobody", "--runner", "claude"), "'nobody'"),
     ],
@@ -468,6 +468,13 @@ def test_what_cannot_be_is_said_in_one_sentence(inside: Inside, args: tuple[str,
     ended = inside(*args)
     assert ended.code == 2
     assert sentence in ended.complaint
+
+
+@pytest.mark.parametrize("command", ["research", "plan", "revise", "implement", "review"])
+def test_the_help_offers_no_option_that_is_refused(inside: Inside, command: str) -> None:
+    """A command that works on a task links and commits where the task is; `remit run --task` can use a worktree."""
+    assert "worktree" not in inside(command, "--help").text
+    assert "--worktree" in inside("run", "--help").text
 
 
 # A review

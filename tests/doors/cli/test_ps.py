@@ -96,7 +96,7 @@ def test_somebody_elses_agent_is_seen_at_work(remit: Remit, agent: ScriptedAgent
         assert 280_000 < each["left_ms"] <= 300_000
         assert each["heard_ms"] >= each["started_ms"]
         table = remit("ps").text.splitlines()
-        assert table[0].split() == ["SESSION", "AGENT", "STATE", "AGE", "LEFT", "HEARD", "TOKENS", "COST", "DRIVER"]
+        assert table[0].split() == ["SESSION", "AGENT", "STATE", "TOOK", "LEFT", "HEARD", "TOKENS", "COST", "DRIVER"]
         assert table[1].startswith(f"{session}  command  running  0:")
         assert table[1].endswith(f"process {each['driver_pid']}")
         assert "looking around" in remit("tree").text
@@ -112,6 +112,29 @@ def test_somebody_elses_agent_is_seen_at_work(remit: Remit, agent: ScriptedAgent
     assert load(remit("ps", "--all", "--json"))[0]["standing"] == "failed"
 
 
+def test_how_long_it_took_is_not_called_its_age(inside: Inside) -> None:
+    now_ms = read_clock_ms()
+    add_row(inside.folder, "sess_1700000001_abcdef", created_ms=now_ms - 3_600_000, started_ms=now_ms - 3_600_000)
+    with Home(str(inside.folder)).ledger.transaction() as db:
+        db.execute("UPDATE delegations SET state = 'settled', status = 'completed', ended_ms = started_ms + 5000")
+    heading, row = inside("ps", "--all").text.splitlines()
+    assert "AGE" not in heading.split()
+    assert row.split()[heading.split().index("TOOK")] == "0:05"
+
+
+@pytest.mark.parametrize("settings", ['engine = "redis://user:secret@x"', "[retention]\ndays = 0"])
+def test_settings_that_cannot_be_followed_are_not_ignored_silently(inside: Inside, settings: str) -> None:
+    inside.write("remit.toml", f"{settings}\n")
+    for words in (("ps",), ("ps", "--json"), ("tree",)):
+        ended = inside(*words)
+        assert ended.code == 0
+        assert ended.err.decode().startswith("remit: warning: ")
+        assert b"secret" not in ended.err
+    ended = inside("ps", "--workers")
+    assert ended.code == 2
+    assert "remit.toml" in ended.complaint
+
+
 @pytest.mark.slow
 def test_cancel_gives_the_reason_and_can_be_said_twice(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.forks("setsid").hangs(), until="hung")
@@ -119,8 +142,9 @@ def test_cancel_gives_the_reason_and_can_be_said_twice(remit: Remit, agent: Scri
     assert ended.code == 0
     assert "error[CANCELLED]: it was cancelled: it is the wrong branch" in ended.text
     assert agent.list_living() == []
+    assert ended.err == b""
     again = remit("cancel", session, "--reason", "another")
-    assert again.code == 0
+    assert (again.code, again.err.decode()) == (0, f"nothing was cancelled: {session} was over already\n")
     assert "it is the wrong branch" in again.text
     assert "another" not in again.text
 

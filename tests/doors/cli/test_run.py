@@ -107,7 +107,17 @@ def test_who_is_sent_to_the_log_is_told_how_to_see_it(inside: Inside) -> None:
     session = re.search(r"remit show (\S+) --full", ended.text)
     assert session is not None
     assert f"next: See with remit logs {session[1]} what went wrong, then try again\n" in ended.text
-    assert inside("logs", session[1]).code == 0
+    logs = inside("logs", session[1])
+    assert (logs.code, logs.text) == (0, snapshot("! the program ended with exit code 1\n"))
+
+
+@pytest.mark.slow
+def test_the_log_of_a_crash_shows_standard_error_and_how_it_ended(inside: Inside) -> None:
+    inside("run", "Write it.", "--command", "sh -c 'echo begun; echo boom >&2; exit 3'")
+    assert inside("logs").text == snapshot("begun\nboom\n! the program ended with exit code 3\n")
+    assert inside("logs", "--err").text == "boom\n"
+    inside("run", "Write it.", "--command", "sh -c 'kill -9 $$'")
+    assert inside("logs").text == snapshot("! the program was ended by SIGKILL\n")
 
 
 def test_a_prompt_that_is_no_text_is_refused(remit: Remit, agent: ScriptedAgent) -> None:
@@ -196,7 +206,7 @@ def test_limits_that_cannot_be_held_are_told_before_and_afterwards(inside: Insid
         (("x", "--input", "a=1", "--input", "a=2"), "the input 'a' is given twice; give it once"),
         (("x", "--max-turns", "few"), "'few' is not a number; give a whole number, such as 20"),
         (("x", "--max-usd", "much"), "'much' is not an amount; give it in dollars, such as 0.50"),
-        (("x", "--isolate", "cage"), "there is no isolation 'cage'; known is: worktree"),
+        (("x", "--isolate", "worktree"), "there is no option --isolate"),
         (("x", "--task", "7", "--command", "true"), "there are no tasks here"),
         (("x", "--comand", "true"), "there is no option --comand; did you mean --command?"),
     ],

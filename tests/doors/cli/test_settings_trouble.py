@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING
 
@@ -34,15 +35,17 @@ def test_work_can_be_seen_and_ended(
     session = detach(remit, agent.says("I am here.\n").hangs(), until="hung")
     (tmp_path / "remit.toml").write_text(settings)
     assert remit("run", "More.", "--command", "true").code == 2
-    for words in (("ps", "--json"), ("show", session, "--json"), ("tree", session, "--json")):
-        assert load(remit(*words))
+    assert load(remit("show", session, "--json"))
+    listed, drawn = remit("ps", "--json"), remit("tree", session, "--json")
+    assert json.loads(listed.out)
+    assert json.loads(drawn.out)
     shown = remit("logs", session)
     assert (shown.code, "I am here." in shown.text) == (0, True)
     waited = remit("wait", session, "--timeout", "0.1")
     assert (waited.code, "is not over" in waited.text) == (1, True)
     cancelled = remit("cancel", session)
     assert cancelled.code == 0
-    for ended in (shown, waited, cancelled):
+    for ended in (listed, drawn, shown, waited, cancelled):
         warning = ended.err.decode()
         assert warning.startswith("remit: warning: ")
         assert told in warning

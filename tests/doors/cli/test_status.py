@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
@@ -80,6 +81,15 @@ def test_tasks_by_their_markers_and_those_that_are_worked_on(workspace: Inside) 
     found = load(workspace("status", "--json"))["tasks"]
     assert found["counts"] == {"IN PROGRESS": 1, "BLOCKED": 1, "NOT STARTED": 1}
     assert (found["focus"], [each["number"] for each in found["working"]]) == (2, [2])
+
+
+def test_the_size_of_the_ledger_is_that_of_its_file_as_doctor_says(workspace: Inside) -> None:
+    delegate(workspace, 1, ended=True)
+    size = Path(Home(str(workspace.folder)).ledger_file).stat().st_size
+    assert load(workspace("status", "--json"))["ledger_bytes"] == size
+    shown = f"{size / 1024 / 1024:.1f} MB"
+    assert f"ledger     {shown}\n" in workspace("status").text
+    assert f"whole, {shown}\n" in workspace("doctor").text
 
 
 def test_drift_is_one_line(workspace: Inside) -> None:

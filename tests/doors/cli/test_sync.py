@@ -33,6 +33,23 @@ def test_files_that_agree_are_one_line_and_stay_as_they_are(workspace: Inside) -
     assert sorted((path.name, path.stat().st_mtime_ns) for path in workspace.folder.rglob("*")) == before
 
 
+def test_a_priority_that_differs_is_not_called_agreement(workspace: Inside) -> None:
+    workspace.write("specs/TODO.md", TODO.replace("[PLANNED]", "[PLANNED]\n- **Priority**: Low"))
+    ended = workspace("sync", "--check")
+    assert (ended.code, ended.text.splitlines()[-1]) == (
+        1,
+        snapshot("✗ specs: 3 tasks · state.json and TODO.md do not agree · 1 warning"),
+    )
+    assert "[SYN022]" in ended.text
+    ended = workspace("sync")
+    assert (ended.code, ended.text.splitlines()[-1]) == (
+        1,
+        snapshot("✗ state.json and TODO.md do not agree · 1 warning"),
+    )
+    assert "state.json and TODO.md do not agree: 1 difference" in workspace("doctor").text
+    assert "drift      1 difference" in workspace("status").text
+
+
 def test_a_difference_is_shown_with_both_values(workspace: Inside) -> None:
     workspace.write("specs/TODO.md", TODO.replace("[PLANNED]", "[COMPLETED]"))
     ended = workspace("sync", "--check")

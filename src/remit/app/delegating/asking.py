@@ -24,7 +24,7 @@ class Options(TypedDict, total=False):
     timeout_s: float | None
     dialect: str | None
     budget: Budget
-    isolate: bool
+    worktree: bool
     sandbox: bool
     evidence: bool | None
     settles: bool
@@ -48,8 +48,8 @@ class Request(NamedTuple):
     timeout_s: float | None = None
     dialect: str | None = None
     budget: Budget = Budget()
-    isolate: bool = False
-    """In a worktree of its own."""
+    worktree: bool = False
+    """In a git worktree of its own."""
     sandbox: bool = False
     evidence: bool | None = None
     """Whether the tree is looked at before and after; None: as the workspace has it."""

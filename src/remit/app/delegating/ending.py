@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from remit.app.delegating.following import is_in_harness
 from remit.delegate.admission.ticket import find_caller
 from remit.errors import RefusedError, RemitError
-from remit.workspace.ledger.delegations import load_delegation
+from remit.workspace.ledger.delegations import list_delegations, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.slots import set_awaited
 from remit.workspace.sessions.folders import list_living
@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from remit.app.delegating.workspace import Workspace
     from remit.delegate.admission.guard import Caller
     from remit.delegate.reporting.envelope import Envelope
+    from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
 
 SETTLE_S = 10.0
 """How long a cancelled delegation is given to be settled by whoever drives it: a function cannot be ended."""
 
 _LOOK_S = 0.1
+_MOST_ROWS = 100_000
 
 
 class Waited(NamedTuple):
@@ -111,6 +113,17 @@ async def cancel(ws: Workspace, session_id: str, *, reason: str) -> Waited:
     if own.trouble is not None:
         raise own.trouble
     return own
+
+
+def list_open(home: Home, session_id: str) -> list[str]:
+    """The ids of a run and of all nested runs below it that are not over."""
+    own = load_delegation(home.ledger, session_id)
+    rows = [] if own is None else list_delegations(home.ledger, root_id=own.root_id, limit=_MOST_ROWS)
+    below = {session_id}
+    for row in reversed(rows):  # parents are older than their children
+        if row.parent_id in below:
+            below.add(row.session_id)
+    return [row.session_id for row in reversed(rows) if row.session_id in below and row.state != "settled"]
 
 
 def _is_apart(row: Delegation, now_ms: int) -> bool:

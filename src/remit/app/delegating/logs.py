@@ -8,6 +8,7 @@ is what its hooks have told: its tools and its answers. Secrets are taken out, u
 from __future__ import annotations
 
 import codecs
+from os import strerror
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.app.clusters import is_elsewhere
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from remit.runners import Heard, Listener, Runner
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Attempt, Delegation
+    from remit.workspace.sessions.results import Result
 
 Stream = Literal["out", "err"]
 _PIECE_BYTES = 256 * 1024
@@ -186,6 +188,8 @@ class Log:
         tail = None if result is None else load_tail(folder, result, stream=self.stream)
         errors = read_out(folder, 0, _PIECE_BYTES, stream="err") if reading.listener is not None else b""
         yield from reading.finish(tail, errors=errors, exit_code=None if result is None else result.exit_code)
+        if result is not None and reading.listener is None and self.stream == "out":
+            yield from _read_crash(reading.number, folder, result)
 
     def _read_answers(self) -> Iterator[Line]:
         """What a function answered, and the trace of its exception: it has no output of its own."""
@@ -248,6 +252,25 @@ class _Hooks:
 
     def _load_answer(self, attempt: Attempt) -> bytes:
         return load_text(self.home, self.session_id, f"answer-{attempt.number}") or b""
+
+
+def _read_crash(number: int, folder: str, result: Result) -> Iterator[Line]:
+    """What a program printed on standard error and how it ended; nothing of one that ended with exit code 0."""
+    if result.exit_code == 0:
+        return
+    errors = _Reading(number, None)
+    while data := read_out(folder, errors.offset, _PIECE_BYTES, stream="err"):
+        yield from errors.take(data)
+    yield from errors.finish(load_tail(folder, result, stream="err"), errors=b"", exit_code=None)
+    if result.signal is not None:
+        from signal import Signals  # noqa: PLC0415 - only for a crash
+
+        name = Signals(result.signal).name if result.signal in {*Signals} else f"signal {result.signal}"
+        yield Line(number, "trouble", f"the program was ended by {name}")
+    elif result.exit_code is not None:
+        yield Line(number, "trouble", f"the program ended with exit code {result.exit_code}")
+    elif result.errno is not None:
+        yield Line(number, "trouble", f"the program could not be started: {strerror(result.errno).lower()}")
 
 
 def _find_runner(row: Delegation, settings: Settings) -> Runner:

@@ -160,7 +160,7 @@ def _read_body(agent: Agent) -> str:
 def check_out(draft: Draft, root: str) -> Draft:
     """Make the worktree that a draft asks for. Git takes its time: the ledger is not held meanwhile, nor asked."""
     request = draft.work.request
-    if not request.isolate or request.resume_of:
+    if not request.worktree or request.resume_of:
         return draft
     session_id = make_session_id(read_clock_ms(), os.urandom(6))
     from remit.workspace.git.worktrees import add_worktree  # noqa: PLC0415 - only for one
@@ -381,7 +381,7 @@ def _place(draft: Draft, setting: Setting) -> Terms:
     """Where the work is done, and what lies there already."""
     terms, request = draft.terms, draft.work.request
     worktree, root = draft.session_id, draft.worktree or setting.home.root
-    if request.resume_of and request.isolate:
+    if request.resume_of and request.worktree:
         worktree, root = _find_worktree(request.resume_of, setting)
     terms = terms._replace(root=root, worktree=worktree)
     if terms.dialect != "manifest":

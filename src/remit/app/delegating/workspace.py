@@ -142,7 +142,7 @@ class Workspace:
         """Hand work to an agent and wait for its return; what came of it, within its budget of tokens.
 
         `agent` is the name of an agent file; with None the harness or the command works without one.
-        The options are those of `Options`: inputs, runner, command, function, timeout_s, dialect, budget, isolate,
+        The options are those of `Options`: inputs, runner, command, function, timeout_s, dialect, budget, worktree,
         sandbox … Raises `RefusedError` where it may not be, and `RunnerError` where it cannot be started.
         """
         self._check_options(options)
@@ -261,7 +261,7 @@ class Workspace:
             await asyncio.to_thread(drop, read, self.root)
 
     async def _check_out(self, read: Draft) -> Draft:
-        if not read.work.request.isolate:
+        if not read.work.request.worktree:
             return read
         return await asyncio.to_thread(check_out, read, self.root)
 

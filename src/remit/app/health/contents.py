@@ -57,9 +57,9 @@ def _look_at_tasks(patient: Patient) -> Iterator[Check]:
     if checked is None:
         yield Check("tasks", "ok", "none yet; remit task new makes the first")
         return
-    errors = sum(each.severity == "error" for found in checked.findings.values() for each in found)
-    if errors:
-        told = f"state.json and TODO.md do not agree: {errors} {'difference' if errors == 1 else 'differences'}"
+    if checked.differences:
+        counted = f"{checked.differences} {'difference' if checked.differences == 1 else 'differences'}"
+        told = f"state.json and TODO.md do not agree: {counted}"
         yield Check("tasks", "problem", told, "see them with remit sync --check, end them with remit sync --repair")
     else:
         yield Check("tasks", "ok", f"{checked.tasks} in {checked.folder}, state.json and TODO.md agree")

@@ -102,7 +102,7 @@ def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
         )
         return answers.deny(
             f"what '{agent}' makes is looked for in this folder, so it has to work here: {how}, or run "
-            f"`remit run {agent} --isolate worktree`"
+            f"`remit run {agent} --worktree`"
         )
     prompt = "" if task_path else event.tool_input[event.prompt_key]
     wish = _Wish(event, agent, prompt, entry or _get_unknown(agent), held, task_path=task_path)

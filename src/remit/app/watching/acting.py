@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.app.delegating.again import make_resume, make_retry
 from remit.app.delegating.asking import Request
+from remit.app.delegating.ending import list_open
 from remit.app.delegating.following import is_in_harness
 from remit.app.delegating.task_facts import load_task_facts
 from remit.app.delegating.workspace import Workspace
@@ -21,7 +22,6 @@ from remit.delegate.admission.ticket import SESSION, TICKET, find_within
 from remit.errors import RefusedError, RemitError, UsageError
 from remit.model import NOTHING
 from remit.workspace.ancestry import find_mark, list_above
-from remit.workspace.ledger.delegations import list_delegations, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.peers import End, Peers, find_maker, find_peers, load_environ
 from remit.workspace.secrets import redact
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
 
-_MOST_ROWS = 100_000
 _MOST_REASON = 500
 _HINT = f"an agent delegates with its own tools, or shows its {TICKET}"
 
@@ -63,7 +62,7 @@ class Work(NamedTuple):
     timeout_s: float | None = None
     runner: str | None = None
     dialect: str | None = None
-    isolate: bool = False
+    worktree: bool = False
     budget: Mapping[str, Any] = NOTHING
     """By the names of `Budget`."""
 
@@ -144,7 +143,7 @@ def _ask(ws: Workspace, work: Work) -> Request:
     task = None if work.task is None else load_task_facts(ws.home, ws.settings, work.task)
     return Request(
         work.agent, work.prompt, work.inputs, work.runner, timeout_s=work.timeout_s, dialect=work.dialect,
-        isolate=work.isolate, budget=check_budget(Budget(**work.budget)), task=task,
+        worktree=work.worktree, budget=check_budget(Budget(**work.budget)), task=task,
     )  # fmt: skip
 
 
@@ -170,7 +169,7 @@ def _begin(home: Home, asker: Asker, ask: Callable[[Workspace], Request]) -> Beg
 def cancel(home: Home, session_id: str, *, reason: str = "", asker: Asker) -> Cancelled:
     """End a delegation and all below it; not to be called where an event loop runs."""
     serving = _open_serving(home, asker)
-    before = _list_open(home, session_id)
+    before = list_open(home, session_id)
     waited = asyncio.run(serving.cancel(session_id, reason=" ".join(reason.split())[:_MOST_REASON]))
     if waited.harness:
         note = f"only {waited.harness} can end it: from now on its tools are refused"
@@ -179,17 +178,6 @@ def cancel(home: Home, session_id: str, *, reason: str = "", asker: Asker) -> Ca
     else:
         note = "" if before else "it was over already"
     return Cancelled(tuple(before), note)
-
-
-def _list_open(home: Home, session_id: str) -> list[str]:
-    """A delegation and those below it, as far as they are open."""
-    own = load_delegation(home.ledger, session_id)
-    rows = [] if own is None else list_delegations(home.ledger, root_id=own.root_id, limit=_MOST_ROWS)
-    below = {session_id}
-    for row in reversed(rows):  # parents are older than their children
-        if row.parent_id in below:
-            below.add(row.session_id)
-    return [row.session_id for row in reversed(rows) if row.session_id in below and row.state != "settled"]
 
 
 # --- what could be done ----------------------------------------------------------------------------------------------

@@ -283,11 +283,11 @@ def not_attributed(paths: list[str]) -> Finding:
 
     Bad: two agents in one folder whose harness does not tell which files they wrote.
 
-    Good: a worktree for each of them (`--isolate worktree`), or a harness that tells.
+    Good: a worktree for each of them (`--worktree`), or a harness that tells.
     """
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     message = f"'{paths[0][:200]}'{more} changed while others worked here too: who changed it is not known"
-    return Finding("EVD003", "warning", message, "Use --isolate worktree to tell agents apart.", "R0.12")
+    return Finding("EVD003", "warning", message, "Use --worktree to tell agents apart.", "R0.12")
 
 
 def not_back(agents: Sequence[str], severity: Severity) -> Finding:

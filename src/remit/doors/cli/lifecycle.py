@@ -12,7 +12,6 @@ from remit.doors.cli.envelopes import get_envelope_code, render_envelope, render
 from remit.doors.cli.output import get_paint, say, say_json
 from remit.doors.cli.task_changes import parse_number
 from remit.doors.terminal import escape, quote
-from remit.errors import UsageError
 
 if TYPE_CHECKING:
     from remit.app.delegating.lifecycle import Part, Ready, Wish
@@ -61,11 +60,6 @@ def make_command(name: str, text: str) -> click.Command:
         from remit.doors.cli.run_command import read_prompt
 
         fields = run_options.gather(given)
-        if fields["isolate"]:
-            told = "work on a task is linked and committed where the task is"
-            raise UsageError(
-                told, hint=f"leave out --isolate, or use: remit run AGENT --task {number} --isolate worktree"
-            )
         wish = Wish(name, number, read_prompt(prompt), agent or "", fields)
         ws = Workspace.open()
         return _detach(ws, wish, output_format) if detach else _carry_out(ws, wish, output_format)

@@ -32,6 +32,8 @@ _LOOK_S = 0.2
 def logs(session: str | None, *, follow: bool, attempt: int | None, err: bool, raw: bool, output_format: str) -> int:
     """Show what an agent said and which tools it used, or what its program printed; its final message comes last.
 
+    If its program failed, what it printed on standard error and how it ended follow.
+
     ID can be cut short at either end; without one, or with -, it is the last one. Nothing in it steers the terminal,
     and secrets are taken out. --json prints a line of JSON for each. Exit code 0: shown, 2: could not run.
     """

@@ -8,7 +8,7 @@ import click
 
 from remit.app.watching.shapes import shape_standing
 from remit.doors.cli import completion, options
-from remit.doors.cli.output import get_paint, say, say_json
+from remit.doors.cli.output import get_paint, say, say_json, warn_of_settings
 from remit.doors.render import ACCEPTED, count
 from remit.doors.terminal import count_columns, cut, escape, find_width, fold, measure
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from remit.doors.terminal import Paint
 
 _MOST_SHOWN = 100
-_HEADINGS = ("SESSION", "AGENT", "STATE", "AGE", "LEFT", "HEARD", "TOKENS", "COST", "DRIVER")
+_HEADINGS = ("SESSION", "AGENT", "STATE", "TOOK", "LEFT", "HEARD", "TOKENS", "COST", "DRIVER")
 _STATE = 2
 _AGENT_COLUMNS = 24
 _STYLES = {"completed": "good", "running": "good", "failed": "error", "abandoned": "error", "partial": "warning",
@@ -39,10 +39,15 @@ def ps(*, everything: bool, workers: bool, output_format: str) -> int:
     said how that is put right. Exit code 0: shown, 2: could not run, or --workers and the database does not answer.
     """
     from remit.app.clusters import watch
+    from remit.app.delegating.agents import load_settings_or_usual
     from remit.app.delegating.views import list_work, open_home
 
     home = open_home()
     try:
+        _, trouble = load_settings_or_usual(home.root)
+        if workers and trouble is not None:  # they say which database to ask
+            raise trouble
+        warn_of_settings(trouble)
         cluster = watch(home)
         found = [] if workers else list_work(home, everything=everything, cluster=cluster)
     finally:
@@ -201,10 +206,12 @@ def tree(session: str | None, *, output_format: str) -> int:
     An ID can be cut short at either end. Exit code 0: shown, 2: could not run.
     """
     from remit.app.clusters import watch
+    from remit.app.delegating.agents import load_settings_or_usual
     from remit.app.delegating.views import find_session, list_roots, list_tree, open_home
 
     home = open_home()
     try:
+        warn_of_settings(load_settings_or_usual(home.root)[1])
         chosen = None if session is None else find_session(home, session)
         cluster = watch(home, chosen)
         roots = list_roots(home) if chosen is None else [chosen]

@@ -32,6 +32,7 @@ _MAX_ASIDES = 5
 @click.command(cls=options.Command, short_help="Hand work to an agent and bring its checked return back.")
 @click.argument("words", metavar="[AGENT] PROMPT", nargs=-1, shell_complete=completion.complete_agent_first)
 @run_options.delegating
+@run_options.worktree
 @run_options.task
 @click.option("--detach", is_flag=True, help="Go on without it: say its session and end.")
 @click.option("--each", metavar="FILE", help="A prompt on each line, as JSON; - for standard input.")
@@ -41,6 +42,7 @@ _MAX_ASIDES = 5
 def run(
     words: tuple[str, ...],
     *,
+    worktree: bool,
     task_number: int | None,
     detach: bool,
     each: str | None,
@@ -67,7 +69,7 @@ def run(
     _check_together(each, detach=detach, only_each=concurrency is not None or again)
     agent, prompt = _split(words, with_prompt=each is None)
     text = read_prompt(prompt)
-    fields = run_options.gather(given)
+    fields = run_options.gather(given) | {"worktree": worktree}
     ws = Workspace.open()
     if each is None and agent is None:
         from remit.app.delegating.agents import refuse_agent_as_prompt

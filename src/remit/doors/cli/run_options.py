@@ -63,12 +63,6 @@ def parse_inputs(given: tuple[str, ...]) -> dict[str, str]:
     return inputs
 
 
-def _parse_isolation(value: str) -> bool:
-    if value != "worktree":
-        raise UsageError(f"there is no isolation '{value}'", hint="known is: worktree")
-    return True
-
-
 _TIMEOUT = click.option(
     "--timeout", type=parse_duration, metavar="TIME", help="How long it may take: 90, 90s, 15m or 2h."
 )
@@ -96,12 +90,13 @@ _OPTIONS = (
         shell_complete=options.offer_dialects,
     ),
     *_BUDGET,
-    click.option("--isolate", type=_parse_isolation, metavar="worktree", help="Work in a worktree of its own."),
     click.option("--sandbox", is_flag=True, help="Let it write here alone, with an empty /tmp; needs bubblewrap."),
     click.option("--commit/--no-commit", default=None, help="Commit without hooks; only work on a task when left out."),
 )
 """In the order in which the help shows them."""
 
+worktree = click.option("--worktree", is_flag=True, help="Work in a git worktree of its own.")
+"""Not for the commands that work on a task: they link and commit where the task is."""
 task = click.option("--task", "task_number", type=parse_number, metavar="N", help="The task that it works on.")
 
 
@@ -149,7 +144,6 @@ def gather(given: dict[str, Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {name: given[name] for name in ("runner", "command", "dialect", "sandbox")}
     fields["inputs"] = parse_inputs(given["inputs"])
     fields["timeout_s"] = given["timeout"]
-    fields["isolate"] = bool(given["isolate"])
     fields["commits"] = given["commit"]
     fields["budget"] = _make_budget(given)
     return fields

@@ -78,11 +78,11 @@ def _check(output_format: str) -> int:
         return ACCEPTED
     for file, findings in checked.findings.items():
         _show(show, findings, name_file(file), checked.texts[file])
-    mark = show.paint("good", "✓") if checked.agrees else show.paint("error", "✗")
-    verdict = "state.json and TODO.md agree" if checked.agrees else "state.json and TODO.md do not agree"
+    mark = show.paint("error", "✗") if checked.differences else show.paint("good", "✓")
+    verdict = f"state.json and TODO.md {'do not agree' if checked.differences else 'agree'}"
     told = f" · {show.count()}" if show.count() else ""
     show.close(f"{mark} {name_file(checked.folder)}: {count(checked.tasks, 'task')} · {verdict}{told}")
-    return ACCEPTED if checked.agrees else NOT_ACCEPTED
+    return NOT_ACCEPTED if checked.differences else ACCEPTED
 
 
 def _show(show: Show, findings: tuple[Finding, ...], filename: str, data: bytes) -> None:

@@ -121,13 +121,17 @@ def cancel(session: str, *, reason: str | None, output_format: str) -> int:
     """
     import asyncio
 
+    from remit.app.delegating.ending import list_open
     from remit.app.delegating.views import find_session
     from remit.app.delegating.workspace import Workspace
 
     ws = Workspace.open(lenient=True)
     warn_of_settings(ws.trouble)
     wanted = find_session(ws.home, session)
+    is_over = not list_open(ws.home, wanted)
     waited = asyncio.run(_cancel(ws, wanted, " ".join((reason or "").split())[:_MAX_REASON]))
+    if is_over:
+        say(f"nothing was cancelled: {escape(wanted)} was over already", stderr=True)
     _tell([waited], output_format=output_format, as_list=False)
     return ACCEPTED if waited.envelope is not None else NOT_ACCEPTED
 

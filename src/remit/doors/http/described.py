@@ -104,7 +104,7 @@ OPERATIONS: tuple[Operation, ...] = (
             timeout_seconds=_TIMEOUT,
             runner=s.text("Which harness runs it."),
             dialect=_DIALECT,
-            isolate=s.flag("Let it work in a git worktree of its own."),
+            worktree=s.flag("Work in a git worktree of its own."),
             budget=_BUDGET,
         ),
         status=201, once=True, changes=True,

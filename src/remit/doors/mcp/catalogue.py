@@ -102,7 +102,7 @@ TOOLS = (
                 "The form of its return; as its file says when left out.", "standard", "hyper", "manifest"
             ),
             task=s.count("The number of the task that it works on.", least=1),
-            isolate=s.flag("Let it work in a git worktree of its own."),
+            worktree=s.flag("Work in a git worktree of its own."),
             detach=s.flag("Come back at once and let it go on by itself."),
             wait_seconds=s.seconds("How long to wait here; until it is over when left out.", most=s.MAX_WAIT_S),
             caller=_CALLER,

@@ -55,7 +55,7 @@ def _ask(ws: Workspace, given: Mapping[str, Any]) -> Request:
     from remit.app.delegating.asking import Request
     from remit.delegate.admission.limits import Budget, check_budget
 
-    fields = {name: given[name] for name in ("inputs", "runner", "dialect", "isolate") if name in given}
+    fields = {name: given[name] for name in ("inputs", "runner", "dialect", "worktree") if name in given}
     if "task" in given:
         from remit.app.delegating.task_facts import load_task_facts
 

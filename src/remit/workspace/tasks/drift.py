@@ -636,6 +636,11 @@ def check_plans(state: State, plans: Mapping[int, str | None]) -> Iterator[Findi
             yield plan_differs(task, marker)
 
 
+def is_difference(finding: Finding) -> bool:
+    """Whether a finding says that the two files differ; a warning about a plan or a marker does not."""
+    return finding.severity == "error" or finding.code in ("SYN021", "SYN022")
+
+
 def agrees(todo: Task, state: Task) -> bool:
     """Whether two tasks have one status. One among the completed may go without a word for how it ended."""
     if todo.marker is None or (state.marker is None and not state.closed):

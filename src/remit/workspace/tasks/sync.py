@@ -16,7 +16,7 @@ from remit.workspace.inside import start_over
 from remit.workspace.tasks import state_edits
 from remit.workspace.tasks.archived import parse_archive
 from remit.workspace.tasks.desk import at_desk, decode, encode, load_agreed_markers, load_file
-from remit.workspace.tasks.drift import check_drift
+from remit.workspace.tasks.drift import check_drift, is_difference
 from remit.workspace.tasks.examine import settle
 from remit.workspace.tasks.places import ARCHIVE, STATE, TODO
 from remit.workspace.tasks.plan import parse_plan, set_plan_status
@@ -57,7 +57,7 @@ class Synced(NamedTuple):
     @property
     def agree(self) -> bool:
         """Whether the two files say the same now."""
-        return not any(each.severity == "error" for found in self.findings.values() for each in found)
+        return not any(is_difference(each) for found in self.findings.values() for each in found)
 
 
 class _Kept(NamedTuple):

@@ -42,7 +42,7 @@ def run(root: Path, command: str, *, evidence: bool | None = None) -> Envelope:
 
     async def delegate() -> Envelope:
         async with Workspace.open(root) as ws:
-            request = Request(None, "Write it.", command=command, isolate=True, reasks=0, evidence=evidence)
+            request = Request(None, "Write it.", command=command, worktree=True, reasks=0, evidence=evidence)
             return await ws.run(request)
 
     return asyncio.run(delegate())
@@ -77,7 +77,7 @@ def test_git_holds_up_neither_the_ledger_nor_anybody_else(
 ) -> None:
     watched = Git()
     monkeypatch.setattr(worktrees, "add_worktree", watched.add)
-    requests = [Request(None, f"Do {name}.", command="pwd", isolate=True, settles=False, reasks=0) for name in "ab"]
+    requests = [Request(None, f"Do {name}.", command="pwd", worktree=True, settles=False, reasks=0) for name in "ab"]
 
     async def run() -> None:
         async with Workspace.open(root) as ws:
@@ -97,7 +97,7 @@ def test_git_holds_up_neither_the_ledger_nor_anybody_else(
 
 @pytest.mark.parametrize("batch", ["", "all of it"])
 def test_what_is_refused_leaves_no_worktree(root: Path, batch: str) -> None:
-    request = Request(None, "Do it.", command="true", isolate=True)
+    request = Request(None, "Do it.", command="true", worktree=True)
 
     async def run() -> None:
         async with Workspace.open(root, environ={"REMIT_TICKET": "remit1_made_up"}) as ws:

@@ -1,0 +1,247 @@
+"""Remit installs into an empty environment, and no later release of a package can break a lock.
+
+The wheels of `make wheels` and a newer release of psycopg, made here, are a local index: a resolver takes the newer.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import distributions, requires
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
+WHEELS = ROOT / ".wheels"
+USED = ("dev.txt", "installers.txt", "installers-oldest.txt")
+"""The locks whose wheels are there, in the order of the Makefile."""
+NEWER = "99.0"
+OLDEST_PIP = "pip-22.3-"
+
+pytestmark = pytest.mark.timeout(300)
+needs_wheels = pytest.mark.skipif(
+    not (WHEELS / ".ready").exists()
+    or (WHEELS / ".ready").read_text("utf-8")
+    != "".join((ROOT / "requirements" / each).read_text("utf-8") for each in USED),
+    reason="the wheels of these locks are not there: run `make wheels`",
+)
+
+
+def read_lock(file: Path) -> dict[str, str]:
+    """The requirements of a lock by name, each as it is written, with its hashes."""
+    text = re.sub(r"^\s*#.*\n", "", file.read_text("utf-8"), flags=re.MULTILINE)
+    lines = text.replace("\\\n", " ").splitlines()
+    return {canonicalize_name(Requirement(line.partition(" --hash")[0]).name): line for line in lines}
+
+
+def list_here(lock: dict[str, str]) -> dict[str, str]:
+    """The versions that a lock pins for this platform, by name."""
+    pinned = [Requirement(line.partition(" --hash")[0]) for line in lock.values()]
+    return {
+        canonicalize_name(each.name): str(each.specifier).removeprefix("==")
+        for each in pinned
+        if each.marker is None or each.marker.evaluate()
+    }
+
+
+def list_below(name: str, extras: frozenset[str] = frozenset(), *, seen: set[str] | None = None) -> set[str]:
+    """A package of this environment and all that it requires here, with the extras that are asked for."""
+    seen = set() if seen is None else seen
+    seen.add(f"{canonicalize_name(name)}[{','.join(sorted(extras))}]")
+    for each in map(Requirement, requires(name) or ()):
+        applies = each.marker is None or any(each.marker.evaluate({"extra": extra}) for extra in {"", *extras})
+        if applies and f"{canonicalize_name(each.name)}[{','.join(sorted(each.extras))}]" not in seen:
+            list_below(each.name, frozenset(each.extras), seen=seen)
+    return {known.partition("[")[0] for known in seen}
+
+
+# --- what the files say -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("file", LOCKS, ids=[file.stem for file in LOCKS])
+def test_a_lock_pins_every_package_with_its_hashes(file: Path) -> None:
+    lock = read_lock(file)
+    assert lock
+    for line in lock.values():
+        assert re.fullmatch(r"[a-z0-9.-]+==[\w.]+( ; [^#]*?)?( +--hash=sha256:[0-9a-f]{64})+", line.rstrip()), line
+
+
+def test_the_demo_installs_what_the_package_requires_in_the_versions_that_are_tested() -> None:
+    own = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+    core, dev = read_lock(ROOT / "requirements/core.txt"), read_lock(ROOT / "requirements/dev.txt")
+    assert {canonicalize_name(Requirement(each).name) for each in own} == core.keys()
+    assert {name: " ".join(line.split()) for name, line in core.items()} == {
+        name: " ".join(dev[name].split()) for name in core
+    }
+
+
+def test_the_lock_has_what_extras_bring() -> None:
+    """`pip check` does not look at extras: dbos requires psycopg[binary], which requires psycopg-binary."""
+    below = list_below("dbos")
+    assert {"psycopg", "psycopg-binary"} <= below
+    source = (ROOT / "requirements/dev.in").read_text("utf-8").replace("-r core.in", "")
+    for line in source.splitlines():
+        if line and not line.startswith("#"):
+            asked = Requirement(line)
+            below |= list_below(asked.name, frozenset(asked.extras))
+    assert below <= list_here(read_lock(ROOT / "requirements/dev.txt")).keys()
+
+
+# --- what an installer makes of them ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    """A folder with a release of psycopg that is newer than the lock, and asks for the newer psycopg-binary."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    for name, more in (
+        ("psycopg", f"Provides-Extra: binary\nRequires-Dist: psycopg-binary=={NEWER}; extra == 'binary'\n"),
+        ("psycopg_binary", ""),
+    ):
+        with zipfile.ZipFile(folder / f"{name}-{NEWER}-py3-none-any.whl", "w") as wheel:
+            info = f"{name}-{NEWER}.dist-info"
+            wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {NEWER}\n{more}")
+            wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            wheel.writestr(f"{info}/RECORD", "")
+    return folder
+
+
+class Installer:
+    """An installer that has only the local index, and an empty environment of its own."""
+
+    def __init__(self, kind: str, index: Path, folder: Path) -> None:
+        self.is_uv = kind == "uv"
+        self.environment = folder / "environment"
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.environment], check=True)
+        self.python = self.environment / "bin" / "python"
+        prefix = {"pip 22.3": OLDEST_PIP, "the newest pip": "pip-", "uv": "uv-"}[kind]
+        wheels = [each for each in WHEELS.glob(f"{prefix}*.whl") if not each.name.startswith(OLDEST_PIP)]
+        [wheel] = [*WHEELS.glob(f"{OLDEST_PIP}*.whl")] if prefix == OLDEST_PIP else wheels
+        if self.is_uv:
+            with zipfile.ZipFile(wheel) as packed:
+                [program] = [name for name in packed.namelist() if name.endswith("/scripts/uv")]
+                self.program = packed.extract(program, folder)
+            Path(self.program).chmod(0o700)
+        else:
+            self.program = f"{wheel}/pip"
+        self.index = ["--no-index", "--find-links", str(WHEELS), "--find-links", str(index)]
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "UV_"))}
+        self.environ = kept | {
+            "PIP_CONFIG_FILE": os.devnull,
+            "UV_NO_CONFIG": "1",
+            "UV_CACHE_DIR": str(folder / "cache"),
+        }
+
+    def run(self, *words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+        """Run a program with nothing but the local index."""
+        return subprocess.run(words, env=self.environ, cwd=cwd, capture_output=True, text=True, check=False)
+
+    def install(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Install into the environment. Nothing is compiled: that would take longer than all else."""
+        if self.is_uv:
+            return self.run(self.program, "pip", "install", "--python", str(self.python), *self.index, *words)
+        return self.run(str(self.python), self.program, "install", "--no-compile", *self.index, *words)
+
+    def list_installed(self) -> dict[str, str]:
+        """The versions that the environment has, by name."""
+        [packages] = (self.environment / "lib").glob("*/site-packages")
+        return {canonicalize_name(each.name): each.version for each in distributions(path=[str(packages)])}
+
+
+@pytest.fixture(params=["pip 22.3", "the newest pip", "uv"])
+def installer(request: pytest.FixtureRequest, index: Path, tmp_path: Path) -> Iterator[Installer]:
+    if request.param == "pip 22.3" and sys.version_info >= (3, 12):
+        pytest.skip("pip 22.3 does not run on Python 3.12 and newer")
+    made = Installer(request.param, index, tmp_path / "installer")
+    yield made
+    shutil.rmtree(tmp_path / "installer")
+
+
+def find_flags() -> list[str]:
+    """The flags that the Makefile installs every lock with."""
+    line = ["make", "--dry-run", "--always-make", "--no-print-directory", ".venv-demo/.ready"]
+    shown = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    [install] = [each for each in shown.splitlines() if re.match(r"\S+/pip install ", each)]
+    words = shlex.split(install)
+    return words[2 : words.index("-r")]
+
+
+@pytest.fixture
+def part(tmp_path: Path) -> Path:
+    """The part of the lock with Remit's own dependencies and those of its extra for PostgreSQL."""
+    lock = read_lock(ROOT / "requirements/dev.txt")
+    names = list_below("dbos") | read_lock(ROOT / "requirements/core.txt").keys()
+    file = tmp_path / "part.txt"
+    file.write_text("".join(f"{lock[name]}\n" for name in sorted(names)), "utf-8")
+    return file
+
+
+@needs_wheels
+@pytest.mark.slow
+def test_a_newer_release_changes_nothing(installer: Installer, part: Path) -> None:
+    flags = find_flags()
+    whole = installer.install(*flags, "--dry-run", "-r", "requirements/dev.txt")
+    assert whole.returncode == 0, whole.stderr
+    done = installer.install(*flags, "-r", str(part))
+    assert done.returncode == 0, done.stderr
+    assert installer.list_installed() == list_here(read_lock(part))
+    check = [sys.executable, "-m", "pip", "--python", str(installer.python), "check", "--disable-pip-version-check"]
+    checked = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout
+    script = [str(installer.python), "-B", "-c", "import psycopg; print(psycopg.pq.__impl__)"]
+    imported = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert imported.stdout == "binary\n", imported.stderr
+
+
+@needs_wheels
+@pytest.mark.slow
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="pip 22.3 does not run on Python 3.12 and newer")
+def test_with_dependency_resolution_the_newer_release_would_break_it(index: Path, part: Path, tmp_path: Path) -> None:
+    """So the flags are needed, and the test above can fail."""
+    flags = [flag for flag in find_flags() if flag != "--no-deps"]
+    assert len(flags) < len(find_flags())
+    done = Installer("pip 22.3", index, tmp_path / "installer").install(*flags, "-r", str(part))
+    assert done.returncode != 0
+    assert "In --require-hashes mode, all requirements must have their versions pinned" in done.stderr
+    assert "psycopg[binary]" in done.stderr
+
+
+@needs_wheels
+@pytest.mark.slow
+def test_the_package_installs_into_an_empty_environment(index: Path, tmp_path: Path) -> None:
+    """`pip install .`: with the five packages that it requires, and Remit works as it is."""
+    pip = Installer("the newest pip", index, tmp_path / "installer")
+    done = pip.install(".")
+    assert done.returncode == 0, done.stderr
+    assert pip.list_installed().keys() == {*read_lock(ROOT / "requirements/core.txt"), "remit"}
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    remit = str(pip.environment / "bin" / "remit")
+    assert "What you can do next in this folder:\n" in pip.run(remit, cwd=empty).stdout
+    liar = shlex.join([sys.executable, str(ROOT / "examples/agents/liar.py")])
+    lied = pip.run(remit, "run", "Write a report on the cache", "--command", liar, cwd=empty)
+    assert (lied.returncode, lied.stdout.partition(" ·")[0]) == (1, "✗ command: failed"), lied.stderr
+    hooks = pip.run(remit, "init", "--harness", "claude", "--yes", cwd=empty)
+    assert hooks.returncode == 0, hooks.stderr
+    assert (empty / ".claude" / "settings.local.json").exists()
+
+
+@needs_wheels
+@pytest.mark.slow
+def test_uvx_runs_the_package_without_an_installation(index: Path, tmp_path: Path) -> None:
+    uv = Installer("uv", index, tmp_path / "installer")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    first = uv.run(uv.program, "tool", "run", *uv.index, "--from", str(ROOT), "remit", cwd=empty)
+    assert first.returncode == 0, first.stderr
+    assert "What you can do next in this folder:\n" in first.stdout
