@@ -27,7 +27,6 @@ USED = ("dev.txt", "installers.txt", "installers-oldest.txt")
 NEWER = "99.0"
 OLDEST_PIP = "pip-22.3-"
 
-pytestmark = pytest.mark.timeout(300)
 needs_wheels = pytest.mark.skipif(
     not (WHEELS / ".ready").exists()
     or (WHEELS / ".ready").read_text("utf-8")
