@@ -19,6 +19,7 @@ from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import Delegation, add_delegation
 from tests.doors.cli.test_lint import git, put
 from tests.doors.work import detach, list_rows, load, wait_until
+from tests.screens import smooth
 
 if TYPE_CHECKING:
     from tests.doors.conftest import Inside, Remit
@@ -221,7 +222,9 @@ def test_logs_of_a_program_are_what_it_printed_without_secrets(inside: Inside, a
     assert len(inside("logs", "--err", "--raw").out) >= 100
     first = json.loads(inside("logs", "--json").out.splitlines()[0])
     assert first == {"attempt": 1, "kind": "text", "text": "\x1b[2Jtoken [redacted github]"}
-    assert "there is no attempt 2" in inside("logs", "--attempt", "2").complaint
+    assert smooth(inside("logs", "--attempt", "2").complaint) == snapshot(
+        "there is no attempt 2 of <session>; it has 1"
+    )
     assert inside("logs", "--attempt", "1").out == ended.out
 
 
@@ -314,7 +317,9 @@ asyncio.run(main())
     assert remit(prelude=("-c", program)).code == 0
     ended = remit("logs", "-f")
     assert (ended.code, ended.text) == (0, "Nothing\nto return.\n")
-    assert "was a function of a program" in remit("retry", "-").complaint
+    assert smooth(remit("retry", "-").complaint) == snapshot(
+        "<session> was a function of a program, and only that program has it; let the program do it again"
+    )
 
 
 @pytest.mark.slow

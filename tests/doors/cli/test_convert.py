@@ -4,11 +4,13 @@ import json
 import re
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit import app
 from tests.contract.samples import entry, hyper, line, sentence
 from tests.doors.conftest import Inside, Remit
 from tests.doors.samples import ESCAPING, GOOD, PROSE, SESSION, write_message
+from tests.screens import smooth
 
 
 def test_the_result_goes_to_one_stream_and_the_losses_to_the_other(remit: Remit) -> None:
@@ -161,4 +163,6 @@ def test_a_duration_that_is_no_number_of_seconds_is_told(inside: Inside, value: 
 def test_a_file_that_is_not_there_is_one_sentence(inside: Inside) -> None:
     ended = inside("convert", "none.md", "--to", "hyper")
     assert (ended.code, ended.out) == (2, b"")
-    assert ended.complaint.startswith("'none.md' cannot be read: no such file or directory; ")
+    assert smooth(ended.complaint) == snapshot(
+        "'none.md' cannot be read: no such file or directory; check the path and its permissions"
+    )

@@ -17,6 +17,7 @@ from remit.workspace import harness_settings
 from tests.doors.cli.test_init import FULL_DISK
 from tests.doors.cli.test_lint import git, put
 from tests.doors.conftest import Ended, Inside, Remit
+from tests.screens import smooth
 
 ALL = ("--harness", "claude", "--harness", "codex", "--harness", "opencode")
 MINE = '{\n    "model": "x",\n    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "lint"}]}]}\n}\n'
@@ -293,7 +294,9 @@ def test_a_broken_file_is_one_sentence_and_nothing_is_written(place: Inside) -> 
     put(place, CODEX, "{,}")
     ended = place("init", *ALL)
     assert ended.code == 2
-    assert "is not JSON: a key is missing in line 1, so it was not touched; put it right" in ended.complaint
+    assert smooth(ended.complaint) == snapshot(
+        "'<folder>/.codex/hooks.json' is not JSON: a key is missing in line 1, so it was not touched; put it right, or remove it"
+    )
     assert list_tree(place.folder) == {CODEX: b"{,}"}
 
 
@@ -391,7 +394,9 @@ def test_a_broken_file_that_may_have_hooks_is_told_and_the_others_are_taken_out(
     file.write_text(broken)
     ended = place("uninstall")
     assert ended.code == 1
-    assert "was cut off: it ends in the middle, so it was not touched" in ended.complaint
+    assert smooth(ended.complaint) == snapshot(
+        "'<folder>/.codex/hooks.json' was cut off: it ends in the middle, so it was not touched; put it right, or remove it"
+    )
     assert list_tree(place.folder) == {CODEX: broken.encode()}
     again = place("uninstall")
     assert (again.code, "nothing of Remit's is there" in again.text) == (1, False), "its hooks are in there"

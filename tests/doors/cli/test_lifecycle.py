@@ -19,6 +19,7 @@ from remit.workspace.ledger.delegations import list_delegations
 from remit.workspace.tasks.store import TaskStore
 from tests.doors.cli.test_lint import git, put
 from tests.doors.conftest import SOURCE
+from tests.screens import smooth
 
 if TYPE_CHECKING:
     from tests.doors.conftest import Ended, Inside, Remit
@@ -271,8 +272,9 @@ def test_what_blocks_is_named(inside: Inside, worker: Worker, tmp_path: Path) ->
     assert get_marker(tmp_path) == "BLOCKED"
     refused = inside("revise", "1", *worker())
     assert refused.code == 2
-    assert "a task that is BLOCKED cannot become REVISING" in refused.complaint
-    assert "(it is BLOCKED: The key of the service is missing.)" in refused.complaint
+    assert smooth(refused.complaint) == snapshot(
+        "task 1: a task that is BLOCKED cannot become REVISING (it is BLOCKED: The key of the service is missing.); from BLOCKED it can become: RESEARCHING, PLANNING, IMPLEMENTING, IN PROGRESS, ABANDONED, EXPANDED, ON HOLD"
+    )
     again = inside("plan", "1", *worker())
     assert again.code == 0
     assert b"note: task 1 was BLOCKED: The key of the service is missing.\n" in again.err
@@ -530,8 +532,9 @@ def test_of_several_the_route_takes_one_by_language(inside: Inside, worker: Work
         put(inside, f".opencode/agent/{name}.md", AGENT.format(name=name, kind="research"))
     refused = inside("research", "1", *worker())
     assert refused.code == 2
-    assert "several agents could do it: a, b; say which with --agent NAME" in refused.complaint
-    assert '[route.research] default = "a"' in refused.complaint
+    assert smooth(refused.complaint) == snapshot(
+        'several agents could do it: a, b; say which with --agent NAME, or once and for all in remit.toml: [route.research] default = "a"'
+    )
     put(inside, "remit.toml", '[route.research]\ndefault = "a"\npython = "b"\n')
     assert inside("research", "1", *worker()).code == 0
     assert list_rows(tmp_path)[0].agent == "b"
@@ -551,7 +554,7 @@ def test_a_route_of_no_command_is_told(inside: Inside, worker: Worker) -> None:
     put(inside, "remit.toml", '[route.reserch]\ndefault = "a"\n')
     ended = inside("research", "1", *worker())
     assert ended.code == 2
-    assert "[route.reserch] is the route of no command; did you mean 'research'?" in ended.complaint
+    assert smooth(ended.complaint) == snapshot("[route.reserch] is the route of no command; did you mean 'research'?")
 
 
 def test_an_agent_without_a_file_is_told(inside: Inside, worker: Worker) -> None:
@@ -582,7 +585,7 @@ def test_a_workspace_adds_a_command(inside: Inside, worker: Worker, tmp_path: Pa
     assert list_rows(tmp_path)[0].details["command"] == "audit"
     assert "  audit         Audit a task.\n" in inside("--help").text
     assert "Audit a task." in inside("audit", "--help").text
-    assert "did you mean 'audit'?" in inside("adit", "1").complaint
+    assert smooth(inside("adit", "1").complaint) == snapshot("there is no command 'adit'; did you mean 'audit'?")
 
 
 def test_help_works_beside_settings_that_do_not(inside: Inside) -> None:
@@ -590,7 +593,9 @@ def test_help_works_beside_settings_that_do_not(inside: Inside) -> None:
     ended = inside("--help")
     assert ended.code == 0
     assert "research" in ended.text
-    assert "is like 'nothing'" in inside("audit", "1").complaint
+    assert smooth(inside("audit", "1").complaint) == snapshot(
+        "[lifecycle.audit] is like 'nothing'; known are: research, plan, revise, implement, review"
+    )
 
 
 # By itself
@@ -609,7 +614,9 @@ def test_phases_are_not_left_to_themselves(inside: Inside, worker: Worker, tmp_p
     give_plan(inside)
     ended = inside("implement", "1", *worker(), "--detach")
     assert ended.code == 2
-    assert "2 phases are open, and each is begun when the one before it is done" in ended.complaint
+    assert smooth(ended.complaint) == snapshot(
+        "2 phases are open, and each is begun when the one before it is done; leave out --detach; a session of tmux or screen goes on without you"
+    )
     assert get_marker(tmp_path) == "PLANNED"
 
 

@@ -21,6 +21,7 @@ from remit.model import Edit, Finding, Fix, Place
 from tests.agents.graph_samples import WORKSPACES, write_agent
 from tests.agents.samples import CLAUDE, CLAUDE_PATH, STANDARD, change
 from tests.doors.conftest import Ended, Inside, Remit
+from tests.screens import smooth
 
 CONTEXT = ("docs/context/index.md", "docs/context/return-format.md", "docs/context/plans.md")
 STANDARD_PATH = "agents/planner.md"
@@ -718,7 +719,9 @@ def test_a_baseline_that_cannot_be_read_is_no_empty_one(inside: Inside) -> None:
     put(inside, "known.json", "[]")
     ended = inside("lint", "--baseline", "known.json")
     assert ended.code == 2
-    assert "known.json is not a baseline" in ended.complaint
+    assert smooth(ended.complaint) == snapshot(
+        "known.json is not a baseline; remove it, and lint once with --baseline to make it anew"
+    )
     (inside.folder / "link.json").symlink_to("nowhere/known.json")
     assert inside("lint", "--baseline", "link.json").code == 2
 
@@ -810,7 +813,7 @@ def test_a_round_of_watching_is_a_lint(inside: Inside, monkeypatch: pytest.Monke
 def test_watching_what_is_not_there_ends_at_once(remit: Remit) -> None:
     ended = remit("lint", "--watch", "missing.md")
     assert ended.code == 2
-    assert "cannot be read" in ended.complaint
+    assert smooth(ended.complaint) == snapshot("'missing.md' cannot be read: no such file or directory; check the path")
 
 
 # Many files
@@ -829,5 +832,7 @@ def test_in_ci_no_baseline_is_made(inside: Inside, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("CI", "true")
     ended = inside("lint", "--baseline", "knwon.json")
     assert (ended.code, ended.out) == (2, b"")
-    assert ended.complaint.startswith("there is no baseline 'knwon.json', and CI makes none; make it once")
+    assert smooth(ended.complaint) == snapshot(
+        "there is no baseline 'knwon.json', and CI makes none; make it once where you work, and commit it"
+    )
     assert not (inside.folder / "knwon.json").exists()

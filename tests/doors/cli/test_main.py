@@ -14,6 +14,7 @@ import remit as package
 from remit.doors.cli.group import COMMANDS, OTHER_WORDS, root
 from tests.doors.conftest import Inside, Remit
 from tests.doors.samples import ESCAPING, GOOD, PROSE
+from tests.screens import smooth
 
 # Help
 
@@ -276,13 +277,15 @@ def test_of_a_long_word_both_ends_are_shown_and_what_to_do(inside: Inside) -> No
 
 
 def test_a_complaint_is_in_colour_on_a_terminal_only(remit: Remit) -> None:
-    assert remit("chek").complaint.startswith("there is no command")
+    assert smooth(remit("chek").complaint) == snapshot("there is no command 'chek'; did you mean 'check'?")
     ended = remit("chek", env={"FORCE_COLOR": "1"})
     assert ended.err.startswith(b"\x1b[1mremit:\x1b[0m \x1b[1;31merror:\x1b[0m there is no command")
 
 
 def test_what_was_typed_does_not_reach_the_terminal_raw(inside: Inside) -> None:
-    assert inside("\x1b[31m\n").complaint.startswith("there is no command '<U+001B>[31m<U+000A>'; ")
+    assert smooth(inside("\x1b[31m\n").complaint) == snapshot(
+        "there is no command '<U+001B>[31m<U+000A>'; see remit --help"
+    )
 
 
 # Bugs

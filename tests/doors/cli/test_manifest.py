@@ -12,6 +12,7 @@ from inline_snapshot import snapshot
 from remit.contract.manifest_lines import TOLD
 from remit.workspace.manifest.findings_file import Page, render_findings_file
 from tests.doors.conftest import Inside, Remit
+from tests.screens import smooth
 from tests.workspace.manifests import FINDINGS_FILE, make_line
 
 BAD = make_line() + make_line() + "nonsense\n"
@@ -61,9 +62,11 @@ def test_several_files_are_judged_and_one_that_cannot_be_read_is_told(workspace:
     good = workspace.write("good.jsonl", make_line())
     ended = workspace("manifest", "validate", "missing.jsonl", good)
     assert (ended.code, ended.text) == (2, snapshot("✗ 2 manifests: 1 could not be read\n"))
-    assert ended.complaint.startswith("'missing.jsonl' cannot be read: no such file")
+    assert smooth(ended.complaint) == snapshot(
+        "'missing.jsonl' cannot be read: no such file or directory; check the path and its permissions"
+    )
     os.mkfifo(workspace.folder / "pipe")
-    assert "is not a file" in workspace("manifest", "validate", "pipe").complaint
+    assert smooth(workspace("manifest", "validate", "pipe").complaint) == snapshot("'pipe' is not a file; name a file")
 
 
 def test_the_findings_file_is_looked_up_beside_the_manifest_and_at_the_root(workspace: Inside) -> None:

@@ -10,6 +10,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from tests.doors.conftest import Ended, Inside, Remit
+from tests.screens import smooth
 from tests.workspace.manifests import ENTRY, make_entry
 
 DEFAULT = "claudedocs/agent-outputs"
@@ -232,11 +233,15 @@ def test_a_manifest_that_leads_out_of_the_workspace_is_not_written_to(workspace:
     outside.mkdir()
     (tmp_path / "MANIFEST.jsonl").symlink_to(outside / "M.jsonl")
     (outside / "M.jsonl").touch()
-    assert "leads out of the workspace" in add(workspace).complaint
+    assert smooth(add(workspace).complaint) == snapshot(
+        "'<folder>/MANIFEST.jsonl' leads out of the workspace through a link; put the file itself there"
+    )
     assert (outside / "M.jsonl").read_text() == ""
     (tmp_path / "MANIFEST.jsonl").unlink()
     (tmp_path / "claudedocs").symlink_to(outside)
-    assert "leads out of the workspace" in add(workspace).complaint
+    assert smooth(add(workspace).complaint) == snapshot(
+        "'<folder>/claudedocs/agent-outputs/MANIFEST.jsonl' leads out of the workspace; name it with --manifest if it is meant"
+    )
     assert sorted(path.name for path in outside.iterdir()) == ["M.jsonl"]
 
 
@@ -249,7 +254,9 @@ def test_a_findings_file_outside_is_refused(workspace: Inside, file: str) -> Non
 def test_a_link_in_place_of_the_findings_file_is_not_followed(workspace: Inside, tmp_path: Path) -> None:
     (tmp_path / DEFAULT).mkdir(parents=True)
     (tmp_path / DEFAULT / f"{TODAY}_upload-limits.md").symlink_to(tmp_path.with_name("elsewhere.md"))
-    assert "is no place for a findings file" in add(workspace).complaint
+    assert smooth(add(workspace).complaint) == snapshot(
+        "'<folder>/claudedocs/agent-outputs/2026-11-18_upload-limits.md' is no place for a findings file; name another with --file"
+    )
     assert not tmp_path.with_name("elsewhere.md").exists()
     assert not (tmp_path / DEFAULT / "MANIFEST.jsonl").exists()
 

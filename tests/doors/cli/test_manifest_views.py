@@ -7,6 +7,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from tests.doors.conftest import Inside
+from tests.screens import smooth
 from tests.workspace.manifests import FINDINGS_FILE, make_line
 from tests.workspace.tasks.samples import STATE, TODO
 
@@ -92,16 +93,16 @@ def test_bad_lines_are_told_on_the_side(workspace: Inside) -> None:
 def test_an_entry_is_shown_with_all_that_belongs_to_it(workspace: Inside) -> None:
     ended = workspace("manifest", "show", "auth-2026-01-19")
     assert (ended.code, ended.err) == (0, b"")
-    assert ended.text == (
-        "auth-2026-01-19  Authentication\n"
-        "complete, actionable, 2026-01-19, line 2\n"
-        "  - Use sessions on the server.\n"
-        "  - Drop the tokens.\n"
-        "  - Rotate the keys each month.\n"
-        f"file:        {FINDINGS_FILE}\n"
-        "topics:      auth\n"
-        "names tasks: T12\n"
-    )
+    assert smooth(ended.text) == snapshot("""\
+auth-<date>  Authentication
+complete, actionable, <date>, line 2
+  - Use sessions on the server.
+  - Drop the tokens.
+  - Rotate the keys each month.
+file:        2026-01-19_auth.md
+topics:      auth
+names tasks: T12
+""")
 
 
 def test_a_file_that_is_gone_is_told(workspace: Inside) -> None:

@@ -22,6 +22,7 @@ from remit.workspace.ledger.events import add_event, read_clock_ms
 from remit.workspace.sessions.folders import remove_session
 from tests.doors.cli.test_lint import put
 from tests.doors.work import PARENT, detach, list_rows, load, wait_until
+from tests.screens import smooth
 
 if TYPE_CHECKING:
     from tests.doors.conftest import Ended, Inside, Remit
@@ -58,7 +59,7 @@ def test_where_nothing_was_delegated_nothing_is_made(inside: Inside) -> None:
     assert inside("ps", "--all").text == snapshot("nothing was delegated yet\n")
     assert load(inside("ps", "--json")) == []
     assert inside("tree").text == snapshot("nothing was delegated yet\n")
-    assert "nothing was delegated here yet" in inside("show").complaint
+    assert smooth(inside("show").complaint) == snapshot("nothing was delegated here yet; start with: remit run PROMPT")
     assert not (inside.folder / ".remit").exists()
 
 

@@ -6,7 +6,9 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from inline_snapshot import snapshot
 
+from tests.screens import smooth
 from tests.watching.staging import Kept, insert, make_repository, name, opened
 
 if TYPE_CHECKING:
@@ -60,13 +62,17 @@ def test_an_option_goes_before_the_ending(inside: Inside, tmp_path: Path) -> Non
 def test_two_forms_at_once_are_refused(inside: Inside, tmp_path: Path) -> None:
     done = inside("report", "--html", "--md", "-o", "a.html")
     assert done.code == 2
-    assert "a report has one form, not 2" in done.complaint
+    assert smooth(done.complaint) == snapshot("a report has one form, not 2; give one of --html, --md and --json")
     assert not (tmp_path / "a.html").exists()
 
 
 def test_what_cannot_be_done_is_said(inside: Inside, tmp_path: Path) -> None:
-    assert "there is no delegation 'sess_nope'" in inside("report", "sess_nope").complaint
+    assert smooth(inside("report", "sess_nope").complaint) == snapshot(
+        "there is no delegation 'sess_nope'; remit ps --all shows what there is"
+    )
     done = inside("report", "-o", "no/such/folder/a.md")
     assert done.code == 2
-    assert "cannot be written" in done.complaint
+    assert smooth(done.complaint) == snapshot(
+        "'no/such/folder/a.md' cannot be written: no such file or directory; check the folder and its permissions"
+    )
     assert not (tmp_path / "no").exists()

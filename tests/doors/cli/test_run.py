@@ -24,6 +24,7 @@ from remit.workspace.ledger.events import load_events
 from tests.doors.cli.test_lint import put
 from tests.doors.terminals import START
 from tests.doors.work import PARENT, list_rows, load, wait_until
+from tests.screens import smooth
 
 if TYPE_CHECKING:
     from remit.workspace.ledger.delegations import Delegation
@@ -506,7 +507,9 @@ def test_who_is_driven_is_not_driven_again(remit: Remit, agent: ScriptedAgent) -
     (row,) = list_rows(remit.folder)
     ended = remit("drive", row.session_id)
     assert ended.code == 1
-    assert "is driven by another process" in ended.complaint
+    assert smooth(ended.complaint) == snapshot(
+        "<session> is driven by another process; wait for it: remit wait <session>"
+    )
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=PATIENCE_S)
 

@@ -11,6 +11,7 @@ from inline_snapshot import snapshot
 
 from tests.doors.cli.test_run import PATIENCE_S, Terminal
 from tests.doors.work import list_rows, wait_until
+from tests.screens import smooth
 
 if TYPE_CHECKING:
     from remit.testing.agent import ScriptedAgent
@@ -70,7 +71,9 @@ def test_one_that_is_refused_costs_no_other(remit: Remit, agent: ScriptedAgent) 
 def test_bad_lines_are_refused_before_anything_starts(remit: Remit, agent: ScriptedAgent) -> None:
     ended = remit("run", "--each", "-", "--command", agent.obeys(OWN).command, text='"fine"\n{"promt": "x"}\nbad\n')
     assert ended.code == 2
-    assert "line 2: there is no 'promt'; did you mean 'prompt'?; line 3: it is not JSON" in ended.complaint
+    assert smooth(ended.complaint) == snapshot(
+        '\'<stdin>\' cannot be used: line 2: there is no \'promt\'; did you mean \'prompt\'?; line 3: it is not JSON; write each line as "PROMPT" or {"prompt": "…", "inputs": {"NAME": "VALUE"}}'
+    )
     assert agent.acts == ()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from remit.delegate.admission.lifecycle import find_working
 from remit.testing.agent import ScriptedAgent
@@ -12,6 +13,7 @@ from remit.workspace.home import Home
 from remit.workspace.tasks.store import TaskStore
 from tests.doors.cli.test_lint import put
 from tests.doors.work import list_rows, load, wait_until
+from tests.screens import smooth
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,7 +122,9 @@ def test_a_task_that_somebody_works_on_stays_theirs(remit: Remit, agent: Scripte
     told = run(remit, agent, "implementation")
     assert told["status"] == "completed"
     assert get_marker(remit.folder) == "RESEARCHING"
-    assert "works on task 1 already" in remit("research", "1", "--command", agent.command).complaint
+    assert smooth(remit("research", "1", "--command", agent.command).complaint) == snapshot(
+        "researcher works on task 1 already (<session>); wait for it: remit wait <session>, or end it: remit cancel <session>"
+    )
     assert remit("cancel", first).code == 0
     remit("wait", first)
 

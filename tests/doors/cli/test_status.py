@@ -15,6 +15,7 @@ from remit.workspace.ledger.events import add_event, read_clock_ms
 from tests.doors.cli.test_init import MANIFEST
 from tests.doors.cli.test_lint import git, load, put
 from tests.doors.conftest import Inside
+from tests.screens import smooth
 from tests.workspace.tasks.samples import STATE, TODO
 
 LONG = "日本語の長い題名" * 20
@@ -56,14 +57,14 @@ def make_tasks(*markers: str, title: str = "Something") -> str:
 def test_an_empty_folder_says_what_to_do_next_and_stays_empty(inside: Inside) -> None:
     ended = inside("status")
     assert (ended.code, ended.err) == (0, b"")
-    assert ended.text == (
-        f"workspace  {inside.folder}\n"
-        "tasks      none yet; begin with: remit task new TITLE\n"
-        "work       nothing was delegated yet\n"
-        "manifest   none yet; it begins with: remit manifest add --title TEXT --finding TEXT --write-file\n"
-        "errors     none open\n"
-        "ledger     none yet; it is made when there is something to keep\n"
-    )
+    assert smooth(ended.text) == snapshot("""\
+workspace  <folder>
+tasks      none yet; begin with: remit task new TITLE
+work       nothing was delegated yet
+manifest   none yet; it begins with: remit manifest add --title TEXT --finding TEXT --write-file
+errors     none open
+ledger     none yet; it is made when there is something to keep
+""")
     assert list(inside.folder.iterdir()) == []
 
 

@@ -12,6 +12,7 @@ from remit.workspace.tasks.drift import TOLD
 from tests.doors.cli.test_lint import git, put
 from tests.doors.cli.test_make import list_files
 from tests.doors.conftest import Ended, Inside, Remit
+from tests.screens import smooth
 from tests.workspace.tasks.samples import COMPLETED, PROJECTS, STATE, TODO, make_state
 
 
@@ -100,7 +101,7 @@ def test_a_file_that_cannot_be_read_is_told(workspace: Inside) -> None:
     (workspace.folder / "specs/TODO.md").mkdir()
     ended = workspace("sync", "--check")
     assert ended.code == 2
-    assert "is not a file" in ended.complaint
+    assert smooth(ended.complaint) == snapshot("'specs/TODO.md' is not a file; move it away, or restore it from git")
 
 
 @pytest.mark.parametrize("code", TOLD)

@@ -15,6 +15,7 @@ from remit.workspace.tasks.values import MARKERS
 from tests.doors.cli.test_lint import git, put
 from tests.doors.cli.test_make import list_files
 from tests.doors.conftest import Ended, Inside, Remit
+from tests.screens import smooth
 from tests.workspace.tasks.test_store import PLAN
 
 LONG = "x" * 1_000_000
@@ -138,14 +139,15 @@ def test_a_task_goes_its_way(workspace: Inside) -> None:
 def test_a_task_is_shown_with_all_that_belongs_to_it(workspace: Inside) -> None:
     give_plan(workspace)
     workspace("task", "focus", "1")
-    assert workspace("task", "show", "1").text == (
-        "1. Export button  [IN PROGRESS]\n"
-        "- **Status**: [IN PROGRESS]\n- **Priority**: High\n"
-        f"- **Created**: {load_state(workspace)['active_projects'][0]['created'][:10]}\n"
-        "It is in focus.\n"
-        "Plan: specs/001_export/plan.md: goes on at phase 2, Walls\n"
-        "Can become: COMPLETED, BLOCKED, ABANDONED, EXPANDED, ON HOLD\n"
-    )
+    assert smooth(workspace("task", "show", "1").text) == snapshot("""\
+1. Export button  [IN PROGRESS]
+- **Status**: [IN PROGRESS]
+- **Priority**: High
+- **Created**: <date>
+It is in focus.
+Plan: specs/001_export/plan.md: goes on at phase 2, Walls
+Can become: COMPLETED, BLOCKED, ABANDONED, EXPANDED, ON HOLD
+""")
     assert workspace("task", "phases", "1").text == snapshot(
         "     1  [COMPLETED]      Ground\n→    2  [NOT STARTED]    Walls\n"
     )
@@ -157,9 +159,15 @@ def test_a_phase_moves_in_the_plan(workspace: Inside) -> None:
     assert (ended.code, ended.text) == (0, snapshot("✓ task 1, phase 2: COMPLETED\n"))
     assert "### Phase 2: Walls [COMPLETED]" in plan.read_text()
     assert workspace("task", "phases", "1").text.endswith("every phase is over\n")
-    assert "the plan has no phase 9" in workspace("task", "move", "1", "--phase", "9", "completed").complaint
-    assert "task 2 has no plan" in workspace("task", "move", "2", "--phase", "1", "completed").complaint
-    assert "task 2 has no plan" in workspace("task", "phases", "2").complaint
+    assert smooth(workspace("task", "move", "1", "--phase", "9", "completed").complaint) == snapshot(
+        "the plan has no phase 9; look into the plan: each phase has a heading such as ### Phase 1: Name [NOT STARTED]"
+    )
+    assert smooth(workspace("task", "move", "2", "--phase", "1", "completed").complaint) == snapshot(
+        "task 2 has no plan; name it as plan_path in state.json"
+    )
+    assert smooth(workspace("task", "phases", "2").complaint) == snapshot(
+        "task 2 has no plan that is there; remit plan 2 has one made; one that is there already is named as plan_path in state.json"
+    )
 
 
 def test_a_link_is_seen_from_both_ends(workspace: Inside) -> None:
@@ -457,13 +465,17 @@ def test_a_folder_that_leads_out_gets_nothing(inside: Inside) -> None:
     os.chdir(inside.folder / "root")
     (inside.folder / "root/specs").symlink_to("../away")
     (inside.folder / "root/remit.toml").touch()
-    assert "leads out of the workspace" in inside("task", "new", "One").complaint
+    assert smooth(inside("task", "new", "One").complaint) == snapshot(
+        "'specs/state.json' leads out of the workspace through a link; put the file itself there"
+    )
     (inside.folder / "root/specs").unlink()
     assert inside("task", "new", "One").code == 0
     (inside.folder / "root/specs/archive").symlink_to("../../away")
     inside("task", "focus", "1")
     inside("task", "complete", "1")
-    assert "leads out of the workspace" in inside("task", "archive").complaint
+    assert smooth(inside("task", "archive").complaint) == snapshot(
+        "'specs/archive/state.json' leads out of the workspace through a link; put the file itself there"
+    )
     assert list((inside.folder / "away").iterdir()) == []
 
 
@@ -738,13 +750,17 @@ def outside(repository: Inside, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 def test_an_outside_system_waits_for_trust(outside: Inside) -> None:
     ended = outside("task", "focus", "T1")
     assert ended.code == 2
-    assert "name programs, and you have not trusted them; read them, then run remit trust" in ended.complaint
+    assert smooth(ended.complaint) == snapshot(
+        "the settings of '<folder>' name programs, and you have not trusted them; read them, then run remit trust"
+    )
     assert not (outside.folder / "seen").exists()
     assert outside("trust", "--yes").code == 0
     assert outside("task", "focus", "T1").text == snapshot("✓ ./tool focus set T1\n")
     assert (outside.folder / "seen").read_text() == "focus set T1 "
     put(outside, "remit.toml", (outside.folder / "remit.toml").read_text().replace("focus set", "focus  take"))
-    assert "name other programs than when you trusted them" in outside("task", "focus", "T1").complaint
+    assert smooth(outside("task", "focus", "T1").complaint) == snapshot(
+        "the settings of '<folder>' name other programs than when you trusted them; read what has changed, then run remit trust again"
+    )
 
 
 def test_an_outside_system_does_the_four_things(outside: Inside) -> None:
@@ -759,10 +775,16 @@ def test_an_outside_system_does_the_four_things(outside: Inside) -> None:
     assert (ended.code, ended.complaint) == (
         2, snapshot("`./tool complete 7` ended with 3 and said: no task 7; try it by hand")
     )  # fmt: skip
-    assert outside("task", "complete", "--", "-7").complaint.startswith("'-7' is not the id of a task")
-    assert outside("task", "show", "7; touch x").complaint.startswith("'7; touch x' is not the id of a task")
+    assert smooth(outside("task", "complete", "--", "-7").complaint) == snapshot(
+        "'-7' is not the id of a task; an id has letters, digits and . : / # @ + - _ only"
+    )
+    assert smooth(outside("task", "show", "7; touch x").complaint) == snapshot(
+        "'7; touch x' is not the id of a task; an id has letters, digits and . : / # @ + - _ only"
+    )
     (outside.folder / "tool").unlink()
-    assert outside("task", "show", "7").complaint.startswith("`./tool show 7` cannot be run: no such file")
+    assert smooth(outside("task", "show", "7").complaint) == snapshot(
+        "`./tool show 7` cannot be run: no such file or directory; install it, or change tasks.show"
+    )
     assert not (outside.folder / "x").exists()
 
 
@@ -782,7 +804,9 @@ def test_the_folder_of_cleo_is_enough(repository: Inside, monkeypatch: pytest.Mo
     (repository.folder / ".cleo").mkdir()
     put(repository, "bin/cleo", f"#!{sys.executable}\nimport sys\nprint(sys.argv[1:])\n")
     (repository.folder / "bin/cleo").chmod(0o755)
-    assert "have not trusted" in repository("task", "show", "T1").complaint
+    assert smooth(repository("task", "show", "T1").complaint) == snapshot(
+        "the settings of '<folder>' name programs, and you have not trusted them; read them, then run remit trust"
+    )
     repository("trust", "--yes")
     assert repository("task", "show", "T1").text == "['show', 'T1']\n"
     assert repository("task", "link", "T1", "auth").text == snapshot("['research', 'link', 'T1', 'auth']\n")
