@@ -86,3 +86,7 @@ def test_it_gives_work_only_to_whom_it_has_called(stage: Stage, child: Child) ->
     below.start()
     assert below.use("Bash", command="true") == {}
     assert child.use("SendMessage", to=below.agent_id, message="Go on.") == {}
+    assert child.use("SendMessage", to="main", message="Half of it is done.") == {}
+    for stranger in ("another-session", "researcher", "a9999999999999999", ""):  # which Remit knows nothing of
+        assert say(child.use("SendMessage", to=stranger, message="Go on.")) == "deny", stranger
+    assert say(child.use("SendMessage", message="Go on.")) == "deny"

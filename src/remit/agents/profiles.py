@@ -35,7 +35,7 @@ STANDARD_KEYS = (
 CLAUDE_KEYS = (
     "name", "description", "tools", "disallowedTools", "model", "permissionMode", "maxTurns", "skills", "mcpServers",
     "hooks", "memory", "background", "effort", "isolation", "initialPrompt", "color", "omitClaudeMd",
-    "autoCompactWindow", "observer", "observerMessage", "observeSubagents",
+    "autoCompactWindow", "observer", "observerMessage", "observeSubagents", "experimental",
 )  # fmt: skip
 OPENCODE_KEYS = (
     "description", "mode", "model", "temperature", "top_p", "steps", "prompt", "permission", "disable", "hidden",

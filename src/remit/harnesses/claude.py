@@ -63,6 +63,8 @@ def get_note(transcript: str) -> str:
 
 
 NOTE_CALL = "toolUseId"
+AGENT_ID_KEY = "agentId"
+"""In that note: the call. In the response of the tool that starts a subagent: the id that the subagent has in hooks."""
 
 
 def is_launched(response: Mapping[str, Any]) -> bool:

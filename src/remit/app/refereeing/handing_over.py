@@ -36,8 +36,8 @@ def hand_over(event: Event, home: Home) -> answers.Answer:
     response: Mapping[str, Any] = event.response if isinstance(event.response, dict) else {}
     with home.ledger.reading() as db:
         own = find_by_call(db, event.session, event.tool_use_id)
-        if own is None and isinstance(response.get("agentId"), str):
-            own = find_by_agent(db, event.session, response["agentId"])
+        if own is None and (agent_id := read_agent_id(response)):
+            own = find_by_agent(db, event.session, agent_id)
     row = None if own is None else load_delegation(home.ledger, own.session_id)
     if own is None or row is None:
         return {}

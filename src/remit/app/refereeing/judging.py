@@ -22,6 +22,7 @@ from remit.delegate.referee.tools import get_operation
 from remit.delegate.referee.who import find_transcript, read_agent_id
 from remit.delegate.reporting.report import load_report, make_report, render_report
 from remit.errors import RemitError
+from remit.harnesses import claude
 from remit.model import ACCEPTABLE, Expectation
 from remit.quick_tuple import NamedTuple
 from remit.runners.protocol import Heard, ToolUse, Usage
@@ -116,8 +117,8 @@ def _has_used(event: Event) -> bool:
     agent_id = event.agent_id
     if event.kind == "PostToolUse":  # it comes from the caller, and tells of the agent
         told = event.response if isinstance(event.response, dict) else {}
-        count, agent_id = told.get("totalToolUseCount"), read_agent_id(told)
-        if type(count) is int:
+        count, agent_id = claude.read_tool_count(told), read_agent_id(told)
+        if count is not None:
             return count > 0
     text = load_beginning(find_transcript(event, agent_id)) if agent_id or event.agent else ""
     return '"tool_use"' in text or '"function_call"' in text or '"custom_tool_call"' in text

@@ -14,7 +14,7 @@ from remit.delegate.referee import answers
 from remit.delegate.referee.tools import WRITING, get_operation, list_patched, make_call
 from remit.delegate.referee.twins import make_search
 from remit.delegate.referee.who import MAIN, find_agent_path, find_recipient
-from remit.harnesses import codex
+from remit.harnesses import claude, codex
 from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
 from remit.quick_json import parse_json
 from remit.workspace.beginnings import load_beginning
@@ -51,9 +51,9 @@ _NOT_BY_AGENTS = Permissions(
 _UNKNOWN = "Remit would not know who asks; delegate with the harness's own tool, and leave its settings to people"
 _SERVED = ("remit__delegate", "remit__cancel", "remit__check_return", "remit_delegate", "remit_cancel")
 """The tools of Remit's own server that ask in somebody's name."""
-_SENDING = ("SendMessage",)
+_SENDING = claude.SENDING
 """Tools that let an agent go on which was started before."""
-_ELSEWHERE = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCODE_CONFIG_DIR")
+_ELSEWHERE = (claude.FOLDER_VARIABLE, "CODEX_HOME", "OPENCODE_CONFIG_DIR")
 """Where the environment says that a harness keeps its settings."""
 _KEYS = "\x03\x04\x1a\x1b\r\n\t qyYnN"
 """Keys that only answer a program, or end it."""
@@ -124,11 +124,15 @@ def _find_stranger(db: Connection, event: Event, own: Refereed) -> str:
         return _find_codex_stranger(db, event, own)
     if event.tool not in _SENDING:
         return ""
-    named = [event.tool_input[key] for key in ("to", "id", "agent_id") if isinstance(event.tool_input.get(key), str)]
-    target = find_by_agent(db, event.session, named[0]) if named else None
-    if target is None or target.parent_id == own.session_id:
+    keys = claude.RECIPIENT_KEYS
+    named = next((event.tool_input[key] for key in keys if isinstance(event.tool_input.get(key), str)), "")
+    target = find_by_agent(db, event.session, named) if named else None
+    if named == claude.MAIN_RECIPIENT or (target is not None and target.parent_id == own.session_id):
         return ""
-    return f"'{target.agent}' was not called by you; call an agent of your own, or hand back what you have"
+    if target is None and not own.held:  # another session, or a name that only the harness knows
+        return ""
+    name = named if target is None else target.agent
+    return f"'{name}' was not called by you; call an agent of your own, or hand back what you have"
 
 
 def _find_codex_stranger(db: Connection, event: Event, own: Refereed) -> str:

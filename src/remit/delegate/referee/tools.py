@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from remit.harnesses import codex
+from remit.harnesses import claude, codex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,14 +19,11 @@ if TYPE_CHECKING:
     from remit.policy import Call
 
 _NAMES = {
-    "Bash": "bash", "bash": "bash", "shell": "bash", "exec_command": "bash", "local_shell": "bash",
-    "shell_command": "bash", "unified_exec": "bash", "Monitor": "bash", "PowerShell": "bash", "REPL": "bash",
-    "Read": "read", "read": "read", "NotebookRead": "read", "list": "read", "LS": "read",
-    "Write": "write", "write": "write",
-    "Edit": "edit", "edit": "edit", "MultiEdit": "edit", "NotebookEdit": "edit", "multiedit": "edit",
-    "apply_patch": "edit", "patch": "edit",
-    "Grep": "grep", "grep": "grep", "Glob": "glob", "glob": "glob",
-    "WebFetch": "webfetch", "webfetch": "webfetch", "WebSearch": "websearch", "websearch": "websearch",
+    **claude.TOOLS,
+    "bash": "bash", "shell": "bash", "exec_command": "bash", "local_shell": "bash", "shell_command": "bash",
+    "unified_exec": "bash", "read": "read", "list": "read", "write": "write", "edit": "edit", "multiedit": "edit",
+    "apply_patch": "edit", "patch": "edit", "grep": "grep", "glob": "glob", "webfetch": "webfetch",
+    "websearch": "websearch",
 }  # fmt: skip
 WRITING = ("write", "edit")
 _CLOCK_MS = 20
@@ -46,7 +43,7 @@ def get_name(tool: str) -> str:
 def get_operation(tool: str) -> str:
     """What a tool does, as the runners call it."""
     name = get_name(tool)
-    is_delegating = tool in ("Agent", "Task", "task") or codex.split_tool(tool)[1] == codex.SPAWN
+    is_delegating = tool in (*claude.DELEGATING, "task") or codex.split_tool(tool)[1] == codex.SPAWN
     return "delegate" if is_delegating else _OPERATIONS.get(name, "other")
 
 

@@ -7,7 +7,7 @@ session, because it stands in there. Loaded on every tool call of a subagent, so
 
 from __future__ import annotations
 
-from remit.harnesses import codex
+from remit.harnesses import claude, codex
 from remit.quick_json import parse_json
 from remit.workspace.beginnings import load_beginning
 from remit.workspace.ledger.refereed import MAIN, bind, find_by_agent, find_by_call, find_by_path, list_unbound
@@ -62,7 +62,7 @@ def find_transcript(event: Event, agent_id: str = "") -> str:
         return named
     if event.harness == "codex":
         return event.transcript
-    return f"{event.transcript.removesuffix('.jsonl')}/subagents/agent-{agent_id or event.agent_id}.jsonl"
+    return claude.get_transcript(event.transcript, agent_id or event.agent_id)
 
 
 def find_agent_path(event: Event) -> str:
@@ -87,12 +87,12 @@ def _find_call(event: Event) -> str:
     """The call of an agent, of which Claude Code keeps a note beside the transcript; empty where there is none."""
     if event.harness != "claude" or not event.transcript or "/" in event.agent_id:
         return ""
-    text = load_beginning(f"{find_transcript(event).removesuffix('.jsonl')}.meta.json")
+    text = load_beginning(claude.get_note(find_transcript(event)))
     try:
         note = parse_json(text) if text else None
     except ValueError:
         return ""
-    call = note.get("toolUseId") if isinstance(note, dict) else None
+    call = note.get(claude.NOTE_CALL) if isinstance(note, dict) else None
     return call if isinstance(call, str) else ""
 
 
@@ -118,5 +118,5 @@ def read_agent_id(response: object) -> str:
         except ValueError:
             return ""
     told = response if isinstance(response, dict) else {}
-    found = next((told[key] for key in ("agentId", "agent_id") if isinstance(told.get(key), str)), "")
+    found = next((told[key] for key in (claude.AGENT_ID_KEY, "agent_id") if isinstance(told.get(key), str)), "")
     return found[:_MAX_ID_CHARS]
