@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import remit
 from remit.delegate.reporting.report import load_report
 from remit.testing import ScriptedModel, call, find_cli
+from remit.testing.wires import collect_texts
 from remit.workspace.home import Home
 from remit.workspace.ledger import delegations as ledger
 from tests.harnesses.stage import WAIT_S, Stage, give, make_stage
@@ -229,6 +230,12 @@ def list_results(stage: Stage, script: str, step: int) -> list[str]:
 
 
 def find_envelopes(stage: Stage, script: str, step: int) -> list[dict[str, Any]]:
-    """The envelopes among what a model was given for its calls."""
-    lines = [line for text in list_results(stage, script, step) for line in text.splitlines()]
+    """The results among what a model was given for its calls, and among what hooks have put beside."""
+    texts = list_results(stage, script, step)
+    (asked,) = [one for one in stage.model.requests if one.tools and (one.script, one.step) == (script, step)]
+    if asked.wire == "anthropic":
+        said = asked.body["messages"]
+        last = max(index for index, message in enumerate(said) if message["role"] == "assistant")
+        texts += collect_texts([message["content"] for message in said[last:] if message["role"] == "system"])
+    lines = [line.strip() for text in texts for line in text.splitlines()]
     return [json.loads(line) for line in lines if line.startswith('{"session_id"')]
