@@ -270,7 +270,7 @@ class Broker:
         return report if is_over else await self._settle(row)
 
     async def _end_below(self, row: Delegation) -> None:
-        """Bring to an end what an agent has handed on and whose broker ended with it: nobody waits for it any more."""
+        """End all nested runs with their caller: those that another supervisor drives, such as a server's, as well."""
         with self.home.ledger.reading() as db:
             query = "SELECT session_id FROM delegations WHERE parent_id = ? AND state <> 'settled'"
             below = [each[0] for each in db.execute(query, (row.session_id,))]
@@ -278,10 +278,20 @@ class Broker:
             child = self._load(session_id)
             if child.owner == AFAR:  # it ends with the one above it, where that is
                 continue
-            if not is_present(self.home, child.owner) and claim(self.home.ledger, child, self.id):
+            reason = f"its caller {row.agent} had ended"
+            if is_present(self.home, child.owner):
+                self.cancel(session_id, reason=reason)
+                await self._wait_until_settled(session_id)
+            elif claim(self.home.ledger, child, self.id):
                 if not self.is_cancelled(session_id):
-                    self.note(session_id, "cancel", {"reason": f"its caller {row.agent} had ended"})
+                    self.note(session_id, "cancel", {"reason": reason})
                 await self.drive(session_id)
+
+    async def _wait_until_settled(self, session_id: str) -> None:
+        """Wait until another supervisor has ended a run, but not without a limit: it may hang."""
+        last = time.monotonic() + _UNENDED_S
+        while self._load(session_id).state != "settled" and time.monotonic() < last:  # noqa: ASYNC110 - the ledger tells nobody
+            await asyncio.sleep(_ENDING_S)
 
     async def _settle(self, row: Delegation) -> Envelope:
         """Do on disk what follows from it, as often as needed: each step does only what is missing."""

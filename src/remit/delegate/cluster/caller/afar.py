@@ -17,7 +17,7 @@ from remit.delegate.cluster.keys import find_key
 from remit.delegate.cluster.patience import wait_for_event
 from remit.delegate.cluster.sealing import SealError, read_ticket
 from remit.delegate.cluster.shapes import SIGNED, shape_posted, shape_row
-from remit.errors import ClusterError, StateError
+from remit.errors import RemitError, StateError
 from remit.workspace.cluster import posting, rows
 from remit.workspace.cluster.store import Database
 from remit.workspace.ledger.delegations import load_delegation
@@ -41,12 +41,12 @@ class Followed:
 
     def __init__(self) -> None:
         self.row: rows.Row | None = None
-        self.trouble: ClusterError | None = None
+        self.trouble: RemitError | None = None
         self.is_gone = False
         """Whether the database does not know it any more."""
         self._news = asyncio.Event()
 
-    def tell(self, row: rows.Row | None, trouble: ClusterError | None = None) -> None:
+    def tell(self, row: rows.Row | None, trouble: RemitError | None = None) -> None:
         """Say what there is now."""
         is_new = trouble is not None or row is None or self.row is None or row.version != self.row.version
         self.row, self.trouble = row or self.row, trouble
@@ -117,7 +117,7 @@ class Afar:
         for task in self._tasks:
             task.cancel()
         for task in self._tasks:
-            with suppress(asyncio.CancelledError, ClusterError):
+            with suppress(asyncio.CancelledError, RemitError):
                 await task
         await self.db.close()
 
@@ -141,7 +141,7 @@ class Afar:
         self._called.set()
 
     async def _listen(self) -> None:
-        """Take note of what has changed."""
+        """Take note of what has changed. Where this ends, the sweep still finds everything."""
         async for _, session_id in self.db.listen(("remit_changed",)):
             if not session_id:  # the connection is a new one, and may have missed something
                 self._dirty |= self._followed.keys()
@@ -161,7 +161,7 @@ class Afar:
                 continue
             try:
                 await self._look(dirty, is_sweep=is_sweep)
-            except ClusterError as trouble:
+            except RemitError as trouble:  # the database, or this machine's ledger: busy, or its disk is full
                 for _, followed in self._followed.values():
                     followed.tell(None, trouble)
 

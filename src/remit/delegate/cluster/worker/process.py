@@ -26,7 +26,7 @@ from remit.model import MAX_DEPTH
 from remit.workspace.cluster import leases, posting, rows, workers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from remit.delegate.cluster.worker.site import Site
 
@@ -131,10 +131,24 @@ class Worker:
             await self.queues.launch(max(others, default=0))
             self._tasks = [asyncio.ensure_future(each) for each in (self._listen(), self._dispatch(), self._reap())]
             self._say(Event("ready", running=len(self.jobs)))
-            await self._leaving.wait()
+            await self._work(self._tasks[:])
             await self._finish()
         finally:
             await self._leave()
+
+    async def _work(self, tasks: Sequence[asyncio.Task[None]]) -> None:
+        """Wait until nothing more is taken; raise what ended one of the tasks that a worker can't work without."""
+        leaving = asyncio.ensure_future(self._leaving.wait())
+        try:
+            await asyncio.wait({leaving, *tasks}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            leaving.cancel()
+        for task in tasks:
+            error = task.exception() if task.done() and not task.cancelled() else None
+            if isinstance(error, RemitError):
+                raise error
+            if error is not None:
+                raise RuntimeError(f"the worker can't go on: {error!r}") from error
 
     async def _finish(self) -> None:
         """Wait for what is at work, unless this is to end at once."""
