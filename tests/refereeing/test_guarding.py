@@ -143,6 +143,122 @@ def test_whatever_runs_a_command_is_held_to_what_is_said_of_commands(
     assert say(child.use(tool, **given)) in ("deny", "ask")
 
 
+KEEPS_SECRETS = "permissions:\n  deny:\n    - bash: ['rm *']\n    - write: ['secrets/**']\n    - read: ['keys/**']\n"
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "rule"),
+    [
+        ("mcp__filesystem__write_file", {"path": "{root}/remit.toml", "content": "x"}, "remit.toml"),
+        ("mcp__filesystem__write_file", {"path": ".claude/settings.local.json", "content": "{}"}, "settings"),
+        ("mcp__filesystem__edit_file", {"path": "{root}/.git/hooks/pre-commit"}, ".git/hooks"),
+        ("mcp__filesystem__move_file", {"moves": [{"from": "a", "to": "secrets/x"}]}, "secrets"),
+        ("mcp__filesystem__read_file", {"uri": "file://{root}/keys/x"}, "keys"),
+        ("write_file", {"file": "remit.toml", "content": "x"}, "remit.toml"),
+        ("str_replace_based_edit_tool", {"command": "create", "path": "agents/x.md"}, "agents"),
+        ("mcp__python__run", {"code": "print(1)"}, "code"),
+    ],
+)
+def test_a_tool_that_remit_does_not_know_is_asked_about_by_the_files_that_it_names(
+    stage: Stage, root: Path, tool: str, given: dict[str, Any], rule: str
+) -> None:
+    add_agent(root, "keeper", more=KEEPS_SECRETS)
+    given = json.loads(json.dumps(given).replace("{root}", str(root)))
+    answer = begin(stage, "keeper").use(tool, **given)
+    asked, denied = ("ask", "deny") if stage.harness == "claude" else ("deny", "deny")
+    assert say(answer) in (asked, denied)
+    told = answer["hookSpecificOutput"]["permissionDecisionReason"]
+    assert tool in told
+    assert rule in told
+    # A user reads a question, a model what to do instead.
+    assert ("Allow it?" in told) == (say(answer) == "ask")
+    assert ("hand back" in told) == (say(answer) == "deny")
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("mcp__shell__run", {"command": "rm -rf x"}),
+        ("mcp__desktop-commander__start_process", {"options": {"cmd": ["rm", "-rf", "x"]}}),
+        ("mcp__serena__execute_shell_command", {"command": "echo x > remit.toml"}),
+        ("mcp__many__values", {"values": ["x"] * 3000}),
+    ],
+)
+def test_a_command_for_a_tool_that_remit_does_not_know_is_judged_as_one_for_a_shell(
+    stage: Stage, root: Path, tool: str, given: dict[str, Any]
+) -> None:
+    add_agent(root, "keeper", more=KEEPS_SECRETS)
+    assert say(begin(stage, "keeper").use(tool, **given)) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("mcp__filesystem__write_file", {"path": "{root}/src/a.py", "content": "import remit.toml"}),
+        ("mcp__shell__run", {"command": "ls"}),
+        ("mcp__github__create_issue", {"title": "Read remit.toml", "body": "see secrets/x\nand keys/y"}),
+        ("TodoWrite", {"todos": [{"content": "write the tests", "status": "pending"}]}),
+    ],
+)
+def test_a_tool_that_remit_does_not_know_passes_if_no_rule_is_about_what_it_is_given(
+    stage: Stage, root: Path, tool: str, given: dict[str, Any]
+) -> None:
+    add_agent(root, "keeper", more=KEEPS_SECRETS)
+    given = json.loads(json.dumps(given).replace("{root}", str(root)))
+    assert begin(stage, "keeper").use(tool, **given) == {}
+
+
+def test_the_tools_of_remit_itself_are_not_judged_by_what_they_are_given(stage: Stage, root: Path) -> None:
+    add_agent(root, "keeper", more=KEEPS_SECRETS)
+    child = begin(stage, "keeper")
+    given = {"title": "A", "file": "agents/x.md", "caller": child.session_id}
+    assert child.use("mcp__remit__add_finding", **given) == {}
+    assert say(child.use("mcp__remit2__add_finding", **given)) in ("ask", "deny")
+
+
+@pytest.mark.parametrize("name", ["docs/agents/overview.md", "src/agents/README.md", "tests/data/remit.toml"])
+def test_files_that_no_harness_reads_may_be_written(stage: Stage, root: Path, name: str) -> None:
+    (root / name).parent.mkdir(parents=True)
+    assert begin(stage, "planner").use("Write", file_path=f"{root}/{name}", content="x") == {}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "agents/x.md", ".git/modules/lib/hooks/post-checkout", ".git/modules/a/modules/b/config", "lib/.git/hooks/pre-push",
+        "lib/.git/config", ".git/worktrees/w/config.worktree", ".git/commondir", ".git/info/exclude",
+        ".gemini/settings.json", "sub/.claude/agents/x.md",
+    ],
+)  # fmt: skip
+def test_what_git_and_harnesses_read_is_protected(stage: Stage, root: Path, name: str) -> None:
+    child = begin(stage, "planner")
+    answer = child.use("Write", file_path=f"{root}/{name}", content="x")
+    assert say(answer) == "deny"
+    assert "decides what agents may do" in answer["hookSpecificOutput"]["permissionDecisionReason"]
+
+
+def test_the_file_that_makes_a_folder_a_worktree_is_protected(stage: Stage, root: Path) -> None:
+    child = begin(stage, "planner")
+    (root / ".git").rename(root / "moved")
+    (root / ".git").write_text(f"gitdir: {root}/moved\n")
+    assert say(child.use("Write", file_path=f"{root}/.git", content="gitdir: evil")) == "deny"
+
+
+@pytest.mark.parametrize(
+    "command", ["echo x > remit.toml", "echo x > .claude/settings.json", "echo x > .codex/config.toml", "rm -rf .remit"]
+)
+def test_a_refused_write_is_refused_as_a_write(stage: Stage, command: str) -> None:
+    answer = begin(stage, "planner").use("Bash", command=command)
+    assert say(answer) == "deny"
+    assert "decides what agents may do" in answer["hookSpecificOutput"]["permissionDecisionReason"]
+
+
+def test_an_agent_may_ask_whether_tasks_agree(stage: Stage) -> None:
+    child = begin(stage, "planner")
+    assert child.use("Bash", command="remit sync --check") == {}
+    assert say(child.use("Bash", command="remit sync")) == "deny"
+
+
 def test_a_file_in_a_patch_is_judged_whatever_stands_beside_it(stage: Stage, root: Path) -> None:
     child = begin(stage, "planner")
     patch = "*** Begin Patch\n*** Update File: remit.toml\n+x\n*** End Patch"

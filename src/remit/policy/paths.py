@@ -84,12 +84,12 @@ def covers(pattern: str, names: Iterable[str], ground: Ground) -> int:
     if pattern.strip() in EVERYTHING:
         return YES
     found = NO
-    for choice in _place(pattern, ground.root, ground.home, ground.resolve):
+    for choice, small_choice, _ in _measure(pattern, ground.root, ground.home, ground.resolve):
         for name in names:
             parts, small = _take_apart(name)
             if _matches(choice, parts, wide=True):
                 return YES
-            if not found and _matches([part.lower() for part in choice], small, wide=True):
+            if not found and _matches(small_choice, small, wide=True):
                 found = FOLDED
     return found
 
@@ -106,10 +106,9 @@ def covers_all(patterns: Iterable[str], names: Iterable[str], ground: Ground) ->
 
 def reaches_below(pattern: str, names: Iterable[str], ground: Ground) -> bool:
     """Whether a pattern names, without a star, a place somewhere below a folder: what is done to one is done to it."""
-    for choice in _place(pattern, ground.root, ground.home, ground.resolve):
-        plain = next((at for at, part in enumerate(choice) if is_magic(part)), len(choice))
+    for choice, _, plain in _measure(pattern, ground.root, ground.home, ground.resolve):
         for name in names:
-            parts = [part for part in name.strip("/").split("/") if part]
+            parts = _take_apart(name)[0] if name.strip("/") else []
             if len(parts) < plain + (plain < len(choice)) and choice[: len(parts)] == parts:
                 return True
     return False
@@ -183,6 +182,19 @@ def _place(pattern: str, root: str, home: str, resolve: object) -> tuple[list[st
     return tuple(found)
 
 
+@lru_cache(maxsize=512)
+def _measure(pattern: str, root: str, home: str, resolve: object) -> tuple[tuple[list[str], list[str], int], ...]:
+    """Each choice of a placed pattern, the same in small letters, and how many of its folders have no star."""
+    return tuple(
+        (
+            choice,
+            [part.lower() for part in choice],
+            next((at for at, part in enumerate(choice) if is_magic(part)), len(choice)),
+        )
+        for choice in _place(pattern, root, home, resolve)
+    )
+
+
 def _expand(pattern: str) -> list[str]:
     """`*.{js,ts}` as `*.js` and `*.ts`; braces in braces stay what they are."""
     texts = [pattern]
@@ -202,7 +214,8 @@ def is_magic(text: str) -> bool:
 
 def _matches(pattern: list[str], parts: list[str], *, wide: bool = False) -> bool:
     """Whether a pattern's folders are those of a path."""
-    if any(part not in parts for part in pattern if part != "**" and not is_magic(part)):
+    # From the end: most paths are below the root, as most patterns are, and differ in the last folders.
+    if any(part not in parts for part in reversed(pattern) if part != "**" and not is_magic(part)):
         return False  # nearly always, and known without a walk along all folders of the path
     if pattern[-1:] == ["**"]:
         return bool(cross_folders(pattern[:-1], parts, matches_name))

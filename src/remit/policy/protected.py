@@ -1,18 +1,95 @@
-"""Protected: the places that decide what agents may do, and that agents therefore do not write to or even read.
+"""Protected: the files and folders that decide what agents may do. No agent writes to them.
 
-Owns the lists. They hold whatever an agent's own file allows; the caller puts the first into the ground that calls are
-judged on, and may add to it.
+Owns the one list of them. The policy compares tool calls with the patterns in `PROTECTED`; a confined run binds the
+same places read-only (`list_places`). An agent's own file cannot allow a write to any of them.
 """
 
 from __future__ import annotations
 
-PROTECTED = (
+from typing import TYPE_CHECKING
+
+from remit.quick_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Place(NamedTuple):
+    """A protected file or folder."""
+
+    path: str
+    is_folder: bool = False
+    blank: str = ""
+    """The text of a file that changes nothing for the program that reads it; for a file that doesn't exist."""
+
+
+class Harness(NamedTuple):
+    """Where a harness keeps its settings below the user's home."""
+
+    home: str
+    variable: str
+    """The environment variable that names another folder; empty if there is none."""
+    folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
+    """Folders that a session sources shell code from; a confined harness gets empty ones of its own."""
+    state: tuple[str, ...] = ()
+    """Patterns that no tool writes to, and that the harness itself has to write while it runs."""
+
+
+_JSON = "{}\n"
+_WORKSPACE = (
     # Remit's own
-    "**/remit.toml",
+    Place("remit.toml"),
+    Place(".remit", is_folder=True),
+    Place("agents", is_folder=True),
+    # Claude Code's
+    *(Place(f".claude/{name}", is_folder=True) for name in ("agents", "commands", "hooks", "skills", "plugins")),
+    Place(".claude/settings.json", blank=_JSON),
+    Place(".claude/settings.local.json", blank=_JSON),
+    Place(".claude-plugin", is_folder=True),
+    Place(".mcp.json", blank='{"mcpServers": {}}\n'),
+    # opencode's
+    *(
+        Place(f".opencode/{name}", is_folder=True)
+        for name in ("agent", "agents", "command", "commands", "plugin", "plugins", "tool", "tools")
+    ),
+    Place(".opencode/opencode.json", blank=_JSON),
+    Place(".opencode/opencode.jsonc", blank=_JSON),
+    Place("opencode.json", blank=_JSON),
+    Place("opencode.jsonc", blank=_JSON),
+    # Codex's
+    Place(".codex", is_folder=True),
+    # Gemini's
+    *(
+        Place(f".gemini/{name}", is_folder=True)
+        for name in ("agents", "commands", "extensions", "hooks", "policies", "skills")
+    ),
+    Place(".gemini/settings.json", blank=_JSON),
+    Place(".gemini/.env"),
+)
+"""Relative to the root of the workspace. The folders of git are found on disk: `GIT_PLACES`."""
+
+GIT_PLACES = (
+    Place("hooks", is_folder=True),
+    Place("info", is_folder=True),
+    Place("config"),
+    Place("config.worktree"),
+    Place("commondir", blank=".\n"),
+)
+"""What git runs and reads settings from, in each of its folders: a repository's, a submodule's, a worktree's."""
+_GIT = (
+    *(f".git/{place.path}{'/**' if place.is_folder else ''}" for place in GIT_PLACES),
+    "**/.git/hooks/**",
+    "**/.git/config",
+    "**/.git/modules/**/hooks/**",
+    "**/.git/modules/**/config",
+    "**/.git/worktrees/*/config.worktree",
+    "**/.git/worktrees/*/commondir",
+)
+_ANYWHERE = (
     "**/.remit",
     "**/.remit/**",
-    # agent files, wherever they are looked for
-    "**/agents/**/*.md",
     "**/.claude/agents/**",
     "**/.claude/commands/**",
     "**/.opencode/agent/**",
@@ -20,44 +97,68 @@ PROTECTED = (
     "**/.opencode/command/**",
     "**/.opencode/commands/**",
     "**/.codex/agents/**",
-    # Claude Code's
-    ".claude/hooks/**",
-    ".claude/skills/**",
-    ".claude/plugins/**",
-    ".claude/settings*.json",
-    ".claude-plugin/**",
-    ".mcp.json",
-    # opencode's
-    ".opencode/plugin/**",
-    ".opencode/plugins/**",
-    ".opencode/tool/**",
-    ".opencode/tools/**",
-    ".opencode/opencode.json",
-    ".opencode/opencode.jsonc",
-    "opencode.json",
-    "opencode.jsonc",
-    # Codex's
-    ".codex/**",
-    # what git runs and is told by
-    ".git/hooks/**",
-    ".git/config",
-    ".git/config.worktree",
-    # the user's own settings of all of them
-    "~/.claude/agents/**",
-    "~/.claude/commands/**",
-    "~/.claude/hooks/**",
-    "~/.claude/skills/**",
-    "~/.claude/plugins/**",
-    "~/.claude/settings*.json",
-    "~/.claude/shell-snapshots/**",
-    "~/.claude/session-env/**",
-    "~/.claude/projects/**",
-    "~/.claude.json",
-    "~/.codex/**",
-    "~/.config/opencode/**",
-    "~/.config/remit/**",
 )
+"""Agent files of a harness, and Remit's own folder, below any folder of the workspace."""
+
+HARNESSES = {
+    "claude": Harness(
+        "~/.claude", "CLAUDE_CONFIG_DIR",
+        ("agents", "commands", "hooks", "skills", "plugins", "output-styles", "rules", "local"),
+        ("settings.json", "settings.local.json", "CLAUDE.md"),
+        ("shell-snapshots", "session-env"),
+        ("~/.claude/projects/**", "~/.claude.json"),
+    ),
+    "codex": Harness(
+        "~/.codex", "CODEX_HOME", ("agents", "hooks", "plugins", "prompts", "rules", "skills"),
+        ("config.toml", "hooks.json", "managed_config.toml", "requirements.toml", "AGENTS.md", "AGENTS.override.md"),
+        state=("~/.codex/**",),
+    ),
+    "opencode": Harness("~/.config/opencode", "OPENCODE_CONFIG_DIR", ("",)),
+    "gemini": Harness(
+        "~/.gemini", "", ("agents", "commands", "extensions", "hooks", "policies", "skills"),
+        ("settings.json", "trustedFolders.json", "GEMINI.md", ".env"), state=("~/.gemini/**",),
+    ),
+}  # fmt: skip
+
+
+def _list_patterns() -> tuple[str, ...]:
+    """Every place as a pattern, without those that another pattern covers."""
+    found = [f"{place.path}/**" if place.is_folder else place.path for place in _WORKSPACE]
+    found[found.index("agents/**")] = "agents/**/*.md"  # a folder of that name may contain a program
+    found += [".claude/settings*.json", ".gemini/**", *_ANYWHERE, *_GIT, "~/.config/remit/**"]
+    for harness in HARNESSES.values():
+        folders = (*harness.folders, *harness.private)
+        found += [f"{harness.home}/{name}/**".replace("//", "/") for name in folders]
+        found += [*(f"{harness.home}/{name}" for name in harness.files), *harness.state]
+    wide = tuple(each.removesuffix("**") for each in found if each.endswith("/**"))
+    return tuple(
+        each for each in found
+        if f"**/{each}" not in found and not any(each.startswith(one) and each != f"{one}**" for one in wide)
+    )  # fmt: skip
+
+
+PROTECTED = _list_patterns()
 """Patterns of paths, relative to the root or to the home folder."""
 
 SECRET = ("**/.remit/server.json",)
-"""What no agent reads either: it has the token of the server in it, by which people hand work on."""
+"""Files that no agent reads either: they contain the token of the server."""
+
+
+def list_places(root: str, home: str, harness: str, environ: Mapping[str, str]) -> tuple[list[Place], list[str]]:
+    """The full paths that a confined run binds read-only, and the folders that it replaces by empty ones.
+
+    `harness`: whose settings lie in folders that the run may write to. All others are read-only with the rest of the
+    machine.
+    """
+    places = [place._replace(path=f"{root.rstrip('/')}/{place.path}") for place in _WORKSPACE]
+    settings = HARNESSES.get(harness)
+    if settings is None:
+        return places, []
+    folders = [settings.home.replace("~", home, 1)]
+    named = environ.get(settings.variable, "") if settings.variable else ""
+    folders += [named.rstrip("/")] if named.startswith("/") else []
+    for folder in folders:
+        places += [Place(f"{folder}/{name}".rstrip("/"), is_folder=True) for name in settings.folders]
+        blanks = [_JSON if name.endswith(".json") else "" for name in settings.files]
+        places += [Place(f"{folder}/{name}", blank=blank) for name, blank in zip(settings.files, blanks, strict=True)]
+    return places, [f"{folder}/{name}" for folder in folders for name in settings.private]

@@ -56,7 +56,10 @@ class Decision(NamedTuple):
     answer: str
     """`allow`, `ask` or `deny`. `allow` means that nothing speaks against it."""
     reason: str = ""
+    """Written for the model whose call is refused."""
     rule: str = ""
+    question: str = ""
+    """Written for the user who is asked; empty if the reason serves both."""
 
 
 ALLOWED = Decision("allow")

@@ -138,6 +138,15 @@ def _find_home(parts: tuple[str, ...]) -> str | None:
     return "plain" if "agents" in parts else None
 
 
+def is_protected(path: str) -> bool:
+    """Whether an agent file lies where no agent writes: in a harness's folder, or in `agents` at the root.
+
+    Others are linted, and none of them is run: `docs/agents/x.md` is a page that any agent may write.
+    """
+    parts = tuple(path.split("/")[:-1])
+    return parts[:1] == ("agents",) or _find_home(parts) == "harness"
+
+
 class _Scan:
     """One search below a folder; what is passed over is kept for whoever has to say so."""
 

@@ -10,7 +10,7 @@ from remit.app.settings import load_settings
 from remit.errors import ConfigError, InputError, RemitError, RunnerError, UsageError, find_meant
 from remit.model import Finding
 from remit.runners.registry import RUNNERS
-from remit.workspace.agent_files import find_agent_files, load_agent_file
+from remit.workspace.agent_files import find_agent_files, is_protected, load_agent_file
 from remit.workspace.machine import find_program
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from remit.config import Settings
     from remit.config.delegation import AgentSettings
     from remit.model import Severity
+    from remit.workspace.agent_files import Source
 
 HARNESSES = ("claude", "opencode", "codex")
 """In the order in which one is looked for where nobody says which."""
@@ -49,7 +50,7 @@ class Found(NamedTuple):
 
 def find_agent(root: str, name: str, *, prefer: str | None, exclude: tuple[str, ...] = ()) -> Found:
     """The agent of a name. Of several files that define it, the one of the runner, else the standard's."""
-    sources = find_agent_files((), root=root, exclude=exclude)
+    sources = _find_protected_files(root, exclude)
     named = [each for each in sources if _get_stem(each.path) == name]
     found = [agent for agent in map(_load, named) if agent is not None and agent.name == name]
     if not found:
@@ -71,8 +72,13 @@ def list_agents(root: str, *, exclude: tuple[str, ...] = ()) -> list[Agent]:
 
 def list_files_of_agents(root: str, *, exclude: tuple[str, ...] = ()) -> list[Agent]:
     """Every agent file of the workspace, also several for one agent."""
-    loaded = map(_load, find_agent_files((), root=root, exclude=exclude))
+    loaded = map(_load, _find_protected_files(root, exclude))
     return [agent for agent in loaded if agent is not None]
+
+
+def _find_protected_files(root: str, exclude: tuple[str, ...]) -> list[Source]:
+    """The agent files that an agent cannot have written."""
+    return [each for each in find_agent_files((), root=root, exclude=exclude) if is_protected(each.path)]
 
 
 def list_targets(definition: Definition) -> tuple[str, ...]:

@@ -11,11 +11,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from remit.delegate.referee import answers
-from remit.delegate.referee.tools import WRITING, get_operation, list_patched, make_call
+from remit.delegate.referee.tools import KNOWN, WRITING, get_operation, list_patched, list_values, make_call
 from remit.delegate.referee.twins import make_search
 from remit.delegate.referee.who import MAIN, find_agent_path, find_recipient
 from remit.harnesses import claude, codex
 from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
+from remit.policy.terms import shorten
 from remit.quick_json import parse_json
 from remit.workspace.beginnings import load_beginning
 from remit.workspace.ledger.refereed import find_by_agent, note_use
@@ -51,6 +52,15 @@ _NOT_BY_AGENTS = Permissions(
 _UNKNOWN = "Remit would not know who asks; delegate with the harness's own tool, and leave its settings to people"
 _SERVED = ("remit__delegate", "remit__cancel", "remit__check_return", "remit_delegate", "remit_cancel")
 """The tools of Remit's own server that ask in somebody's name."""
+_OWN_TOOLS = frozenset(
+    f"{name}{tool}"
+    for name in ("remit__", "remit_")
+    for tool in (
+        "delegate", "result", "cancel", "check_return", "find_findings", "add_finding", "task_show", "task_move",
+        "lint", "status",
+    )
+)  # fmt: skip
+"""The tools of Remit's own server: Remit itself decides what they may do."""
 _SENDING = claude.SENDING
 """Tools that let an agent go on which was started before."""
 _ELSEWHERE = (claude.FOLDER_VARIABLE, "CODEX_HOME", "OPENCODE_CONFIG_DIR")
@@ -59,6 +69,8 @@ _KEYS = "\x03\x04\x1a\x1b\r\n\t qyYnN"
 """Keys that only answer a program, or end it."""
 _ENDS = str.maketrans("\r\x03\x04\x1b", "\n\n\n\n")
 MAX_LINES = 200
+MAX_NAME = 4096
+"""A longer text is not the name of a file."""
 _TICKETED = "SELECT session_id FROM delegations WHERE ticket = ?"
 _STATE = """
     SELECT state, EXISTS (SELECT 1 FROM events WHERE events.session_id = delegations.session_id AND kind = 'cancel')
@@ -151,8 +163,8 @@ def _find_codex_stranger(db: Connection, event: Event, own: Refereed) -> str:
 
 def _calls_unknown(call: Call, ground: Ground) -> bool:
     """Whether a command starts a harness, or asks Remit for more than to look something up."""
-    is_denied = judge(call, [_NOT_BY_AGENTS], ground).answer == "deny"
-    if is_denied and judge(call, [], ground).answer != "deny":  # else a protected path is why, named later
+    # Without the protected places: a write to remit.toml is refused as one, not as a call of Remit.
+    if judge(call, [_NOT_BY_AGENTS], ground._replace(protected=())).answer == "deny":
         return True
     reader = _read_script(call, ground)
     if _reaches_remit(reader.codes):
@@ -209,11 +221,64 @@ def _judge(event: Event, layers: list[Permissions], ground: Ground) -> Decision:
     if call.tool in WRITING and not call.paths:
         return Decision("deny", f"{event.tool} names no file here that could be judged; name it, then try again", "")
     decision = judge(call, layers, ground)
+    if event.tool not in KNOWN and decision.answer != "deny":
+        unknown = _judge_values(event, layers, ground)
+        decision = unknown if unknown.answer != "allow" else decision
     patched = list_patched(call.command) if "*** Begin Patch" in call.command else ()
     if patched and decision.answer != "deny":
         written = judge(Call("edit", tuple(patched)), layers, ground)
         decision = written if written.answer != "allow" else decision
     return decision
+
+
+def _judge_values(event: Event, layers: list[Permissions], ground: Ground) -> Decision:
+    """What the policy says of a tool that Remit doesn't know, such as that of an MCP server, by the values it is given.
+
+    Remit can't tell whether such a tool reads or writes. So a value that names a protected or denied file is put to
+    the user; a command is judged as one that the agent gives to a shell.
+    """
+    if event.tool.removeprefix("mcp__").removeprefix("plugin_remit_") in _OWN_TOOLS:
+        return Decision("allow")
+    values = list_values(event.tool_input)
+    if not values.is_whole:
+        reason = f"{event.tool} was given more values than Remit checks; give it less at a time"
+        return Decision("deny", reason, "values")
+    asked = Decision("allow")
+    for script in values.scripts:
+        found = judge(Call("bash", command=script), layers, ground)
+        if found.answer == "deny":
+            return found
+        asked = found if found.answer == "ask" else asked
+    if values.codes and any("bash" in (*layer.allow, *layer.deny) or layer.tools is not None for layer in layers):
+        asked = Decision(
+            "ask",
+            f"{event.tool} runs code that Remit can't compare with this agent's rules for bash; use bash instead, or "
+            "hand back what you have and say what is missing",
+            "code",
+            f"The agent wants to run code with {event.tool}. Its rules limit what it may run, and Remit can't compare "
+            "them with this code. Allow it?",
+        )
+    denials = [Permissions(deny=layer.deny) for layer in layers]
+    for text in values.texts:
+        named = text.removeprefix("file://")
+        if len(named) > MAX_NAME or any(char < " " for char in named):
+            continue
+        for tool in ("write", "read"):
+            found = judge(Call(tool, (named,)), denials, ground)
+            if found.answer != "allow":
+                return _ask_about(event.tool, shorten(named), found.rule)
+    return asked
+
+
+def _ask_about(tool: str, path: str, rule: str) -> Decision:
+    return Decision(
+        "ask",
+        f"{tool} names '{path}', which {rule} keeps from this agent, and Remit can't tell what {tool} does with it; "
+        "use the harness's own tools for files, or hand back what you have and say what is missing",
+        rule,
+        f"The agent wants to use {tool} on '{path}'. The rule {rule} keeps agents from it, and Remit can't tell "
+        f"whether {tool} reads or writes it. Allow it?",
+    )
 
 
 def _judge_typed(text: str, layers: list[Permissions], ground: Ground) -> Decision:
@@ -285,18 +350,19 @@ def make_ground(root: str, cwd: str, home: str, environ: Mapping[str, str]) -> G
 def list_protected(root: str, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The places that no agent writes to: those of every workspace, this Remit, and settings that lie elsewhere.
 
-    A project file is one where Remit's settings stand in it.
+    A project file is one where Remit's settings stand in it; `.git` is one where it is a file, as in a worktree.
     """
     own = [f"{os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))}/**"]
     own += [f"{environ[name].rstrip('/')}/**" for name in _ELSEWHERE if environ.get(name, "").startswith("/")]
     own += ["pyproject.toml"] if "[tool.remit" in load_beginning(f"{root}/pyproject.toml") else []
+    own += [".git"] if os.path.isfile(f"{root}/.git") else []
     return (*PROTECTED, *own)
 
 
 def _tell(decision: Decision, event: Event, db: Connection) -> answers.Answer:
     """Codex lets a call happen that it should ask about, and opencode's plugins cannot ask."""
     asks = decision.answer == "ask" and event.harness == "claude" and _load_ask(db) == "ask"
-    return answers.ask(decision.reason) if asks else answers.deny(decision.reason)
+    return answers.ask(decision.question or decision.reason) if asks else answers.deny(decision.reason)
 
 
 def _load_ask(db: Connection) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from remit.harnesses import claude, codex
+from remit.quick_tuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +27,12 @@ _NAMES = {
     "websearch": "websearch",
 }  # fmt: skip
 WRITING = ("write", "edit")
+KNOWN = frozenset(_NAMES)
+"""The tools of harnesses whose input is understood here."""
+MAX_VALUES = 2000
+"""So many values of a tool's input are checked; a call with more is refused."""
+_SCRIPT_KEYS = frozenset({"command", "commands", "cmd", "cmds", "commandline", "shell", "bash", "script"})
+_CODE_KEYS = frozenset({"code", "source_code", "sourcecode", "expression", "javascript", "python", "function"})
 _CLOCK_MS = 20
 """So much a file's clock may be behind."""
 _FILES = ("file_path", "filePath", "notebook_path", "path", "filename")
@@ -53,6 +60,40 @@ def list_files(tool: str, given: Mapping[str, Any]) -> list[str]:
     if get_name(tool) == "edit":  # a patch that stands beside a name is heeded, too
         found += [path for key in _PATCHES if isinstance(text := given.get(key), str) for path in list_patched(text)]
     return found
+
+
+class Values(NamedTuple):
+    """What the input of a tool contains that Remit doesn't know, at any depth."""
+
+    texts: list[str]
+    """Every text: each of them may be the name of a file."""
+    scripts: list[str]
+    """Texts under a key such as `command`: shell commands."""
+    codes: list[str]
+    """Texts under a key such as `code`: code of some language."""
+    is_whole: bool
+    """Whether the input had no more values than are checked."""
+
+
+def list_values(given: Mapping[str, Any]) -> Values:
+    """The texts in a tool's input, and those among them that the tool may execute."""
+    found = Values([], [], [], is_whole=True)
+    waiting: list[tuple[str, Any]] = [("", given)]
+    for _ in range(MAX_VALUES):
+        if not waiting:
+            return found
+        key, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [(str(inner).lower(), each) for inner, each in value.items()]
+        elif isinstance(value, list):
+            if key in _SCRIPT_KEYS and value and all(isinstance(each, str) for each in value):
+                found.scripts.append(_join(value))
+            waiting += [("", each) for each in value]
+        elif isinstance(value, str) and value:
+            found.texts.append(value)
+            found.scripts.extend([value] if key in _SCRIPT_KEYS else [])
+            found.codes.extend([value] if key in _CODE_KEYS else [])
+    return found._replace(is_whole=not waiting)
 
 
 def list_patched(text: str) -> list[str]:

@@ -47,7 +47,7 @@ _STARRED = lazy(r"[\"'<\s]([\w./*-]{0,200}\*[\w./-]{1,200})[\"'>\]\s]")
 def find_pieces(text: str, ground: Ground) -> str:
     """The same for one that is put together of pieces, by what is left without signs."""
     plain = "".join(char for char in text if char.isalnum())
-    for pattern in (each for each in ground.protected if not each.startswith(".git/")):
+    for pattern in (each for each in ground.protected if not each.removeprefix("**/").startswith(".git/")):
         bare = "".join(char for char in pattern.partition("*")[0] or pattern if char.isalnum())
         if len(bare) >= LONG_ENOUGH and bare in plain:
             return pattern

@@ -78,14 +78,14 @@ def _clean(reader: Reader, given: Sequence[Word], folder: str) -> None:
 
 
 def _stash(reader: Reader, given: Sequence[Word], folder: str) -> None:
-    """What was changed is put aside, or what is named; if that is asked for, also what git does not know."""
+    """What was changed is put aside, or what is named; with `--all` also ignored files, and `.remit` is one."""
     kind = given[0].text if given else ""
     if kind in _OF_STASHES:
         return
     flags, operands = _read_flags(given[1:] if kind in ("push", "save") else given, _OF_STASH)
     for word in operands if kind != "save" else ():
         _note(reader, folder, word, below=True)
-    if {"-u", "-a", "--include-untracked", "--all"}.intersection(flags) and (kind == "save" or not operands):
+    if {"-a", "--all"}.intersection(flags) and (kind == "save" or not operands):
         reader.note_file(Word(posixpath.join(folder, _KEPT)), "write", below=True)
 
 
