@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,7 +26,6 @@ from tests.harnesses.stage import HARNESSES, WAIT_S, Stage, give, make_stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from remit.delegate.reporting.envelope import Envelope
     from remit.testing import Turn
@@ -75,6 +77,14 @@ def run(command: str) -> Turn:
     return call("bash", command=command, timeout=100_000, yield_time_ms=30_000)
 
 
+PLANT = (
+    "for f in remit.toml .mcp.json .git/hooks/post-commit .claude/settings.json .codex/config.toml agents/x.md "
+    "~/.claude/settings.json ~/.claude/hooks/x ~/.codex/config.toml ~/.codex/hooks.json "
+    "~/.config/opencode/opencode.json; do echo evil > $f; done; git config core.fsmonitor evil; "
+    "git add -A; git commit -qm work"
+)
+
+
 def make_scripts(cli: CliName) -> dict[str, list[Turn]]:
     far = "setsid sh -c 'echo $$ > ${root}/far.pid; exec sleep 600' & setsid -f sleep 600; sleep 600"
     return {
@@ -106,6 +116,7 @@ def make_scripts(cli: CliName) -> dict[str, list[Turn]]:
         "refused": [fail(401, "wrong key", kind="authentication_error")],
         "broken": [fail(500, "out of order")],
         "slow": [run("touch ${root}/begun; sleep 4"), write(cli, "report.md"), give()],
+        "plant": [run(PLANT), write(cli, "report.md"), say("It is all done."), give()],
     }
 
 
@@ -118,12 +129,41 @@ def make(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
         assert stage.list_living() == []
 
 
+@pytest.fixture(name="confined", params=["claude", "codex"])
+def make_confined(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    """A stage outside of /tmp, which is empty for a confined agent."""
+    with (
+        tempfile.TemporaryDirectory(prefix="remit-confined-", dir="/var/tmp") as folder,
+        ScriptedModel(make_scripts(request.param)) as model,
+    ):
+        stage = make_stage(request.param, Path(folder), model, monkeypatch)
+        stage.write_agent(".opencode/agent/scribe.md", STANDARD.format(name="scribe", target="nobody"))
+        yield stage
+        assert stage.list_living() == []
+
+
 def tell(envelope: Envelope) -> tuple[str, str, str, int]:
     return envelope.status, envelope.ending, envelope.outcome, envelope.attempts
 
 
 def list_codes(envelope: Envelope) -> list[str]:
     return [error.code for error in envelope.errors]
+
+
+@pytest.mark.skipif(not shutil.which("bwrap"), reason="needs bubblewrap")
+def test_a_confined_harness_works_and_plants_nothing(confined: Stage) -> None:
+    """It runs, writes, commits and goes on in its session; what it would leave for others to run is refused."""
+    before = {path for path in (*confined.root.rglob("*"), *confined.home.rglob("*")) if path.is_file()}
+    envelope = confined.delegate("plant", confine=True)
+    assert tell(envelope) == ("completed", "exited", "accepted", 2)
+    assert (confined.root / "report.md").read_text() == "# Report\n"
+    log = subprocess.run(["git", "log"], cwd=confined.root, capture_output=True, text=True, check=True).stdout
+    assert "work" in log
+    after = {path for path in (*confined.root.rglob("*"), *confined.home.rglob("*")) if path.is_file()}
+    assert [path for path in after if path.stat().st_size < 1000 and path.read_bytes() == b"evil\n"] == []
+    assert "evil" not in (confined.root / ".git" / "config").read_text()
+    made = {str(path.relative_to(confined.root)) for path in after - before if path.is_relative_to(confined.root)}
+    assert {name for name in made if not name.startswith((".remit/", ".git/"))} == {"report.md"}
 
 
 @pytest.mark.thorough("opencode", "gemini")

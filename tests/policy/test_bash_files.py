@@ -63,7 +63,8 @@ def test_a_place_that_cannot_be_told_is_asked_about(tmp_path: Path, command: str
         "echo x > free/a", "cp locked/a free/a", "cat locked/a", "ls locked", "make > /dev/null 2>&1", "echo x >&2",
         "cd src && touch a", "git diff locked/a", "sed -n 1p locked/a", "touch secret/a", "echo secret/a",
         "ls 2>/dev/null | wc -l", "git clean -nfdx", "git clean -fdx build", "git clean -fd -e x src", "git stash",
-        "git stash -u", "git stash --include-untracked", "git stash push -u -m wip", "git stash push -mu", "git stash -m all -- src", "git stash list", "gawk -i inplace 1 free/a",
+        "git stash -u", "git stash --include-untracked", "git stash push -u -m wip", "git stash push -mu",
+        "git stash -m all -- src", "git stash list", "gawk -i inplace 1 free/a",
         "gawk -i join 1 locked/a",
     ],
 )  # fmt: skip

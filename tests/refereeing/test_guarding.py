@@ -211,7 +211,7 @@ def test_a_tool_that_remit_does_not_know_passes_if_no_rule_is_about_what_it_is_g
 def test_the_tools_of_remit_itself_are_not_judged_by_what_they_are_given(stage: Stage, root: Path) -> None:
     add_agent(root, "keeper", more=KEEPS_SECRETS)
     child = begin(stage, "keeper")
-    given = {"title": "A", "file": "agents/x.md", "caller": child.session_id}
+    given: dict[str, Any] = {"title": "A", "file": "agents/x.md", "caller": child.session_id}
     assert child.use("mcp__remit__add_finding", **given) == {}
     assert say(child.use("mcp__remit2__add_finding", **given)) in ("ask", "deny")
 
@@ -225,9 +225,9 @@ def test_files_that_no_harness_reads_may_be_written(stage: Stage, root: Path, na
 @pytest.mark.parametrize(
     "name",
     [
-        "agents/x.md", ".git/modules/lib/hooks/post-checkout", ".git/modules/a/modules/b/config", "lib/.git/hooks/pre-push",
-        "lib/.git/config", ".git/worktrees/w/config.worktree", ".git/commondir", ".git/info/exclude",
-        ".gemini/settings.json", "sub/.claude/agents/x.md",
+        "agents/x.md", ".git/modules/lib/hooks/post-checkout", ".git/modules/a/modules/b/config",
+        "lib/.git/hooks/pre-push", "lib/.git/config", ".git/worktrees/w/config.worktree", ".git/commondir",
+        ".git/info/exclude", ".gemini/settings.json", "sub/.claude/agents/x.md",
     ],
 )  # fmt: skip
 def test_what_git_and_harnesses_read_is_protected(stage: Stage, root: Path, name: str) -> None:

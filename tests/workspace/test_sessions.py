@@ -17,6 +17,7 @@ import pytest
 
 from remit.errors import BusyError, RunnerError, StateError, StorageError, UsageError
 from remit.workspace.home import Home
+from remit.workspace.sessions.confining import Confinement, Fixed
 from remit.workspace.sessions.enclosing import find_enclosing
 from remit.workspace.sessions.folders import Attempt, find_folder, is_alive, list_living, make_attempt, remove_session
 from remit.workspace.sessions.output import hear_out, read_out
@@ -30,7 +31,7 @@ from remit.workspace.sessions.results import (
     wait_result,
 )
 from remit.workspace.sessions.shims import send_control
-from remit.workspace.sessions.starting import Sandbox, ShimOrder, Started, render_sandbox, start_shim
+from remit.workspace.sessions.starting import ShimOrder, Started, start_shim
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = mint_key()
@@ -386,23 +387,19 @@ def test_a_session_is_removed_when_nothing_of_it_is_alive(home: Home) -> None:
     assert not Path(attempt.folder).parent.exists()
 
 
-def test_without_bubblewrap_there_is_no_cage(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(RunnerError, match="bubblewrap"):
-        render_sandbox(Sandbox(home.root), "/x", ShimOrder(("true",), home.root, 0, {}))
-
-
 @pytest.mark.skipif(not shutil.which("bwrap"), reason="needs bubblewrap")
-def test_in_its_cage_an_agent_writes_only_where_it_may(home: Home, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_confined_agent_writes_only_where_it_may(home: Home, tmp_path_factory: pytest.TempPathFactory) -> None:
     elsewhere, extra = tmp_path_factory.mktemp("elsewhere"), tmp_path_factory.mktemp("extra")
     attempt = make_attempt(home, "sess_1_aaaaaa", 1)
     places = [home.root, str(extra), attempt.folder, home.folder, str(elsewhere), "/etc"]
-    words = "; ".join(f"touch {place}/caged 2>/dev/null && echo {number}" for number, place in enumerate(places))
-    sandbox = Sandbox(home.root, (str(extra), "/nowhere"))
+    words = "; ".join(f"touch {place}/confined 2>/dev/null && echo {number}" for number, place in enumerate(places))
+    fixed = Fixed(home.folder, is_folder=True), Fixed(f"{home.root}/remit.toml")
+    confinement = Confinement(home.root, (str(extra), f"{extra}/missing.json"), fixed)
     environ = {"PATH": os.environ["PATH"]}
-    order = ShimOrder(("sh", "-c", words), home.root, int((time.time() + 30) * 1000), environ, sandbox=sandbox)
+    order = ShimOrder(("sh", "-c", words), home.root, int((time.time() + 30) * 1000), environ, confinement=confinement)
     result = finish(attempt, start_shim(home, attempt, order, key=KEY))
     assert result is not None
     assert result.ending == "exited", read_out(attempt.folder, 0, 1000, stream="err")
     assert read_out(attempt.folder, 0, 100).split() == [b"0", b"1"]
-    assert Path(home.root, "caged").exists()
+    assert Path(home.root, "confined").exists()
+    assert not Path(home.root, "remit.toml").exists()

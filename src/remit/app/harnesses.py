@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.app.harness_versions import UNPROTECTED_HINT, ask_version, describe_unprotected
 from remit.app.settings import find_root, find_workspace
-from remit.delegate.admission.ticket import TICKET
-from remit.errors import InputError, RefusedError, RemitError
+from remit.delegate.admission.ticket import check_user
+from remit.errors import InputError, RemitError
 from remit.harnesses import HOOKED, opencode
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: 
 _WORDS = 'const COMMAND = ["remit", "hook", "opencode"]'
 """The line of the plugin that says what it asks."""
 _VERSION_SECONDS = 6.0
+_REFUSAL = "an agent can't change what its harness calls"
 
 
 class Installed(NamedTuple):
@@ -79,20 +80,13 @@ def plan_installation(names: Sequence[str], *, shared: bool = False, with_server
     """Find out which files change so that these harnesses call Remit; nothing is changed."""
     from remit.workspace.home import Home  # noqa: PLC0415 - only for this
 
-    _check_caller()
     home = Home(find_workspace())
+    check_user(home, _REFUSAL)
     plans = {"claude": _plan_claude, "codex": _plan_codex, "opencode": _plan_opencode}
     found = [plans[name](home, shared=shared, with_server=with_server) for name in dict.fromkeys(names)]
     more = _tell_package() if with_server else []
     told = [each._replace(notes=(*each.notes, *more, *tell_standing(home.root, each.name))) for each in found]
     return Installation(home.root, tuple(told))
-
-
-def _check_caller() -> None:
-    """Refuse an agent: what holds it is not for it to change."""
-    if os.environ.get(TICKET):
-        hint = "hand back what you have, and say what should be changed"
-        raise RefusedError("an agent does not change what its harness calls", hint=hint)
 
 
 def write_installation(plan: Installation) -> None:
@@ -357,8 +351,8 @@ def plan_uninstallation(names: Sequence[str] = ()) -> Installation:
     """Find out which files change so that these harnesses, or all, do not call Remit any more; nothing is changed."""
     from remit.workspace.home import Home  # noqa: PLC0415 - only for this
 
-    _check_caller()
     home = Home(find_workspace())
+    check_user(home, _REFUSAL)
     return Installation(home.root, tuple(_plan_removals(home, name) for name in dict.fromkeys(names or HARNESSES)))
 
 

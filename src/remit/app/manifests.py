@@ -30,6 +30,13 @@ PLACES = (f"claudedocs/agent-outputs/{NAME}", NAME)
 CLEO_FOLDER = ".cleo"
 _CLEO_OUTPUTS = f"{CLEO_FOLDER}/agent-outputs"
 _MAX_FINDINGS_BYTES = 1024 * 1024
+_PAGES = ("docs", "doc", "research", "findings", "reports", "notes")
+"""Folders for pages that people read."""
+_STEERING = frozenset({
+    "agents", "agent", "subagents", "commands", "command", "skills", "agents.md", "claude.md", "gemini.md", "todo.md",
+    "skill.md",
+})  # fmt: skip
+"""Names that harnesses and Remit take for more than a page."""
 
 
 def find_manifest(*, here: bool = False) -> str | None:
@@ -215,6 +222,8 @@ class Manifest:
         from remit.workspace.files import load_bytes  # noqa: PLC0415 - only for this
         from remit.workspace.manifest.findings_file import check_findings_file, render_findings_file  # noqa: PLC0415
 
+        if page is not None:
+            self._check_place(path)
         file = self.find_findings_file(path)
         text = "" if page is None else render_findings_file(page)
         if file is not None:
@@ -229,6 +238,22 @@ class Manifest:
         if file is None and not any(finding.severity == "error" for finding in findings):
             self._write_file(f"{self.root if '/' in path else self.folder}/{path}", text)
         return findings
+
+    def _check_place(self, path: str) -> None:
+        """Refuse to make a findings file where harnesses, git and Remit keep their settings and agents."""
+        from remit.policy import PROTECTED, Call, Ground, judge  # noqa: PLC0415 - only for this
+
+        output = (self.settings.manifest.output_dir or "").strip("/")
+        homes = [self.folder[len(self.root) + 1 :], output]
+        home = next((f"{each}/" for each in homes if each and path.startswith(f"{each}/")), "")
+        *folders, name = path.removeprefix(home).split("/")
+        is_placed = bool(home) or not folders or folders[0].lower() in _PAGES
+        steers = any(each.lower() in _STEERING or each.startswith((".", "~")) for each in (*folders, name))
+        ground = Ground(self.root, self.root, os.path.expanduser("~"), os.path.realpath, PROTECTED)  # noqa: PTH111
+        is_allowed = judge(Call("write", (path,)), [], ground).answer == "allow"
+        if not is_placed or steers or not is_allowed or not name.endswith(".md"):
+            hint = f"name a page of Markdown below {home or homes[0] or 'docs'}/ or docs/, or leave file out"
+            raise UsageError(f"'{path}' is no place for a findings file", hint=hint)
 
     def _write_file(self, target: str, text: str) -> None:
         """Make a findings file: in the workspace, or beside a manifest that was named and lies elsewhere."""

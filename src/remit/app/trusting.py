@@ -95,14 +95,20 @@ def _find_objection(root: str, executing: Executing) -> Finding | None:
 
 def give_trust(shown: Trust) -> None:
     """Remember that the user agrees to what was shown, and to nothing that the file may say since."""
-    from remit.workspace.trust import trust  # noqa: PLC0415 - only for this
+    from remit.delegate.admission.ticket import check_user  # noqa: PLC0415 - only for this
+    from remit.workspace.home import Home  # noqa: PLC0415
+    from remit.workspace.trust import trust  # noqa: PLC0415
 
+    check_user(Home(shown.root), "an agent can't agree to the programs that the settings run")
     trust(shown.root, shown.executing.digest)
 
 
 def revoke_trust() -> tuple[str, bool]:
     """Forget the consent for this workspace; its root, and whether there was one."""
-    from remit.workspace.trust import revoke  # noqa: PLC0415 - only for this
+    from remit.delegate.admission.ticket import check_user  # noqa: PLC0415 - only for this
+    from remit.workspace.home import Home  # noqa: PLC0415
+    from remit.workspace.trust import revoke  # noqa: PLC0415
 
     root = find_workspace()
+    check_user(Home(root), "an agent can't take back what the user has agreed to")
     return root, revoke(root)

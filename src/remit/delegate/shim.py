@@ -49,6 +49,8 @@ PATIENCE_SECONDS = 60.0
 """How long the shim retries to write output and result to a disk that is full."""
 KEEPER_SECONDS, KILLED_SECONDS = 5.0, 2.0
 """How long the keeper may take to end everything; how long the shim then waits for what it has killed itself."""
+BLANK_SECONDS = 5.0
+"""How long a folder is waited for in which a blank is made."""
 _PIECE_BYTES = 1 << 16
 _MAX_WORD_BYTES = 4096
 _STOP_ROUNDS, _CATCH_ROUNDS = 50, 1000
@@ -65,6 +67,7 @@ class Order:
     def __init__(self, data: bytes) -> None:
         self.argv: list[bytes] = []
         self.unset: list[bytes] = []
+        self.blanks: list[tuple[bytes, bytes]] = []
         single: dict[bytes, bytes] = {}
         for field in data.split(b"\0")[:-1]:
             name, _, value = field.partition(b"=")
@@ -72,6 +75,10 @@ class Order:
                 self.argv.append(value)
             elif name == b"unset":
                 self.unset.append(value)
+            elif name == b"blank":
+                path = value
+            elif name == b"blank_text":
+                self.blanks.append((path, value))
             else:
                 single[name] = value
         self.cwd = single[b"cwd"]
@@ -80,6 +87,7 @@ class Order:
         self.out_cap = int(single[b"out_cap"])
         self.err_cap = int(single[b"err_cap"])
         self.mark = single[b"mark"]
+        self.blank_ns = int(single.get(b"blank_ns", b"0"))
 
 
 class Sink:
@@ -156,6 +164,10 @@ class Run:
         """Whether the keeper is there."""
         self.is_stuck = False
         """Whether something is left that can't be ended: frozen, or in an uninterruptible wait."""
+        self.announced: object = None
+        """A socket, open while this process lives."""
+        self.blanks: list[tuple[int, bytes, bool]] = []
+        """Handles, paths, and whether it is a folder."""
 
 
 # The kernel's own services
@@ -522,6 +534,23 @@ def _write_pids(run: Run) -> None:
     text = '{"contained":"%s","shim":%d,"keeper":%d,"outer":%d,"inner":%d}\n'
     data = text % (run.contained, os.getpid(), run.keeper, *spaces)
     _replace(run.folder, "pids.json", data.encode(), durable=False)
+    if spaces[0]:
+        run.announced = _announce(*spaces)
+
+
+def _announce(outer: int, inner: int) -> object:
+    """Show every process of this network namespace that an agent lives, by a socket that is no file.
+
+    An agent that hides in namespaces of its own sees neither its shim nor, in another workspace, its folder.
+    """
+    import _socket  # noqa: PLC0415 - the module around it costs 5 ms
+
+    made = _socket.socket(_socket.AF_UNIX, _socket.SOCK_DGRAM)
+    try:
+        made.bind(b"\0remit-agent/%d/%d/%d/%s" % (os.getuid(), outer, inner, os.urandom(8).hex().encode()))
+    except OSError:  # no such socket is to be had here; what is in the folder tells it in this workspace
+        made.close()
+    return made
 
 
 def _supervise(run: Run) -> None:
@@ -643,6 +672,74 @@ def _decide(run: Run, ending: str, reason: str) -> None:
     """The first who ends an agent has ended it."""
     if not run.ending and run.status is None:
         run.ending, run.reason = ending, reason
+
+
+# Blanks: what takes the place of protected files that don't exist, while a confined agent runs
+
+
+def _make_blanks(run: Run) -> None:
+    """Make the blanks, and lock each of them: the last agent that has one mounted removes it."""
+    import fcntl  # noqa: PLC0415 - only for a confined agent
+
+    for path, text in run.order.blanks:
+        parent = _lock_parent(path)
+        try:
+            try:
+                found = os.lstat(path)
+            except FileNotFoundError:
+                if text == b"/":
+                    os.mkdir(path, 0o755)
+                else:
+                    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+                    _write_all(handle, text)
+                    os.close(handle)
+                os.utime(path, ns=(run.order.blank_ns, run.order.blank_ns))
+                found = os.lstat(path)
+            if found.st_mtime_ns == run.order.blank_ns:  # else somebody has just made a file of that name
+                handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+                fcntl.flock(handle, fcntl.LOCK_SH)
+                run.blanks.append((handle, path, text == b"/"))
+        finally:
+            os.close(parent)
+
+
+def _remove_blanks(run: Run) -> None:
+    """Remove the blanks that no other agent needs and that nobody has changed."""
+    for handle, path, is_folder in run.blanks:
+        try:
+            parent = _lock_parent(path)
+        except OSError:  # the next confined agent removes it
+            continue
+        try:
+            import fcntl  # noqa: PLC0415 - only for a confined agent
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            found, own = os.lstat(path), os.fstat(handle)
+            if (found.st_dev, found.st_ino, found.st_mtime_ns) == (own.st_dev, own.st_ino, run.order.blank_ns):
+                (os.rmdir if is_folder else os.unlink)(path)
+        except OSError:  # another agent has it mounted, or it is gone
+            pass
+        finally:
+            os.close(parent)
+            os.close(handle)
+
+
+def _lock_parent(path: bytes) -> int:
+    """Open and lock the folder that a path is in, so that two shims don't make and remove a blank at once."""
+    import fcntl  # noqa: PLC0415 - only for a confined agent
+
+    handle = os.open(path.rpartition(b"/")[0] or b"/", os.O_RDONLY | os.O_DIRECTORY)
+    last = time.monotonic() + BLANK_SECONDS
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in {errno.EAGAIN, errno.EACCES} or time.monotonic() > last:
+                os.close(handle)
+                raise
+            time.sleep(0.01)
+        else:
+            return handle
 
 
 # The result
@@ -803,6 +900,7 @@ def _run(path: str, folder: int, control: int, key: bytes) -> None:
         run.ending = "timeout"
     else:
         try:
+            _make_blanks(run)
             _begin(run)
         except OSError as error:  # no room, too many processes: then the agent was never there
             run.errno = error.errno or errno.EIO
@@ -810,5 +908,7 @@ def _run(path: str, folder: int, control: int, key: bytes) -> None:
             _supervise(run)
         if run.keeper > 0:
             _finish(run)
+    if not run.is_stuck:  # else what is left could write where a blank was
+        _remove_blanks(run)
     _write_all_down(run, key, "/".join(path.rstrip("/").split("/")[-2:]))
     _unmark(run.order.mark)

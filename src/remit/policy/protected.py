@@ -104,7 +104,7 @@ HARNESSES = {
     "claude": Harness(
         "~/.claude", "CLAUDE_CONFIG_DIR",
         ("agents", "commands", "hooks", "skills", "plugins", "output-styles", "rules", "local"),
-        ("settings.json", "settings.local.json", "CLAUDE.md"),
+        ("settings.json", "settings.local.json", ".claude.json", "CLAUDE.md"),
         ("shell-snapshots", "session-env"),
         ("~/.claude/projects/**", "~/.claude.json"),
     ),

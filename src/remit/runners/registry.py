@@ -24,12 +24,12 @@ RUNNERS = {
 
 
 STATE_PLACES = {
-    "claude": ("$CLAUDE_CONFIG_DIR", "~/.claude", "~/.claude.json"),
+    "claude": ("$CLAUDE_CONFIG_DIR", "~/.claude"),
     "opencode": ("~/.config/opencode", "~/.local/share/opencode", "~/.local/state/opencode", "~/.cache/opencode"),
     "codex": ("$CODEX_HOME", "~/.codex"),
     "gemini": ("~/.gemini",),
 }
-"""Where each harness keeps what it needs to write, also in a sandbox."""
+"""The files and folders that each harness has to write while it runs, also when it is confined."""
 
 
 def get_runner(name: str, own: Mapping[str, str] | None = None) -> Runner:

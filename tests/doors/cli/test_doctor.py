@@ -31,7 +31,7 @@ from tests.workspace.tasks.samples import STATE, TODO
 from tests.workspace.test_locks import end, start_holder
 
 NAMES = (
-    "settings", "python", "sqlite", "disk", "namespaces", "sandbox", "workspace", "ledger", "locks", "git", "merging",
+    "settings", "python", "sqlite", "disk", "namespaces", "confine", "workspace", "ledger", "locks", "git", "merging",
     "trust", "agents", "tasks", "manifest", "errors", "harness",
 )  # fmt: skip
 
@@ -263,7 +263,7 @@ def test_programs_that_shut_agents_in_are_tried_out(workspace: Inside, programs:
     add_program(programs, "unshare", 'test "$*" = "-Ur true"')
     add_program(programs, "bwrap", "echo 'bwrap: no permission' >&2; exit 1")
     assert find(workspace, "namespaces")[0] == "ok"
-    state, message, hint = find(workspace, "sandbox")
+    state, message, hint = find(workspace, "confine")
     assert (state, message.startswith("bwrap says: bwrap: no permission; ")) == ("warning", True)
     assert hint.startswith("install bubblewrap")
 

@@ -25,7 +25,7 @@ class Options(TypedDict, total=False):
     dialect: str | None
     budget: Budget
     worktree: bool
-    sandbox: bool
+    confine: bool
     evidence: bool | None
     settles: bool
     commits: bool | None
@@ -50,7 +50,8 @@ class Request(NamedTuple):
     budget: Budget = Budget()
     worktree: bool = False
     """In a git worktree of its own."""
-    sandbox: bool = False
+    confine: bool = False
+    """In bubblewrap, where it writes to its own folder alone and to no protected file in it."""
     evidence: bool | None = None
     """Whether the tree is looked at before and after; None: as the workspace has it."""
     settles: bool = True

@@ -123,6 +123,9 @@ def draft(request: Request, setting: Setting) -> Draft:
     if request.agent is not None and known is not None:
         check_named(request.agent, known)
     runner = choose_runner(request, agent, settings, own, root=setting.home.root)
+    if request.function is not None and request.confine:
+        hint = "leave out confine, or make a program of it: command, or a runner"
+        raise UsageError("a function can't be confined: it runs in the process that called it", hint=hint)
     if request.function is None:
         get_runner(runner, setting.own_runners)  # refuses what nobody knows
         _check_runs(request, runner, setting)
@@ -317,11 +320,11 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         kind=kind,
         reasks=delegate.reasks if request.reasks is None else request.reasks,
         retry=own.retry or agent.get_word("retry") or table.retry or "never",
-        may_call=() if request.sandbox else said.may_call,  # the ledger is read-only there
+        may_call=() if request.confine else said.may_call,  # the ledger is read-only there
         model=table.model or agent.get_word("model") or None,
         settings=hide_values(given, os.urandom(16).hex()),
         base=setting.own_runners.get(runner, ""),
-        sandbox=request.sandbox,
+        confine=request.confine,
         afar=setting.afar and request.function is None,
         boot_id=load_boot_id(),
         evidence=delegate.evidence if request.evidence is None else request.evidence,

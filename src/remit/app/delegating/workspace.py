@@ -143,7 +143,7 @@ class Workspace:
 
         `agent` is the name of an agent file; with None the harness or the command works without one.
         The options are those of `Options`: inputs, runner, command, function, timeout_s, dialect, budget, worktree,
-        sandbox … Raises `RefusedError` where it may not be, and `RunnerError` where it cannot be started.
+        confine … Raises `RefusedError` where it may not be, and `RunnerError` where it cannot be started.
         """
         self._check_options(options)
         return await self.run(Request(agent, prompt, **options))

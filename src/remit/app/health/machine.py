@@ -87,11 +87,12 @@ def _look_at_namespaces(patient: Patient) -> Iterator[Check]:
     )  # fmt: skip
 
 
-def _look_at_sandbox(patient: Patient) -> Iterator[Check]:
+def _look_at_confinement(patient: Patient) -> Iterator[Check]:
+    tried = ("--ro-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "--cap-drop", "ALL", "true")
     yield _try_out(
-        "sandbox", "bwrap", ("--ro-bind", "/", "/", "--die-with-parent", "true"), patient,
-        fine="bwrap works",
-        missing="agents cannot be shut in, nor be sure to end when Remit is killed",
+        "confine", "bwrap", tried, patient,
+        fine="bwrap works: remit run --confine is available",
+        missing="remit run --confine is not available",
         hint="install bubblewrap, or allow user namespaces on this machine",
     )  # fmt: skip
 
@@ -152,5 +153,5 @@ LOOKS = (
     ("sqlite", _look_at_sqlite),
     ("disk", _look_at_disk),
     ("namespaces", _look_at_namespaces),
-    ("sandbox", _look_at_sandbox),
+    ("confine", _look_at_confinement),
 )

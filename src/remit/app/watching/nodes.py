@@ -36,7 +36,7 @@ PAGE_CHARS = 60_000
 _SHOWN_PROMPT = 20_000
 _TERMS = (
     "timeout_s", "kind", "dialect", "budget", "may_call", "max_depth", "model", "tools", "reasks", "retry", "root",
-    "worktree", "commit", "artifact_path", "phase", "command", "sandbox", "evidence", "settles", "commits",
+    "worktree", "commit", "artifact_path", "phase", "command", "confine", "evidence", "settles", "commits",
     "envelope_tokens", "refereed", "resume_of", "retry_of", "batch", "settings", "description",
 )  # fmt: skip
 """What of the terms is worth a look."""

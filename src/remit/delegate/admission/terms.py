@@ -70,7 +70,7 @@ class Terms(NamedTuple):
     root: str = ""
     """The folder that the agent works in: the workspace's root, or a worktree."""
     worktree: str = ""
-    sandbox: bool = False
+    confine: bool = False
     boot_id: str = ""
     """Which run of the machine it was admitted in: what it had begun ended with that."""
     afar: bool = False

@@ -114,12 +114,25 @@ def _check_person(home: Home, named: str) -> None:
     here = os.getpid(), home.folder
     if here in _OUTSIDE:
         return
-    from remit.workspace.sessions.enclosing import find_enclosing  # noqa: PLC0415 - only where something is delegated
+    from remit.workspace.sessions.enclosing import find_doubt, find_enclosing  # noqa: PLC0415 - only for delegating
 
     enclosing = find_enclosing(home)
     if enclosing is not None:
         raise RefusedError(f"this process belongs to {enclosing} and shows no ticket", hint=_HAND_ON)
+    doubt = find_doubt()
+    if doubt:
+        hint = f"{_HAND_ON}; a user calls it from a shell outside of that namespace, with /proc mounted"
+        raise RefusedError(f"Remit can't tell whether an agent started this process: {doubt}", hint=hint)
     _OUTSIDE.add(here)
+
+
+def check_user(home: Home, refusal: str) -> None:
+    """Refuse an agent, with a ticket or without one, what is for the user to decide."""
+    from time import time_ns  # noqa: PLC0415 - only for this
+
+    environ = os.environ
+    if environ.get(TICKET) or find_caller(home, environ, now_ms=time_ns() // 1_000_000) is not None:
+        raise RefusedError(refusal, hint="hand back what you have, and say what the user has to do")
 
 
 def find_within(home: Home, harness: str = "", *, marks: Sequence[str] | None = None) -> str | None:

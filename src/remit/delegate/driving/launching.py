@@ -11,12 +11,14 @@ from remit.delegate.admission.ticket import SESSION, TICKET
 from remit.delegate.admission.trace_context import hand_on, load_trace
 from remit.delegate.admission.variables import fill_values
 from remit.model import NOTHING
+from remit.policy.protected import GIT_PLACES, list_places
 from remit.runners import Order
 from remit.runners.registry import STATE_PLACES
 from remit.workspace.ledger.delegations import begin_attempt
 from remit.workspace.ledger.slots import set_ticket
+from remit.workspace.sessions.confining import Confinement, Fixed
 from remit.workspace.sessions.folders import make_attempt
-from remit.workspace.sessions.starting import Sandbox, ShimOrder, Started, start_shim
+from remit.workspace.sessions.starting import ShimOrder, Started, start_shim
 
 if TYPE_CHECKING:
     from remit.delegate.driving.drive import Drive
@@ -71,13 +73,21 @@ def _make_launch(drive: Drive, order: Order, message: str | None) -> Launch:
 
 
 def _make_shim_order(drive: Drive, launch: Launch, environ: dict[str, str]) -> ShimOrder:
-    sandbox = None
-    if drive.terms.sandbox:
-        places = (_expand(each, environ) for each in STATE_PLACES.get(drive.runner.name, ()))
-        sandbox = Sandbox(drive.terms.root, tuple(filter(None, places)))
+    confinement = _make_confinement(drive, environ) if drive.terms.confine else None
     return ShimOrder(
         launch.argv, drive.terms.root, drive.row.deadline_ms or 0, environ | dict(launch.environ), launch.stdin,
-        launch.files, sandbox=sandbox,
+        launch.files, confinement=confinement,
+    )  # fmt: skip
+
+
+def _make_confinement(drive: Drive, environ: dict[str, str]) -> Confinement:
+    """Let the agent write to its folder and the harness to its state, and neither to what decides about agents."""
+    root, harness = drive.terms.root, drive.terms.base or drive.runner.name
+    writable = (_expand(each, environ) for each in STATE_PLACES.get(harness, ()))
+    places, private = list_places(root, environ.get("HOME", ""), harness, environ)
+    return Confinement(
+        root, tuple(filter(None, writable)), tuple(Fixed(*place) for place in places),
+        tuple(Fixed(*place) for place in GIT_PLACES), (*private, environ.get("TMPDIR", "")),
     )  # fmt: skip
 
 

@@ -90,7 +90,7 @@ _OPTIONS = (
         shell_complete=options.offer_dialects,
     ),
     *_BUDGET,
-    click.option("--sandbox", is_flag=True, help="Let it write here alone, with an empty /tmp; needs bubblewrap."),
+    click.option("--confine", is_flag=True, help="Write to the workspace alone, not to protected files (bubblewrap)."),
     click.option("--commit/--no-commit", default=None, help="Commit without hooks; only work on a task when left out."),
 )
 """In the order in which the help shows them."""
@@ -141,7 +141,7 @@ def gather_limits(given: dict[str, Any]) -> dict[str, Any]:
 
 def gather(given: dict[str, Any]) -> dict[str, Any]:
     """The fields of a request, of the options that `delegating` gave."""
-    fields: dict[str, Any] = {name: given[name] for name in ("runner", "command", "dialect", "sandbox")}
+    fields: dict[str, Any] = {name: given[name] for name in ("runner", "command", "dialect", "confine")}
     fields["inputs"] = parse_inputs(given["inputs"])
     fields["timeout_s"] = given["timeout"]
     fields["commits"] = given["commit"]

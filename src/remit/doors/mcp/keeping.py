@@ -18,13 +18,6 @@ if TYPE_CHECKING:
 
 _USUAL_ENTRIES = 10
 _LISTS = ("topics", "key_findings", "needs_followup", "linked_tasks")
-_PAGES = ("docs", "doc", "research", "findings", "reports", "notes")
-"""Folders for pages that people read."""
-_STEERING = frozenset({
-    "agents", "agent", "subagents", "commands", "command", "skills", "agents.md", "claude.md", "gemini.md", "todo.md",
-    "skill.md",
-})  # fmt: skip
-"""What harnesses and Remit take for more than a page."""
 _SINGLE = ("title", "status", "actionable", "file", "date")
 
 
@@ -71,8 +64,6 @@ def add_finding(asked: Call) -> dict[str, Any]:
     try:
         page = None
         if given.get("write_file"):
-            output = opened.settings.manifest.output_dir or ""
-            _check_place(given.get("file", ""), (_name_below(opened.folder, opened.root), output.strip("/")))
             more = {name: tuple(given.get(name, ())) for name in ("recommendations", "sources")}
             page = make_page(fields, summary=given.get("summary", ""), **more)
         added = opened.add(fields, day=datetime.now().astimezone().date().isoformat(), slug=slug, page=page)
@@ -88,18 +79,6 @@ def add_finding(asked: Call) -> dict[str, Any]:
         return fitted | fit_findings([(finding, fitted["manifest"]) for finding in added.findings])
     finally:
         opened.close()
-
-
-def _check_place(file: str, homes: tuple[str, ...]) -> None:
-    """Refuse to make a file where harnesses, git and Remit keep what steers them: who adds a finding steers nobody."""
-    home = next((f"{each}/" for each in homes if each and file.startswith(f"{each}/")), "")
-    *folders, name = file.removeprefix(home).split("/")
-    is_placed = bool(home) or not folders or folders[0].lower() in _PAGES
-    steers = name.lower() in _STEERING or any(each.lower() in _STEERING for each in folders)
-    hidden = any(each.startswith((".", "~")) for each in (*folders, name))
-    if file and (not is_placed or steers or hidden or not name.endswith(".md")):
-        hint = f"name a page of Markdown below {home or homes[0] or 'docs'}/ or docs/, or leave file out"
-        raise UsageError(f"'{file}' is no place for a findings file", hint=hint)
 
 
 def _name_below(file: str, root: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from remit.workspace.home import Home
 
 _PIDS_SECONDS, _ASK_SECONDS = 0.5, 0.005
-_FIRST_NAMESPACE = 0xEFFFFFFC
-"""The number that Linux gives the namespace which no other encloses."""
+_FIRST_NAMESPACE, _FIRST_USERS = 0xEFFFFFFC, 0xEFFFFFFD
+"""The numbers that Linux gives the namespaces of processes and of users which no other encloses."""
 
 
 def find_enclosing(home: Home, pid: int | None = None) -> str | None:
@@ -51,6 +52,43 @@ def find_enclosing(home: Home, pid: int | None = None) -> str | None:
             return attempt.session_id
     is_known = pid is not None or own in outside or own in {0, _FIRST_NAMESPACE} or not outside
     return None if is_known else living[0].session_id
+
+
+def find_doubt() -> str:
+    """Why Remit can't tell whether this process belongs to an agent, in whichever workspace; empty if it can.
+
+    In the machine's own PID namespace every ancestor is visible. In another one, such as a container's, those above
+    its first process are not: then an agent that lives in none of the namespaces below it may be among them.
+    """
+    if not sys.platform.startswith("linux"):
+        return ""
+    own = _find_namespace("self")
+    if own == 0:
+        return "there is no /proc in which Remit could look it up"
+    if own == _FIRST_NAMESPACE:
+        return ""
+    living, known = _list_announced(), {own}
+    for _ in living:  # each round finds those one namespace further down
+        known |= {inner for outer, inner in living if outer in known}
+    if all(outer in known for outer, _ in living):
+        return ""
+    return "it is in a PID namespace of its own while an agent runs outside of that"
+
+
+def _list_announced() -> list[tuple[int, int]]:
+    """Of each living agent of this user, the namespace that its shim was started in and its own.
+
+    In a user namespace nobody knows which user of the machine this is: there every agent counts.
+    """
+    with open("/proc/net/unix", "rb") as file:
+        names = [line.rpartition(b" @remit-agent/")[2].split(b"/") for line in file if b" @remit-agent/" in line]
+    is_first = os.stat("/proc/self/ns/user").st_ino == _FIRST_USERS
+    found = []
+    for name in names:
+        with suppress(ValueError):
+            user, outer, inner = map(int, name[:3])
+            found += [(outer, inner)] if not is_first or user == os.getuid() else []
+    return found
 
 
 def _read_shim(pid: int) -> str | None:

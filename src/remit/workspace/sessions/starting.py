@@ -1,4 +1,4 @@
-"""Starting: an agent under its shim, in a cage where that is asked for."""
+"""Starting: an agent under its shim, confined if the run asks for it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from remit.errors import BusyError, RunnerError, StateError, UsageError
 from remit.model import NOTHING
 from remit.workspace.files import remove, tell_failure, write_all
+from remit.workspace.sessions.confining import BLANK_NS, Confined, confine
 from remit.workspace.sessions.folders import LIVING
 from remit.workspace.sessions.output import ERR_CAP_BYTES, OUT_CAP_BYTES
 from remit.workspace.sessions.shims import SHIM
@@ -20,23 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.workspace.home import Home
+    from remit.workspace.sessions.confining import Confinement
     from remit.workspace.sessions.folders import Attempt
     from remit.workspace.sessions.results import Contained
 
 _SHIM_FOLDER = os.path.join(os.path.abspath(__file__).rsplit("/", 3)[0], "delegate")
 _OWN_NAMES = frozenset((
     "order", "stdin", "out", "err", "out.tail", "err.tail", "started", "pids.json", "control", "result.json",
-    "shim.err",
+    "shim.err", "exclude",
 ))  # fmt: skip
 _LOCK_SECONDS, _ASK_SECONDS = 2.0, 0.005
-
-
-class Sandbox(NamedTuple):
-    """A cage of bubblewrap: everything can be read, and only what is named here be written."""
-
-    root: str
-    writable: tuple[str, ...] = ()
-    """Besides the root: what the harness keeps in the user's home. Those that are not there are passed over."""
 
 
 class ShimOrder(NamedTuple):
@@ -55,7 +49,7 @@ class ShimOrder(NamedTuple):
     err_cap: int = ERR_CAP_BYTES
     contain: Literal["auto"] | Contained = "auto"
     """The best way of containment that is tried."""
-    sandbox: Sandbox | None = None
+    confinement: Confinement | None = None
 
 
 class Process(subprocess.Popen[bytes]):
@@ -78,12 +72,14 @@ def start_shim(home: Home, attempt: Attempt, order: ShimOrder, *, key: str) -> S
 
     Raise `StateError` where this attempt was started before, by whomever.
     """
-    argv = order.argv if order.sandbox is None else render_sandbox(order.sandbox, attempt.folder, order)
+    confined = Confined(order.argv, (), {})
+    if order.confinement is not None:
+        confined = confine(order.confinement, attempt.folder, argv=order.argv, cwd=order.cwd)
     handles: list[int] = []
     try:
         lock = _take_lock(attempt.folder, handles)
         mark = f"{home.make_folder(LIVING)}/{attempt.session_id}.{attempt.number}"
-        _write_files(lock, order, _render_order(order, argv, mark))
+        _write_files(lock, order, {**confined.files, "order": _render_order(order, confined, mark)})
         return _start(attempt.folder, order, mark, key=key, lock=lock, handles=handles)
     except OSError as error:
         raise tell_failure(attempt.folder, error) from error
@@ -110,7 +106,7 @@ def _take_lock(folder: str, handles: list[int]) -> int:
     return lock
 
 
-def _render_order(order: ShimOrder, argv: tuple[str, ...], mark: str) -> bytes:
+def _render_order(order: ShimOrder, confined: Confined, mark: str) -> bytes:
     """Fields with a NUL behind each, which no path and no argument contains."""
     # The interpreter sets this one by itself where it is not set, and the agent is not to see it.
     unset = [] if "LC_CTYPE" in order.environ else [("unset", "LC_CTYPE")]
@@ -122,19 +118,22 @@ def _render_order(order: ShimOrder, argv: tuple[str, ...], mark: str) -> bytes:
         ("err_cap", order.err_cap),
         ("mark", mark),
         *unset,
-        *(("argv", argument) for argument in argv),
+        *(("argv", argument) for argument in confined.argv),
     ]
+    for blank in confined.blanks:
+        fields += [("blank", blank.path), ("blank_text", "/" if blank.is_folder else blank.blank)]
+    fields += [("blank_ns", BLANK_NS)]
     values = [f"{name}={value}" for name, value in fields]
-    if not argv or any("\0" in value for value in values):
+    if not confined.argv or any("\0" in value for value in values):
         raise RunnerError("a program cannot be started with these arguments", hint="give a program, and no NUL in it")
     return b"".join(os.fsencode(value) + b"\0" for value in values)
 
 
-def _write_files(folder: int, order: ShimOrder, text: bytes) -> None:
+def _write_files(folder: int, order: ShimOrder, own: Mapping[str, bytes]) -> None:
     for name in order.files:
         if name in _OWN_NAMES or "/" in name or name.startswith("."):
             raise UsageError(f"{name!r} cannot be a file of an attempt", hint="choose another name")
-    files = {**order.files, "order": text}
+    files = {**order.files, **own}
     if order.stdin:
         files["stdin"] = order.stdin
     for name, data in files.items():
@@ -175,22 +174,3 @@ def _start(folder: str, order: ShimOrder, mark: str, *, key: str, lock: int, han
         remove(mark)
         raise RunnerError(f"no agent can be started: {error}", hint="look at its environment and the limits") from error
     return Started(process.pid, folder, process)
-
-
-def render_sandbox(sandbox: Sandbox, folder: str, order: ShimOrder) -> tuple[str, ...]:
-    """The command line that runs an agent in its cage. Raise `RunnerError` where there is no bubblewrap."""
-    from remit.workspace.machine import find_program  # noqa: PLC0415 - only with a sandbox
-
-    found = find_program("bwrap", root=sandbox.root)
-    if found is None or found.is_foreign:
-        raise RunnerError("there is no sandbox here: bwrap is not on the path",
-                          hint="install bubblewrap (apt install bubblewrap), or run without --sandbox")  # fmt: skip
-    own = f"{sandbox.root.rstrip('/')}/.remit"
-    command = [found.file, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--ro-bind", "/", "/"]
-    command += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]  # noqa: S108 - its own, and empty
-    command += ["--bind", sandbox.root, sandbox.root]
-    for path in sandbox.writable:
-        command += ["--bind-try", path, path]
-    # Last, so that nothing above opens it again. What a runner has put into its folder the agent only reads.
-    command += ["--ro-bind-try", own, own, "--ro-bind", folder, folder, "--chdir", order.cwd, "--"]
-    return (*command, *order.argv)

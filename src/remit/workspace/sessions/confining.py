@@ -1,0 +1,212 @@
+"""Confining: the command line that runs an agent in bubblewrap, with the protected places read-only.
+
+Owns which folders a confined agent may write to and which of the places in them are bound read-only. A bind mount
+moves along when its folder is renamed, so every folder above a protected place is bound onto itself: the kernel then
+refuses to rename it. A place that doesn't exist is made as a blank by the shim for as long as the agent runs, because
+nothing can be mounted on a name that isn't there.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.errors import RunnerError
+from remit.workspace.machine import find_program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+MAX_REPOSITORIES = 500
+BLANK_NS = 86_400 * 10**9
+"""The time of the last change by which a blank is known; every change to it or in it gives it another."""
+_EXCLUDE = "exclude"
+_HIDDEN = (
+    "/run/user", "/run/dbus", "/run/systemd/private", "/run/docker.sock", "/run/containerd", "/run/podman", "/run/crio",
+)  # fmt: skip
+"""Where services listen that start programs for their callers, outside of the confinement."""
+
+
+class Fixed(NamedTuple):
+    """A file or folder that a confined agent can't change, whether it exists or not."""
+
+    path: str
+    is_folder: bool = False
+    blank: str = ""
+    """The text of the file that takes the place of a missing one."""
+
+
+class Confinement(NamedTuple):
+    """What a confined agent may write, and what it may not."""
+
+    root: str
+    writable: tuple[str, ...] = ()
+    """Folders and files beside the root, such as the state of the harness. A missing folder is made."""
+    fixed: tuple[Fixed, ...] = ()
+    """Full paths. Those outside of the root and of the writable folders are read-only with the rest of the machine."""
+    git: tuple[Fixed, ...] = ()
+    """Relative to each folder of git below the root."""
+    private: tuple[str, ...] = ()
+    """Folders that the agent sees empty, and whose content is gone when it ends; `/tmp` is one."""
+
+
+class Confined(NamedTuple):
+    """A command line, and what has to be there before it starts."""
+
+    argv: tuple[str, ...]
+    blanks: tuple[Fixed, ...]
+    files: Mapping[str, bytes]
+    """For the folder of the attempt, by name."""
+
+
+def confine(confinement: Confinement, folder: str, *, argv: Sequence[str], cwd: str) -> Confined:
+    """The command line that runs an agent confined. `folder`: that of its attempt, which it may read.
+
+    Raise `RunnerError` if bubblewrap isn't installed, or if a place can't be protected.
+    """
+    found = find_program("bwrap", root=confinement.root)
+    if found is None or found.is_foreign:
+        raise RunnerError("an agent can't be confined here: bwrap is not on the path",
+                          hint="install bubblewrap (apt install bubblewrap), or run without --confine")  # fmt: skip
+    writable = _open_writable(confinement)
+    command = [found.file, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--cap-drop", "ALL"]
+    command += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    # Root may write here without any capability, and what it writes holds for the whole machine.
+    for path in ("/proc/sys", "/proc/sysrq-trigger"):
+        command += ["--ro-bind-try", path, path]
+    for path in dict.fromkeys(os.path.realpath(each) for each in _HIDDEN if os.path.exists(each)):
+        command += ["--tmpfs", path] if os.path.isdir(path) else ["--ro-bind", "/dev/null", path]
+    empty = [os.path.realpath(each) for each in ("/tmp", *confinement.private) if os.path.isdir(each)]  # noqa: S108 - its own
+    shown = [("--tmpfs", path) for path in empty] + [("--bind", path) for path in writable]
+    for option, path in sorted(dict.fromkeys(shown), key=lambda each: each[1].split("/")):  # outer folders first
+        command += [option, path] if option == "--tmpfs" else [option, path, path]
+    places = [*confinement.fixed, *_find_git_places(confinement.root, confinement.git)]
+    binds, blanks = _plan_binds(places, writable)
+    command += binds
+    files: dict[str, bytes] = {}
+    if os.path.isdir(f"{confinement.root}/.git") and confinement.git:
+        names = [each.path[len(confinement.root) + 1 :] for each in blanks if _is_below(each.path, confinement.root)]
+        info = f"{confinement.root}/.git/info"
+        files[_EXCLUDE] = _render_exclude(f"{info}/exclude", names)
+        if not os.path.isdir(info) or os.lstat(info).st_mtime_ns == BLANK_NS:
+            command += ["--tmpfs", info]
+        elif not os.path.exists(f"{info}/exclude"):
+            blanks.append(Fixed(f"{info}/exclude"))
+        command += ["--ro-bind", f"{folder}/{_EXCLUDE}", f"{info}/exclude", "--remount-ro", info]
+    # Last, so that nothing above makes it writable. The agent reads the files that its runner has put there.
+    command += ["--ro-bind", folder, folder, "--chdir", cwd, "--"]
+    return Confined((*command, *argv), tuple(blanks), files)
+
+
+def _open_writable(confinement: Confinement) -> list[str]:
+    """The real paths that an agent may write to; a missing folder is made, as the harness would do if it could."""
+    for path in confinement.writable:
+        if not os.path.splitext(path)[1] and not os.path.exists(path):
+            os.makedirs(path, 0o700)
+    return [os.path.realpath(each) for each in (confinement.root, *confinement.writable) if os.path.exists(each)]
+
+
+def _render_exclude(file: str, names: Sequence[str]) -> bytes:
+    """Git's file of ignored names with those of blanks, so that an agent doesn't commit them."""
+    try:
+        with open(file, "rb") as stream:
+            before = stream.read().rstrip(b"\n") + b"\n"
+    except OSError:
+        before = b""
+    return before + "".join(f"/{name}\n" for name in names if not name.startswith(".git/")).encode()
+
+
+def _plan_binds(places: Iterable[Fixed], writable: Sequence[str]) -> tuple[list[str], list[Fixed]]:
+    """The options that make places read-only, those of outer folders first, and the blanks for missing places."""
+    options: dict[str, list[str]] = {}
+    blanks: dict[str, Fixed] = {}
+    for place in sorted(places, key=lambda each: each.path.split("/")):
+        base = next((each for each in sorted(writable, key=len, reverse=True) if _is_below(place.path, each)), None)
+        if base is None or any(_is_below(place.path, one) for one, words in options.items() if words[0] == "--ro-bind"):
+            continue
+        path, is_missing = base, False
+        for name in [each for each in place.path[len(base) :].split("/") if each]:
+            if path != base:
+                options.setdefault(path, ["--bind", path, path])
+            path = f"{path}/{name}"
+            found = _check_link(path)
+            is_missing = found is None or found.st_mtime_ns == BLANK_NS
+            if is_missing:
+                break
+        if is_missing:
+            blanks[path] = place if path == place.path else Fixed(path, is_folder=True)
+        options[path] = ["--ro-bind", path, path]
+    ordered = sorted(options, key=lambda each: each.split("/"))
+    return [word for path in ordered for word in options[path]], list(blanks.values())
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder.rstrip('/')}/")
+
+
+def _check_link(path: str) -> os.stat_result | None:
+    """What is at a path, or None. Raise `RunnerError` for a link: an agent could write past the mount on it."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        hint = "make it readable, or run without --confine"
+        raise RunnerError(f"an agent can't be confined here: '{path}': {error.strerror}", hint=hint) from error
+    why = "a symbolic link" if stat.S_ISLNK(found.st_mode) else ""
+    if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+        why = "a file with a second name (a hard link)"
+    if why:
+        hint = "replace it by a copy, or run without --confine"
+        raise RunnerError(f"an agent can't be confined here: the protected '{path}' is {why}", hint=hint)
+    return found
+
+
+def _find_git_places(root: str, places: Sequence[Fixed]) -> Iterator[Fixed]:
+    """The protected places in the folders of git: of the root, of its submodules and worktrees, of nested ones."""
+    if not places:
+        return
+    if not os.path.isdir(f"{root}/.git"):
+        yield Fixed(f"{root}/.git", is_folder=True)
+    folders = 0
+    for path, is_folder in _walk_for_git(root):
+        if not is_folder:
+            yield Fixed(path)
+            continue
+        folders += 1
+        if folders > MAX_REPOSITORIES:
+            raise RunnerError(f"an agent can't be confined here: more than {MAX_REPOSITORIES} git repositories",
+                              hint="run without --confine")  # fmt: skip
+        # The folder of a worktree has neither hooks nor settings but its own, and says where the others are.
+        own = ("config.worktree", "commondir") if "/.git/worktrees/" in path else ()
+        yield from (place._replace(path=f"{path}/{place.path}") for place in places if not own or place.path in own)
+
+
+def _walk_for_git(root: str) -> Iterator[tuple[str, bool]]:
+    """Each file `.git` below a folder, and each folder of git, those of submodules too; whether it is a folder."""
+    waiting = [root]
+    while waiting:
+        here = waiting.pop()
+        try:
+            entries = sorted(os.scandir(here), key=lambda entry: entry.name)
+        except OSError:  # not ours to read, and so not the agent's to write
+            continue
+        for entry in entries:
+            if not entry.is_dir(follow_symlinks=False):
+                if entry.name == ".git":
+                    yield entry.path, False
+            elif entry.name == ".git":
+                yield from ((each, True) for each in _list_git_folders(entry.path))
+            elif not (entry.name == ".remit" and here == root):
+                waiting.append(entry.path)
+
+
+def _list_git_folders(folder: str) -> Iterator[str]:
+    """A folder of git, and those of its worktrees and submodules, which have a `HEAD` each."""
+    yield folder
+    for name in ("worktrees", "modules"):
+        for here, folders, files in os.walk(f"{folder}/{name}"):
+            if "HEAD" in files:
+                yield here
+                folders[:] = [each for each in folders if each == "modules"]

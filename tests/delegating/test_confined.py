@@ -1,0 +1,76 @@
+"""A confined run from the request to the result: the work counts, and no planted file is left."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from remit.app.delegating.asking import Request
+from remit.app.delegating.workspace import Workspace
+from remit.errors import UsageError
+from remit.testing.agent import ScriptedAgent
+from tests.doors.cli.test_lint import git
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.delegate.reporting.envelope import Envelope
+
+pytestmark = pytest.mark.skipif(not shutil.which("bwrap"), reason="needs bubblewrap")
+PLANT = (
+    "echo evil > remit.toml; echo evil > .mcp.json; mkdir -p .claude agents .codex; echo evil > .claude/settings.json; "
+    "echo evil > agents/x.md; echo evil > .codex/config.toml; echo evil > .git/hooks/post-commit; "
+    "git config core.fsmonitor evil; mv .git away; "
+)
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder outside of /tmp, which is empty for a confined agent."""
+    folder = Path(tempfile.mkdtemp(prefix="remit-confined-", dir="/var/tmp"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def root(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT"):
+        monkeypatch.delenv(name, raising=False)
+    (place / "root").mkdir()
+    git(place / "root", "init", "-q", "-b", "main")
+    return place / "root"
+
+
+def run(root: Path, command: str, *, worktree: bool = False) -> Envelope:
+    async def delegate() -> Envelope:
+        async with Workspace.open(root) as ws:
+            return await ws.run(Request(None, "Write it.", command=command, confine=True, worktree=worktree, reasks=0))
+
+    return asyncio.run(delegate())
+
+
+def test_the_work_counts_and_nothing_is_planted(root: Path) -> None:
+    command = ScriptedAgent(root / "player").obeys({"report.md": "# Report"}).command
+    before = {path.relative_to(root).as_posix() for path in root.rglob("*")}
+    config = (root / ".git" / "config").read_text()
+    told = run(root, f"sh -c {shlex.quote(PLANT + command)}")
+    assert (told.status, told.outcome) == ("completed", "accepted"), told
+    assert (root / "report.md").read_text() == "# Report"
+    after = {path.relative_to(root).as_posix() for path in root.rglob("*")}
+    assert {name for name in after - before if not name.startswith((".remit", "player/"))} == {"report.md"}
+    assert (root / ".git" / "config").read_text() == config
+
+
+def test_a_function_is_not_confined(root: Path) -> None:
+    async def delegate() -> None:
+        async with Workspace.open(root) as ws:
+            await ws.delegate("x", "Write it.", function=lambda _: "", confine=True)
+
+    with pytest.raises(UsageError, match="a function can't be confined"):
+        asyncio.run(delegate())
