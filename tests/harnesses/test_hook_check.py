@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from remit.app.harness_versions import TRIED
 from remit.app.harnesses import CODEX, LOCAL, PLUGIN, plan_installation, write_installation
 from remit.app.hook_check import Checked, check_harness
 from remit.testing import find_cli
@@ -109,6 +110,15 @@ def check(name: str) -> Checked:
     checked = check_harness(name, lines.append)
     assert len(lines) >= 2, "a check that takes a while says what it does"
     return checked
+
+
+def test_claude_code_keeps_its_promises(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put("claude", root, monkeypatch)
+    before = sorted(root.rglob("*"))
+    checked = check("claude")
+    assert list_broken(checked) == set(), checked
+    assert (checked.version in TRIED["claude"]) is (not checked.notes)
+    assert sorted(root.rglob("*")) == before, "nothing in the workspace changes"
 
 
 def test_each_promise_is_reported_broken_in_claude_code_if_it_is(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
