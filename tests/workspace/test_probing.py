@@ -64,7 +64,16 @@ def test_a_stage_is_gone_afterwards() -> None:
 
 def test_a_model_says_where_it_is_and_writes_its_requests_at_the_end(tmp_path: Path) -> None:
     file = tmp_path / "requests.json"
-    command = [sys.executable, "-P", "-m", "remit.testing.liar", "claude", str(tmp_path / "home"), str(file)]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "remit.testing.liar",
+        "claude",
+        str(tmp_path / "home"),
+        str(file),
+        "scripted",
+    ]
     with play_model(command) as told:
         assert told["environ"]["ANTHROPIC_BASE_URL"].startswith("http://127.0.0.1:")
         assert told["environ"]["HOME"] == str(tmp_path / "home")

@@ -29,7 +29,7 @@ from remit.errors import InputError, RemitError, RunnerError
 from remit.model import ACCEPTABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
@@ -38,7 +38,10 @@ if TYPE_CHECKING:
 NAMES = {"claude": "Claude Code", "codex": "Codex", "opencode": "opencode"}
 SECONDS = {"claude": 90.0, "codex": 90.0, "opencode": 150.0}
 """The limit of one session; an idle machine needs a tenth of it."""
+UNKNOWN = "scripted"
+"""A model that no harness knows."""
 _AGENT = "remit-check"
+_MODELS_SECONDS = 20.0
 _MANAGED = "/etc/claude-code/managed-settings.json"
 _MAX_WHY = 200
 _STANDARD = f"""\
@@ -108,6 +111,8 @@ class Asked(NamedTuple):
 class Shown(NamedTuple):
     """Everything that the run left behind."""
 
+    callers: Sequence[str]
+    """The scripts of the callers that were played; each has a liar."""
     asked: Sequence[Asked]
     rows: Sequence[Delegation]
     """The runs of the harness's own subagents, from the ledger."""
@@ -200,7 +205,9 @@ def _run_live(
         other.make_folder()
         for path, text in (*files.items(), (f"agents/{_AGENT}.md", _STANDARD), _NATIVE[name]):
             write_text(f"{folder}/{path}", text, make_folders=True)
-        with play_model([sys.executable, "-P", "-m", "remit.testing.liar", name, f"{stage}/home", requests]) as told:
+        model = find_model(program) if name == "codex" else UNKNOWN
+        words = [sys.executable, "-P", "-m", "remit.testing.liar", name, f"{stage}/home", requests, model]
+        with play_model(words) as told:
             environ: dict[str, str] = told["environ"]
             if name == "codex":
                 skipped = copy_trust(root, folder, program, environ)
@@ -213,7 +220,7 @@ def _run_live(
             troubles = []
             for script in told["sessions"]:
                 report(f"{NAMES[name]}: runs a session with a scripted model ({script}), at most {SECONDS[name]:.0f} s")
-                ran = run_apart(_render_session(name, program), folder=folder, environ=environ,
+                ran = run_apart(_render_session(name, program, script), folder=folder, environ=environ,
                                 given=told["prompts"][script], seconds=SECONDS[name])  # fmt: skip
                 troubles.append(_describe_trouble(name, ran, SECONDS[name]))
             rows = list_delegations(other.ledger)
@@ -224,19 +231,32 @@ def _run_live(
         asked = [Asked(**each) for each in json.loads(load_bytes(requests))]
         made = frozenset(name for name in told["words"].values() if os.path.lexists(f"{folder}/{name}"))
         other.close()
-    shown = Shown(asked, rows, made, told["words"], "; ".join(filter(None, troubles)),
+    shown = Shown(told["sessions"], asked, rows, made, told["words"], "; ".join(filter(None, troubles)),
                   _read_tokens(ran), _describe_trouble("remit run", ran, SECONDS[name] + 30))  # fmt: skip
     return judge(shown, name), [*notes, *([f"to have Codex call them: {render_trust(root)}"] if notes else [])]
 
 
-def _render_session(name: str, program: str) -> list[str]:
+def _render_session(name: str, program: str, script: str) -> list[str]:
     """The command line of a session that reads its prompt from standard input; the harness permits what is used."""
+    unknown = ["--model", UNKNOWN] if script.startswith("v1") else []
     return {
         "claude": [program, "-p", "--output-format=stream-json", "--verbose", "--max-turns=12",
                    "--allowedTools=Bash,Agent,Task"],
-        "codex": [program, "exec", "--json", "--skip-git-repo-check", "-"],
+        "codex": [program, "exec", "--json", "--skip-git-repo-check", *unknown, "-"],
         "opencode": [program, "run", "--format", "json"],
     }[name]  # fmt: skip
+
+
+def find_model(program: str) -> str:
+    """The model that Codex takes by itself, by its own list; an unknown one if it has no such list."""
+    from remit.workspace.probing import run_apart  # noqa: PLC0415 - only for this
+
+    ran = run_apart([program, "debug", "models"], folder="/", environ=os.environ, seconds=_MODELS_SECONDS)
+    try:
+        models = [model for model in json.loads(ran.out)["models"] if model["visibility"] == "list"]
+        return str(min(models, key=lambda model: model["priority"])["slug"])
+    except (ValueError, KeyError, TypeError):
+        return UNKNOWN
 
 
 def _describe_trouble(name: str, ran: Ran, seconds: float) -> str:
@@ -309,27 +329,47 @@ def _break_all(why: str, hint: str) -> tuple[Promise, ...]:
 
 
 def _miss(shown: Shown, why: str) -> _Finding:
-    """The finding if something did not happen: proof of nothing if the session did not end well."""
+    """The finding if something did not happen: it proves nothing if the session did not end well."""
     return ("unproven", shown.trouble) if shown.trouble else ("broken", why)
 
 
+def _find_idle(shown: Shown, scripts: Collection[str]) -> _Finding | None:
+    """The finding if the model of a subagent was not asked for its work; None if all were.
+
+    If Remit admitted subagents, the harness started them, and their prompt did not arrive as it was.
+    """
+    idle = [script for script in scripts if not any(one.script == script for one in shown.asked)]
+    if not idle:
+        return None
+    which = ", ".join(idle)
+    if not shown.rows:
+        return "unproven", shown.trouble or f"the harness did not start the subagent ({which})"
+    return _miss(shown, f"the prompt did not reach the subagent's model ({which})")
+
+
+def _list_liars(shown: Shown) -> list[str]:
+    return [caller.replace("caller", "liar") for caller in shown.callers]
+
+
 def _check_instructions(shown: Shown) -> _Finding:
-    """The ids that Remit issued stand in the first request of every subagent."""
+    """The ids that Remit issued are in the first request of every subagent."""
+    children = ["honest", *_list_liars(shown)]
     ids = [row.session_id for row in shown.rows]
-    first = {one.script: one.text for one in shown.asked if one.step == 0 and one.script in _CHILDREN}
-    if "honest" not in first or "liar" not in first:
-        return "unproven", shown.trouble or "the harness did not start the subagents"
+    first = {one.script: one.text for one in shown.asked if one.step == 0 and one.script in children}
     bare = [script for script, text in first.items() if not any(each in text for each in ids)]
-    return _miss(shown, f"the first request of the subagent ({', '.join(bare)}) has none") if bare else ("holds", "")
+    if bare:
+        return _miss(shown, f"the first request of the subagent ({', '.join(bare)}) doesn't contain them")
+    return _find_idle(shown, children) or ("holds", "")
 
 
 def _check_sent_back(shown: Shown) -> _Finding:
     """The subagent was asked again: its script has one turn, and only Remit answers to that."""
-    asked = {one.script for one in shown.asked if one.script in _LIARS}
-    again = {one.script for one in shown.asked if one.script in _LIARS and one.step}
-    if not asked:
-        return "unproven", shown.trouble or "the harness did not start the subagent"
-    return ("holds", "") if again == asked else _miss(shown, "the subagent's first return was also its last")
+    liars = _list_liars(shown)
+    again = {one.script for one in shown.asked if one.step}
+    once = [liar for liar in liars if liar not in again and any(one.script == liar for one in shown.asked)]
+    if once:
+        return _miss(shown, f"the first return of the subagent ({', '.join(once)}) was also its last")
+    return _find_idle(shown, liars) or ("holds", "")
 
 
 def _check_verdict(shown: Shown) -> _Finding:
@@ -339,33 +379,37 @@ def _check_verdict(shown: Shown) -> _Finding:
     def has_verdict(text: str) -> bool:
         return any(session_id in text and outcome in text for session_id, outcome in verdicts)
 
-    callers = {caller: [one.text for one in shown.asked if one.script == caller] for caller in _CALLERS}
-    for texts in callers.values():
+    callers = {caller: [one.text for one in shown.asked if one.script == caller] for caller in shown.callers}
+    for caller, texts in callers.items():
         if any(shown.words["lie"] in text and not has_verdict(text) for text in texts):
-            return "broken", "the caller's model received the false return without a verdict"
-    if not any(one.script in _LIARS for one in shown.asked):
-        return "unproven", shown.trouble or "the harness did not start the subagent"
-    late = [caller for caller, texts in callers.items() if texts and not any(map(has_verdict, texts))]
+            return "broken", f"the caller's model ({caller}) received the false return without a verdict"
+    idle = _find_idle(shown, _list_liars(shown))
+    if idle is not None:
+        return idle
+    late = [caller for caller, texts in callers.items() if not any(map(has_verdict, texts))]
     return _miss(shown, f"no request of the caller ({', '.join(late)}) has the verdict") if late else ("holds", "")
 
 
 def _check_honest(shown: Shown) -> _Finding:
+    idle = _find_idle(shown, ["honest"])
+    if idle is not None:
+        return idle
     good = [row for row in shown.rows if row.outcome in ACCEPTABLE and row.status == "completed"]
-    if not any(one.script == "honest" for one in shown.asked):
-        return "unproven", shown.trouble or "the harness did not start the subagent"
     if not good:
-        ends = ", ".join(f"{row.status}, {row.outcome}" for row in shown.rows) or "no run is recorded"
+        ends = "; ".join(f"{row.status}, {row.outcome}" for row in shown.rows) or "Remit recorded none"
         return _miss(shown, f"no run was completed: {ends}")
-    texts = [one.text for one in shown.asked if one.script in _CALLERS]
+    texts = [one.text for one in shown.asked if one.script in shown.callers]
     got = any(row.session_id in text for row in good for text in texts)
     return ("holds", "") if got else _miss(shown, "no request of the caller has it")
 
 
 def _check_denied(shown: Shown) -> _Finding:
     if shown.words["denied"] in shown.made:
-        return "broken", "an agent whose file denies touch ran it"
-    tried = any(one.script == "honest" and one.step for one in shown.asked)
-    if not tried or shown.words["written"] not in shown.made:  # nothing ran, so nothing is shown
+        return "broken", "the agent's file denies touch, and the agent ran it"
+    idle = _find_idle(shown, ["honest"])
+    if idle is not None:
+        return "unproven", idle[1]
+    if shown.words["written"] not in shown.made:  # no command ran, so nothing is shown
         return "unproven", shown.trouble or "the subagent could run no command at all"
     return "holds", ""
 
@@ -381,8 +425,3 @@ def _check_tokens(shown: Shown) -> _Finding:
         return "unproven", shown.run_trouble or "remit run reported no tokens"
     why = f"{shown.counted:,} counted, {used:,} used"
     return ("holds" if shown.counted == used else "broken"), why
-
-
-_LIARS = ("liar", "background-liar")
-_CHILDREN = ("honest", *_LIARS)
-_CALLERS = ("caller", "background-caller")

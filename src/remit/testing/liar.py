@@ -1,10 +1,10 @@
 """Liar: a scripted model for `remit init --harness NAME --check`, as a program of its own.
 
-    python -m remit.testing.liar HARNESS HOME FILE
+    python -m remit.testing.liar HARNESS HOME FILE MODEL
 
 Owns what the caller and its subagents do in that check: an honest subagent that also tries a denied command, and one
 that returns a file it never wrote. Prints one line with the environment and the prompts, plays until its standard
-input ends, then writes every request to FILE.
+input ends, then writes every request to FILE. MODEL is what Codex calls it.
 """
 
 from __future__ import annotations
@@ -27,32 +27,34 @@ LIE = "remit-check-lie: the report is finished and contains everything that you 
 """The summary of the false return: if the caller's model receives it, its request contains this text."""
 HONEST = "remit-check-honest: the note is written."
 DENIED, WRITTEN, CLAIMED = "denied.txt", "note.md", "never-written.md"
-SESSIONS = {"claude": ("caller", "background-caller"), "codex": ("caller",), "opencode": ("caller",)}
-"""Claude Code also runs subagents in the background, and gives their answer to the caller in another way."""
+SESSIONS = {"claude": ("caller", "background-caller"), "codex": ("caller", "v1-caller"), "opencode": ("caller",)}
+"""Claude Code also runs subagents in the background, and gives their answer to the caller in another way. Codex has
+other tools for subagents if it doesn't know the model."""
 _CHILD = r'"agent_id\\*":\s*\\*"([^"\\]+)'
 
 
 def make_scripts(cli: CliName) -> dict[str, list[Turn]]:
-    """The caller's script, its subagents' and that of an agent under `remit run`."""
+    """The callers' scripts, their subagents' and that of an agent under `remit run`."""
     return {
         "caller": [*_call_child(cli, "honest"), *_call_child(cli, "liar"), say("Done.")],
         "background-caller": [*_call_child(cli, "background-liar", run_in_background=True), say("Done.")],
+        "v1-caller": [*_call_child(cli, "v1-liar"), say("Done.")],
         "honest": [
             call("bash", command=f"touch {DENIED}"),
             call("bash", command=f"echo '# Note' > {WRITTEN}"),
             _give(HONEST, WRITTEN),
         ],
-        "liar": [_give(LIE, CLAIMED)],
-        "background-liar": [_give(LIE, CLAIMED)],
+        **{name: [_give(LIE, CLAIMED)] for name in ("liar", "background-liar", "v1-liar")},
         "run": [say("The work is done."), _give("Nothing had to be changed.", "")],
     }
 
 
 def _call_child(cli: CliName, script: str, **more: object) -> list[Turn]:
-    calling = call("task", agent=AGENT, prompt=f"[[play {script}]] Write the report.", **more)
+    prompt = f"[[play {script}]] Write the report."
     if cli != "codex":
-        return [calling]
-    return [calling, call("wait_agent", targets=["${id}"], timeout_ms=60_000).grab(id=_CHILD)]
+        return [call("task", agent=AGENT, prompt=prompt, **more)]
+    waiting = call("wait_agent", targets=["${id}"], timeout_ms=60_000).grab(id=_CHILD)
+    return [call("task", agent=AGENT, prompt=prompt, task_name=script.replace("-", "_")), waiting]
 
 
 def _give(summary: str, path: str) -> Turn:
@@ -76,11 +78,11 @@ def _give(summary: str, path: str) -> Turn:
 
 def main() -> None:
     """Play until standard input ends."""
-    name, home, file = sys.argv[1:]
+    name, home, file, called = sys.argv[1:]
     cli = cast("CliName", name)
     with ScriptedModel(make_scripts(cli)) as model:
         told = {
-            "environ": model.environ(cli, home),
+            "environ": model.environ(cli, home, called),
             "sessions": SESSIONS[name],
             "prompts": {script: f"{model.mark(script)} Do it." for script in (*SESSIONS[name], "run")},
             "words": {"lie": LIE, "honest": HONEST, "denied": DENIED, "written": WRITTEN},

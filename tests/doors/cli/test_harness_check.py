@@ -35,7 +35,7 @@ ASKED = (
     Asked("run", 1, "", has_tools=True, tokens=20),
     Asked("run", 0, "a title", has_tools=False, tokens=5),
 )
-SHOWN = Shown(ASKED, (GOOD, BAD), frozenset({"written"}), WORDS, counted=30)
+SHOWN = Shown(("caller",), ASKED, (GOOD, BAD), frozenset({"written"}), WORDS, counted=30)
 
 
 @pytest.fixture
@@ -75,7 +75,14 @@ def test_all_promises_hold_if_the_requests_say_so() -> None:
         ("sent-back", SHOWN._replace(asked=[one for one in ASKED if (one.script, one.step) != ("liar", 1)])),
         ("verdict", SHOWN._replace(asked=(*ASKED, Asked("caller", 1, "THE LIE", has_tools=True, tokens=1)))),
         ("verdict", SHOWN._replace(asked=[one for one in ASKED if (one.script, one.step) != ("caller", 1)])),
-        ("verdict", SHOWN._replace(asked=(*ASKED, Asked("background-caller", 1, "", has_tools=True, tokens=1)))),
+        (
+            "verdict",
+            SHOWN._replace(
+                callers=("caller", "background-caller"),
+                asked=(*ASKED, Asked("background-liar", 0, "sess_1_bbbbbb", has_tools=True, tokens=1)),
+            ),
+        ),
+        ("sent-back", SHOWN._replace(callers=("caller", "background-caller"))),
         ("honest", SHOWN._replace(rows=(GOOD._replace(status="partial"), BAD))),
         ("honest", SHOWN._replace(asked=[one for one in ASKED if (one.script, one.step) != ("caller", 1)])),
         ("denied", SHOWN._replace(made=frozenset({"written", "denied"}))),
@@ -92,9 +99,10 @@ def test_a_lie_without_a_verdict_is_broken_even_if_the_session_failed() -> None:
 
 
 def test_nothing_is_proved_by_what_did_not_run() -> None:
-    states = list_states(Shown((), (), frozenset(), WORDS))
+    states = list_states(Shown(("caller",), (), (), frozenset(), WORDS))
     assert {*states.values()} == {"unproven"}
     assert list_states(SHOWN._replace(made=frozenset()))["denied"] == "unproven"
+    assert list_states(SHOWN._replace(callers=("caller", "x-caller"), rows=()))["verdict"] == "unproven"
     assert list_states(SHOWN._replace(counted=None))["tokens"] == "unproven"
 
 
