@@ -233,7 +233,11 @@ def _run_live(
         other.close()
     shown = Shown(told["sessions"], asked, rows, made, told["words"], "; ".join(filter(None, troubles)),
                   _read_tokens(ran), _describe_trouble("remit run", ran, SECONDS[name] + 30))  # fmt: skip
-    return judge(shown, name), [*notes, *([f"to have Codex call them: {render_trust(root)}"] if notes else [])]
+    if notes:
+        notes.append(f"to have Codex call them: {render_trust(root)}")
+    if name == "codex" and model == UNKNOWN:
+        notes.append("this Codex lists no model with multi-agent v2, so only v1 was checked")
+    return judge(shown, name), notes
 
 
 def _render_session(name: str, program: str, script: str) -> list[str]:
@@ -248,13 +252,14 @@ def _render_session(name: str, program: str, script: str) -> list[str]:
 
 
 def find_model(program: str) -> str:
-    """The model that Codex takes by itself, by its own list; an unknown one if it has no such list."""
+    """The first model with multi-agent v2 that Codex lists to users; an unknown one if it lists none."""
     from remit.workspace.probing import run_apart  # noqa: PLC0415 - only for this
 
     ran = run_apart([program, "debug", "models"], folder="/", environ=os.environ, seconds=_MODELS_SECONDS)
     try:
-        models = [model for model in json.loads(ran.out)["models"] if model["visibility"] == "list"]
-        return str(min(models, key=lambda model: model["priority"])["slug"])
+        listed = [model for model in json.loads(ran.out)["models"] if model["visibility"] == "list"]
+        current = [model for model in listed if model.get("multi_agent_version") == "v2"]
+        return str(min(current, key=lambda model: model["priority"])["slug"])
     except (ValueError, KeyError, TypeError):
         return UNKNOWN
 
@@ -352,14 +357,18 @@ def _list_liars(shown: Shown) -> list[str]:
 
 
 def _check_instructions(shown: Shown) -> _Finding:
-    """The ids that Remit issued are in the first request of every subagent."""
-    children = ["honest", *_list_liars(shown)]
-    ids = [row.session_id for row in shown.rows]
-    first = {one.script: one.text for one in shown.asked if one.step == 0 and one.script in children}
-    bare = [script for script, text in first.items() if not any(each in text for each in ids)]
+    """The id that Remit issued is in the first request of every subagent.
+
+    A liar's is that of a rejected run: Codex may give a subagent the caller's history, with the honest one's id in it.
+    """
+    ids = {"honest": [row.session_id for row in shown.rows]}
+    rejected = [row.session_id for row in shown.rows if row.outcome not in ACCEPTABLE]
+    ids |= dict.fromkeys(_list_liars(shown), rejected)
+    first = {one.script: one.text for one in shown.asked if one.step == 0 and one.script in ids}
+    bare = [script for script, text in first.items() if not any(each in text for each in ids[script])]
     if bare:
         return _miss(shown, f"the first request of the subagent ({', '.join(bare)}) doesn't contain them")
-    return _find_idle(shown, children) or ("holds", "")
+    return _find_idle(shown, ids) or ("holds", "")
 
 
 def _check_sent_back(shown: Shown) -> _Finding:

@@ -13,6 +13,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, cast
 
+from remit.testing.clis import SCRIPTED
 from remit.testing.model import ScriptedModel
 from remit.testing.script import SESSION_ID, call, say
 from remit.testing.wires import collect_texts
@@ -30,15 +31,18 @@ DENIED, WRITTEN, CLAIMED = "denied.txt", "note.md", "never-written.md"
 SESSIONS = {"claude": ("caller", "background-caller"), "codex": ("caller", "v1-caller"), "opencode": ("caller",)}
 """Claude Code also runs subagents in the background, and gives their answer to the caller in another way. Codex has
 other tools for subagents if it doesn't know the model."""
-_CHILD = r'"agent_id\\*":\s*\\*"([^"\\]+)'
 
 
-def make_scripts(cli: CliName) -> dict[str, list[Turn]]:
+def make_scripts(cli: CliName, model: str) -> dict[str, list[Turn]]:
     """The callers' scripts, their subagents' and that of an agent under `remit run`."""
+    waiting: list[Turn] = []
+    old = call("wait_agent", targets=["${id}"], timeout_ms=60_000).grab(id=r'"agent_id\\*":\s*\\*"([^"\\]+)')
+    if cli == "codex":
+        waiting = [old if model == SCRIPTED else call("wait_agent", timeout_ms=60_000)]
     return {
-        "caller": [*_call_child(cli, "honest"), *_call_child(cli, "liar"), say("Done.")],
-        "background-caller": [*_call_child(cli, "background-liar", run_in_background=True), say("Done.")],
-        "v1-caller": [*_call_child(cli, "v1-liar"), say("Done.")],
+        "caller": [_start("honest"), *waiting, _start("liar"), *waiting, say("Done.")],
+        "background-caller": [_start("background-liar", run_in_background=True), say("Done.")],
+        "v1-caller": [_start("v1-liar"), old, say("Done.")],
         "honest": [
             call("bash", command=f"touch {DENIED}"),
             call("bash", command=f"echo '# Note' > {WRITTEN}"),
@@ -49,12 +53,10 @@ def make_scripts(cli: CliName) -> dict[str, list[Turn]]:
     }
 
 
-def _call_child(cli: CliName, script: str, **more: object) -> list[Turn]:
-    prompt = f"[[play {script}]] Write the report."
-    if cli != "codex":
-        return [call("task", agent=AGENT, prompt=prompt, **more)]
-    waiting = call("wait_agent", targets=["${id}"], timeout_ms=60_000).grab(id=_CHILD)
-    return [call("task", agent=AGENT, prompt=prompt, task_name=script.replace("-", "_")), waiting]
+def _start(script: str, **more: object) -> Turn:
+    """A turn that starts a subagent; only Codex's multi-agent v2 wants a name of the task."""
+    name = script.replace("-", "_")
+    return call("task", agent=AGENT, prompt=f"[[play {script}]] Write the report.", task_name=name, **more)
 
 
 def _give(summary: str, path: str) -> Turn:
@@ -80,7 +82,7 @@ def main() -> None:
     """Play until standard input ends."""
     name, home, file, called = sys.argv[1:]
     cli = cast("CliName", name)
-    with ScriptedModel(make_scripts(cli)) as model:
+    with ScriptedModel(make_scripts(cli, called)) as model:
         told = {
             "environ": model.environ(cli, home, called),
             "sessions": SESSIONS[name],

@@ -72,6 +72,12 @@ def test_all_promises_hold_if_the_requests_say_so() -> None:
             "instructions",
             SHOWN._replace(asked=[one._replace(text="") if one.script == "liar" else one for one in ASKED]),
         ),
+        (
+            "instructions",
+            SHOWN._replace(
+                asked=[one._replace(text=GOOD.session_id) if one.script == "liar" else one for one in ASKED]
+            ),
+        ),
         ("sent-back", SHOWN._replace(asked=[one for one in ASKED if (one.script, one.step) != ("liar", 1)])),
         ("verdict", SHOWN._replace(asked=(*ASKED, Asked("caller", 1, "THE LIE", has_tools=True, tokens=1)))),
         ("verdict", SHOWN._replace(asked=[one for one in ASKED if (one.script, one.step) != ("caller", 1)])),
