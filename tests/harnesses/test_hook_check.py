@@ -189,9 +189,9 @@ def test_codex_skips_hooks_until_the_user_trusts_them(root: Path, monkeypatch: p
     trust(program, root)
     checked = check("codex")
     assert list_broken(checked) == set(), checked
-    file = root / CODEX
-    assert '"timeout": 120' in file.read_text()
-    file.write_text(file.read_text().replace('"timeout": 120', '"timeout": 121'))
+    settings = json.loads((root / CODEX).read_text())
+    settings["hooks"]["SubagentStop"][0]["hooks"][0]["timeout"] += 1
+    (root / CODEX).write_text(json.dumps(settings))
     checked = check("codex")
     assert "sent-back" in list_broken(checked)
     assert "Codex skips the hook for SubagentStop: it has changed since you trusted it in Codex" in checked.notes
