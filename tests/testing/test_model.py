@@ -116,6 +116,14 @@ def test_a_title_is_given_beside_the_script(model: ScriptedModel) -> None:
     assert ask_anthropic(model, ("user", model.mark("slow")), tools=[])["content"][0]["text"] == "late"
 
 
+def test_a_title_is_given_where_tools_are_offered_for_it(model: ScriptedModel) -> None:
+    """Codex's terminal asks for one as for any work."""
+    asked = f"Generate a concise, single-line task title for: {model.mark('bash')}"
+    _, answer = ask_codex(model, {"role": "user", "content": asked})
+    assert answer["output"][0]["content"][0]["text"] == "Scripted title"
+    assert model.requests[-1].script is None
+
+
 def test_several_calls_stand_in_one_turn(model: ScriptedModel) -> None:
     content = ask_anthropic(model, ("user", model.mark("two")))["content"]
     assert [block["name"] for block in content] == ["Read", "Bash"]

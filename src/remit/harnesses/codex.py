@@ -112,6 +112,9 @@ def read_total_tokens(tail: str) -> int | None:
     return int(digits) if found and counted and digits.isascii() and digits.isdecimal() else None
 
 
+TITLE_PROMPT = "Generate a concise, single-line task title"
+"""How its terminal asks the model for the title of a session: in a thread of its own, with all tools."""
+
 # --- trust -----------------------------------------------------------------------------------------------------------
 
 UNTRUSTED = "Untrusted project-local configuration is disabled"

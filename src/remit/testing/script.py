@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import quote, unquote
 
 from remit.errors import UsageError, did_you_mean
+from remit.harnesses import codex
 from remit.testing.tools import Offer, translate_call
 
 if TYPE_CHECKING:
@@ -161,6 +162,8 @@ def choose_reply(scripts: Mapping[str, tuple[Turn, ...]], conversation: Conversa
         return Reply(name, step, fail(400, conversation.refusal, kind="invalid_request_error"))
     if not conversation.tools and _asks_for_title(conversation):
         return Reply(name, step, say("Scripted title"))
+    if conversation.said and conversation.said[-1][1].startswith(codex.TITLE_PROMPT):
+        return Reply(None, step, say("Scripted title"))
     if name is None:
         return Reply(None, step, say("No script is named in the prompt: it has to contain the marker of one."))
     turns = scripts.get(name)
