@@ -33,6 +33,8 @@ MAX_CHANGED_BYTES = 1024 * 1024 * 1024
 _ABREAST = 4000
 _MANY = 50
 _MAX_REFUSED = 100
+_INDEX_BYTES = 512 * 1024 * 1024
+"""The index of a repository with millions of files, as git prints it."""
 LINKED = "160000"
 """The mode of another repository in a tree. Its files do not travel."""
 
@@ -143,7 +145,7 @@ def _look_up(repository: Repository | None, note: dict[str, object]) -> Tracked:
     if note.get("mark") == mark and isinstance(forced, list) and isinstance(linked, dict):
         return Tracked(mark, tuple(forced), linked)
     ignored = run(repository.top, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
-    entries = run(repository.top, "ls-files", "-s", "-z")
+    entries = run(repository.top, "ls-files", "-s", "-z", max_bytes=_INDEX_BYTES)
     if ignored.code or entries.code:
         raise Refused(commit_failed(ignored.reason if ignored.code else entries.reason))
     return Tracked(

@@ -78,10 +78,11 @@ def run(
     more: Mapping[str, str] | None = None,
     alone: bool = False,
     seconds: float = 0.0,
+    max_bytes: int = MAX_OUTPUT_BYTES,
 ) -> Answer:
     """Call git in a folder. `more` is added to its environment; `alone` takes the user's settings away as well.
 
-    It may take as many `seconds`, or as many as it usually may.
+    It may take as many `seconds`, or as many as it usually may, and print `max_bytes`.
     """
     command = [_find_git(), *(part for setting in SAFE for part in ("-c", setting)), *arguments]
     environment = {**_make_environment(alone=alone), **(more or {})}
@@ -98,7 +99,7 @@ def run(
     except (OSError, ValueError) as error:
         raise Refused(git_missing(_tell(error), is_there=True)) from error
     try:
-        out, told = _converse(process, given, seconds or MAX_SECONDS)
+        out, told = _converse(process, given, seconds or MAX_SECONDS, max_bytes)
         return Answer(process.wait(), out, told.decode("utf-8", "replace"))
     except BaseException as error:
         _end(process)
@@ -138,7 +139,7 @@ def _make_environment(*, alone: bool) -> dict[str, str]:
     return kept | _ALWAYS
 
 
-def _converse(process: subprocess.Popen[bytes], given: bytes, seconds: float) -> tuple[bytes, bytes]:
+def _converse(process: subprocess.Popen[bytes], given: bytes, seconds: float, most: int) -> tuple[bytes, bytes]:
     """Hand over what is given and collect what is said, both at once, so that neither waits for the other."""
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None  # noqa: S101, PT018 - all three are pipes
     said: dict[int, list[bytes]] = {process.stdout.fileno(): [], process.stderr.fileno(): []}
@@ -164,8 +165,8 @@ def _converse(process: subprocess.Popen[bytes], given: bytes, seconds: float) ->
                 size += len(piece)
                 if not piece:
                     waiting.unregister(key.fd)
-                if size > MAX_OUTPUT_BYTES:
-                    raise Refused(commit_failed(f"git said more than {MAX_OUTPUT_BYTES // 1024 // 1024} MiB"))
+                if size > most:
+                    raise Refused(commit_failed(f"git said more than {most // 1024 // 1024} MiB"))
     out, told = said.values()
     return b"".join(out), b"".join(told)
 
