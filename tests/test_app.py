@@ -22,7 +22,7 @@ from remit.app import (
     migrate_agents,
     take_agent_stamps,
 )
-from remit.app.settings import find_root, find_root_of
+from remit.app.settings import find_root, find_root_of, load_settings
 from remit.errors import ConfigError, InputError, UsageError
 from remit.model import Verdict
 from tests.agents.graph_samples import WORKSPACES
@@ -378,16 +378,12 @@ def test_of_several_return_files_the_last_that_holds_one_is_read(tmp_path: Path)
 # Configuration
 
 
-@pytest.mark.parametrize(
-    ("name", "head"),
-    [("remit.toml", "[contract.status_words]"), ("pyproject.toml", "[tool.remit.contract.status_words]")],
-)
-def test_a_workspace_maps_its_own_words(tmp_path: Path, name: str, head: str) -> None:
+def test_a_workspace_maps_its_own_words(tmp_path: Path) -> None:
     """C3: a word outside the dialect's list is refused unless the workspace maps it."""
     write(tmp_path, PLAN, "# Plan\n")
     text = fenced(standard({"/status": "planned"}))
     assert remit.check(text, root=tmp_path).outcome == "invalid"
-    write(tmp_path, name, f'{head}\nplanned = "completed"\n')
+    write(tmp_path, "remit.toml", '[contract.status_words]\nplanned = "completed"\n')
     verdict = remit.check(text, root=tmp_path)
     assert verdict.outcome == "accepted"
     assert verdict.returned is not None
@@ -409,10 +405,10 @@ def test_a_mapped_word_does_not_spare_the_error(tmp_path: Path) -> None:
 
 
 def test_remit_toml_comes_before_pyproject(tmp_path: Path) -> None:
-    write(tmp_path, PLAN, "# Plan\n")
-    write(tmp_path, "pyproject.toml", '[tool.remit.contract.status_words]\nplanned = "completed"\n')
+    write(tmp_path, "pyproject.toml", '[tool.remit.lint]\nfail_on = "error"\n')
+    assert load_settings(tmp_path).lint.fail_on == "error"
     write(tmp_path, "remit.toml", "[contract]\n")
-    assert not remit.check(fenced(standard({"/status": "planned"})), root=tmp_path).accepted
+    assert load_settings(tmp_path).lint.fail_on == "warning"
 
 
 def test_a_configuration_that_cannot_be_followed_names_its_file(tmp_path: Path) -> None:

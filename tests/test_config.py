@@ -17,16 +17,15 @@ def test_nothing_set_is_nothing_set(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "table"),
+    "text",
     [
-        ('[contract.status_words]\nplanned = "completed"\nwaiting = "blocked"\n', ()),
-        ('[contract]\nstatus_words = {planned = "completed", waiting = "blocked"}\n', ()),
-        ('[tool.remit.contract.status_words]\nplanned = "completed"\nwaiting = "blocked"\n', ("tool", "remit")),
+        '[contract.status_words]\nplanned = "completed"\nwaiting = "blocked"\n',
+        '[contract]\nstatus_words = {planned = "completed", waiting = "blocked"}\n',
     ],
 )
-def test_a_workspace_may_have_status_words_of_its_own(text: str, table: tuple[str, ...]) -> None:
-    """C3: in a file of Remit's own, or in one that it shares."""
-    assert parse_settings(text, table=table).status_words == {"planned": "completed", "waiting": "blocked"}
+def test_a_workspace_may_have_status_words_of_its_own(text: str) -> None:
+    """C3."""
+    assert parse_settings(text).status_words == {"planned": "completed", "waiting": "blocked"}
 
 
 def test_other_tools_in_a_shared_file_are_not_looked_at() -> None:
@@ -176,12 +175,31 @@ def test_the_settings_of_the_workspace_are_read() -> None:
     assert (settings.retention.days, settings.retention.megabytes) == (7, 1024)
 
 
-def test_what_holds_agents_stands_in_a_file_of_its_own(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text('[tool.remit.referee]\nenforce = "none"\n')
-    with pytest.raises(ConfigError, match="decides what agents may do"):
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[tool.remit.referee]\nenforce = "none"\n',
+        "[tool.remit.delegate]\nreasks = 0\n",
+        "[tool.remit.limits]\nrunning = 999\n",
+        "[tool.remit.budget]\nmax_usd = 999\n",
+        '[tool.remit.contract.status_words]\nnothing = "completed"\n',
+        '[tool.remit]\nengine = "postgresql://x/y"\n',
+        '[tool.remit.lint]\nfail_on = "error"\n[tool.remit.retention]\ndays = 1\n',
+    ],
+)
+def test_a_project_file_may_only_have_lint_settings(tmp_path: Path, text: str) -> None:
+    """Agents may edit pyproject.toml, so nothing in it decides how they are judged."""
+    (tmp_path / "pyproject.toml").write_text(text)
+    with pytest.raises(ConfigError, match=r"tool\.remit\.\w+ is not a setting of this file") as caught:
         load_settings(tmp_path)
-    (tmp_path / "remit.toml").write_text('[referee]\nenforce = "none"\n')
-    assert load_settings(tmp_path).delegation.referee.enforce == "none"
+    assert "remit.toml" in caught.value.hint
+    (tmp_path / "pyproject.toml").write_text('[tool.remit.lint]\nfail_on = "error"\n')
+    assert load_settings(tmp_path) == Settings(lint=LintSettings(fail_on="error"))
+
+
+def test_evidence_has_no_switch() -> None:
+    with pytest.raises(ConfigError, match="'evidence' is not a setting of"):
+        parse_settings("[delegate]\nevidence = false\n")
 
 
 def test_where_delegations_run_is_read_and_filled_in() -> None:
@@ -215,12 +233,6 @@ def test_a_wrong_setting_of_a_cluster_is_named(text: str, sentence: str) -> None
         parse_settings(text)
     assert caught.value.message == sentence
     assert caught.value.hint
-
-
-def test_where_delegations_run_stands_in_a_file_of_its_own(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text('[tool.remit]\nengine = "postgresql://x/y"\n')
-    with pytest.raises(ConfigError, match="says where delegations run"):
-        load_settings(tmp_path)
 
 
 DEEP = ".".join(['"!"'] * 200) + " = 1"

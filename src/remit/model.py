@@ -19,7 +19,9 @@ Status = Literal["completed", "partial", "failed", "blocked"]
 Severity = Literal["error", "warning", "note"]
 DialectName = Literal["standard", "hyper", "manifest"]
 Transport = Literal["message", "block", "manifest", "file"]
-Outcome = Literal["accepted", "repaired", "missing", "malformed", "invalid", "ambiguous", "degenerate", "fabricated"]
+Outcome = Literal[
+    "accepted", "repaired", "missing", "malformed", "invalid", "ambiguous", "degenerate", "fabricated", "unproven",
+]  # fmt: skip
 ACCEPTABLE: tuple[Outcome, ...] = ("accepted", "repaired")
 """The outcomes of a return that holds."""
 
@@ -43,6 +45,7 @@ ERROR_CODES = {
     "cancelled": "CANCELLED",
     "budget": "BUDGET_EXCEEDED",
     "fabricated": "FABRICATED",
+    "unproven": "UNPROVEN",
     "orphaned": "ORPHANED",
     "execution": "UNKNOWN_ERROR",
 }

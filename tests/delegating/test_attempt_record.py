@@ -56,7 +56,7 @@ def test_each_claim_is_kept_with_what_was_found_of_it(root: Path) -> None:
     assert attempt.outcome == "fabricated"
     assert {path: (claim["state"], claim["grade"]) for path, claim in claims.items()} == {
         "made.md": ("file", "changed"),
-        "there.md": ("file", "present"),
+        "there.md": ("file", "unchanged"),
         "nowhere.md": ("missing", "claimed"),
     }
     assert claims["made.md"]["size_bytes"] == 4

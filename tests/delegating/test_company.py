@@ -1,4 +1,4 @@
-"""Company: with others at work in the same folder, nobody is believed what another's harness says that it wrote."""
+"""Company: in a folder that several runs share, a change without a tool record proves nothing about one of them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def work_beside(root: Path, folder: Path, agent: ScriptedAgent, *, is_over: bool
 
 @pytest.mark.parametrize("is_over", [True, False])
 @pytest.mark.parametrize("own", [False, True])
-def test_nobody_is_credited_with_what_the_tools_of_a_sibling_wrote(
+def test_beside_a_sibling_a_change_without_a_tool_record_is_unproven(
     root: Path, agent: ScriptedAgent, tmp_path_factory: pytest.TempPathFactory, *, is_over: bool, own: bool
 ) -> None:
     agent.waits_for("on")
@@ -83,7 +83,6 @@ def test_nobody_is_credited_with_what_the_tools_of_a_sibling_wrote(
         agent.obeys({"own.md": "# Own\n"}) if own else agent.lies("report.md"),
         is_over=is_over,
     )
-    assert told.status == ("completed" if own else "failed"), told
-    if not own:
-        assert (told.outcome, told.findings[0].code) == ("fabricated", "EVD001")
-        assert "another agent wrote it" in told.findings[0].message
+    assert (told.status, told.outcome, told.attempts) == ("partial", "unproven", 1), told
+    assert (told.findings[0].code, told.errors[0].code) == ("EVD003", "UNPROVEN")
+    assert ("own.md" if own else "report.md") in told.errors[0].message

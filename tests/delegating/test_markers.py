@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import subprocess
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +85,7 @@ def test_a_program_works_on_a_task(root: str) -> None:
     async def main() -> None:
         async with Workspace.open(root, environ={}) as ws:
             put_plan(ws)
-            parts = await ws.work("implement", 1, function=make_worker(root), evidence=False)
+            parts = await ws.work("implement", 1, function=make_worker(root))
             assert [part.ready.request.phase for part in parts] == ["1", "2.5"]
             assert [part.envelope.status for part in parts] == ["completed", "completed"]
             assert [part.ready.left for part in parts] == [2, 1]
@@ -113,7 +115,7 @@ def admit_and_go(root: str, command: str = "research") -> str:
         "'duration_seconds': 1, 'agent_type': 'x', 'delegation_depth': 1, 'delegation_path': ['x']}, 'errors': []}))\n",
         "utf-8",
     )
-    fields = {"command": f"python3 {program}", "evidence": False, "commits": False}
+    fields = {"command": f"python3 {program}", "commits": False}
     prepared = take_up(ws, get_ready(ws, Wish(command, 1, fields=fields)))
     ws.broker.end()
     ws.home.close()
@@ -229,3 +231,34 @@ def test_no_two_take_up_one_task(root: str) -> None:
     assert review.row.task_number == 1
     ws.broker.end()
     ws.home.close()
+
+
+def test_an_unproven_return_completes_no_task_and_commits_no_file(root: str) -> None:
+    """Another run is active in the folder, and nothing shows which of the two wrote the report."""
+    for args in (["init", "-q"], ["config", "user.name", "x"], ["config", "user.email", "x@x"], ["add", "-A"]):
+        subprocess.run(["git", *args], cwd=root, check=True)
+    subprocess.run(["git", "commit", "-qm", "x"], cwd=root, check=True)
+
+    began, released = threading.Event(), threading.Event()
+
+    def sibling(_: str) -> str:
+        began.set()
+        assert released.wait(60)
+        return "nothing"
+
+    async def main() -> tuple[Any, str | None]:
+        async with Workspace.open(root, environ={**os.environ}) as ws:
+            other = asyncio.ensure_future(ws.delegate(None, "Wait.", function=sibling, reasks=0, timeout_s=90))
+            assert await asyncio.to_thread(began.wait, 60)
+            (part,) = await ws.work("research", 1, function=make_worker(root), commits=True)
+            released.set()
+            await other
+            return part.envelope, get_marker(ws)
+
+    told, marker = asyncio.run(main())
+    assert (told.status, told.outcome, told.errors[0].code) == ("partial", "unproven", "UNPROVEN")
+    assert marker == "RESEARCHING"
+    (path,) = (each.path for each in told.artifacts)
+    listed = subprocess.run(["git", "ls-files"], cwd=root, check=True, capture_output=True, text=True).stdout
+    assert path not in listed.splitlines()
+    assert path not in Path(root, "specs/state.json").read_text()

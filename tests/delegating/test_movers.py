@@ -57,7 +57,7 @@ def work(
 
     async def main() -> tuple[Envelope, str | None]:
         async with Workspace.open(root, environ={}) as ws:
-            parts = await ws.work(command, 1, function=agent, evidence=False)
+            parts = await ws.work(command, 1, function=agent)
             store = open_store(ws.home, ws.settings)
             assert store is not None
             assert store.check() == []

@@ -41,7 +41,7 @@ async def _check_types(ws: Workspace) -> None:
     """Nobody runs this: a mark below that is not needed is an error of the type checker, and so is one that lacks."""
     options: Options = {"inputs": {"topic": "caches"}, "timeout_s": 600, "budget": Budget(max_turns=3)}
     assert_type(await ws.delegate("writer", "Write.", **options), Envelope)
-    await ws.delegate("writer", "Write.", function=str.upper, worktree=True, evidence=None, reasks=0)
+    await ws.delegate("writer", "Write.", function=str.upper, worktree=True, evidence=True, reasks=0)
     await ws.work("plan", 3, command="my-agent --json", commits=False)
     await ws.delegate("writer", "Write.", timeout_s="soon")  # type: ignore[arg-type]
     await ws.delegate("writer", "Write.", colour="red")  # type: ignore[call-arg]

@@ -70,7 +70,7 @@ def implement(root: str, act: Callable[[], None], *, status: str = "completed") 
                 done.append(1)
                 return make_worker(root, status=status)(prompt)
 
-            parts = await ws.work("implement", 1, function=agent, evidence=False)
+            parts = await ws.work("implement", 1, function=agent)
             store = open_store(ws.home, ws.settings)
             assert store is not None
             assert store.check() == []

@@ -22,6 +22,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from remit.delegate.referee.tools import list_patched
 from remit.doors.answering import respond
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import Delegation, list_delegations
@@ -339,6 +340,9 @@ class Child:
             return answer
         if tool == "Write":
             Path(given["file_path"]).write_text(given["content"])
+        if tool == "apply_patch":
+            for path in list_patched(given.get("input", "")):
+                (self.stage.root / path).write_text("# New\n")
         if failed:
             assert self.stage.send(self.event("PostToolUseFailure", **call, error="Exit code 1")) == {}
         else:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.refereeing.stage import Child, Stage
+from tests.refereeing.stage import Child, Refused, Stage
 
 
 def say(answer: dict[str, Any]) -> str:
@@ -59,12 +59,13 @@ def test_no_agent_writes_what_decides_over_agents(child: Child, path: str) -> No
     assert say(child.use("Bash", command=f"sed -i s/deny/allow/ {path}")) == "deny"
 
 
-def test_a_project_file_is_settings_where_they_stand_in_it(child: Child) -> None:
-    file = child.stage.root / "pyproject.toml"
-    file.write_text('[project]\nname = "x"\n')
-    assert child.use("Write", file_path=str(file), content="x") == {}
-    file.write_text('[tool.remit.delegate]\nrunner = "claude"\n')
-    assert say(child.use("Write", file_path=str(file), content="x")) == "deny"
+def test_a_project_file_cannot_change_how_an_agent_is_judged(child: Child, stage: Stage) -> None:
+    """The next agent is refused, with the reason, instead of being judged by settings that an agent wrote."""
+    (stage.root / "remit.toml").unlink()
+    file = stage.root / "pyproject.toml"
+    assert child.use("Write", file_path=str(file), content="[tool.remit.delegate]\nreasks = 0\n") == {}
+    with pytest.raises(Refused, match=r"tool\.remit\.delegate is not a setting of this file"):
+        stage.call("writer")
 
 
 @pytest.mark.parametrize(

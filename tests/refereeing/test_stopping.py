@@ -414,11 +414,11 @@ def test_without_envelopes_the_caller_gets_what_was_said_but_never_a_lie(stage: 
     assert hand_over(liar, "Done.")["status"] == "failed"
 
 
-def test_nobody_takes_credit_for_what_a_sibling_wrote(stage: Stage) -> None:
+def test_an_agent_that_only_wrote_elsewhere_cannot_claim_what_a_sibling_wrote(stage: Stage) -> None:
     left, right = stage.call("writer"), stage.call("tester")
     left.start(), right.start()
     right.write("new.md")
-    left.use("Bash", command="sleep 0")
+    left.write("own.md")
     answer = left.stop(left.report("new.md"))
     assert "another agent wrote it" in answer["reason"]
     assert right.stop(right.report("new.md")) == {}

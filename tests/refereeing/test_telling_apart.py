@@ -52,8 +52,8 @@ def test_two_alike_of_which_nothing_is_known_are_not_confused(stage: Stage, root
     # The caller's side knows the call: there each is judged, by what can be proved then.
     for child in (first, second):
         envelope = child.hand_over(child.report(f"{child.call_id}.md"))
-        assert (envelope["status"], child.row.status) == ("completed", "completed")
-        assert envelope["artifacts"][0]["grade"] == "changed"  # and not attributed: whose tool it was is not known
+        assert (envelope["status"], child.row.status) == ("partial", "partial")
+        assert envelope["outcome"] == "unproven"  # whose tool it was is not known
     assert (root / f"{first.call_id}.md").exists()
 
 
@@ -203,7 +203,6 @@ def test_codex_tells_the_first_prompt_before_the_call_is_over(codex: Stage) -> N
     first.start()
     patch = "*** Begin Patch\n*** Add File: one.md\n+# New\n*** End Patch"
     first.use("apply_patch", input=patch)
-    (codex.root / "one.md").write_text("# New\n")
     assert first.stop("Nothing.")["decision"] == "block"
     assert first.stop(first.report("one.md")) == {}
     assert (first.row.state, first.row.status) == ("settled", "completed")

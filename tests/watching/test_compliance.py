@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 DAY_MS = 24 * 60 * 60 * 1000
 OUTCOMES = (
     None, "accepted", "repaired", "missing", "malformed", "invalid", "ambiguous", "degenerate", "fabricated",
+    "unproven",
 )  # fmt: skip
 ENDINGS = (None, "exited", "timeout", "cancelled", "crashed", "refused", "orphaned", "budget")
 
@@ -50,6 +51,9 @@ def root(tmp_path: Path) -> Path:
         (Kept(0, outcome="fabricated", status="failed", attempts=("fabricated",)), "lied"),
         (Kept(0, attempts=("fabricated", "accepted")), "lied"),
         (Kept(0, ending="timeout", outcome="fabricated", attempts=("fabricated",)), "lied"),
+        (Kept(0, outcome="unproven", status="partial", attempts=("unproven",)), "unproven"),
+        (Kept(0, outcome="unproven", status="partial", attempts=("invalid", "unproven")), "unproven"),
+        (Kept(0, ending="timeout", outcome="unproven", status="partial", attempts=("unproven",)), "timed_out"),
         (Kept(0, ending="timeout", outcome=None, status="partial", attempts=(None,)), "timed_out"),
         (Kept(0, ending="timeout", status="partial", attempts=("accepted",)), "timed_out"),
         (Kept(0, ending="cancelled", outcome=None, attempts=(None,)), "cancelled"),

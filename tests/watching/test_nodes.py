@@ -106,7 +106,7 @@ def test_a_node_tells_what_was_asked_claimed_and_done(root: Path) -> None:
     (attempt,) = node["attempts"]
     assert {claim["path"]: claim["grade"] for claim in attempt["claims"]} == {
         "made.md": "changed",
-        "there.md": "present",
+        "there.md": "unchanged",
         "nowhere.md": "claimed",
     }
     assert attempt["answer"]["lines"] > 5

@@ -49,7 +49,6 @@ runner = "claude"
 timeout = 1800
 reasks = 2
 envelope_tokens = 400
-evidence = true
 commit = false
 """),
     Table("limits", delegation.LimitSettings, """\
@@ -160,9 +159,9 @@ lean = "lean-researcher"
 
 
 _ABOUT = """
-A workspace is set up in `remit.toml` at its root, or in `[tool.remit]` of its `pyproject.toml`. Everything has a
-default; a key that nobody knows is an error that names the one that was probably meant. Keys can be written
-with hyphens, too.
+A workspace is set up in `remit.toml` at its root. Without that file, Remit reads `[tool.remit.lint]` of
+`pyproject.toml`; other tables there are an error, because agents may edit that file. Everything has a default; a key
+that nobody knows is an error that names the one that was probably meant. Keys can be written with hyphens, too.
 """
 _ROUTES = """
 NAME is a command that works on a task: `research`, `plan`, `revise`, `implement`, `review`, or one of your own. Without

@@ -25,6 +25,8 @@ OUTCOMES = {
     "ambiguous": "There is more than one, or one that says two things.",
     "degenerate": "It is a template that nobody filled in.",
     "fabricated": "It claims what is not so: files that are not there or that nobody touched.",
+    "unproven": "It claims a file that Remit could not verify. The status is `partial`, and the agent is not asked "
+    "again.",
 }
 STATUS_WORDS = {
     "completed": "All of it is done, and every artifact is on disk.",
@@ -42,10 +44,11 @@ ENDINGS = {
     "budget": "It used as much as it may.",
 }
 GRADES = {
-    "claimed": "Somebody said so, and nothing more.",
-    "present": "There is such a file.",
-    "changed": "And it was not so before the delegation.",
-    "attributed": "And this session's own tools wrote it.",
+    "claimed": "The agent named it, and there is no such file.",
+    "unchanged": "There is such a file, and it is what it was before the run.",
+    "unknown": "There is such a file, and Remit cannot decide whether the run changed it.",
+    "changed": "The file was made or changed during the run.",
+    "attributed": "The file changed, and this session's own tools wrote it.",
 }
 DELEGATION_STATES = {
     "admitted": "It waits for its turn.",

@@ -51,6 +51,8 @@ FAULTS = {
     "cancelled": "Somebody ended it.",
     "budget": "It used as much as it may.",
     "fabricated": "What was claimed is not so.",
+    "unproven": "Remit could not verify a claimed file, and nothing shows that the claim is false. Check the file "
+    "yourself. If other runs were active in the same folder, give each its own worktree.",
     "orphaned": "Nobody knows what became of it.",
     "execution": "Anything else.",
 }

@@ -99,7 +99,7 @@ def is_inside(file: str, root: str) -> bool:
 
 
 def load_settings(root: str | Path) -> Settings:
-    """What the workspace has set in remit.toml, else in pyproject.toml."""
+    """What the workspace has set in remit.toml; without that file, what pyproject.toml says about linting."""
     from remit.config import Settings, parse_settings  # noqa: PLC0415 - only with a root
     from remit.workspace.files import load_bytes  # noqa: PLC0415
 
@@ -113,12 +113,6 @@ def load_settings(root: str | Path) -> Settings:
                 settings = parse_settings(load_bytes(file).decode("utf-8", "replace"), table=table)
             except ConfigError as error:
                 raise ConfigError(f"{file}: {error.message}", hint=error.hint) from error
-            if name != "remit.toml" and settings.delegation.referee != Settings().delegation.referee:
-                hint = "put it into remit.toml, which no agent writes to"
-                raise ConfigError(f"{file} has [tool.remit.referee], which decides what agents may do", hint=hint)
-            if name != "remit.toml" and (settings.engine, settings.cluster) != (Settings().engine, Settings().cluster):
-                hint = "put it into remit.toml, which no agent writes to"
-                raise ConfigError(f"{file} says where delegations run", hint=hint)
             if name == "remit.toml" or settings != Settings():
                 return settings
         elif name == "remit.toml" and os.path.lexists(file):

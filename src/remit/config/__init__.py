@@ -1,4 +1,4 @@
-"""Configuration: the text of remit.toml (or pyproject.toml's [tool.remit]) → Settings.
+"""Configuration: the text of remit.toml (or pyproject.toml's [tool.remit.lint]) → Settings.
 
 Owns what a workspace may set and what it may not. Pure: finding and reading the file is the caller's.
 """
@@ -111,7 +111,7 @@ class Settings(NamedTuple):
 
 
 def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
-    """Read the settings from TOML text; `table` leads to them where they share a file."""
+    """Read the settings from TOML text. `table` leads to them in a file of others, which may have `lint` only."""
     import tomllib  # noqa: PLC0415 - 7 ms, and most workspaces have no configuration
 
     from remit.places import find_deep_name  # noqa: PLC0415 - as above
@@ -126,6 +126,11 @@ def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
         values = values.get(name, {}) if isinstance(values, dict) else values
     if not isinstance(values, dict):
         raise ConfigError(f"[{'.'.join(table)}] is not a table", hint=f"write it as [{'.'.join(table)}]")
+    refused = next((name for name in values if table and name != "lint"), None)
+    if refused is not None:
+        shared = ".".join(table)
+        hint = f"move it to remit.toml: of a file that agents may edit, Remit reads only [{shared}.lint]"
+        raise ConfigError(f"{shared}.{refused} is not a setting of this file", hint=hint)
     return Settings(
         _read_words(_read_table(values, "contract").get("status_words", {})),
         _read_lint(_read_table(values, "lint")),

@@ -35,8 +35,6 @@ class DelegateSettings(NamedTuple):
     """How often a bad return is sent back."""
     envelope_tokens: int = 400
     """How many tokens of a result reach the caller, at most."""
-    evidence: bool = True
-    """Whether the tree is looked at before and after."""
     commit: bool | None = None
     """Whether settling commits what the agent made; where this is left out, only work on a task."""
 
@@ -194,7 +192,7 @@ def _read_delegate(values: dict[str, Any]) -> dict[str, Any]:
     read: dict[str, Any] = {}
     for key, value in table.items():
         name = f"delegate.{key}"
-        if key in ("evidence", "commit"):
+        if key == "commit":
             read[key] = _read_switch(value, name)
         elif key == "runner":
             read[key] = read_text(value, name, "claude")

@@ -1,14 +1,14 @@
 """Endings: each is told apart, what is on disk is saved, and nothing becomes completed that was not."""
 
 from itertools import product
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from inline_snapshot import snapshot
 
 from remit.delegate.judging.endings import MAX_SALVAGED, Conclusion, Ended, add_usage, conclude
-from remit.delegate.judging.judgement import Judgement
-from remit.model import Artifact, ArtifactFacts, Finding, Return
+from remit.delegate.judging.judgement import Judgement, not_attributed
+from remit.model import Artifact, ArtifactFacts, Finding, Outcome, Return
 from remit.runners import Heard, Usage
 from remit.runners.protocol import Cause
 from remit.workspace.evidence.comparison import Change, Comparison
@@ -30,6 +30,39 @@ def judge(returned: Return | None = None, outcome: str = "accepted", **more: Any
 
 def end(ending: str = "exited", **more: Any) -> Conclusion:  # noqa: ANN401 - fields of Ended
     return conclude(Ended(ending, "researcher", **more))
+
+
+def make_unproven(**more: Any) -> Judgement:  # noqa: ANN401 - fields of Judgement
+    doubt = not_attributed(["report.md"])
+    given: dict[str, Any] = {"claimed": DONE, "findings": (doubt,), "doubts": (doubt,), "unproven": ("report.md",)}
+    return Judgement("unproven", returned=DONE._replace(status="partial"), **(given | more))
+
+
+def test_an_unproven_return_is_partial_with_what_could_not_be_verified() -> None:
+    told = end(judgement=make_unproven(), exit_code=0)
+    assert (told.ending, told.outcome, told.status) == ("exited", "unproven", "partial")
+    assert (told.summary, told.artifacts) == (DONE.summary, DONE.artifacts)
+    assert (told.unsure, told.made, told.entry) == (("report.md",), (), None)  # neither linked nor committed
+    (fault,) = told.faults
+    assert (fault.type, fault.code, fault.recoverable) == ("unproven", "UNPROVEN", True)
+    assert "'report.md' changed while another run was active" in fault.message
+    assert told.next_steps == (fault.recommendation,)
+
+
+@pytest.mark.parametrize("failed", [{"exit_code": 1}, {"heard": Heard("text", cause="crash")}])
+def test_an_unproven_completed_of_a_program_that_failed_is_refused(failed: dict[str, Any]) -> None:
+    told = end(judgement=make_unproven(), **failed)
+    assert (told.status, told.outcome) == ("failed", "ambiguous")
+
+
+def test_an_unproven_completed_that_was_handed_back_is_no_timeout() -> None:
+    assert end(judgement=make_unproven(), exit_code=0, handed_back=True).ending == "exited"
+
+
+def test_an_unproven_completed_that_was_cut_short_is_summarized_by_remit() -> None:
+    told = end("timeout", judgement=make_unproven())
+    assert (told.status, told.outcome, told.faults[0].code) == ("partial", "unproven", "TIMEOUT")
+    assert told.summary != DONE.summary
 
 
 def test_a_return_that_holds_is_passed_on_as_it_is() -> None:
@@ -196,12 +229,14 @@ def test_an_agent_that_could_not_answer_says_why(cause: Cause, ending: str, code
 
 def test_only_an_accepted_return_that_ended_well_is_ever_completed() -> None:
     endings = ("exited", "timeout", "cancelled", "budget", "orphaned", "refused")
-    outcomes = ("accepted", "repaired", "missing", "malformed", "invalid", "ambiguous", "degenerate", "fabricated")
+    outcomes = get_args(Outcome)
     causes: tuple[Any, ...] = ("", "crash", "api", "turns", "budget", "refused", "no_answer")
     tried = 0
     for ending, outcome, cause, code in product(endings, outcomes, causes, (0, 1, 137, None)):
         accepted = outcome in ("accepted", "repaired")
         judgement = judge(DONE if accepted else None, outcome)
+        if outcome == "unproven":
+            judgement = make_unproven()
         told = end(ending, judgement=judgement, heard=Heard("text", cause=cause), exit_code=code)
         tried += 1
         if told.status == "completed":
@@ -211,7 +246,7 @@ def test_only_an_accepted_return_that_ended_well_is_ever_completed() -> None:
             assert code in (0, None)
         else:
             assert told.faults
-    assert tried == 6 * 8 * 7 * 4
+    assert tried == 6 * 9 * 7 * 4
 
 
 def test_usage_adds_up_and_what_nobody_tells_stays_unknown() -> None:
@@ -230,7 +265,7 @@ def test_only_what_is_proved_of_an_accepted_return_is_made() -> None:
     returned = DONE._replace(artifacts=tuple(Artifact("report", path) for path in paths))
     grades = {
         "a.md": ArtifactGrade(ArtifactFacts("a.md", "file"), "changed", "", "1" * 64, places=("a.md", "real/a.md")),
-        "b.md": ArtifactGrade(ArtifactFacts("b.md", "file"), "present", "", "2" * 64, places=("b.md",)),
+        "b.md": ArtifactGrade(ArtifactFacts("b.md", "file"), "unchanged", "", "2" * 64, places=("b.md",)),
         "c.md": ArtifactGrade(ArtifactFacts("c.md", "file"), "attributed", "too large", None, places=("c.md",)),
     }
     told = end(judgement=judge(returned, grades=grades), exit_code=0)

@@ -11,6 +11,7 @@ from remit.delegate.judging.judgement import Earlier, Judgement, Scene, judge_an
 from remit.model import Expectation
 from remit.runners import ToolUse
 from remit.workspace.evidence.snapshot import take_snapshot
+from remit.workspace.evidence.values import Limits
 from remit.workspace.manifest.beginning import take_beginning
 
 SESSION = "sess_1794805361_qbq98k"
@@ -68,7 +69,7 @@ def test_what_a_tool_wrote_is_not_what_its_path_leads_to_afterwards(root: Path) 
     os.utime(old)
     for path in ("old.md", "report.md"):
         judgement = judge(make_answer(path), scene)
-        assert (judgement.outcome, judgement.grades[path].by_session) == ("fabricated", False)
+        assert (judgement.outcome, judgement.grades[path].by_session) == ("unproven", False)
 
 
 def test_a_file_that_was_there_before_is_nobodys_work(root: Path) -> None:
@@ -127,10 +128,10 @@ def test_whoever_writes_the_file_or_names_the_one_that_is_meant_is_believed(
 
 
 def test_an_old_file_takes_no_place(root: Path) -> None:
-    """Without a tree from before nobody can tell that it is old."""
+    """Without a snapshot from before, Remit cannot decide that it is old."""
     scene = look(root, earlier=Earlier(("report.md",), frozenset({"report.md"})))
     assert {"EVD001", "EVD006"} <= {finding.code for finding in judge(make_answer("old.md"), scene).findings}
-    assert judge(make_answer("old.md"), scene._replace(before=None)).accepted
+    assert judge(make_answer("old.md"), scene._replace(before=None)).outcome == "unproven"
 
 
 @pytest.mark.parametrize("tools", [(), (WROTE._replace(failed=True),)], ids=["none", "denied"])
@@ -150,11 +151,88 @@ def test_a_command_that_failed_may_have_written_before(root: Path) -> None:
     assert not judge(make_answer("report.md"), scene._replace(tools=(failed,))).accepted  # perhaps it was denied
 
 
-def test_a_tree_that_is_not_known_any_more_credits_nobody(root: Path) -> None:
+def test_without_a_record_of_the_tree_before_a_claim_is_unproven(root: Path) -> None:
     scene = look(root)._replace(before=None, is_lost=True)
     judgement = judge(make_answer("old.md"), scene)
-    assert judgement.outcome == "fabricated"
+    assert (judgement.outcome, judgement.unproven) == ("unproven", ("old.md",))
     assert "EVD005" in {finding.code for finding in judgement.findings}
+
+
+def test_an_unproven_return_is_partial_final_and_not_accepted(root: Path) -> None:
+    scene = look(root, shared=True)
+    (root / "report.md").write_text("# New\n")
+    judgement = judge(make_answer("report.md"), scene)
+    assert (judgement.outcome, judgement.accepted, judgement.is_final) == ("unproven", False, True)
+    assert judgement.returned is not None
+    assert judgement.claimed is not None
+    assert (judgement.returned.status, judgement.claimed.status) == ("partial", "completed")
+    assert {finding.severity for finding in judgement.findings} == {"warning"}
+
+
+def test_a_return_without_artifacts_is_never_unproven(root: Path) -> None:
+    for scene in (look(root, shared=True), look(root)._replace(before=None, is_lost=True)):
+        judgement = judge_answer(
+            make_answer(), scene, dialect="standard", expectation=Expectation(SESSION, "researcher"), words={}
+        )  # fmt: skip
+        assert judgement.outcome == "accepted"
+
+
+def test_a_contradicted_claim_beside_an_unproven_one_is_fabricated(root: Path) -> None:
+    scene = look(root, shared=True)
+    (root / "report.md").write_text("# New\n")
+    judgement = judge(make_answer("report.md", "old.md"), scene)
+    assert (judgement.outcome, judgement.returned) == ("fabricated", None)
+    assert {"EVD001", "EVD003"} <= {finding.code for finding in judgement.findings}
+
+
+def test_a_tool_record_attributes_a_file_in_a_shared_folder(root: Path) -> None:
+    scene = look(root, shared=True, tools=(WROTE,))
+    (root / "report.md").write_text("# New\n")
+    assert judge(make_answer("report.md"), scene).outcome == "accepted"
+
+
+def test_a_sibling_s_file_is_fabricated_only_if_all_own_writes_are_known(root: Path) -> None:
+    """A shell command may have changed the same file, so only a record without one contradicts the claim."""
+    (root / "own.md").write_text("# Mine\n")
+    scene = look(root, shared=True, others=frozenset({"report.md"}))
+    (root / "report.md").write_text("# By the sibling\n")
+    own = ToolUse("Write", "write", "own.md")
+    for tools, outcome in (
+        (None, "unproven"),
+        ((ToolUse("Bash", "run"),), "unproven"),
+        ((own, ToolUse("Bash", "run")), "unproven"),
+        ((own,), "fabricated"),
+    ):
+        assert judge(make_answer("report.md"), scene._replace(tools=tools)).outcome == outcome
+
+
+def test_an_agent_that_remit_saw_late_is_not_called_false(root: Path) -> None:
+    """Its file may be older than the snapshot and still its own work."""
+    scene = look(root, is_late=True)
+    assert judge(make_answer("old.md"), scene).outcome == "unproven"
+    (root / "report.md").write_text("# New\n")
+    assert judge(make_answer("report.md"), scene).outcome == "accepted"
+    assert judge(make_answer("nowhere.md"), scene).outcome == "fabricated"
+
+
+def test_an_edit_of_the_same_size_without_an_earlier_hash_is_unproven(root: Path) -> None:
+    (root / "conf.py").write_text("RETRIES = 1\n")
+    scene = look(root)._replace(before=take_snapshot(root))
+    (root / "conf.py").write_text("RETRIES = 2\n")
+    judgement = judge(make_answer("conf.py"), scene)
+    assert (judgement.outcome, judgement.findings[0].code) == ("unproven", "EVD008")
+
+
+def test_a_new_file_in_a_folder_that_was_not_read_before_is_unproven(root: Path) -> None:
+    (root / "docs").mkdir()
+    (root / "docs/plan.md").write_text("# Plan\n")
+    scene = look(root)._replace(before=take_snapshot(root, limits=Limits(max_entries=1)))
+    assert scene.before is not None
+    assert scene.before.gaps
+    (root / "docs/new.md").write_text("# New\n")
+    assert judge(make_answer("docs/new.md"), scene).outcome == "unproven"
+    wrote = scene._replace(tools=(ToolUse("Write", "write", "docs/new.md"),))
+    assert judge(make_answer("docs/new.md"), wrote).outcome == "accepted"
 
 
 def test_unknown_is_not_none(root: Path) -> None:
@@ -171,12 +249,14 @@ def test_of_a_part_nothing_is_proved_and_it_is_only_told(root: Path) -> None:
     assert [finding.severity for finding in judgement.findings if finding.code == "EVD001"] == ["warning"]
 
 
-def test_where_others_worked_too_it_is_told_that_nobody_knows_who(root: Path) -> None:
+def test_in_a_shared_folder_a_change_without_a_tool_record_is_unproven(root: Path) -> None:
     scene = look(root, shared=True)
     (root / "report.md").write_text("# New\n")
     judgement = judge(make_answer("report.md"), scene)
-    assert judgement.accepted
-    assert "EVD003" in {finding.code for finding in judgement.findings}
+    assert (judgement.outcome, judgement.unproven) == ("unproven", ("report.md",))
+    assert [finding.code for finding in judgement.doubts] == ["EVD003"]
+    partial = judge(make_answer("report.md", status="partial"), scene)
+    assert (partial.outcome, [finding.code for finding in partial.findings]) == ("accepted", ["EVD003"])
 
 
 def test_what_changed_and_was_not_claimed_is_listed(root: Path) -> None:
@@ -368,5 +448,5 @@ def test_a_second_name_for_an_old_file_is_no_work(root: Path) -> None:
     scene = look(root)
     (root / "new.md").hardlink_to(root / "old.md")
     judgement = judge(make_answer("new.md"), scene)
-    assert judgement.outcome == "fabricated"
+    assert judgement.outcome == "unproven"
     assert "second name" in judgement.findings[0].message

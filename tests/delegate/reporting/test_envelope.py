@@ -138,10 +138,10 @@ def test_everything_that_is_known_is_in_the_json() -> None:
 
 
 def test_artifacts_are_gathered_with_their_grades() -> None:
-    grade = ArtifactGrade(ArtifactFacts("a.md", "file", 7), "present", "it was there before", "ff")
+    grade = ArtifactGrade(ArtifactFacts("a.md", "file", 7), "unchanged", "it was there before", "ff")
     gathered = gather_artifacts([Artifact("plan", "a.md", "A plan."), Artifact("plan", "b.md")], {"a.md": grade})
     assert gathered == (
-        EnvelopeArtifact("a.md", "plan", "A plan.", "present", "it was there before", "ff", 7),
+        EnvelopeArtifact("a.md", "plan", "A plan.", "unchanged", "it was there before", "ff", 7),
         EnvelopeArtifact("b.md", "plan"),
     )
 

@@ -23,7 +23,7 @@ WHOLE = Envelope(
     "sess_1_abc", "writer", "partial", "Half of it is written.", "invalid", "timeout",
     artifacts=(
         EnvelopeArtifact("a.md", "report", grade="attributed"),
-        EnvelopeArtifact("b.md", "report", grade="present", reason="it did not change"),
+        EnvelopeArtifact("b.md", "report", grade="unchanged", reason="it did not change"),
     ),
     unclaimed=("c.md",),
     unclaimed_count=7,
@@ -45,7 +45,7 @@ def test_every_part_has_its_line() -> None:
             "✗ writer: partial · timeout · 2 attempts · 1 min 15 s · 12,345 tokens · $0.50",
             "  Half of it is written.",
             "  ✓ a.md  report, attributed",
-            "  · b.md  report, present (it did not change)",
+            "  · b.md  report, unchanged (it did not change)",
             "  not named: 7 files changed: c.md, 6 more",
             "  error[TIMEOUT]: its time was up",
             "  warning[RET011]: a field is missing",

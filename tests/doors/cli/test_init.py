@@ -137,7 +137,7 @@ def test_without_git_nothing_is_written_for_it(inside: Inside) -> None:
 
 
 def test_settings_in_pyproject_are_not_hidden_by_a_second_file(inside: Inside) -> None:
-    inside.write("pyproject.toml", "[tool.remit.retention]\ndays = 3\n")
+    inside.write("pyproject.toml", '[tool.remit.lint]\nfail_on = "error"\n')
     ended = inside("init", "--yes")
     assert "settings  pyproject.toml" in ended.text
     assert not (inside.folder / "remit.toml").exists()

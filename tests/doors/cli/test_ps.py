@@ -304,14 +304,14 @@ def test_an_agent_that_waits_gives_its_slot_to_who_it_waits_for(remit: Remit, ag
     """With one slot, a child that was left to itself begins only once its caller waits for it."""
     put(remit, "remit.toml", "[limits]\nrunning = 1\n")
     put(remit, ".opencode/agent/subagents/parent.md", PARENT)
-    child = ScriptedAgent(Path(agent.program).parent, "child").obeys({"child.md": "# Child"})
+    child = ScriptedAgent(Path(agent.program).parent, "child").returns()
     program = Path(agent.program).parent / "patient.py"
     program.write_text(PATIENT.replace("CHILD", child.command), encoding="utf-8")
     remit("run", "parent", "Hand it on.", "--command", f"{sys.executable} {program}", "--timeout", "90s")
     told = json.loads((remit.folder / "told.json").read_text())
     assert told["state"] == "queued"
     assert told["code"] == 0, told
-    assert child.did("wrote")
+    assert child.did("ended")
 
 
 PATIENT = """
@@ -335,16 +335,16 @@ def test_show_tells_what_was_claimed_and_what_was_done(remit: Remit, agent: Scri
     remit("run", "Write a report.", "--command", agent.lies().command)
     ended = remit("show")
     assert ended.code == 0
-    assert "· report.md  report, present (it did not change since the delegation began)" in ended.text
+    assert "· report.md  report, unchanged (it did not change since the delegation began)" in ended.text
     assert "work      Write a report." in ended.text
     assert "attempts\n  1  exited, fabricated: EVD001" in ended.text
     assert "settled\n  errors    done" in ended.text
     told = load(remit("show", "--json"))
-    assert told["envelope"]["artifacts"][0]["grade"] == "present"
+    assert told["envelope"]["artifacts"][0]["grade"] == "unchanged"
     assert told["attempts"][0]["outcome"] == "fabricated"
     assert {step["name"] for step in told["steps"]} >= {"errors", "git"}
     assert "texts" not in told
-    assert [(each["path"], each["grade"]) for each in told["attempts"][0]["claims"]] == [("report.md", "present")]
+    assert [(each["path"], each["grade"]) for each in told["attempts"][0]["claims"]] == [("report.md", "unchanged")]
     with sqlite3.connect(remit.folder / ".remit" / "ledger.db") as db:
         db.execute("""UPDATE attempts SET repairs = '[{"kind": "json", "message": "a comma was taken out"}]'""")
     assert "claims report.md" not in ended.text

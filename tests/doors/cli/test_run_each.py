@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 THREE = '"Write one."\n\n{"prompt": "Write two.", "inputs": {"a": "b"}}\n"Write three."\n'
 
-OWN = {"${session}.md": "# ${session}\n"}
-"""A file of each agent's own: of two that write one text into one file, one may come too late to change anything."""
-
 
 @pytest.fixture(autouse=True)
 def _workspace(remit: Remit, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,7 +35,7 @@ def load_lines(ended: Ended) -> list[dict[str, Any]]:
 @pytest.mark.slow
 def test_each_line_has_its_result_in_order(remit: Remit, agent: ScriptedAgent) -> None:
     file = remit.write("prompts.jsonl", THREE)
-    command = agent.obeys(OWN).command
+    command = agent.returns().command
     ended = remit("run", "--each", file, "--command", command, "--concurrency", "2")
     assert ended.code == 0, ended
     lines = ended.text.splitlines()
@@ -51,7 +48,7 @@ def test_each_line_has_its_result_in_order(remit: Remit, agent: ScriptedAgent) -
 
 @pytest.mark.slow
 def test_json_is_a_line_for_each_and_the_file_can_be_piped_in(remit: Remit, agent: ScriptedAgent) -> None:
-    ended = remit("run", "--each", "-", "--command", agent.obeys(OWN).command, "--json", text=THREE)
+    ended = remit("run", "--each", "-", "--command", agent.returns().command, "--json", text=THREE)
     told = load_lines(ended)
     assert (ended.code, ended.err) == (0, b"")
     assert sorted(each["line"] for each in told) == [1, 3, 4]
@@ -60,7 +57,7 @@ def test_json_is_a_line_for_each_and_the_file_can_be_piped_in(remit: Remit, agen
 
 def test_one_that_is_refused_costs_no_other(remit: Remit, agent: ScriptedAgent) -> None:
     text = '"fine"\n{"prompt": "not fine", "dialect": "latin"}\n"fine too"\n'
-    ended = remit("run", "--each", "-", "--command", agent.obeys(OWN).command, "--json", text=text)
+    ended = remit("run", "--each", "-", "--command", agent.returns().command, "--json", text=text)
     told = {each["line"]: each for each in load_lines(ended)}
     assert ended.code == 1
     assert [told[line]["status"] for line in (1, 2, 3)] == ["completed", "failed", "completed"]
@@ -69,7 +66,7 @@ def test_one_that_is_refused_costs_no_other(remit: Remit, agent: ScriptedAgent) 
 
 
 def test_bad_lines_are_refused_before_anything_starts(remit: Remit, agent: ScriptedAgent) -> None:
-    ended = remit("run", "--each", "-", "--command", agent.obeys(OWN).command, text='"fine"\n{"promt": "x"}\nbad\n')
+    ended = remit("run", "--each", "-", "--command", agent.returns().command, text='"fine"\n{"promt": "x"}\nbad\n')
     assert ended.code == 2
     assert smooth(ended.complaint) == snapshot(
         '\'<stdin>\' cannot be used: line 2: there is no \'promt\'; did you mean \'prompt\'?; line 3: it is not JSON; write each line as "PROMPT" or {"prompt": "…", "inputs": {"NAME": "VALUE"}}'
@@ -95,7 +92,7 @@ def test_what_does_not_go_together(remit: Remit, args: tuple[str, ...], sentence
 @pytest.mark.slow
 def test_killed_and_run_again_nothing_is_lost_or_done_twice(remit: Remit, agent: ScriptedAgent) -> None:
     file = remit.write("prompts.jsonl", "".join(f'"Write {n}."\n' for n in range(4)))
-    command = agent.sleeps(1).obeys({"${session}.md": "# ${session}\n"}).command
+    command = agent.sleeps(1).returns().command
     args = ("run", "--each", file, "--command", command, "--concurrency", "2", "--timeout", "60")
     process = remit.start(*args)
     wait_until(lambda: len(agent.did("ended")) >= 2 and len(agent.did("began")) > 2, "some are done, and some at work")

@@ -46,10 +46,10 @@ def test_what_was_made_since_is_changed(root: Path) -> None:
     assert grade(root, before, "old.md").grade == "changed"
 
 
-def test_a_stale_file_is_only_present(root: Path) -> None:
+def test_a_stale_file_is_unchanged(root: Path) -> None:
     """The oldest lie: a file from yesterday as the result of today."""
     stale = grade(root, take_snapshot(root), "docs/plan.md")
-    assert (stale.grade, stale.sha256) == ("present", digest("two"))
+    assert (stale.grade, stale.sha256) == ("unchanged", digest("two"))
     assert stale.reason == "it did not change since the delegation began"
 
 
@@ -57,13 +57,13 @@ def test_a_touch_makes_no_artifact(root: Path) -> None:
     known, unknown = take_snapshot(root, hash_paths=["."]), take_snapshot(root)
     os.utime(root / "old.md")
     touched = grade(root, known, "old.md")
-    assert (touched.grade, touched.reason) == ("present", "its content did not change since the delegation began")
+    assert (touched.grade, touched.reason) == ("unchanged", "its content did not change since the delegation began")
     doubtful = grade(root, unknown, "old.md")
-    assert (doubtful.grade, doubtful.sha256) == ("present", digest("one"))
+    assert (doubtful.grade, doubtful.sha256) == ("unknown", digest("one"))
     assert "its content before is not known" in doubtful.reason
     (root / "old.md").write_text("six")
     assert grade(root, known, "old.md").grade == "changed"
-    assert grade(root, unknown, "old.md").grade == "present"
+    assert grade(root, unknown, "old.md").grade == "unknown"
 
 
 def test_a_write_in_the_tool_ledger_attributes(root: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_write_in_the_tool_ledger_attributes(root: Path) -> None:
     by = {"./new.md": {"write"}, "old.md": {"read", "write"}, "docs/plan.md": {"write"}}
     assert [grade(root, before, path, by).grade for path in by if path != "docs/plan.md"] == ["attributed"] * 2
     unchanged = grade(root, before, "docs/plan.md", by)
-    assert (unchanged.grade, unchanged.by_session) == ("present", True)
+    assert (unchanged.grade, unchanged.by_session) == ("unchanged", True)
     for ledger, by_session in ((None, None), ({}, False), ({"new.md": {"read"}}, False)):
         graded = grade(root, before, "new.md", ledger)
         assert (graded.grade, graded.by_session) == ("changed", by_session)
@@ -81,26 +81,27 @@ def test_a_write_in_the_tool_ledger_attributes(root: Path) -> None:
 def test_a_write_of_the_same_content_is_no_change(root: Path) -> None:
     before = take_snapshot(root, hash_paths=["old.md"])
     (root / "old.md").write_text("one")
-    assert grade(root, before, "old.md", {"old.md": {"write"}}).grade == "present"
+    assert grade(root, before, "old.md", {"old.md": {"write"}}).grade == "unchanged"
 
 
-def test_without_a_snapshot_nothing_is_more_than_present(root: Path) -> None:
+def test_without_a_snapshot_every_file_is_unknown(root: Path) -> None:
     graded = grade(root, None, "old.md", {"old.md": {"write"}})
-    assert (graded.grade, graded.reason) == ("present", "there is no snapshot from before")
+    assert (graded.grade, graded.reason) == ("unknown", "Remit has no snapshot from before the run")
 
 
 def test_a_gap_in_the_snapshot_is_a_doubt(root: Path) -> None:
     before = take_snapshot(root, limits=Limits(max_entries=2))
     write_tree(root, {"docs/new.md": "made"})
-    graded = grade(root, before, "docs/new.md", {"docs/new.md": {"write"}})
-    assert (graded.grade, graded.reason) == ("present", "'docs' could not be looked at before")
+    graded = grade(root, before, "docs/new.md")
+    assert (graded.grade, graded.reason) == ("unknown", "Remit could not read 'docs' before the run")
+    assert grade(root, before, "docs/new.md", {"docs/new.md": {"write"}}).grade == "attributed"
     nothing = grade(root, take_snapshot(root, limits=Limits(max_entries=0)), "docs/new.md")
-    assert nothing.reason == "'.' could not be looked at before"
+    assert nothing.reason == "Remit could not read '.' before the run"
 
 
 def test_a_file_that_could_change_unseen_is_judged_by_its_content(root: Path) -> None:
     before = take_snapshot(root, hash_paths=["."])._replace(racy=frozenset({"old.md"}))
-    assert grade(root, before, "old.md").grade == "present"
+    assert grade(root, before, "old.md").grade == "unchanged"
     assert grade(root, before._replace(hashes={"old.md": digest("six")}), "old.md").grade == "changed"
     assert "future" in grade(root, before._replace(hashes={}), "old.md", {"old.md": {"write"}}).reason
 
@@ -110,7 +111,7 @@ def test_a_link_is_graded_by_what_it_leads_to(root: Path) -> None:
     before = take_snapshot(root)
     (root / "link.md").symlink_to("docs/plan.md")
     (root / "folder").symlink_to("docs")
-    assert [grade(root, before, path).grade for path in ("link.md", "folder/plan.md")] == ["present"] * 2
+    assert [grade(root, before, path).grade for path in ("link.md", "folder/plan.md")] == ["unchanged"] * 2
     (root / "docs/plan.md").write_text("longer")
     linked = grade(root, before, "link.md", {"docs/plan.md": {"write"}})
     assert (linked.grade, linked.places) == ("attributed", ("docs/plan.md", "link.md"))
@@ -126,7 +127,7 @@ def test_a_workspace_of_its_own_is_looked_up_first(root: Path) -> None:
     (graded,) = grade_artifacts(["plan.md"], before=before, root=root, bases=(root / "inner", root)).values()
     assert (graded.grade, graded.places) == ("changed", ("inner/plan.md",))
     (graded,) = grade_artifacts(["plan.md"], before=before, root=root, bases=(other, root)).values()
-    assert (graded.grade, graded.places) == ("present", ())
+    assert (graded.grade, graded.places) == ("unknown", ())
     assert graded.reason == "it is in a folder that the snapshot does not cover"
 
 
@@ -184,7 +185,8 @@ def test_what_is_no_file_is_only_claimed(root: Path, monkeypatch: pytest.MonkeyP
         }
         grades = grade_artifacts(told, before=before, root=root, bases=(root,), tool_ledger={})
     assert {path: graded.reason for path, graded in grades.items()} == told
-    assert {graded.grade for graded in grades.values()} == {"claimed"}
+    assert {graded.grade for path, graded in grades.items() if path != "sparse"} == {"claimed"}
+    assert grades["sparse"].grade == "unknown"
     assert {graded.sha256 for graded in grades.values()} == {None}
     assert grades["sparse"].facts.state == "special"
     assert grade(root, before, "loop").grade == "claimed"
@@ -211,7 +213,7 @@ def test_where_no_snapshot_looks_is_no_place_for_artifacts(root: Path, path: str
         assert graded.reason == "it lies in .remit or .git, where no artifact belongs"
 
 
-def test_a_file_that_may_not_be_read_is_only_claimed() -> None:
+def test_a_file_that_may_not_be_read_is_unknown() -> None:
     with open_tree() as root:
         write_tree(root, {"closed.md": "x", "folder/in.md": "x"})
         (root / "closed.md").chmod(0)
@@ -219,7 +221,7 @@ def test_a_file_that_may_not_be_read_is_only_claimed() -> None:
         with unprivileged():
             grades = grade_artifacts(["closed.md", "folder/in.md"], before=None, root=root, bases=(root,))
         (root / "folder").chmod(0o755)
-    assert {graded.grade for graded in grades.values()} == {"claimed"}
+    assert (grades["closed.md"].grade, grades["folder/in.md"].grade) == ("unknown", "claimed")
     assert {graded.facts.state for graded in grades.values()} == {"unreadable"}
     assert grades["closed.md"].reason == "it cannot be read: permission denied"
 
@@ -229,7 +231,7 @@ def test_a_second_name_of_a_file_is_told(root: Path) -> None:
     before = take_snapshot(root)
     (root / "hard.txt").hardlink_to(root.parent / "secret.txt")
     graded = grade(root, before, "hard.txt")
-    assert (graded.grade, graded.links) == ("present", 2)
+    assert (graded.grade, graded.links) == ("unknown", 2)
     assert "second name" in graded.reason
 
 
@@ -241,7 +243,7 @@ def test_a_second_name_in_the_place_of_a_file_is_told_as_well(root: Path, ledger
     (root / "old.md").unlink()
     (root / "old.md").hardlink_to(root / "docs/older.md")
     graded = grade(root, before, "old.md", ledger)
-    assert (graded.grade, graded.links) == ("present", 2)
+    assert (graded.grade, graded.links) == ("unknown", 2)
     assert "second name" in graded.reason
 
 

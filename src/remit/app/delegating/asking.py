@@ -26,7 +26,7 @@ class Options(TypedDict, total=False):
     budget: Budget
     worktree: bool
     confine: bool
-    evidence: bool | None
+    evidence: bool
     settles: bool
     commits: bool | None
     reasks: int | None
@@ -52,8 +52,9 @@ class Request(NamedTuple):
     """In a git worktree of its own."""
     confine: bool = False
     """In bubblewrap, where it writes to its own folder alone and to no protected file in it."""
-    evidence: bool | None = None
-    """Whether the tree is looked at before and after; None: as the workspace has it."""
+    evidence: bool = True
+    """Whether Remit takes a snapshot of the tree before the run. Without one, a `completed` that claims files is
+    `unproven`."""
     settles: bool = True
     commits: bool | None = None
     reasks: int | None = None

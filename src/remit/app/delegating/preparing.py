@@ -327,7 +327,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         confine=request.confine,
         afar=setting.afar and request.function is None,
         boot_id=load_boot_id(),
-        evidence=delegate.evidence if request.evidence is None else request.evidence,
+        evidence=request.evidence,
         settles=request.settles,
         commits=_choose_commits(request, setting=delegate.commit),
         checkout=mark_checkout(setting.home.root),

@@ -178,7 +178,7 @@ def suggest_limit(usual_s: float) -> int:
 def _judge_returns(agent: str, runs: list[Past]) -> Iterator[Check]:
     """Whether an agent's returns hold, and what is most often wrong with them."""
     said = [each for each in runs if each.ending == "exited"]
-    wrong = [each for each in said if each.outcome not in ACCEPTABLE]
+    wrong = [each for each in said if each.outcome not in (*ACCEPTABLE, "unproven")]  # that one is no agent's fault
     asked = [each for each in said if each.attempts > 1 and each.outcome in ACCEPTABLE]
     if len(said) < _LEAST_RETURNS:
         return

@@ -75,6 +75,8 @@ class _Wish(NamedTuple):
     """Which process the harness is."""
     task_path: str = ""
     """Where Codex has it, if its prompt is sealed."""
+    is_late: bool = False
+    """Whether the agent is at work already."""
 
 
 def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.Answer:
@@ -180,7 +182,7 @@ def adopt(event: Event, home: Home, environ: Mapping[str, str]) -> Refereed | No
     if waiting:
         layers = [layer for each in waiting for layer in json.loads(each.layers)]
         return Refereed("", event.harness, event.session, event.agent, layers=json.dumps(layers))
-    wish = _Wish(event, event.agent or "agent", "", entry, held, event.agent_id or MAIN)
+    wish = _Wish(event, event.agent or "agent", "", entry, held, event.agent_id or MAIN, is_late=True)
     _enter(wish, roster, home, environ)
     return find_own(home.ledger.db, event)
 
@@ -368,7 +370,8 @@ def _make_row(
         permissions=entry.permissions,
         also=tuple(map(dict, filter(None, entry.also))),
         root=root,
-        evidence=wish.held and delegate["evidence"],
+        evidence=wish.held,
+        is_late=wish.is_late,
         settles=wish.held,
         commits=number is not None if delegate["commit"] is None else delegate["commit"],
         checkout=mark_checkout(root) if wish.held else "",

@@ -89,7 +89,7 @@ def _make_scene(home: Home, row: Delegation, terms: Terms, tools: tuple[ToolUse,
     return Scene(
         terms.root, before, tools, shared, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
         list_below(home.ledger, row.session_id), terms.evidence and before is None, others,
-        load_earlier(home.ledger, row.session_id), terms.manifest_sha256,
+        load_earlier(home.ledger, row.session_id), terms.manifest_sha256, is_late=terms.is_late,
     )  # fmt: skip
 
 
@@ -154,7 +154,8 @@ def conclude_return(
     told = _Told(_load_usage(home, row), answer or None, tuple(range(number)))
     report = make_report(row, told, conclusion, ended_ms=now_ms)
     with home.ledger.transaction(durable=True) as db:
-        if row.state == "settling" and conclusion.outcome in ACCEPTABLE and _is_settled(home, row):
+        is_usable = conclusion.outcome in (*ACCEPTABLE, "unproven")
+        if row.state == "settling" and is_usable and _is_settled(home, row):
             return  # somebody else has done so meanwhile, and has told more
         keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
         if row.state == "running":

@@ -33,6 +33,9 @@ def render_verdict(row: Delegation, report: Envelope) -> str:
     """What Remit found, in a sentence or two."""
     if report.outcome in ACCEPTABLE:
         return f"Remit checked the return of {row.agent} ({row.session_id}): {report.status}, {report.outcome}."
+    if report.outcome == "unproven":
+        why = "".join(f" {fault.message}. {fault.recommendation}." for fault in report.errors[:1])
+        return f"Remit: the return of {row.agent} ({row.session_id}) is {report.status}, unproven:{why}"
     return (
         f"Remit: the return of {row.agent} ({row.session_id}) was not accepted: {report.status}, {report.outcome}. "
         f"Do not rely on what it says; `remit show {row.session_id}` shows why."

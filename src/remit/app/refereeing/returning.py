@@ -71,7 +71,7 @@ def _let_stop(
         conclude_return(home, row, answer, judgement, ending="cancelled")
     elif judgement is not None and judgement.accepted and row.state == "running" and _is_flood(own, answer):
         return _ask_for_less(home, own, row, answer, judgement)
-    elif (judgement is None or not judgement.accepted) and own.blocks < read_terms(row.details).reasks:
+    elif (judgement is None or not judgement.is_final) and own.blocks < read_terms(row.details).reasks:
         if row.state == "settling":  # what was accepted of it before counts no more
             conclude_return(home, row, answer, judgement)
         else:
@@ -109,8 +109,8 @@ def check_return(event: Event, home: Home, environ: Mapping[str, str]) -> answer
         return {}
     own, row, answer = found
     judgement = judge(home, row, event, answer)
-    is_good = judgement is not None and judgement.accepted
-    if is_good or is_cancelled(home, row) or own.blocks >= read_terms(row.details).reasks:
+    is_final = judgement is not None and judgement.is_final
+    if is_final or is_cancelled(home, row) or own.blocks >= read_terms(row.details).reasks:
         return {}
     keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
     _count_block(home, own)

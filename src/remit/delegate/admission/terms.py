@@ -76,6 +76,8 @@ class Terms(NamedTuple):
     afar: bool = False
     """Whether another machine does it: then nobody does it here as well."""
     evidence: bool = True
+    is_late: bool = False
+    """Whether Remit first saw the agent after its work had begun."""
     manifest: str = ""
     """The manifest that a return of that dialect appends to, and how long it was before."""
     manifest_bytes: int = 0

@@ -1,7 +1,7 @@
 """Company: who else is at work beside an agent, above it and below it.
 
-Owns the questions whose answers decide what a changed file proves: with others in the same folder, nobody knows whose
-change it was.
+Owns the questions whose answers decide what a changed file proves: with other runs in the same folder, a change alone
+does not show which of them made it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from remit.model import NOTHING
 from remit.workspace.ledger.delegations import list_delegations
+from remit.workspace.ledger.refereed import GRACE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.ledger.store import Ledger
 
-# Two questions that an index answers each: who is at work, and who has ended since.
+# Two questions that an index answers each: who is at work, and who has ended since. A run that was long late before
+# this one began is not at work: its harness ended without a word.
 _OTHERS = """
     SELECT session_id FROM (
-        SELECT session_id, details FROM delegations WHERE state <> 'settled' AND started_ms IS NOT NULL
+        SELECT session_id, details FROM delegations
+        WHERE state <> 'settled' AND started_ms IS NOT NULL AND ended_ms IS NULL
+            AND (deadline_ms IS NULL OR deadline_ms >= :since - :grace)
         UNION
         SELECT session_id, details FROM delegations WHERE ended_ms >= :since AND started_ms IS NOT NULL
     ) WHERE session_id <> :session AND json_extract(details, '$.root') = :root
@@ -57,7 +61,7 @@ def list_written_by_others(
 
 def _list_others(ledger: Ledger, row: Delegation, root: str, *, since: Mapping[str, int]) -> set[str]:
     began_ms = min((row.started_ms or 0, *since.values()))
-    values = {"since": began_ms, "session": row.session_id, "root": root}
+    values = {"since": began_ms, "grace": GRACE_MS, "session": row.session_id, "root": root}
     with ledger.reading() as db:
         others = {each[0] for each in db.execute(_OTHERS, values)} - since.keys()
     if not others:

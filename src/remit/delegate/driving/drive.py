@@ -279,7 +279,7 @@ class Drive:
             judge_answer, heard.text or "", make_scene(self, heard), dialect=self.terms.dialect,
             expectation=expectation, words=words,
         )  # fmt: skip
-        return await _do_aside(len(heard.text or ""), judge)
+        return await asyncio.to_thread(judge)  # it may hash gigabytes of claimed files
 
     # --- what next ----------------------------------------------------------------------------------------------------
 
@@ -304,7 +304,7 @@ class Drive:
 
     def _may_ask_again(self, turn: Turn, *, can_resume: bool) -> bool:
         """Whether an answer that does not hold is sent back: an agent that could not answer is not asked again."""
-        if turn.ending not in OWN_END or (turn.judgement is not None and turn.judgement.accepted):
+        if turn.ending not in OWN_END or (turn.judgement is not None and turn.judgement.is_final):
             return False
         asked = sum(earlier.ending in OWN_END for earlier in self.turns) - 1
         hopeless = turn.heard.cause in ("turns", "budget", "refused")

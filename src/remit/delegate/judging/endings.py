@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 MAX_SALVAGED = 20
 _PROSE = (".md", ".mdx", ".txt", ".rst")
 _BEGINS = 3
-_HOW = "Let its final message end with the JSON that remit instructions --dialect standard shows; remit check judges it"
 """How many findings a sentence names."""
+_HOW = "Let its final message end with the JSON that remit instructions --dialect standard shows; remit check judges it"
 
 
 class Conclusion(NamedTuple):
@@ -46,7 +46,7 @@ class Conclusion(NamedTuple):
     entry: Mapping[str, Any] | None = None
     """The line of the manifest that the agent appended."""
     unsure: tuple[str, ...] = ()
-    """Files that changed meanwhile and that nobody can say are the agent's: told, and neither linked nor committed."""
+    """Files that Remit cannot attribute to the agent: reported, and neither linked nor committed."""
     made: tuple[tuple[str, str], ...] = ()
     """What is the agent's for sure: places below the root, each with its hash. Nobody above it has to name them."""
 
@@ -99,8 +99,8 @@ def _conclude(ended: Ended) -> Conclusion:
     if ended.ending in _SAVED:
         return _save(ended)
     cause = ended.heard.cause if ended.heard is not None else ""
-    if returned is not None and ended.ending != "refused":
-        return _pass_on(ended, returned)
+    if ended.judgement is not None and returned is not None and ended.ending != "refused":
+        return _pass_on(ended, ended.judgement, returned)
     if cause in ("turns", "budget"):
         return _save(ended._replace(ending="budget", reason=ended.heard.trouble if ended.heard else ""))
     if ended.ending == "refused" or cause == "refused":
@@ -118,23 +118,37 @@ def _has_crashed(ended: Ended, cause: str) -> bool:
     return bool(ended.exit_code) and (ended.judgement is None or ended.judgement.outcome == "missing")
 
 
-def _pass_on(ended: Ended, returned: Return) -> Conclusion:
-    """A return that holds. What was handed back because the time was up says so."""
+def _pass_on(ended: Ended, judgement: Judgement, returned: Return) -> Conclusion:
+    """A return that goes to the caller. What was handed back because the time was up says so."""
     cause = ended.heard.cause if ended.heard is not None else ""
-    if returned.status == "completed" and (cause or ended.exit_code not in (0, None)):
+    said = returned.status if judgement.claimed is None else judgement.claimed.status
+    if said == "completed" and (cause or ended.exit_code not in (0, None)):
         return _doubt_exit(ended)
-    judgement = ended.judgement
-    ending, faults = "exited", returned.faults
-    if ended.handed_back and returned.status == "partial":
+    ending, faults, next_steps = "exited", returned.faults, returned.next_steps
+    if ended.handed_back and said == "partial":
         kind, sentence, _ = _SAVED["timeout"]
-        advice = _advise(ended._replace(ending="timeout"), returned.status)
+        advice = _advise(ended._replace(ending="timeout"), said)
         ending, faults = "timeout", (_make_fault(kind, sentence, advice, recoverable=True), *faults)
+    entry = judgement.verdict.payload if judgement.verdict and returned.dialect == "manifest" else None
+    if judgement.outcome == "unproven":
+        fault = _name_unproven(judgement)
+        faults, next_steps, entry = (fault, *faults), (fault.recommendation, *next_steps), None
     return Conclusion(
-        ending, "accepted" if judgement is None else judgement.outcome, returned.status, returned.summary,
-        returned.artifacts, {} if judgement is None else judgement.grades, ended.unclaimed, faults,
-        returned.next_steps, () if judgement is None else judgement.findings, _get_notes(ended),
-        judgement.verdict.payload if judgement and judgement.verdict and returned.dialect == "manifest" else None,
+        ending, judgement.outcome, returned.status, returned.summary, returned.artifacts, judgement.grades,
+        ended.unclaimed, faults, next_steps, judgement.findings, _get_notes(ended), entry, judgement.unproven,
     )  # fmt: skip
+
+
+def _name_unproven(judgement: Judgement) -> Fault:
+    """What could not be verified, and what the caller can do about it."""
+    shown = ", ".join(judgement.unproven[:_BEGINS])
+    more = f" and {len(judgement.unproven) - _BEGINS} more" if len(judgement.unproven) > _BEGINS else ""
+    advice = f"Check {shown}{more} before you use {'it' if len(judgement.unproven) == 1 else 'them'}"
+    if not judgement.unproven:
+        advice = "Check what the agent did before you use it"
+    if any(finding.code == "EVD003" for finding in judgement.doubts):
+        advice = f"{advice}; to have it verified, run each agent in its own worktree: --worktree"
+    return _make_fault("unproven", _join_messages(judgement.doubts), advice, recoverable=True)
 
 
 def _has_words(ended: Ended) -> bool:
@@ -211,9 +225,12 @@ def _see_log(ended: Ended) -> str:
 
 
 def _tell_findings(findings: Sequence[Finding]) -> str:
-    errors = [finding.message for finding in findings if finding.severity == "error"]
-    more = f" and {len(errors) - _BEGINS} more" if len(errors) > _BEGINS else ""
-    return "; ".join(errors[:_BEGINS]) + more
+    return _join_messages([finding for finding in findings if finding.severity == "error"])
+
+
+def _join_messages(findings: Sequence[Finding]) -> str:
+    more = f" and {len(findings) - _BEGINS} more" if len(findings) > _BEGINS else ""
+    return "; ".join(finding.message for finding in findings[:_BEGINS]) + more
 
 
 # --- work that was cut short -----------------------------------------------------------------------------------------
@@ -243,7 +260,8 @@ def _save(ended: Ended) -> Conclusion:
         f"{len(artifacts)} changed file{'s' * (len(artifacts) != 1)} left on disk" if artifacts else "nothing is left"
     )
     summary = f"{sentence} before the work was done; {left}."
-    if own is not None and own.status != "completed":
+    claimed = judgement.claimed if judgement is not None else None
+    if own is not None and (claimed or own).status != "completed":
         summary = own.summary
     return Conclusion(
         ended.ending, "missing" if judgement is None else judgement.outcome, status, summary, artifacts,

@@ -1,8 +1,8 @@
-"""Judgement: what an agent says, held against what it did.
+"""Judgement: what an agent says, compared with what it did.
 
-Owns the verdict with evidence. The contract says whether the return is one; the tree before and after says whether it
-is true. Whoever says `completed` has changed every file that is claimed, with a tool if the harness tells of tools.
-The documentation of each finding (EVD…) is the docstring of the function that makes it.
+Owns the verdict with evidence. The contract says whether the message is a return; the tree before and after says
+whether it is true. A `completed` return is `fabricated` if the tree contradicts one of its claims, and `unproven` if
+Remit cannot decide one. The documentation of each finding (EVD…) is the docstring of the function that makes it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from remit import contract
 from remit.contract.dialects import MANIFEST
 from remit.delegate.judging.own_entry import OwnEntry, find_entry
-from remit.model import Finding
+from remit.model import ACCEPTABLE, Finding
 from remit.quick_tuple import NamedTuple
 from remit.workspace.evidence.artifacts import inspect_artifacts
 from remit.workspace.evidence.comparison import compare
 from remit.workspace.evidence.facts import find_bases, follow_to_file, load_findings, look_at_artifacts
-from remit.workspace.evidence.grades import PROVED, WRITE, grade_artifacts, list_unclaimed
+from remit.workspace.evidence.grades import CONTRADICTED, PROVED, WRITE, grade_artifacts, list_unclaimed
 from remit.workspace.evidence.snapshot import take_snapshot
 from remit.workspace.evidence.ways import find_way
 from remit.workspace.inside import name_below
@@ -66,6 +66,8 @@ class Scene(NamedTuple):
     earlier: Earlier = Earlier()
     manifest_sha256: str = ""
     """The hash of what the manifest held before the work."""
+    is_late: bool = False
+    """Whether Remit first saw the agent, and the tree, after its work had begun."""
 
 
 class Judgement(NamedTuple):
@@ -74,16 +76,25 @@ class Judgement(NamedTuple):
     outcome: Outcome
     findings: tuple[Finding, ...] = ()
     returned: Return | None = None
-    """The canonical return, where the outcome allows to use it."""
+    """The canonical return, if the outcome allows to use it. An `unproven` one is `partial`."""
     claimed: Return | None = None
-    """What the agent claims, also where it is not borne out."""
+    """What the agent claims, also if it is not verified."""
     grades: Mapping[str, ArtifactGrade] = {}
     unclaimed: tuple[Change, ...] = ()
     verdict: Verdict | None = None
+    unproven: tuple[str, ...] = ()
+    """The claimed files of an `unproven` return that Remit could not verify."""
+    doubts: tuple[Finding, ...] = ()
+    """The findings that make it `unproven`."""
 
     @property
     def accepted(self) -> bool:
-        """Whether the return can be used, whatever its status word says."""
+        """Whether Remit accepts the return, whatever its status says."""
+        return self.outcome in ACCEPTABLE
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the return goes to the caller instead of back to the agent."""
         return self.returned is not None
 
 
@@ -123,7 +134,10 @@ def _name_from_root(judgement: Judgement) -> Judgement:
         return returned._replace(artifacts=tuple(artifacts))
 
     grades = {names[path]: grade for path, grade in judgement.grades.items()}
-    return judgement._replace(returned=rename(judgement.returned), claimed=rename(judgement.claimed), grades=grades)
+    return judgement._replace(
+        returned=rename(judgement.returned), claimed=rename(judgement.claimed), grades=grades,
+        unproven=tuple(names.get(path, path) for path in judgement.unproven),
+    )  # fmt: skip
 
 
 def _find_place(path: str, places: Sequence[str]) -> str:
@@ -165,7 +179,7 @@ def _list_withdrawn(grades: Mapping[str, ArtifactGrade], scene: Scene, bases: Se
         return []
     found = inspect_artifacts(scene.earlier.missed, root=scene.root, bases=bases)
     missed = [path for path, facts in found.items() if facts.state != "file"]
-    enough = ("present", *PROVED) if scene.before is None else PROVED
+    enough = ("unknown", *PROVED)  # an unknown one makes the return unproven
     known = scene.earlier.known
     fresh = [] if known is None else [grades[path] for path in grades if known.isdisjoint((path, *grades[path].places))]
     return missed if len(missed) > sum(each.grade in enough for each in fresh) else []
@@ -178,30 +192,73 @@ def _weigh(
     if not verdict.accepted:
         absent = bool(errors) and {finding.code for finding in errors} <= _NOT_THERE
         outcome: Outcome = "fabricated" if absent else verdict.outcome
-        findings = (*_find_loss(scene, "error"), *verdict.findings)
+        findings = (*_find_loss(scene, "warning" if scene.shared else "error"), *verdict.findings)
         return Judgement(outcome, findings, grades=grades, verdict=verdict)
     returned = verdict.returned
     is_done = returned is not None and returned.status == "completed"
-    told = tuple(_find_doubts(grades, scene, is_done=is_done))
-    told += (claim_withdrawn(withdrawn),) if withdrawn and is_done else ()  # to say less than that is honest
-    findings = (*told, *verdict.findings)
-    if any(finding.severity == "error" for finding in told):
+    contradictions = _find_contradictions(grades, scene, "error" if is_done else "warning")
+    if withdrawn and is_done:  # to say less than `completed` is honest
+        contradictions.append(claim_withdrawn(withdrawn))
+    doubts, unproven = _find_doubts(grades, scene)
+    findings = (*contradictions, *doubts, *verdict.findings)
+    if any(finding.severity == "error" for finding in contradictions):
         return Judgement("fabricated", findings, claimed=returned, grades=grades, verdict=verdict)
+    if doubts and is_done and returned is not None:
+        lowered = returned._replace(status="partial")
+        return Judgement(
+            "unproven", findings, lowered, returned, grades, verdict=verdict, unproven=unproven, doubts=tuple(doubts)
+        )  # fmt: skip
     return Judgement(verdict.outcome, findings, returned, returned, grades, verdict=verdict)
 
 
 def _refuse(judgement: Judgement, finding: Finding) -> Judgement:
     """The same, with one error more."""
     findings = (finding, *judgement.findings)
-    outcome: Outcome = "invalid" if judgement.accepted else judgement.outcome
-    return judgement._replace(outcome=outcome, findings=findings, returned=None)
+    outcome: Outcome = "invalid" if judgement.is_final else judgement.outcome
+    return judgement._replace(outcome=outcome, findings=findings, returned=None, unproven=())
 
 
-def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene, *, is_done: bool) -> list[Finding]:
-    """What the tree has against the claims; an error only where the agent says that its work is done."""
-    severity: Severity = "error" if is_done else "warning"
-    told = [*_find_unproved(grades, scene, severity), *_find_loss(scene, severity)]
+def _find_contradictions(
+    grades: Mapping[str, ArtifactGrade], scene: Scene, severity: Severity
+) -> list[Finding]:  # fmt: skip
+    """What shows that a claim is false."""
+    told = [
+        not_changed(path, grade.reason, severity)
+        for path, grade in grades.items()
+        if grade.grade in CONTRADICTED and not _may_predate(grade, scene)
+    ]
+    if scene.tools is not None:
+        own = [use for use in scene.tools if _may_have_written(use)]
+        if grades and not own:
+            told.append(no_tool_used(len(grades), severity))
+        if all(use.operation == "write" and use.path for use in own):  # so every file that it wrote is known
+            taken = [path for path, grade in grades.items() if _is_taken(grade, scene)]
+            told += [not_changed(path, "another agent wrote it", severity) for path in taken]
+    told += [] if scene.shared else _find_loss(scene, severity)
     return [*told, *([not_back(scene.below, severity)] if scene.below else [])]
+
+
+def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene) -> tuple[list[Finding], tuple[str, ...]]:
+    """What Remit cannot decide about the claims, and the files that this concerns."""
+    lost = _find_loss(scene, "warning") if scene.shared else []  # which of the agents did it is not known
+    if scene.is_lost and grades:
+        return [before_lost(), *lost], tuple(grades)
+    unknown = {path: grade.reason for path, grade in grades.items() if grade.grade == "unknown"}
+    late = "Remit first saw this agent after its work had begun"
+    unknown |= {path: late for path, grade in grades.items() if _may_predate(grade, scene)}
+    unsure = [path for path, grade in grades.items() if scene.shared and grade.grade == "changed"]
+    told = [not_known(path, reason) for path, reason in unknown.items()]
+    return [*told, *([not_attributed(unsure)] if unsure else []), *lost], (*unknown, *unsure)
+
+
+def _may_predate(grade: ArtifactGrade, scene: Scene) -> bool:
+    """Whether a file that seems unchanged may be work that the agent did before Remit saw it."""
+    return scene.is_late and grade.grade == "unchanged"
+
+
+def _is_taken(grade: ArtifactGrade, scene: Scene) -> bool:
+    """Whether the tools of another agent wrote a file that changed."""
+    return grade.grade == "changed" and not scene.others.isdisjoint(grade.places)
 
 
 def _find_loss(scene: Scene, severity: Severity) -> list[Finding]:
@@ -209,25 +266,6 @@ def _find_loss(scene: Scene, severity: Severity) -> list[Finding]:
     if not scene.manifest or has_kept(scene.manifest, Beginning(scene.manifest_bytes, scene.manifest_sha256)):
         return []
     return [manifest_rewritten(name_below(scene.root, scene.manifest) or scene.manifest, severity)]
-
-
-def _find_unproved(grades: Mapping[str, ArtifactGrade], scene: Scene, severity: Severity) -> list[Finding]:
-    if not grades:
-        return []
-    unproved = [] if scene.before is None else [path for path in grades if grades[path].grade not in PROVED]
-    told = [not_changed(path, grades[path].reason, severity) for path in unproved]
-    taken = [
-        path for path in grades if grades[path].grade == "changed" and not scene.others.isdisjoint(grades[path].places)
-    ]
-    told += [not_changed(path, "another agent wrote it", severity) for path in taken]
-    if scene.is_lost:
-        told.append(before_lost(severity))
-    if scene.tools is not None and not any(map(_may_have_written, scene.tools)):
-        told.append(no_tool_used(len(grades), severity))
-    if scene.shared and not any(finding.severity == "error" for finding in told):
-        unsure = [path for path, grade in grades.items() if grade.grade == "changed"]
-        told += [not_attributed(unsure)] if unsure else []
-    return told
 
 
 def _may_have_written(use: ToolUse) -> bool:
@@ -277,17 +315,18 @@ def no_tool_used(count: int, severity: Severity) -> Finding:
 
 
 def not_attributed(paths: list[str]) -> Finding:
-    """A claimed file changed, but others worked in the same folder, and nothing tells who changed it.
+    """A claimed file changed while another run was active in the same folder, and no tool record shows who changed it.
 
-    Why: with several agents in one tree a change alone proves nothing about one of them.
+    Why: with several agents in one folder, a change alone proves nothing about any one of them. The verdict is
+    `unproven`: Remit neither accepts the claim nor calls it false.
 
-    Bad: two agents in one folder whose harness does not tell which files they wrote.
+    Bad: two agents at once in one folder, whose harness does not report which files they write.
 
-    Good: a worktree for each of them (`--worktree`), or a harness that tells.
+    Good: a worktree for each of them (`--worktree`), or a harness that reports its tools.
     """
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    message = f"'{paths[0][:200]}'{more} changed while others worked here too: who changed it is not known"
-    return Finding("EVD003", "warning", message, "Use --worktree to tell agents apart.", "R0.12")
+    message = f"'{paths[0][:200]}'{more} changed while another run was active in this folder; nothing shows who did it"
+    return Finding("EVD003", "warning", message, "Give each agent its own worktree: --worktree.", "R0.12")
 
 
 def not_back(agents: Sequence[str], severity: Severity) -> Finding:
@@ -304,18 +343,18 @@ def not_back(agents: Sequence[str], severity: Severity) -> Finding:
     return Finding("EVD004", severity, message, "Wait for whoever was handed work.", "R0.12", pointer="/status")
 
 
-def before_lost(severity: Severity) -> Finding:
-    """Files are claimed, and what the tree was like before the work is not known any more.
+def before_lost() -> Finding:
+    """Files are claimed, and Remit has no usable record of the tree before the run.
 
-    Why: without it a file from last week cannot be told from one that was just made. An agent that removes the record
-    gains nothing.
+    Why: without the record, Remit cannot distinguish a file from last week from one that was just made. The verdict is
+    `unproven`, so an agent that removes the record gains nothing.
 
-    Bad: `.remit/sessions` is cleared away, or written to, while an agent is at work.
+    Bad: something deletes or edits `.remit/sessions` while an agent works, or Remit could not read the tree before.
 
-    Good: nobody but Remit writes below `.remit`.
+    Good: only Remit writes below `.remit`.
     """
-    message = "what was there before the work is not known any more, so no file can be credited to it"
-    return Finding("EVD005", severity, message, "Leave .remit alone, then try again.", "R0.12", pointer="/artifacts")
+    message = "Remit has no record of the tree before the run, so it cannot verify any claimed file"
+    return Finding("EVD005", "warning", message, "Check the claimed files yourself.", "R0.12", pointer="/artifacts")
 
 
 def claim_withdrawn(paths: Sequence[str]) -> Finding:
@@ -351,12 +390,27 @@ def manifest_rewritten(path: str, severity: Severity) -> Finding:
     return Finding("EVD007", severity, message, hint, "R4.7")
 
 
+def not_known(path: str, reason: str) -> Finding:
+    """A claimed file is there, and Remit cannot decide whether the run changed it.
+
+    Why: the tree was too large to read within the limits, the file was too large to hash, or Remit saw the agent too
+    late. The verdict is `unproven`: Remit neither accepts the claim nor calls it false.
+
+    Bad: an edit of the same size to a file whose earlier content Remit did not read.
+
+    Good: large folders that are not work are ignored by git, so that Remit reads the rest first.
+    """
+    message = f"Remit cannot verify '{path[:200]}': {reason}"
+    return Finding("EVD008", "warning", message, "Check the file yourself.", "R0.12", pointer="/artifacts")
+
+
 TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "EVD001": (not_changed, "error", "R0.12"),
     "EVD002": (no_tool_used, "error", "R0.12"),
     "EVD003": (not_attributed, "warning", "R0.12"),
     "EVD004": (not_back, "error", "R0.12"),
-    "EVD005": (before_lost, "error", "R0.12"),
+    "EVD005": (before_lost, "warning", "R0.12"),
     "EVD006": (claim_withdrawn, "error", "R0.12"),
     "EVD007": (manifest_rewritten, "error", "R4.7"),
+    "EVD008": (not_known, "warning", "R0.12"),
 }

@@ -18,7 +18,6 @@ from remit.harnesses import claude, codex
 from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
 from remit.policy.terms import shorten
 from remit.quick_json import parse_json
-from remit.workspace.beginnings import load_beginning
 from remit.workspace.ledger.refereed import find_by_agent, note_use
 
 if TYPE_CHECKING:
@@ -350,11 +349,10 @@ def make_ground(root: str, cwd: str, home: str, environ: Mapping[str, str]) -> G
 def list_protected(root: str, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The places that no agent writes to: those of every workspace, this Remit, and settings that lie elsewhere.
 
-    A project file is one where Remit's settings stand in it; `.git` is one where it is a file, as in a worktree.
+    `.git` is one of them if it is a file, as in a worktree.
     """
     own = [f"{os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))}/**"]
     own += [f"{environ[name].rstrip('/')}/**" for name in _ELSEWHERE if environ.get(name, "").startswith("/")]
-    own += ["pyproject.toml"] if "[tool.remit" in load_beginning(f"{root}/pyproject.toml") else []
     own += [".git"] if os.path.isfile(f"{root}/.git") else []
     return (*PROTECTED, *own)
 

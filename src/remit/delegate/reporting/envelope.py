@@ -31,7 +31,7 @@ class EnvelopeArtifact(NamedTuple):
     """In the agent's own word, where it gave one."""
     summary: str = ""
     grade: str = ""
-    """claimed, present, changed or attributed."""
+    """claimed, unchanged, unknown, changed or attributed."""
     reason: str = ""
     """Why the grade is not higher."""
     sha256: str = ""
@@ -62,7 +62,7 @@ class Envelope(NamedTuple):
     status: str
     summary: str
     outcome: str
-    """The verdict's word: accepted, repaired, missing, malformed, invalid, ambiguous, degenerate or fabricated."""
+    """The verdict: accepted, repaired, missing, malformed, invalid, ambiguous, degenerate, fabricated or unproven."""
     ending: str
     """exited, timeout, cancelled, crashed, refused, orphaned or budget."""
     artifacts: tuple[EnvelopeArtifact, ...] = ()

@@ -99,12 +99,7 @@ def _render_parts(envelope: Envelope, paint: Paint) -> Iterator[str]:
         yield f"  {paint('warning', 'not named')}: {_render_unclaimed(envelope)}"
     for fault in envelope.errors:
         yield f"  {paint('error', f'error[{quote(fault.code)}]')}: {quote(fault.message)}"
-    told = " ".join(fault.message for fault in envelope.errors)
-    for finding in (each for each in envelope.findings if each.message not in told):
-        yield f"  {paint(finding.severity, f'{finding.severity}[{finding.code}]')}: {quote(finding.message)}"
-    for step in envelope.unsettled:
-        yield f"  {paint('error', 'not settled')}: {escape(step.step)}: {quote(step.message)}"
-    yield from (f"  {paint('note', 'note')}: {quote(each)}" for each in envelope.notes)
+    yield from (f"  {line}" for line in render_remarks(envelope, paint))
     advice = envelope.next_steps or tuple(fault.recommendation for fault in envelope.errors)  # where steps gave way
     steps = dict.fromkeys(filter(None, (_tell_user(envelope), *advice)))
     yield from (f"  {paint('strong', 'next')}: {quote(each)}" for each in steps)
@@ -112,6 +107,16 @@ def _render_parts(envelope: Envelope, paint: Paint) -> Iterator[str]:
         yield f"  left out: {quote(', '.join(envelope.left_out))}"
     if envelope.session_id:
         yield f"  see: {escape(envelope.show)}"
+
+
+def render_remarks(envelope: Envelope, paint: Paint) -> Iterator[str]:
+    """The findings that no error repeats, the finish steps that failed, and the notes, a line each."""
+    told = " ".join(fault.message for fault in envelope.errors)
+    for finding in (each for each in envelope.findings if each.message not in told):
+        yield f"{paint(finding.severity, f'{finding.severity}[{finding.code}]')}: {quote(finding.message)}"
+    for step in envelope.unsettled:
+        yield f"{paint('error', 'not settled')}: {escape(step.step)}: {quote(step.message)}"
+    yield from (f"{paint('note', 'note')}: {quote(each)}" for each in envelope.notes)
 
 
 def _tell_user(envelope: Envelope) -> str:

@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from remit.doors.cli.envelopes import render_envelope_line, shape_envelope
+from remit.doors.cli.envelopes import render_envelope_line, render_remarks, shape_envelope
 from remit.doors.cli.live import TELL_EVERY_S, Screen, render_clock
 from remit.doors.cli.messages import name_source
 from remit.doors.cli.output import get_paint, say, say_json
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _BAR = 24
 _DRAW_EVERY_S = 0.25
 _BATCH = "remit run --each"
+_SHARED = "EVD003"
+"""The finding that several runs shared a folder."""
 
 
 def run_each(
@@ -171,8 +173,13 @@ def _show(lines: Sequence[Line], envelopes: Sequence[Envelope]) -> None:
         if envelope.status != "completed":
             error = next((f"{fault.code}: {fault.message}" for fault in envelope.errors), envelope.summary)
             say(f"{' ' * width}   {quote(error)}")
+        for remark in render_remarks(envelope, paint):
+            say(f"{' ' * width}   {remark}")
         if envelope.session_id:
             say(f"{' ' * width}   see: {escape(envelope.show)}")
     statuses = [envelope.status for envelope in envelopes]
     told = ", ".join(f"{statuses.count(status)} {escape(status)}" for status in dict.fromkeys(statuses))
-    say(f"{count(len(envelopes), 'delegation')}: {told}")
+    unproven = sum(envelope.outcome == "unproven" for envelope in envelopes)
+    say(f"{count(len(envelopes), 'delegation')}: {told}{f' ({unproven} unproven)' if unproven else ''}")
+    if any(finding.code == _SHARED for envelope in envelopes for finding in envelope.findings):
+        say("hint: --worktree gives each agent its own worktree, where Remit can verify what it made")

@@ -35,6 +35,7 @@ _STANDINGS = {
 }  # fmt: skip
 _ENDINGS = {"timeout": Look("timed out", "◷", "warn"), "cancelled": Look("cancelled", "⊘", "off")}
 _LIED = Look("lied", "⚑", "lied")
+_UNPROVEN = Look("unproven", "?", "warn")
 _STATES = {
     "missing": Look("claimed, not there", "⚑", "lied"),
     "outside": Look("claimed, outside the root", "⚑", "lied"),
@@ -44,7 +45,8 @@ _STATES = {
 }
 _GRADES = {
     "claimed": Look("claimed, nothing more", "✗", "bad"),
-    "present": Look("there, but not changed", "!", "warn"),
+    "unchanged": Look("there, but not changed", "!", "warn"),
+    "unknown": Look("there, not verified", "?", "warn"),
     "changed": Look("there, changed since dispatch", "✓", "good"),
     "attributed": Look("there, written by this agent", "✓", "good"),
 }
@@ -58,6 +60,8 @@ def describe(row: Mapping[str, Any]) -> Look:
     if row["state"] == "settled":
         if row["outcome"] == "fabricated":
             return _LIED
+        if row["outcome"] == "unproven":
+            return _UNPROVEN
         if standing != "completed" and row["ending"] in _ENDINGS:
             return _ENDINGS[row["ending"]]
     return Look(standing, mark, tone)
@@ -70,6 +74,8 @@ def describe_attempt(attempt: Mapping[str, Any]) -> Look:
     word = str(attempt["outcome"] or attempt["ending"] or "ended")
     if word == "fabricated":
         return _LIED
+    if word == "unproven":
+        return _UNPROVEN
     if word in ACCEPTABLE:
         return Look(word, "✓", "good")
     return _ENDINGS.get(word, Look(word, "✗", "bad"))

@@ -13,6 +13,7 @@ const PARTS = [
   { key: "at_once", name: "at once", why: "The first answer was accepted as it was." },
   { key: "repaired", name: "repaired", why: "The first answer was accepted once its form was repaired." },
   { key: "reasked", name: "asked again", why: "A later answer was accepted." },
+  { key: "unproven", name: "unproven", why: "Remit could not verify a file that it claims." },
   { key: "rejected", name: "rejected", why: "No answer was accepted." },
   { key: "timed_out", name: "timed out", why: "Its time was up." },
   { key: "lied", name: "lied", why: "It said that work was done, and it was not." },

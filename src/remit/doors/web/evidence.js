@@ -18,7 +18,8 @@ const STATES = {
 };
 const GRADES = {
   claimed: ["claimed, nothing more", "bad", "cross"],
-  present: ["there, but not changed", "warn", "alert"],
+  unchanged: ["there, but not changed", "warn", "alert"],
+  unknown: ["there, not verified", "warn", "question"],
   changed: ["there, changed since dispatch", "good", "check"],
   attributed: ["there, written by this agent", "good", "check"],
 };

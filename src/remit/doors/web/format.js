@@ -150,6 +150,8 @@ export function describe(told) {
   }
   if (outcome === "fabricated") return { word: "lied", tone: "lied", mark: "flag",
     why: "said it was done, and it was not" };
+  if (outcome === "unproven") return { word: "unproven", tone: "warn", mark: "question",
+    why: "Remit could not verify its files" };
   if (standing === "completed") return { word: standing, tone: "good", mark: "check",
     why: outcome === "repaired" ? outcome : "" };
   if (pick(ENDINGS, ending)) {
@@ -170,6 +172,7 @@ const SHAPES = {
   clock: ["M8 2.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 1 0 0-11", "M8 5v3.2l2.2 1.4"],
   slash: ["M8 2.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 1 0 0-11", "M4.2 11.8l7.6-7.6"],
   alert: ["M8 2.2L14.2 13H1.8z", "M8 6.2v3.2M8 11.2v.2"],
+  question: ["M5.2 5.6a2.8 2.8 0 1 1 4.3 2.4c-1 .6-1.5 1.1-1.5 2.2", "M8 12.6v.2"],
   ring: ["M8 2.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 1 0 0-11"],
   wait: ["M4.5 2.5h7M4.5 13.5h7M5 2.5c0 3 6 8 6 11M11 2.5c0 3-6 8-6 11"],
   dots: ["M3.4 8h.2M7.9 8h.2M12.4 8h.2"],

@@ -50,6 +50,7 @@ export function describeAttempt(attempt) {
   if (!attempt.ended_ms) return { tone: "live", mark: "run" };
   if (attempt.outcome === "accepted" || attempt.outcome === "repaired") return { tone: "good", mark: "check" };
   if (attempt.outcome === "fabricated") return { tone: "lied", mark: "flag" };
+  if (attempt.outcome === "unproven") return { tone: "warn", mark: "question" };
   if (attempt.ending === "timeout") return { tone: "warn", mark: "clock" };
   if (attempt.ending === "cancelled") return { tone: "off", mark: "slash" };
   return describe({ state: "settled", standing: "failed" });

@@ -27,6 +27,7 @@ const CHIPS = {
   completed: { name: "Completed", params: { status: "completed" }, mark: "check" },
   failed: { name: "Failed", params: { status: "failed" }, mark: "cross" },
   lied: { name: "Lied", params: { outcome: "fabricated" }, mark: "flag" },
+  unproven: { name: "Unproven", params: { outcome: "unproven" }, mark: "question" },
   timeout: { name: "Timed out", params: { ending: "timeout" }, mark: "clock" },
   partial: { name: "Partial", params: { status: "partial" }, mark: "half" },
   blocked: { name: "Blocked", params: { status: "blocked" }, mark: "block" },

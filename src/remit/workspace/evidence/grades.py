@@ -1,8 +1,8 @@
-"""Grades: how far what is on disk bears out that an agent made an artifact.
+"""Grades: what the working tree says about a file that an agent claims.
 
-Owns the four grades. Each stands on the one before it: `claimed`, somebody said so and nothing more; `present`, there
-is such a file; `changed`, and it was not so before the delegation; `attributed`, and this session's tools wrote it. In
-doubt the lower grade is given, with the doubt as its reason.
+Owns the five grades. `claimed`: there is no such file. `unchanged`: the file is what it was before the run. `unknown`:
+the file is there, and Remit cannot decide whether the run changed it. `changed`: it was not so before the run.
+`attributed`: and this session's tools wrote it. The first two contradict the claim, the last two support it.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     from remit.workspace.evidence.comparison import Change, Comparison
     from remit.workspace.evidence.values import Facts, Limits, Snapshot
 
-Grade = Literal["claimed", "present", "changed", "attributed"]
+Grade = Literal["claimed", "unchanged", "unknown", "changed", "attributed"]
 
 PROVED: tuple[Grade, ...] = ("changed", "attributed")
 """The grades of what was made in this delegation."""
+CONTRADICTED: tuple[Grade, ...] = ("claimed", "unchanged")
+"""The grades of claims that the tree contradicts."""
 WRITE = "write"
 """The operation of a tool ledger that makes or changes a file."""
 
@@ -113,7 +115,7 @@ class _Grader:
             return ArtifactGrade(found.facts, "claimed", self._tell_refusal(found), None, None, by_session, places)
         if content.facts is None or content.refused:
             facts = _refuse(found, content)
-            return ArtifactGrade(facts, "claimed", content.reason, None, None, by_session, places)
+            return ArtifactGrade(facts, "unknown", content.reason, None, None, by_session, places)
         grade, reason = self._judge(found, content.facts, content, wrote=by_session is True)
         facts = found.facts._replace(size_bytes=content.facts.size_bytes)
         return ArtifactGrade(facts, grade, reason or content.reason, content.sha256, content.links, by_session, places)
@@ -164,21 +166,23 @@ class _Grader:
     def _judge(self, found: Found, new: Facts, content: Content, *, wrote: bool) -> tuple[Grade, str]:
         """What the tree before makes of a file that is there."""
         if self.before is None:
-            return "present", "there is no snapshot from before"
+            return "unknown", "Remit has no snapshot from before the run"
         if found.area != self.roots[0]:
-            return "present", "it is in a folder that the snapshot does not cover"
+            return "unknown", "it is in a folder that the snapshot does not cover"
         changed: Grade = "attributed" if wrote else "changed"
         old = self.before.find(found.inside)
         if old is not None:
-            reason = _doubt(self.before.snapshot, found.inside, (old, new), content, wrote=wrote)
+            grade, reason = _compare(self.before.snapshot, found.inside, (old, new), content, wrote=wrote)
+            if grade == "unchanged":
+                return grade, reason
         else:
-            gap = self.before.snapshot.find_gap(found.inside)
-            reason = "" if gap is None else f"'{gap or '.'}' could not be looked at before"
+            gap = None if wrote else self.before.snapshot.find_gap(found.inside)
+            reason = "" if gap is None else f"Remit could not read '{gap or '.'}' before the run"
         # Another file than before, or the first here, with several names: perhaps an old one from elsewhere was given
         # this name. One that had several before, and is still that file, was written to.
         if content.links > 1 and (old is None or old.inode != new.inode):
             reason = reason or "it is a second name of a file that may be older"
-        return ("present", reason) if reason else (changed, "")
+        return ("unknown", reason) if reason else (changed, "")
 
 
 def _refuse(found: Found, content: Content) -> ArtifactFacts:
@@ -187,15 +191,17 @@ def _refuse(found: Found, content: Content) -> ArtifactFacts:
     return found.facts._replace(state=state)
 
 
-def _doubt(before: Snapshot, path: str, facts: tuple[Facts, Facts], content: Content, *, wrote: bool) -> str:
-    """Why a file that was there before is not called changed; empty where it is."""
+def _compare(
+    before: Snapshot, path: str, facts: tuple[Facts, Facts], content: Content, *, wrote: bool
+) -> tuple[Grade, str]:  # fmt: skip
+    """The grade of a file that was there before, and why it is not `changed`."""
     old, new = facts
     if old == new and path not in before.racy:
-        return "it did not change since the delegation began"
+        return "unchanged", "it did not change since the delegation began"
     kind = judge_content(old, new, before.hashes.get(path), content.sha256)
     if kind == "touched":
-        return "its content did not change since the delegation began"
+        return "unchanged", "its content did not change since the delegation began"
     # That its times moved may be a write or not; a write that the ledger has settles it.
     if kind == "changed" or (wrote and old != new):
-        return ""
-    return FUTURE if old == new else content.reason or UNKNOWN_BEFORE
+        return "changed", ""
+    return "unknown", FUTURE if old == new else content.reason or UNKNOWN_BEFORE

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TREE = "tree"
 BEFORE_LIMITS = Limits(max_file_bytes=4 * 1024 * 1024, max_hashed_bytes=64 * 1024 * 1024, max_seconds=20)
-"""What is hashed beforehand, so that a change of the same size is known for one."""
+"""What is hashed before the run, so that a change of the same size is seen. Ignored files come last."""
 _MAX_BYTES = 1 << 30
 
 
@@ -42,7 +42,7 @@ def take_before(home: Home, session_id: str, root: str, limits: Limits, *, lates
     earlier = _load(last, latest)
     if earlier is not None and earlier.root != os.path.realpath(root):
         earlier = None
-    snapshot = take_snapshot(root, hash_paths=("",), limits=limits, earlier=earlier)
+    snapshot = take_snapshot(root, hash_paths=("",), limits=limits, earlier=earlier, list_ignored=_list_ignored)
     data = render_snapshot(snapshot)
     _write(file, data)
     if earlier is not None and earlier.hashes == snapshot.hashes:
@@ -61,6 +61,12 @@ def keep_before(home: Home, session_id: str, snapshot: Snapshot) -> Before:
     data = render_snapshot(snapshot)
     _write(_find_file(home, session_id), data)
     return Before(snapshot, _digest(data))
+
+
+def _list_ignored(root: str) -> tuple[str, ...]:
+    from remit.workspace.git.ignored import list_ignored  # noqa: PLC0415 - only for a tree that is too large to hash
+
+    return list_ignored(root)
 
 
 def _write(file: str, data: bytes) -> None:

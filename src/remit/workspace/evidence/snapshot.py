@@ -28,7 +28,7 @@ from remit.workspace.evidence.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from remit.workspace.evidence.values import Facts, Folder, Limits
@@ -48,12 +48,18 @@ _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def take_snapshot(
-    root: str | Path, *, limits: Limits = LIMITS, hash_paths: Iterable[str] = (), earlier: Snapshot | None = None
+    root: str | Path,
+    *,
+    limits: Limits = LIMITS,
+    hash_paths: Iterable[str] = (),
+    earlier: Snapshot | None = None,
+    list_ignored: Callable[[str], Collection[str]] | None = None,
 ) -> Snapshot:
     """Look at everything below a root.
 
     `hash_paths` are files, or folders with all that is in them, whose content shall be known later; a hash that an
-    `earlier` snapshot has is taken from there while the file's facts are the same.
+    `earlier` snapshot has is taken from there while the file's facts are the same. If the limits do not allow to hash
+    all of them, files below the paths that `list_ignored` returns come last.
     """
     real = os.path.realpath(root)
     try:
@@ -66,7 +72,13 @@ def take_snapshot(
         walk.run(handle)
         taken_ns = time.time_ns()
         racy = _outwait(walk)
-        hashes = _hash_files(handle, walk, {*map(clean_path, hash_paths)}, racy, earlier)
+        wanted = dict(_find_wanted(walk.folders, {*map(clean_path, hash_paths)} | racy))
+        hashes = {} if earlier is None else _take_over(wanted, racy, earlier)
+        left = [(path, facts) for path, facts in wanted.items() if path not in hashes]
+        if sum(facts.size_bytes for _, facts in left) > limits.max_hashed_bytes:
+            ignored = frozenset(() if list_ignored is None else list_ignored(real))
+            left.sort(key=lambda each: (any(step in ignored for step in list_steps(each[0])), each[1].size_bytes))
+        hashes |= _hash_files(handle, left, limits)
     finally:
         os.close(handle)
     return Snapshot(real, taken_ns, walk.folders, walk.links, hashes, racy, walk.gaps)
@@ -208,17 +220,18 @@ def _outwait(walk: _Walk) -> frozenset[str]:
     )
 
 
-def _hash_files(
-    handle: int, walk: _Walk, wanted: set[str], racy: frozenset[str], earlier: Snapshot | None
-) -> dict[str, str]:
+def _take_over(wanted: Mapping[str, Facts], racy: frozenset[str], earlier: Snapshot) -> dict[str, str]:
+    """The hashes that an earlier snapshot has of files that have not changed since."""
+    known = Lookup(earlier)
+    found = {path: known.get_hash(path) for path in wanted if path not in racy and known.find(path) == wanted[path]}
+    return {path: digest for path, digest in found.items() if digest}
+
+
+def _hash_files(handle: int, wanted: Iterable[tuple[str, Facts]], limits: Limits) -> dict[str, str]:
     """The hashes of files that are still what the walk saw, within the limits; without those that cannot be read."""
     hashes: dict[str, str] = {}
-    budget = Budget(walk.limits)
-    known = None if earlier is None else Lookup(earlier)
-    for path, facts in _find_wanted(walk.folders, wanted | racy):
-        if known is not None and path not in racy and known.find(path) == facts and (digest := known.get_hash(path)):
-            hashes[path] = digest
-            continue
+    budget = Budget(limits)
+    for path, facts in wanted:
         content = read_content(handle, path, budget)
         if content.sha256 is not None and content.facts == facts:
             hashes[path] = content.sha256

@@ -298,6 +298,7 @@ def list_settled(ledger: Ledger, *, since_ms: int, agent: str | None = None) -> 
     at_once: its first answer was accepted as it was.
     repaired: its first answer was accepted once its form had been repaired.
     reasked: a later answer was accepted, as it was or repaired.
+    unproven: a claimed file of its answer could not be verified.
     rejected: it ended by itself, and no answer was accepted.
     other: it crashed, was refused, was lost or ran out of its budget, or was only looked on.
     """
@@ -338,6 +339,7 @@ _SETTLED = """
             ) THEN 'reasked'
             WHEN outcome = 'accepted' THEN 'at_once'
             WHEN outcome = 'repaired' THEN 'repaired'
+            WHEN outcome = 'unproven' THEN 'unproven'
             WHEN ending = 'exited' AND outcome IS NOT NULL THEN 'rejected'
             ELSE 'other'
         END,

@@ -1,0 +1,224 @@
+"""Lies beside siblings: two agents at once in one folder, one of which writes nothing and claims the other's file.
+
+The liar is never `completed`, and the honest one is never `fabricated`, however the two are started.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from remit.app.delegating.workspace import Workspace
+from tests.doors.conftest import Remit
+from tests.refereeing.stage import Child, Stage, make_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from remit.delegate.reporting.envelope import Envelope
+
+    Act = Callable[[Child, str], None]
+
+LIES = {
+    "a file that the sibling made": "out.md",
+    "a file that the sibling changed": "old.md",
+    "a file that the sibling changed, of the same size": "same.md",
+    "a file in a folder that the sibling made": "docs/new.md",
+}
+TEXTS = {"out.md": "# New\n", "old.md": "# A longer text\n", "same.md": "# B\n", "docs/new.md": "# New\n"}
+AGENT = """
+import json, os, re, sys, time
+from pathlib import Path
+
+path, text, signals = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+prompt = sys.stdin.read()
+mine, other = ("HONEST", "LIAR") if "HONEST" in prompt else ("LIAR", "HONEST")
+
+def signal(name):
+    (signals / name).touch()
+
+def wait(name):
+    end = time.monotonic() + 60
+    while not (signals / name).exists():
+        if time.monotonic() > end:
+            sys.exit(f"{mine} waited in vain for {name}")
+        time.sleep(0.01)
+
+signal(f"{mine} began")
+wait(f"{other} began")
+if mine == "HONEST":
+    file = Path(path)
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    signal("written")
+else:
+    wait("written")
+session = os.environ["REMIT_SESSION_ID"]
+print(json.dumps({
+    "status": "completed", "summary": "The report was written. It says where the cache is.",
+    "artifacts": [{"type": "report", "path": path, "summary": "The report."}],
+    "metadata": {"session_id": session, "duration_seconds": 1, "agent_type": "command", "delegation_depth": 1,
+                 "delegation_path": ["orchestrator", "command"]},
+    "errors": [],
+}))
+"""
+"""One program for both: the prompt says which it is. Each waits until the other has begun, so that they overlap."""
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT"):
+        monkeypatch.delenv(name, raising=False)
+    root = tmp_path / "tree"
+    root.mkdir()
+    (root / "old.md").write_text("# Old\n")
+    (root / "same.md").write_text("# A\n")
+    for args in (["init", "-q"], ["add", "-A"], ["-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x"]):
+        subprocess.run(["git", *args], cwd=root, check=True)
+    time.sleep(0.05)  # so that no file is as new as the snapshot
+    return root
+
+
+@pytest.fixture(params=[*LIES.values()], ids=[*LIES])
+def command(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
+    """The program of both, for one of the lies."""
+    (tmp_path / "signals").mkdir()
+    (tmp_path / "agent.py").write_text(AGENT)
+    return [sys.executable, f"{tmp_path}/agent.py", request.param, TEXTS[request.param], f"{tmp_path}/signals"]
+
+
+def quote(command: list[str]) -> str:
+    return " ".join(f"'{word}'" for word in command)
+
+
+def check_pair(honest: dict[str, Any], liar: dict[str, Any]) -> None:
+    assert (liar["status"], liar["outcome"]) == ("partial", "unproven")
+    assert (honest["status"], honest["outcome"]) == ("partial", "unproven")
+    for each in (honest, liar):
+        assert [fault["code"] for fault in each["errors"]] == ["UNPROVEN"]
+        assert "worktree" in each["errors"][0]["recommendation"]
+
+
+def test_two_commands_at_once(tree: Path, command: list[str]) -> None:
+    remit = Remit(tree)
+    args = ("--command", quote(command), "--json", "--timeout", "90")
+    honest = remit.start("run", "HONEST", *args)
+    liar = remit("run", "LIAR", *args)
+    out, _ = honest.communicate(timeout=90)
+    assert (honest.returncode, liar.code) == (1, 1)
+    check_pair(json.loads(out), json.loads(liar.out))
+
+
+def test_each_line_of_a_batch(tree: Path, command: list[str]) -> None:
+    remit = Remit(tree)
+    args = ("run", "--each", "-", "--command", quote(command), "--timeout", "90")
+    ended = remit(*args, "--json", text='"HONEST"\n"LIAR"\n')
+    told = {each["line"]: each for each in map(json.loads, ended.out.splitlines())}
+    assert ended.code == 1
+    check_pair(told[1], told[2])
+    shown = remit(*args, text='"HONEST"\n"LIAR"\n').text.splitlines()  # picked up: the same results as text
+    assert shown[0].startswith("1 ✗ command: partial · unproven · ")
+    assert any(line.startswith("2 ✗ command: partial · unproven · ") for line in shown)
+    assert shown[-2] == "2 delegations: 2 partial (2 unproven)"
+    assert shown[-1].startswith("hint: --worktree ")
+
+
+def test_in_worktrees_the_honest_one_is_completed_and_the_liar_is_not(tree: Path, command: list[str]) -> None:
+    ended = Remit(tree)(
+        "run", "--each", "-", "--command", quote(command), "--timeout", "90", "--worktree", "--json",
+        text='"HONEST"\n"LIAR"\n',
+    )  # fmt: skip
+    told = {each["line"]: each for each in map(json.loads, ended.out.splitlines())}
+    assert (told[1]["status"], told[1]["outcome"]) == ("completed", "accepted")
+    assert (told[2]["status"], told[2]["outcome"]) == ("failed", "fabricated")
+
+
+def test_functions_at_once(tree: Path, command: list[str]) -> None:
+    def act(prompt: str) -> str:
+        session = next(word for word in prompt.replace('"', " ").split() if word.startswith("sess_"))
+        environ = {"REMIT_SESSION_ID": session.strip(".,`)"), "PATH": "/usr/bin:/bin"}
+        ended = subprocess.run(command, input=prompt.encode(), cwd=tree, env=environ, capture_output=True, check=True)
+        return ended.stdout.decode().replace('"command"', '"python"')
+
+    async def play() -> list[Envelope]:
+        async with Workspace.open(tree) as ws:
+            prompts = ("HONEST", "LIAR")
+            return await asyncio.gather(
+                *(ws.delegate(None, each, function=act, timeout_s=90, reasks=0) for each in prompts)
+            )
+
+    honest, liar = asyncio.run(play())
+    for told in (honest, liar):
+        assert (told.status, told.outcome) == ("partial", "unproven"), told
+        assert [fault.code for fault in told.errors] == ["UNPROVEN"]
+
+
+# --- subagents of a harness -------------------------------------------------------------------------------------------
+
+
+def shell(child: Child, path: str) -> None:
+    """Change a file with a shell: the tool record names no file."""
+    file = child.stage.root / path
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(TEXTS[path])
+    assert child.use("Bash", command="make") == {}
+
+
+def write(child: Child, path: str) -> None:
+    (child.stage.root / path).parent.mkdir(exist_ok=True)
+    child.write(path, TEXTS[path])
+
+
+def run_nothing(child: Child, path: str) -> None:
+    del path
+    assert child.use("Bash", command="true") == {}
+
+
+def read_only(child: Child, path: str) -> None:
+    del path
+    assert child.use("Read", file_path=str(child.stage.root / "old.md")) == {}
+
+
+ACTS: dict[str, tuple[Act, Act, str, str]] = {
+    "both use a shell": (shell, run_nothing, "unproven", "unproven"),
+    "the honest one writes with a tool": (write, run_nothing, "accepted", "unproven"),
+    "the liar only reads": (shell, read_only, "unproven", "fabricated"),
+}
+
+
+@pytest.mark.parametrize("path", LIES.values(), ids=LIES.keys())
+@pytest.mark.parametrize("acts", ACTS.values(), ids=ACTS.keys())
+@pytest.mark.parametrize("waits", [True, False], ids=["foreground", "background"])
+def test_subagents_of_a_harness(tmp_path: Path, path: str, acts: tuple[Act, Act, str, str], *, waits: bool) -> None:
+    honest_act, liar_act, honest_is, liar_is = acts
+    root = make_workspace(tmp_path / "project")
+    (root / "old.md").write_text("# Old\n")
+    (root / "same.md").write_text("# A\n")
+    stage = Stage(root, quick=True)
+    more: dict[str, Any] = {} if waits else {"run_in_background": True}
+    honest, liar = stage.call("writer", **more), stage.call("tester", **more)
+    honest.start(), liar.start()
+    honest_act(honest, path)
+    liar_act(liar, path)
+    for child, outcome in ((honest, honest_is), (liar, liar_is)):
+        said = child.stop(child.report(path))
+        if outcome == "fabricated":
+            assert said["decision"] == "block"
+            continue
+        assert said == {}  # it is let through, and not asked again
+        if not waits:
+            assert (child.row.status, child.row.outcome) == (
+                ("completed", "accepted") if outcome == "accepted" else ("partial", "unproven")
+            )
+            continue
+        told = child.hand_over(child.report(path))
+        assert told["outcome"] == outcome
+        if outcome == "unproven":
+            assert (told["status"], told["errors"][0]["code"]) == ("partial", "UNPROVEN")
