@@ -78,11 +78,11 @@ def run(
     more: Mapping[str, str] | None = None,
     alone: bool = False,
     seconds: float = 0.0,
-    max_bytes: int = MAX_OUTPUT_BYTES,
+    max_bytes: int = 0,
 ) -> Answer:
     """Call git in a folder. `more` is added to its environment; `alone` takes the user's settings away as well.
 
-    It may take as many `seconds`, or as many as it usually may, and print `max_bytes`.
+    It may take as many `seconds` and print as many `max_bytes`, or as many of each as it usually may.
     """
     command = [_find_git(), *(part for setting in SAFE for part in ("-c", setting)), *arguments]
     environment = {**_make_environment(alone=alone), **(more or {})}
@@ -99,7 +99,7 @@ def run(
     except (OSError, ValueError) as error:
         raise Refused(git_missing(_tell(error), is_there=True)) from error
     try:
-        out, told = _converse(process, given, seconds or MAX_SECONDS, max_bytes)
+        out, told = _converse(process, given, seconds or MAX_SECONDS, max_bytes or MAX_OUTPUT_BYTES)
         return Answer(process.wait(), out, told.decode("utf-8", "replace"))
     except BaseException as error:
         _end(process)
