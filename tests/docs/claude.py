@@ -33,8 +33,8 @@ SCRIPTS = {
 """The person's own session hands the question to a researcher, who is sent back once: it has written nothing."""
 _WRAPPER = """\
 #!/bin/sh
-# The prompt is the last word; the model plays the part of whoever leads.
-case " $* " in *" -p "*) exec {program} "$@ [[play lead]]" ;; esac
+# The prompt of the page is the last word; the model plays the part of the caller. Remit's own sessions have others.
+case " $* " in *" -p "*"Let the researcher"*) exec {program} "$@ [[play lead]]" ;; esac
 exec {program} "$@"
 """
 

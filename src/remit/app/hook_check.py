@@ -268,7 +268,7 @@ def _describe_trouble(name: str, ran: Ran, seconds: float) -> str:
     """Why a program did not end well; empty if it did."""
     if ran.code is None:
         return f"{name} did not end within {seconds:.0f} s"
-    last = ran.err.strip().rpartition("\n")[2].strip()[:_MAX_WHY]
+    last = (ran.err.strip() or ran.out.strip()).rpartition("\n")[2].strip()[:_MAX_WHY]
     return f"{name} ended with {ran.code}{f': {last}' if last else ''}" if ran.code else ""
 
 
@@ -307,7 +307,8 @@ def judge(shown: Shown, name: str) -> tuple[Promise, ...]:
     found = []
     for key, check in checks.items():
         state, why = check(shown)
-        hint = "" if state == "holds" else _HINTS["tokens" if key == "tokens" else "hooks"].format(name=name)
+        cause = state if state == "unproven" else "tokens" if key == "tokens" else "hooks"
+        hint = "" if state == "holds" else _HINTS[cause].format(name=name)
         found.append(Promise(key, STATEMENTS[key], state, why, hint))
     return tuple(found)
 
@@ -323,6 +324,7 @@ STATEMENTS = {
 _HINTS = {
     "hooks": "run remit init --harness {name}, then check again; if this stays, this release changed its hooks: "
     "use remit run --runner {name} instead",
+    "unproven": "see the reason, then check again",
     "tokens": "don't rely on --max-tokens and --max-usd with this release; limit the time with --timeout",
 }
 _Finding = tuple[str, str]
