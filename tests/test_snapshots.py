@@ -1,5 +1,6 @@
 """`make snapshots` rewrites what tests compare, and nothing else of them."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,10 @@ def run_pytest(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """Run the tests of a folder with the project's configuration."""
     command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider"]
     command += ["--rootdir", str(folder), *options, str(folder)]
-    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False, cwd=folder, timeout=100)
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", check=False, cwd=folder, env=environ, timeout=100
+    )
 
 
 @pytest.mark.slow
