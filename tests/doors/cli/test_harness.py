@@ -420,7 +420,7 @@ def test_an_agent_takes_out_nothing_that_holds_it(place: Inside, monkeypatch: py
     monkeypatch.setenv("REMIT_TICKET", "x")
     for words in (("uninstall",), ("init", *ALL, "--shared")):
         ended = place(*words)
-        assert (ended.code, "an agent does not change what its harness calls" in ended.complaint) == (2, True)
+        assert (ended.code, "an agent can't change what its harness calls" in ended.complaint) == (2, True)
     assert list_tree(place.folder) == before
 
 

@@ -265,3 +265,13 @@ def test_hostile_text_reaches_the_screen_escaped(workspace: Inside) -> None:
     ended = add(workspace, "--file", "\x1b[31m/2026-01-19_a.md")
     assert ended.code == 1
     assert b"\x1b" not in ended.out
+
+
+@pytest.mark.parametrize(
+    "file",
+    [".claude/agents/evil.md", "agents/evil.md", ".opencode/agent/evil.md", ".git/info/evil.md", "docs/AGENTS.md"],
+)
+def test_no_findings_file_is_made_where_it_decides_about_agents(workspace: Inside, file: str) -> None:
+    ended = add(workspace, "--file", file)
+    assert (ended.code, "is no place for a findings file" in ended.complaint) == (2, True)
+    assert not (workspace.folder / file).exists()

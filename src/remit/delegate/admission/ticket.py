@@ -130,8 +130,9 @@ def check_user(home: Home, refusal: str) -> None:
     """Refuse an agent, with a ticket or without one, what is for the user to decide."""
     from time import time_ns  # noqa: PLC0415 - only for this
 
-    environ = os.environ
-    if environ.get(TICKET) or find_caller(home, environ, now_ms=time_ns() // 1_000_000) is not None:
+    environ, harness = os.environ, "" if os.path.exists(home.ledger_file) else None  # none is made to look it up
+    now_ms = time_ns() // 1_000_000
+    if environ.get(TICKET) or find_caller(home, environ, now_ms=now_ms, harness=harness) is not None:
         raise RefusedError(refusal, hint="hand back what you have, and say what the user has to do")
 
 
