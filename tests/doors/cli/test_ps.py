@@ -349,7 +349,7 @@ def test_show_tells_what_was_claimed_and_what_was_done(remit: Remit, agent: Scri
         db.execute("""UPDATE attempts SET repairs = '[{"kind": "json", "message": "a comma was taken out"}]'""")
     assert "claims report.md" not in ended.text
     full = remit("show", "--full").text
-    assert "     claims report.md: file, present (it did not change since the delegation began)" in full
+    assert "     claims report.md: file, unchanged (it did not change since the delegation began)" in full
     assert "     repaired: a comma was taken out" in full
     assert load(remit("show", "--json"))["attempts"][0]["repairs"][0]["kind"] == "json"
 
