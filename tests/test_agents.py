@@ -78,5 +78,5 @@ def test_the_report_on_the_newest_releases_never_fails(tmp_path: Path, code: int
         ["sh", TOOLS / "newest.sh", tmp_path / "agents", *command], capture_output=True, text=True, check=True
     )
     assert "  @anthropic-ai/claude-code@9.9.9" in ran.stdout.splitlines()
-    assert f"{tmp_path / 'agents'} tests/harnesses -q --tb=no -rfE" in ran.stdout
+    assert f"{tmp_path / 'agents'} tests/harnesses --tb=no -rfE" in ran.stdout
     assert ("Some tests fail with the newest releases" in ran.stdout) is says_so
