@@ -111,6 +111,7 @@ def list_requests(stage: Stage, script: str) -> list[str]:
     return [json.dumps(one.body) for one in stage.model.requests if one.script == script and one.tools]
 
 
+@pytest.mark.thorough("v1 caller")
 @pytest.mark.parametrize("play", LIARS.values(), ids=LIARS, indirect=True)
 def test_no_request_of_the_caller_has_the_lie_without_the_verdict(play: Stage, request: pytest.FixtureRequest) -> None:
     row: Row = request.node.callspec.params["play"]

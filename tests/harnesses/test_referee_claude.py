@@ -247,6 +247,7 @@ def test_an_end_without_a_stop_is_judged_when_the_answer_comes(stage: Stage) -> 
         assert left in json.dumps(envelope)  # what it left is told
 
 
+@pytest.mark.thorough
 def test_one_in_the_background_is_judged_when_it_stops(stage: Stage) -> None:
     converse(stage, "behind")
     (row,) = list_delegations(stage)

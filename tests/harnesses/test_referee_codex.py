@@ -98,6 +98,7 @@ def test_the_contract_goes_in_and_a_bad_return_is_blocked_and_corrected(stage: S
     assert "What to send back" not in told  # the contract is in the subagent's context alone
 
 
+@pytest.mark.thorough
 def test_a_liar_is_rejected(stage: Stage) -> None:
     converse(stage, "lying", TRUSTING)
     (row,) = list_delegations(stage)
@@ -117,6 +118,7 @@ def test_what_is_denied_or_in_doubt_does_not_run(stage: Stage) -> None:
     assert row.status == "completed"
 
 
+@pytest.mark.thorough
 def test_one_that_goes_on_later_is_another_delegation(stage: Stage) -> None:
     converse(stage, "again", TRUSTING)
     rows = list_delegations(stage)

@@ -22,6 +22,7 @@ SCRIPTS = {
 }
 
 
+@pytest.mark.thorough
 def test_in_a_terminal_the_caller_gets_the_verdict_instead_of_the_lie(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
