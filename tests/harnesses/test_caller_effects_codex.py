@@ -28,6 +28,7 @@ REPORT = call("bash", command="echo '# Report' > report.md")
 MORE = call("bash", command="echo '# More' > more.md")
 LIE = "never.md"
 """What only the lie names."""
+BYTES_PER_TOKEN = 4
 VERDICT = "was not accepted"
 CHILD = r'"agent_id":\s*"([^"]+)"'
 WAITS = {
@@ -143,6 +144,10 @@ def test_an_honest_return_is_accepted_and_arrives(
     assert [[artifact.path for artifact in get_report(play, each).artifacts] for each in rows] == [
         [file] for file in files
     ]
+    for each, script in zip(rows, ("honest", "more"), strict=False):
+        sizes = [len(request) for request in list_requests(play, script)]
+        used = sum(sizes) / BYTES_PER_TOKEN  # the model counts so, and an answer is hardly more than nothing
+        assert 0.7 * used < (each.tokens or 0) < 1.3 * used, (each.tokens, used)
     last = list_requests(play, row.script)[-1]
     assert all(each.session_id in last for each in rows)
     assert VERDICT not in last

@@ -237,3 +237,29 @@ def test_a_hook_that_adds_to_a_sealed_prompt_ends_the_agent(tmp_path: Path, monk
         assert not (stage.root / "report.md").exists()
         (last,) = stage.asked("main", 2)
         assert "could not be decrypted" in last
+
+
+def test_in_code_mode_what_is_denied_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a model that Codex knows, tools are called by JavaScript, and patches are a tool of their own."""
+    patch = "*** Begin Patch\n*** Add File: {}\n+[referee]\n*** End Patch\n"
+    spawn = call("spawn_agent", agent_type="scribe", task_name="report", message="[[play reach]] Write.")
+    scripts = {
+        "main": [spawn, call("wait_agent", timeout_ms=60_000), say("All is done.")],
+        "reach": [
+            call("bash", command="touch reached"),
+            call("apply_patch", input=patch.format("private/key")),
+            call("apply_patch", input=patch.format("report.md")),
+            hand(),
+        ],
+    }
+    with set_up("codex", scripts, tmp_path, monkeypatch, codex_model="gpt-6.1-sol") as stage:
+        compile_agents(stage, scribe="nobody")
+        converse(stage, "main", TRUSTING)
+        assert not (stage.root / "reached").exists()
+        assert not (stage.root / "private").exists()
+        assert (stage.root / "report.md").exists()
+        *denied, allowed = list_results(stage, "reach", 3)[-3:]
+        assert ["Remit" in told for told in (*denied, allowed)] == [True, True, False]
+        (row,) = list_delegations(stage)
+        assert (row.status, row.outcome) == ("completed", "accepted")
+        assert [each.grade for each in get_report(stage, row).artifacts] == ["attributed"]

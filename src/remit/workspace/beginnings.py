@@ -13,13 +13,25 @@ MAX_BYTES = 512 * 1024
 
 def load_beginning(file: str, *, max_bytes: int = MAX_BYTES) -> str:
     """The beginning of a file as text; nothing where it cannot be read, or is no file."""
+    return _load(file, max_bytes, from_end=False)
+
+
+def load_end(file: str, *, max_bytes: int = MAX_BYTES) -> str:
+    """The end of a file as text; nothing where it cannot be read, or is no file."""
+    return _load(file, max_bytes, from_end=True)
+
+
+def _load(file: str, max_bytes: int, *, from_end: bool) -> str:
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return ""
     try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
             return ""
+        if from_end:
+            os.lseek(handle, max(0, found.st_size - max_bytes), os.SEEK_SET)
         return os.read(handle, max_bytes).decode("utf-8", "replace")
     except OSError:
         return ""

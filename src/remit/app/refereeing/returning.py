@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING
 
 from remit.app.refereeing.judging import conclude_return, is_cancelled, judge, keep_attempt, overrule
 from remit.app.refereeing.results import render_result, render_verdict
-from remit.app.refereeing.settling import is_heard, let_go, look_again, settle
+from remit.app.refereeing.settling import is_heard, let_go, look_again, note_tokens, settle
 from remit.delegate.admission.terms import read_terms
 from remit.delegate.referee import answers
-from remit.delegate.referee.who import MAIN, find_own
+from remit.delegate.referee.who import MAIN, find_own, find_transcript
 from remit.delegate.reporting.report import load_report
+from remit.harnesses import codex
 from remit.harnesses.claude import read_return
 from remit.model import ACCEPTABLE
+from remit.workspace.beginnings import load_end
 from remit.workspace.ledger.delegations import count_attempts, load_delegation
 from remit.workspace.ledger.events import add_event
-from remit.workspace.ledger.refereed import count_block, find_by_call, leave_word, list_awaited
+from remit.workspace.ledger.refereed import count_block, count_tokens_before, find_by_call, leave_word, list_awaited
 from remit.workspace.ledger.texts import load_text
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ def check_stop(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
     if row.state != "running" and (own.agent_id == MAIN or is_heard(home, row, answer)):
         return {}  # a whole session may go on after its return, and that is another matter
     lose_awaited(home, event.session, row.session_id)
+    _count_tokens(event, home, own, row)
     judgement = judge(home, row, event, answer)
     if own.blocks and not event.stop_active and _is_last(home, row, answer):
         return _tell_back(row, judgement)  # the same event once more: who was sent back is known as such
@@ -61,6 +64,18 @@ def check_stop(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
         _warn_caller(home, own, row)
         return {}
     return _let_stop(home, own, row, answer, judgement)
+
+
+def _count_tokens(event: Event, home: Home, own: Refereed, row: Delegation) -> None:
+    """Note what an agent of Codex has used: its file counts the whole thread, with the runs before this one."""
+    if event.harness != "codex" or own.agent_id is None:
+        return
+    total = codex.read_total_tokens(load_end(find_transcript(event)))
+    if total is None:
+        return
+    with home.ledger.reading() as db:
+        earlier = count_tokens_before(db, own)
+    note_tokens(home, row, max(0, total - earlier))
 
 
 def _let_stop(

@@ -152,6 +152,15 @@ def list_awaited(db: Connection, harness_session: str, parent_id: str | None) ->
     return [each for each in list_open(db, harness_session) if each.waited and each.parent_id == parent_id]
 
 
+def count_tokens_before(db: Connection, own: Refereed) -> int:
+    """What the other runs of an agent have used that is given more work again and again."""
+    query = """
+        SELECT total(tokens) FROM delegations WHERE session_id IN
+            (SELECT session_id FROM refereed WHERE harness_session = ? AND agent_id = ? AND session_id <> ?)
+    """
+    return int(db.execute(query, (own.harness_session, own.agent_id, own.session_id)).fetchone()[0])
+
+
 def is_over(db: Connection, session_id: str) -> bool:
     """Whether a delegation is settled, or about to be."""
     row = db.execute("SELECT state FROM delegations WHERE session_id = ?", (session_id,)).fetchone()
