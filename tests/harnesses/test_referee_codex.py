@@ -15,6 +15,7 @@ from remit.runners.codex import Codex
 from remit.runners.protocol import Order
 from remit.testing import call, find_cli, say
 from tests.harnesses.refereed import (
+    STANDARD,
     TRUSTING,
     compile_agents,
     converse,
@@ -253,7 +254,8 @@ def test_in_code_mode_what_is_denied_does_not_run(tmp_path: Path, monkeypatch: p
         ],
     }
     with set_up("codex", scripts, tmp_path, monkeypatch, codex_model="gpt-6.1-sol") as stage:
-        compile_agents(stage, scribe="nobody")
+        editing = STANDARD.replace("  write: true\n", "  write: true\n  edit: true\n").replace("- write:", "- edit:")
+        compile_agents(stage, editing, scribe="nobody")
         converse(stage, "main", TRUSTING)
         assert not (stage.root / "reached").exists()
         assert not (stage.root / "private").exists()
