@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 
-from remit.harnesses import claude, codex
-from remit.quick_tuple import NamedTuple
+from remit.harnesses import claude, codex, opencode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,11 +20,9 @@ if TYPE_CHECKING:
 
 _NAMES = {
     **claude.TOOLS,
-    "bash": "bash", "shell": "bash", "exec_command": "bash", "local_shell": "bash", "shell_command": "bash",
-    "unified_exec": "bash", "read": "read", "list": "read", "write": "write", "edit": "edit", "multiedit": "edit",
-    "apply_patch": "edit", "patch": "edit", "grep": "grep", "glob": "glob", "webfetch": "webfetch",
-    "websearch": "websearch",
-}  # fmt: skip
+    **codex.TOOLS,
+    **opencode.TOOLS,
+}
 WRITING = ("write", "edit")
 KNOWN = frozenset(_NAMES)
 """The tools of harnesses whose input is understood here."""
@@ -62,22 +59,25 @@ def list_files(tool: str, given: Mapping[str, Any]) -> list[str]:
     return found
 
 
-class Values(NamedTuple):
+class Values:
     """What the input of a tool contains that Remit doesn't know, at any depth."""
 
-    texts: list[str]
-    """Every text: each of them may be the name of a file."""
-    scripts: list[str]
-    """Texts under a key such as `command`: shell commands."""
-    codes: list[str]
-    """Texts under a key such as `code`: code of some language."""
-    is_whole: bool
-    """Whether the input had no more values than are checked."""
+    __slots__ = ("codes", "is_whole", "scripts", "texts")
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        """Every text: each of them may be the name of a file."""
+        self.scripts: list[str] = []
+        """Texts under a key such as `command`: shell commands."""
+        self.codes: list[str] = []
+        """Texts under a key such as `code`: code of some language."""
+        self.is_whole = True
+        """Whether the input had no more values than are checked."""
 
 
 def list_values(given: Mapping[str, Any]) -> Values:
     """The texts in a tool's input, and those among them that the tool may execute."""
-    found = Values([], [], [], is_whole=True)
+    found = Values()
     waiting: list[tuple[str, Any]] = [("", given)]
     for _ in range(MAX_VALUES):
         if not waiting:
@@ -93,7 +93,8 @@ def list_values(given: Mapping[str, Any]) -> Values:
             found.texts.append(value)
             found.scripts.extend([value] if key in _SCRIPT_KEYS else [])
             found.codes.extend([value] if key in _CODE_KEYS else [])
-    return found._replace(is_whole=not waiting)
+    found.is_whole = not waiting
+    return found
 
 
 def list_patched(text: str) -> list[str]:
