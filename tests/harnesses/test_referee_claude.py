@@ -69,8 +69,12 @@ SCRIPTS = {
     "five": [say("This was never to be said.")],
     "six": [say("This was never to be said.")],
     "both": [ask("left").also("task", agent="scribe", prompt="[[play right]] Write the other."), say("All is done.")],
-    "left": [call("bash", command="sleep 1; echo '# Left' > left.md"), hand("left.md")],
-    "right": [call("bash", command="echo '# Right' > right.md"), hand("right.md")],
+    "left": [
+        call("bash", command="timeout 1 tail -f /dev/null; true"),
+        call("write", path="left.md", content="# Left\n"),
+        hand("left.md"),
+    ],
+    "right": [call("write", path="right.md", content="# Right\n"), hand("right.md")],
     "again": [
         ask("more"),
         call("SendMessage", to="${child}", summary="the other", message="Write the other, too.").grab(
