@@ -77,7 +77,8 @@ class Agents(NamedTuple):
         place = int(name[-1])
         is_honest = place == 0 or (place == 1 and attempt > 1)
         report = REPORTS[place]
-        return agent.obeys({report: f"# Report\n\n{QUESTIONS[place]}\n"}) if is_honest else agent.lies(report)
+        text = f"# Report\n\n{QUESTIONS[place]}\n\nAttempt {attempt}.\n"
+        return agent.obeys({report: text}) if is_honest else agent.lies(report)
 
 
 def tell(envelope: Envelope) -> None:
@@ -125,7 +126,10 @@ async def ask_again(ws: Workspace, agents: Agents, place: int, more: str) -> Env
 
 
 async def research(ws: Workspace, agents: Agents) -> list[Envelope]:
-    """Three questions at once. A refusal or a failure of one costs the others nothing."""
+    """Three questions at once. A refusal or a failure of one costs the others nothing.
+
+    The scripted agents report no tools, so beside others an honest one is `unproven`; it is asked once more, alone.
+    """
     requests = [ask_question(agents, place) for place in range(len(QUESTIONS))]
     # With the name of a batch, running this again after a crash picks up what is done and does only the rest.
     envelopes = await ws.delegate_all(requests, concurrency=3, batch=f"questions on task {TASK}")
