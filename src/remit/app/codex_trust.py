@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.app.harnesses import CODEX
 from remit.errors import RemitError, RunnerError
-from remit.harnesses.codex import TRUSTED_EVENTS
+from remit.harnesses.codex import FOLDER_VARIABLE, TRUSTED_EVENTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +39,7 @@ def load_trust(root: str) -> CodexTrust:
 
     from remit.workspace.files import load_bytes  # noqa: PLC0415
 
-    folder = os.environ.get("CODEX_HOME") or os.path.expanduser("~/.codex")  # noqa: PTH111 - pathlib costs 8 ms
+    folder = os.environ.get(FOLDER_VARIABLE) or os.path.expanduser("~/.codex")  # noqa: PTH111 - pathlib costs 8 ms
     try:
         table: dict[str, Any] = tomllib.loads(load_bytes(f"{folder}/config.toml", max_bytes=_MAX_BYTES).decode())
     except (RemitError, ValueError, RecursionError):

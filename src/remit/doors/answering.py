@@ -316,7 +316,7 @@ def _before_collaboration(
         from remit.app.refereeing.admitting import admit_follow_up
 
         return admit_follow_up(event, _open_home(root), environ)
-    db = open_quickly(f"{root}/.remit/ledger.db") if event.collaboration == codex.WAIT else None
+    db = open_quickly(f"{root}/.remit/ledger.db") if event.is_waiting else None
     if db is not None:
         from remit.workspace.ledger.callers import note_doing
 
@@ -347,7 +347,7 @@ def _pass_on(event: Event, root: str, own: Refereed | None) -> dict[str, Any]:
     from remit.delegate.referee import answers
 
     # Codex heeds only a block where an agent was waited for.
-    is_block = event.kind in ("Stop", "SubagentStop") or event.collaboration == "wait_agent"
+    is_block = event.kind in ("Stop", "SubagentStop") or event.is_waiting
     return answers.block(told) if is_block else answers.add_context(event.kind, told)
 
 
@@ -600,7 +600,7 @@ def fail(event: Event, error: BaseException, environ: Mapping[str, str]) -> dict
 
 def _keep_back(event: Event, why: str, environ: Mapping[str, str]) -> str:
     """What is said where something must not go on unseen."""
-    if event.kind == "PostToolUse" and event.collaboration == "wait_agent":
+    if event.kind == "PostToolUse" and event.is_waiting:
         return f"Remit could not say whether what your agents returned was accepted: {why}. Do not count on it."
     if event.kind == "ConfigChange":
         return f"{_CHANGED}, and whether an agent was at work is not known: {why}; {_KEPT}"

@@ -48,8 +48,6 @@ TOOLS = {
 """The standard's names of its tools."""
 USED_TOOL_MARKS = ('"function_call"', '"custom_tool_call"')
 """What a session file has of an agent that used a tool."""
-LAST_EVENT_SECONDS = 3
-"""Codex ends a hook of SessionEnd after that, whatever is registered."""
 _ENCRYPTED, _SHORTEST = "gAAAA", 24
 """How an encrypted text begins, and how long it is at least."""
 

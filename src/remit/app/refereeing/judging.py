@@ -22,7 +22,7 @@ from remit.delegate.referee.tools import get_operation
 from remit.delegate.referee.who import find_transcript, read_agent_id
 from remit.delegate.reporting.report import load_report, make_report, render_report
 from remit.errors import RemitError
-from remit.harnesses import claude
+from remit.harnesses import claude, codex
 from remit.model import ACCEPTABLE, Expectation
 from remit.quick_tuple import NamedTuple
 from remit.runners.protocol import Heard, ToolUse, Usage
@@ -121,7 +121,7 @@ def _has_used(event: Event) -> bool:
         if count is not None:
             return count > 0
     text = load_beginning(find_transcript(event, agent_id)) if agent_id or event.agent else ""
-    return '"tool_use"' in text or '"function_call"' in text or '"custom_tool_call"' in text
+    return any(mark in text for mark in ('"tool_use"', *codex.USED_TOOL_MARKS))
 
 
 # --- concluding ------------------------------------------------------------------------------------------------------

@@ -63,6 +63,11 @@ class Event:
         return codex.split_tool(self.tool)[1] if self.harness == "codex" else ""
 
     @property
+    def is_waiting(self) -> bool:
+        """Whether it is about a caller of Codex that waits for its agents."""
+        return self.collaboration == codex.WAIT
+
+    @property
     def is_sealed(self) -> bool:
         """Whether the prompt of the subagent that is started can't be read or added to."""
         return self.harness == "codex" and codex.is_sealed(self.tool)

@@ -14,7 +14,7 @@ from remit.delegate.referee import answers
 from remit.delegate.referee.tools import KNOWN, WRITING, get_operation, list_patched, list_values, make_call
 from remit.delegate.referee.twins import make_search
 from remit.delegate.referee.who import MAIN, find_agent_path, find_recipient
-from remit.harnesses import claude, codex
+from remit.harnesses import claude, codex, opencode
 from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
 from remit.policy.terms import shorten
 from remit.quick_json import parse_json
@@ -62,7 +62,7 @@ _OWN_TOOLS = frozenset(
 """The tools of Remit's own server: Remit itself decides what they may do."""
 _SENDING = claude.SENDING
 """Tools that let an agent go on which was started before."""
-_ELSEWHERE = (claude.FOLDER_VARIABLE, "CODEX_HOME", "OPENCODE_CONFIG_DIR")
+_ELSEWHERE = (claude.FOLDER_VARIABLE, codex.FOLDER_VARIABLE, opencode.FOLDER_VARIABLE)
 """Where the environment says that a harness keeps its settings."""
 _KEYS = "\x03\x04\x1a\x1b\r\n\t qyYnN"
 """Keys that only answer a program, or end it."""
