@@ -62,7 +62,7 @@ def make_agent(folder: Path, number: int, *, slowest_s: float) -> ScriptedAgent:
     """An agent that waits for the signal, takes its time, and writes a file of its own."""
     agent = ScriptedAgent(folder / _AGENTS, f"agent{number}").waits_for(str(folder / _GATE))
     path = "out/${session}.md"
-    return agent.sleeps(slowest_s * number / KINDS).writes(path, "# ${session}\n").returns(path)
+    return agent.sleeps(slowest_s * number / KINDS).writes(path, "# ${session}\n").returns()
 
 
 # --- the broker that is killed ----------------------------------------------------------------------------------------

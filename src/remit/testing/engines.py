@@ -240,7 +240,7 @@ class EngineSuite:
     def test_what_a_dead_process_left_is_brought_to_its_end_once(self, tmp_path: Path) -> None:
         """Killed while agents run: two take over at once, and each agent has run once and is settled once."""
         agent = make_agent(tmp_path).waits_for(str(tmp_path / "gate"))
-        agent.writes("out/${session}.md", "x").returns("out/${session}.md")
+        agent.writes("out/${session}.md", "x").returns()  # what it claims beside others could be unproven
         command = agent.command
 
         async def act(ws: Workspace) -> list[Envelope]:

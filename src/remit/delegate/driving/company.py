@@ -26,7 +26,7 @@ _OTHERS = """
         WHERE state <> 'settled' AND started_ms IS NOT NULL AND ended_ms IS NULL
             AND (deadline_ms IS NULL OR deadline_ms >= :since - :grace)
         UNION
-        SELECT session_id, details FROM delegations WHERE ended_ms >= :since AND started_ms IS NOT NULL
+        SELECT session_id, details FROM delegations WHERE ended_ms > :since AND started_ms IS NOT NULL
     ) WHERE session_id <> :session AND json_extract(details, '$.root') = :root
 """
 
