@@ -15,7 +15,7 @@ COVERED := */remit/*.py,*/remit/config/*,*/remit/contract/*,*/remit/agents/*,*/r
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 export REMIT_AGENTS := $(abspath $(REMIT_AGENTS))
-.PHONY: help setup agents agents-newest browser examples demo test test-all test-fast snapshots check lint types cover docs bench torture kills io-errors writers survivors brokers histories fakes bypasses graphs bombs escapes leaks hostile cluster fuzz count lock wheels build clean
+.PHONY: help setup agents agents-newest browser examples demo test test-all test-fast test-newest snapshots check lint types cover docs bench torture kills io-errors writers survivors brokers histories fakes bypasses graphs bombs escapes leaks hostile cluster fuzz count lock wheels build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

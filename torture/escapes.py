@@ -115,9 +115,11 @@ def claim(site: Site, path: str) -> str:
 
 
 def write(site: Site, path: str) -> str:
-    """Something is written there."""
+    """Something is written there, by a writer that knows what is there now."""
     with suppress(OSError, ValueError, RemitError):
-        replace_inside(str(site.root), path, b"changed")
+        target = site.root / path
+        before = target.read_bytes() if target.is_file() else None
+        replace_inside(str(site.root), path, b"changed", before=before)
     return ""
 
 
