@@ -20,6 +20,7 @@ from remit.contract.dialects import DIALECTS, render_schema
 from tests.docs.blocks import ROOT
 from tests.docs.comparing import is_shown, smooth, split_session
 from tests.docs.shell import Said, Shell
+from tools.reference.commands import list_options, list_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -157,10 +158,10 @@ def check_steps(block: Block, value: Any) -> None:  # noqa: ANN401 - any YAML
 
 
 def _load_options(entry: str) -> set[str]:
-    """The options of a command, by its page."""
-    command = "-".join(word for word in entry.split()[1:] if not word.startswith("-"))
-    page = ROOT / "docs" / "commands" / f"{command}.md"
-    return {*re.findall(r"^\| `(--[a-z-]+)", page.read_text(encoding="utf-8"), re.MULTILINE)}
+    """The options of the command that an entry calls."""
+    name = " ".join(word for word in entry.split()[1:] if not word.startswith("-"))
+    [page] = [page for page in list_pages() if page.name == name]
+    return {word for option in list_options(page.command) for word in option.opts}
 
 
 def _list_mappings(value: Any) -> Iterator[dict[Any, Any]]:  # noqa: ANN401 - any YAML

@@ -25,4 +25,4 @@ def test_what_may_says_of_a_second_name_is_what_the_hook_says(
     monkeypatch.chdir(root)
     decision = explain_call("careful", tool, subject).decision
     assert decision.answer == told["permissionDecision"] == "deny"
-    assert decision.rule == 'protected "**/remit.toml"'
+    assert decision.rule == 'protected "remit.toml"'

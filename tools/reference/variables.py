@@ -38,6 +38,7 @@ VARIABLES = {
         "CLAUDE_CONFIG_DIR": "Where Claude Code keeps its settings; `~/.claude` when left out.",
         "CLAUDE_PROJECT_DIR": "Set by Claude Code for its hooks: the project's folder.",
         "CLAUDE_CODE_ENTRYPOINT": "Set by Claude Code: whether a person sits in front of it.",
+        "TMPDIR": "A folder that is empty for a confined agent, as `/tmp` is.",
         "CODEX_HOME": "Where Codex keeps its settings; `~/.codex` when left out.",
         "OPENCODE_CONFIG_DIR": "Where opencode keeps its settings: no agent writes there.",
         "OPENCODE_CONFIG_CONTENT": "Settings that opencode is given; Remit adds to them what an agent may do.",

@@ -13,6 +13,7 @@ from remit.errors import (
     BusyError,
     ClusterError,
     ConfigError,
+    EditedError,
     InputError,
     RefusedError,
     RemitError,
@@ -54,6 +55,7 @@ HTTP_STATUSES: Mapping[type[BaseException], int] = {
     ConfigError: 409,  # the request is well, the workspace is not
     StorageError: 503,
     BusyError: 503,
+    EditedError: 503,
     StateError: 409,
     RefusedError: 403,
     RunnerError: 422,

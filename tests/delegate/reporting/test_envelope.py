@@ -7,6 +7,8 @@ import string
 import sys
 import time
 from functools import cache, lru_cache
+from hashlib import sha256
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -32,6 +34,9 @@ from remit.errors import UsageError
 from remit.model import Artifact, ArtifactFacts, Fault, Finding
 from remit.workspace.evidence.grades import ArtifactGrade
 from tests.amounts import choose
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SESSION = "sess_1735460684_a1b2c3"
 SUMMARY = "Every row is fetched on its own. One query with a join takes 40 ms instead of 12 s. The report has a plan."
@@ -239,17 +244,18 @@ def test_the_least_budget_holds_the_longest_words_and_numbers(piece: str, way: s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", PIECES[:3])
-def test_ten_megabytes_fit_within_fifty_milliseconds(piece: str, way: str) -> None:
-    """The best of several runs: what else the machine does meanwhile is not this code's time."""
+def test_ten_megabytes_fit_in_a_few_times_what_hashing_them_takes(piece: str, way: str) -> None:
+    """The best of several runs, beside a floor in the same run: the machine may be busy."""
     del way
-    whole = make_hostile(piece)
+    whole, data = make_hostile(piece), bytes(10 << 20)
 
-    def measure() -> float:
+    def measure(work: Callable[[], object]) -> float:
         started = time.process_time()
-        fit_envelope(whole)
+        work()
         return time.process_time() - started
 
-    assert min(measure() for _ in range(8)) < 0.05
+    floor = min(measure(lambda: sha256(data)) for _ in range(8))
+    assert min(measure(lambda: fit_envelope(whole)) for _ in range(8)) < 25 * floor
 
 
 def test_what_was_cut_says_so(way: str) -> None:
