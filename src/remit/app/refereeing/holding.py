@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from remit.delegate.referee.events import Event
     from remit.workspace.ledger.store import Connection
 
-_SECONDS = 3_000
+SECONDS = 3_000.0
 """Less than the hook's own limit."""
 _STEP_MS = 100
 
 
-def hold_back(event: Event, db: Connection, seconds: float = _SECONDS) -> answers.Answer:
+def hold_back(event: Event, db: Connection, seconds: float | None = None) -> answers.Answer:
     """Wait until the caller of an agent has the verdict, or is sure to get it; past the limit, send the agent back."""
     own = find_by_agent(db, event.session, event.agent_id)
-    until = time.monotonic() + seconds
+    until = time.monotonic() + (SECONDS if seconds is None else seconds)
     reader = select.poll()
     reader.register(1, 0)
     while own is not None and has_word(db, own) and not is_sure_to_hear(db, event.session, find_calling_agent(db, own)):
