@@ -134,7 +134,7 @@ def drafts(draw: Draw) -> Iterator[Draft]:
                 f"{sample.job.prose[0]}\n\n{first}\n\n{fence(pretty(draft))}\n\nAll checks are through now.\n\n"
                 f"{last}\n\n{fence(pretty(sample.payload))}"
             )
-            yield sample.found("labelled", text)
+            yield sample.found("labelled", text, may_refuse=True)
 
 
 def twice(draw: Draw) -> Iterator[Draft]:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from .case import Payload
 
 _WORDS: Final = (
-    "Completed",
-    "COMPLETED",
     "success",
     "done",
     "complete",
@@ -35,7 +33,7 @@ _WORDS: Final = (
     "cancelled",
     "\u0441\u043empleted",
 )
-_HYPER_WORDS: Final = ("completed", "Complete", "failed", "blocked", "success", "done", "COMPLETE", "")
+_HYPER_WORDS: Final = ("completed", "failed", "blocked", "success", "done", "")
 _PATHS: Final = (
     "../secrets.md",
     "/etc/passwd",

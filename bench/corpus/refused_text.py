@@ -232,8 +232,6 @@ def wrong_session(draw: Draw) -> Iterator[Draft]:
         yield sample.refused("other-bare", compact(other.payload))
         near = _filled(sample, metadata__session_id=sample.session_id.upper())
         yield sample.refused("upper-case", at_end(sample, draw.rng, fence(pretty(near))))
-        near = _filled(sample, metadata__session_id=f"{sample.session_id} ")
-        yield sample.refused("space", at_end(sample, draw.rng, fence(pretty(near))))
         near = _filled(sample, metadata__session_id=sample.session_id[:-1])
         yield sample.refused("shorter", at_end(sample, draw.rng, fence(pretty(near))))
     for sample in draw.samples(3, STANDARD):

@@ -5,7 +5,6 @@ The refused ones carry no session id that could bind them: there the words are a
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Final
 
 from .containers import fence, marked
@@ -353,49 +352,48 @@ def presented(draw: Draw) -> Iterator[Draft]:
 
 
 def set_aside(draw: Draw) -> Iterator[Draft]:
-    """Lines that say, in one way or another, that what follows is not the answer."""
+    """Lines above a return that seem to set it aside: words don't decide, so it counts."""
     for line in _SET_ASIDE:
         sample = draw.sample(HYPER, status="complete")
-        yield sample.refused("above", f"{line}\n\n{fence(pretty(sample.payload))}")
+        yield sample.found("above", f"{line}\n\n{fence(pretty(sample.payload))}")
     for comment in _COMMENTS:
         sample = draw.sample(HYPER, status="complete")
-        yield sample.refused("comment", fence(f"{comment}\n{pretty(sample.payload)}"))
+        yield sample.found("comment", fence(f"{comment}\n{pretty(sample.payload)}"))
     for tag in _FOREIGN_TAGS:
         sample = draw.sample()
-        yield sample.refused("tag", f"I looked.\n<{tag}>\n{pretty(sample.payload)}\n</{tag}>\nStill working on it.")
+        yield sample.found("tag", f"I looked.\n<{tag}>\n{pretty(sample.payload)}\n</{tag}>\nStill working on it.")
     sample = draw.sample(HYPER, status="complete")
-    yield sample.refused("marked", f"Every agent ends with this:\n\n{marked(pretty(sample.payload))}")
+    yield sample.found("marked", f"Every agent ends with this:\n\n{marked(pretty(sample.payload))}")
     sample = draw.sample(HYPER, status="complete")
-    yield sample.refused("inline", f"The previous agent returned {one_line(sample.payload)} but I disagree.")
+    yield sample.found("inline", f"The previous agent returned {one_line(sample.payload)} but I disagree.")
     sample = draw.sample(HYPER, status="complete")
-    yield sample.refused("code", f"I changed this:\n\n{fence(f'result = {one_line(sample.payload)}', info='python')}")
+    yield sample.found("code", f"I changed this:\n\n{fence(f'result = {one_line(sample.payload)}', info='python')}")
 
 
 def withdrawn(draw: Draw) -> Iterator[Draft]:
-    """Words or scraps below a sound return that take it back."""
+    """Words or scraps below a return that seem to take it back: it counts, and the first sentence is shown."""
     for line in _TAKEN_BACK:
         sample = draw.sample(STANDARD, status="completed")
-        yield sample.refused("below", f"{fence(pretty(sample.payload))}\n\n{line}")
+        yield sample.found("below", f"{fence(pretty(sample.payload))}\n\n{line}")
     for scrap in _SCRAPS:
         sample = draw.sample(STANDARD, status="completed")
-        yield sample.refused("scrap", f"{fence(pretty(sample.payload))}\n\n{scrap}")
+        yield sample.found("scrap", f"{fence(pretty(sample.payload))}\n\n{scrap}")
 
 
 def denied(draw: Draw) -> Iterator[Draft]:
-    """A member of the return says the opposite of its status."""
+    """A member at the top says the opposite of the status; one in the metadata counts something else."""
     for changes in ({"success": False}, {"is_error": True}, {"ok": False}):
         sample = draw.sample(STANDARD, status="completed")
         yield sample.refused("flag", fence(pretty(sample.payload | changes)))
     for name, value in (("errors", [{"message": "two tests fail"}]), ("error", "timeout"), ("status", "failed")):
         sample = draw.sample(STANDARD, status="completed")
-        payload = copy.deepcopy(sample.payload)
-        payload["metadata"][name] = value
-        yield sample.refused("metadata", fence(pretty(payload)))
+        sample.payload["metadata"][name] = value
+        yield sample.found("metadata", fence(pretty(sample.payload)))
 
 
 CATEGORIES: Final[dict[str, Builder]] = {
     "words-presented": presented,
-    "no-words-set-aside": set_aside,
-    "no-words-withdrawn": withdrawn,
-    "no-words-denied": denied,
+    "words-set-aside": set_aside,
+    "words-withdrawn": withdrawn,
+    "words-denied": denied,
 }

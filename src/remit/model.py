@@ -7,12 +7,12 @@ parses a text or decides anything. Wire names (JSON keys of a dialect) stay in `
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 
 Status = Literal["completed", "partial", "failed", "blocked"]
@@ -167,85 +167,42 @@ class Expectation(NamedTuple):
     kind: str | None = None
     depth: int | None = None
     path: tuple[str, ...] | None = None
-
-
-class Source(Protocol):
-    """Where a verdict gets what it works out when asked."""
-
-    def explain(self) -> tuple[Finding, ...]:
-        """Everything there is to say, errors first."""
-        ...
-
-    def tell_repairs(self) -> tuple[Repair, ...]:
-        """Every kind of repair that was needed, once."""
-        ...
-
-    def build(self) -> Return:
-        """The canonical return of an accepted message."""
-        ...
+    root: str | None = None
+    """The folder that artifacts are named from."""
 
 
 class Verdict:
-    """What became of a final message: an outcome, the reasons for it, and the return if there is one.
+    """What became of a final message: an outcome, the reasons for it, and the return if there is one."""
 
-    `findings`, `repairs` and `returned` are worked out when first asked for: most callers only want to know whether the
-    return was accepted, and that must be quick.
-    """
-
-    accepted: bool
-    """Whether the return can be used, whatever its status word says."""
-    evidence: Mapping[str, ArtifactFacts] = NOTHING
-    _findings: tuple[Finding, ...] | None = None
-    _returned: Return | None = None
-
-    def __init__(  # noqa: PLR0917 - made on the road of every delegation, where keywords cost
+    def __init__(
         self,
         outcome: Outcome,
-        payload: dict[str, Any] | None,
-        dialect: DialectName | None,
-        transport: Transport | None,
-        source: Callable[..., Source],
-        known: tuple[Any, ...] = (),
         *,
+        payload: dict[str, Any] | None = None,
+        dialect: DialectName | None = None,
+        transport: Transport | None = None,
+        findings: tuple[Finding, ...] = (),
+        repairs: tuple[Repair, ...] = (),
+        returned: Return | None = None,
         evidence: Mapping[str, ArtifactFacts] = NOTHING,
-        findings: tuple[Finding, ...] | None = None,
     ) -> None:
-        """`source`, called with what is `known`, gives what the rest is worked out from."""
         self.outcome = outcome
-        self.accepted = outcome == "accepted" or outcome == "repaired"  # noqa: PLR1714 - half the time of `in`
         self.payload = payload
+        """The object that was found, as the agent wrote it."""
         self.dialect = dialect
         self.transport = transport
-        self._source = source
-        self._known = known
-        if evidence is not NOTHING:
-            self.evidence = evidence
-        if findings is not None:  # whoever judged had to work them out
-            self._findings = findings
-
-    @property
-    def source(self) -> Source:
-        """What findings, repairs and the return are worked out from."""
-        return self._source(*self._known)
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """Everything there is to say about the message, errors first."""
-        if self._findings is None:
-            self._findings = self.source.explain()
-        return self._findings
-
-    @property
-    def repairs(self) -> tuple[Repair, ...]:
+        self.findings = findings
+        """All diagnostics, errors first."""
+        self.repairs = repairs
         """What had to be repaired before the return could be read."""
-        return () if self.outcome == "accepted" else self.source.tell_repairs()
+        self.returned = returned
+        """The canonical return; None unless the verdict is accepted."""
+        self.evidence = evidence
 
     @property
-    def returned(self) -> Return | None:
-        """The canonical return; None unless the verdict is accepted."""
-        if self._returned is None and self.accepted:
-            self._returned = self.source.build()
-        return self._returned
+    def accepted(self) -> bool:
+        """Whether the return can be used, whatever its status word says."""
+        return self.outcome in ACCEPTABLE
 
     def __repr__(self) -> str:
         status = self.returned.status if self.returned else None

@@ -120,7 +120,7 @@ SAMPLES: Final[dict[str, Sample]] = {
         "malformed",
         shown=",",
     ),
-    "RET004": Sample(PLAIN, _raw('"status": "completed"', '"status": done'), "error", "malformed", shown="d"),
+    "RET004": Sample(PLAIN, _raw('"status": "completed"', '"status": (done)'), "error", "malformed", shown="("),
     "RET005": Sample(
         PLAIN,
         Message('```json\n{"status": "completed", "summary": "Fixed the par'),
@@ -156,14 +156,14 @@ SAMPLES: Final[dict[str, Sample]] = {
     ),
     "RET009": Sample(
         Message(f"<think>\nThen I return\n</think>\n{pretty(standard())}"),
-        Message(f"<think>\nI could return\n{pretty(standard())}\n</think>\nI will check first."),
+        Message(f"<think>\nI could return\n{pretty(standard())}\n</think>"),
         "error",
         "missing",
         shown="{",
     ),
     "RET010": Sample(
-        Message(fenced(standard(), "My final return:\n\n")),
         Message(fenced(standard(), "Draft:\n\n")),
+        Message(f"> {line(standard())}"),
         "error",
         "missing",
         shown="{",
@@ -178,6 +178,13 @@ SAMPLES: Final[dict[str, Sample]] = {
     ),
     "RET012": Sample(
         Message(marked(hyper()), dialect="hyper"), Message(marked(hyper()), dialect="standard"), "error", "invalid"
+    ),
+    "RET013": Sample(
+        PLAIN,
+        Message(f"{fenced(standard())}\n\nTwo tests still fail. I stopped."),
+        "note",
+        "accepted",
+        shown="Two tests still fail.",
     ),
     # the form of the object
     "RET020": Sample(
@@ -196,7 +203,7 @@ SAMPLES: Final[dict[str, Sample]] = {
         "/metadata/delegation_depth",
         '"2"',
     ),
-    "RET022": Sample(PLAIN, _plain({"/status": "Completed"}), "error", "invalid", "/status", '"Completed"'),
+    "RET022": Sample(PLAIN, _plain({"/status": "success"}), "error", "invalid", "/status", '"success"'),
     "RET023": Sample(
         _plain({"/artifacts/0/type": "report"}),
         _plain({"/artifacts/0/type": "file"}),
@@ -269,7 +276,7 @@ SAMPLES: Final[dict[str, Sample]] = {
         _plain(known=Expectation(session_id=ISSUED)),
         _plain(known=Expectation(session_id=OTHER)),
         "error",
-        "invalid",
+        "missing",
         "/metadata/session_id",
         f'"{ISSUED}"',
     ),
@@ -412,7 +419,7 @@ SAMPLES: Final[dict[str, Sample]] = {
     # manifest alone: the entry stands in another file, so nothing in it is shown
     "RET080": Sample(
         ENTRY,
-        Message(f"I found three.\n{sentence()}", manifest_tail=line(entry())),
+        Message(f"I found three.\nTwo are old.\n{sentence()}", manifest_tail=line(entry())),
         "error",
         "invalid",
         shown=sentence(),

@@ -4,7 +4,7 @@ import pytest
 
 from remit.contract.dialects import HYPER, STANDARD
 from remit.contract.extract import MAX_CANDIDATES, Candidate, Scan, scan_message
-from remit.contract.repair import MAX_DEPTH
+from remit.contract.tolerant_json import MAX_DEPTH
 from tests.contract.samples import ISSUED, OTHER, fenced, hyper, line, marked, pretty, standard, stopped
 
 BOTH = (STANDARD, HYPER)
@@ -84,7 +84,6 @@ def test_a_small_wrapper_is_opened(name: str) -> None:
         {"result": standard(), "success": False},
         {"result": standard(), "success": "false"},
         {"result": standard(), "exit_code": 1},
-        {"result": standard(), "outcome": "timeout"},
         {"status_report": standard()},
     ],
 )
@@ -115,21 +114,19 @@ def test_a_return_inside_one_that_cannot_be_read_is_a_part_of_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "aside"),
+    ("text", "hidden"),
     [
         (f"<thinking>\n{pretty(standard())}\n</thinking>\nDone.", "thinking"),
         (f"He said\n> {line(standard())}\n", "quoted"),
-        (fenced(standard(), "A draft:\n"), "draft"),
-        (fenced(standard(), "## Example\n"), "example"),
-        (fenced(standard(), "My previous return:\n"), "earlier"),
+        (fenced(standard(), "A draft:\n"), None),
         (fenced(standard(), "<think>\nhm\n</think>\n"), None),
         (fenced(standard({"/summary": "Documented <think> and </think>. Done."})), None),
     ],
 )
-def test_what_the_message_does_not_mean_is_set_aside(text: str, aside: str | None) -> None:
-    """R0.1: a thought, a quotation, a draft and an example are told apart from an answer."""
+def test_a_thought_and_a_quotation_are_hidden(text: str, hidden: str | None) -> None:
+    """R0.1: structure decides, and no word does."""
     [found] = find(text)
-    assert found.aside == aside
+    assert found.hidden == hidden
 
 
 def test_a_candidate_knows_whether_it_is_marked_or_alone() -> None:

@@ -179,4 +179,4 @@ def test_what_is_known_is_filled_in() -> None:
 def test_another_session_does_not_fit(tmp_path: Path) -> None:
     """R0.11: the answer to one delegation is not the answer to another."""
     answer = ObedientAgent(write("standard", **FULL["standard"]), tmp_path).answer("completed")
-    assert check(answer, session_id=OTHER, root=tmp_path).outcome == "invalid"
+    assert check(answer, session_id=OTHER, root=tmp_path).outcome == "missing"

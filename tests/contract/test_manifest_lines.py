@@ -2,20 +2,14 @@
 
 import json
 from collections.abc import Iterable
-from typing import Any, get_args
+from typing import Any
 
 import pytest
-from hypothesis import event, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.contract import manifest_lines
-from remit.contract.dialects import MANIFEST
 from remit.contract.manifest_lines import MAX_LINE_BYTES, Told, check_line, check_lines
-from remit.contract.rules import Case, run_rules
-from remit.contract.rules import manifest as rules
-from remit.contract.rules.manifest import is_plain
-from remit.model import ArtifactFacts, FileState, Finding
-from remit.prose import count_sentences
+from remit.model import ArtifactFacts, Finding
 from tests.workspace.manifests import ENTRY, make_entry, make_line
 
 
@@ -195,19 +189,6 @@ VALUES = st.recursive(
 )
 
 
-@given(st.dictionaries(st.sampled_from([*ENTRY, "task_id", "timestamp", "topic"]), VALUES, max_size=3),
-       st.sets(st.sampled_from(list(ENTRY)), max_size=2),
-       st.sampled_from(get_args(FileState)))  # fmt: skip
-def test_the_quick_way_and_the_long_way_say_the_same(changes: dict[str, Any], without: set[str], state: str) -> None:
-    line = make_line(without=tuple(without), **changes)
-    quick = check(line, state=state)
-    kept, manifest_lines._accepts = manifest_lines._accepts, lambda _: False  # noqa: SLF001 - the long way only
-    try:
-        assert check(line, state=state) == quick
-    finally:
-        manifest_lines._accepts = kept  # noqa: SLF001
-
-
 @given(st.lists(st.binary(max_size=30) | st.sampled_from([b"{", b"}", b'{"a":', b"  ]", make_line().encode()])))
 def test_no_bytes_break_it(lines: list[bytes]) -> None:
     for told in tell(b"\n".join(lines)):
@@ -249,33 +230,6 @@ _IDS = st.sampled_from(
     ["a-2026-01-19", "a-2026-01-19-2", "A-2026-01-19", "a-2026-01-19-", "a-2026-01-19x", "-2026-01-19"]
 )
 _FILES = st.sampled_from(["2026-01-19_a.md", "out/2026-01-19_a.md", "2026-01-19_A.md", "a.md", "2026-01-19_a.md\n"])
-
-
-@given(
-    entry=st.fixed_dictionaries(
-        {
-            "id": _IDS,
-            "file": _FILES,
-            "date": _DATES,
-            "status": st.sampled_from(["complete", "partial", "blocked"]),
-            "key_findings": st.lists(_FINDING, min_size=2, max_size=8),
-            "needs_followup": st.sampled_from([[], ["T1"]]),
-        }
-    )
-)
-def test_what_is_plain_at_first_sight_is_so_to_the_rules(entry: dict[str, Any]) -> None:
-    codes = ("RET084", "RET085", "RET086", "RET087", "RET088")
-    found = run_rules(Case("", MANIFEST, entry), places=False, codes=codes)
-    event("plain" if is_plain(entry) else "clean" if not found else "not clean")
-    assert not (is_plain(entry) and found)
-
-
-@given(finding=_FINDING)
-def test_a_finding_that_is_plain_at_first_sight_is_one_sentence_without_code(finding: str) -> None:
-    """Against the two questions that the look replaces."""
-    if rules._PLAIN.match(finding):  # noqa: SLF001 - the look by itself
-        assert count_sentences(finding) <= 1
-        assert not rules._CODE.search(finding)  # noqa: SLF001
 
 
 def test_a_line_by_itself_is_judged_as_in_a_manifest() -> None:

@@ -5,24 +5,20 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from bench.messages import same
 from remit import check
-from remit.contract import accept_quickly, judge, read_message
 from remit.contract import check as check_values
-from remit.contract.choose import read_carefully
 from remit.contract.dialects import DIALECTS, HYPER, MANIFEST, STANDARD, Dialect, render_schema
 from remit.contract.dialects.manifest import SENTENCES
 from remit.contract.placeholders import find_placeholders
-from remit.contract.quick import is_clean
-from remit.contract.repair import UnreadableError, parse_object
 from remit.contract.rules import Case, run_rules
-from remit.model import Expectation, Status
+from remit.contract.tolerant_json import UnreadableError, parse_object
 from tests.amounts import choose
-from tests.contract.samples import FORM_RULES, ISSUED, Payload, fenced, hyper, line, pretty, standard, stopped
+from tests.contract.samples import FORM_RULES, ISSUED, Payload, fenced, hyper, pretty, standard, stopped
 from tests.contract.strategies import (
     damaged,
     entries,
@@ -32,7 +28,6 @@ from tests.contract.strategies import (
     mutants,
     renderings,
     standards,
-    texts,
 )
 
 LAW = settings(
@@ -152,79 +147,6 @@ def _plain(text: str) -> str:
 def _unescape(match: re.Match[str]) -> str:
     code = match[1]
     return chr(int(code[1:], 16)) if len(code) > 1 else "" if code in "bfnrt" else code
-
-
-# The quick path
-
-
-@BY_MESSAGE
-@LAW
-@given(data=st.data())
-def test_what_is_clean_has_no_error_and_no_blank(name: str, data: st.DataObject) -> None:
-    """R0.2: the compiled check never says yes where a rule says no."""
-    payload = data.draw(MESSAGES[name] | mutants(MESSAGES[name]))
-    dialect = DIALECTS[name]
-    if is_clean(payload, dialect, ISSUED, None):
-        assert list(find_placeholders(payload, dialect.shape)) == []
-        findings = run_rules(Case("", dialect, payload, expectation=Expectation(ISSUED)), places=False)
-        assert not [finding for finding in findings if finding.severity == "error"]
-
-
-HEADS = st.lists(
-    st.sampled_from(["Draft:", "# Example", "Words.", "<b>", "<think>", "</think>", "{x}", line(stopped("failed")),
-                     "\n", "\n\n", " ", "\t", "\r\n", '"status" : 1', "status:", "> ", "```", "My final return:",
-                     "**old**"])
-    | texts,
-    max_size=5,
-).map("".join)  # fmt: skip
-
-
-@BY_MESSAGE
-@LAW
-@given(data=st.data(), head=HEADS, tail=HEADS)
-@example(data=None, head="Draft:\n", tail="")
-def test_what_is_quick_is_taken_by_the_careful_way_too(
-    name: str, data: st.DataObject | None, head: str, tail: str
-) -> None:
-    """R0.1: whatever stands around it, the quick path takes nothing that a closer look refuses."""
-    payload = standard() if data is None else data.draw(MESSAGES[name] | mutants(MESSAGES[name]))
-    block = pretty(payload) if data is None else data.draw(renderings)(payload)
-    text = f"{head}\n```json\n{block}\n```\n{tail}"
-    quick = accept_quickly(text, None, ISSUED, None)
-    if quick is not None:
-        careful = judge(read_carefully(text, None, Expectation(ISSUED), {}))
-        assert careful.accepted, careful.findings
-        assert careful.dialect == quick.dialect
-        assert same(careful.payload, quick.payload)
-        assert not [finding for finding in careful.findings if finding.severity == "error"]
-
-
-LINEAGES = st.builds(
-    Expectation,
-    st.sampled_from([ISSUED, None]),
-    st.sampled_from([None, "planner", "analyst"]),
-    st.sampled_from([None, "planning", "utility"]),
-    st.sampled_from([None, 1, 3]),
-    st.sampled_from([None, ("orchestrator", "planner")]),
-)
-
-
-@BY_MESSAGE
-@LAW
-@given(data=st.data(), known=LINEAGES, files=st.booleans(), head=HEADS, tail=HEADS)
-def test_whatever_is_known_of_the_lineage_both_ways_say_the_same(
-    name: str, data: st.DataObject, known: Expectation, head: str, tail: str, *, files: bool
-) -> None:
-    """R0.7 C11: what the caller knows brings the same warnings and refuses the same returns, read quickly or not."""
-    payload = data.draw(MESSAGES[name] | mutants(MESSAGES[name]))
-    payload = payload if files else payload | {"artifacts": []}
-    text = f"{head}{fenced(payload)}{tail}"
-    words: dict[str, Status] = {"completed": "partial"}
-    quick = judge(read_message(text, dialect=None, expectation=known, words=words))
-    careful = judge(read_carefully(text, None, known, words))
-    assert quick.outcome == careful.outcome
-    assert quick.findings == careful.findings
-    assert quick.returned == careful.returned
 
 
 # The schema

@@ -10,7 +10,7 @@ from remit import check
 from remit.contract import check as check_values
 from remit.contract import read_message
 from remit.contract.reading import Reading
-from remit.contract.repair import MAX_DEPTH, MAX_DIGITS, MAX_VALUES
+from remit.contract.tolerant_json import MAX_DEPTH, MAX_DIGITS, MAX_VALUES
 from remit.model import ArtifactFacts, Expectation, Verdict
 from tests.contract.samples import (
     ISSUED,

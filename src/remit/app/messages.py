@@ -37,10 +37,6 @@ def check(
 ) -> Verdict:
     """Turn the final message of an agent into a verdict; with `root`, its artifacts are looked at on disk."""
     if root is None and manifest is None:
-        if type(text) is str and dialect != "manifest":  # most of all: a clean message, without another call between
-            verdict = contract.accept_quickly(text, dialect, session_id, agent)
-            if verdict is not None:
-                return verdict
         return _name_encoding(contract.check(text, dialect=dialect, session_id=session_id, agent=agent), text)
     from remit.workspace.evidence.facts import follow_to_file, load_findings, look_at_artifacts  # noqa: PLC0415 - only here
 
@@ -67,10 +63,8 @@ def _name_encoding(verdict: Verdict, text: str | bytes) -> Verdict:
     found = tuple(
         each._replace(message=told, hint=hint) if each.code == _NO_RETURN else each for each in verdict.findings
     )
-    return Verdict(
-        verdict.outcome, verdict.payload, verdict.dialect, verdict.transport, lambda: verdict.source,
-        evidence=verdict.evidence, findings=found,
-    )  # fmt: skip
+    verdict.findings = found
+    return verdict
 
 
 def load_message(source: str) -> bytes:

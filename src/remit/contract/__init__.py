@@ -8,21 +8,22 @@ check          all of it, for callers that have the facts already
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from jiter import from_json
 
 from remit.contract.dialects import MANIFEST, get_dialect
-from remit.contract.quick import MAX_MESSAGE_CHARS, accept_quickly
 from remit.contract.reading import Reading
-from remit.model import NOTHING, Expectation, Verdict
+from remit.contract.rules import Trouble, judge_outcome
+from remit.contract.select_return import MAX_MESSAGE_CHARS, find_blanks, find_return, find_twins
+from remit.model import ACCEPTABLE, NOTHING, Expectation, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.model import ArtifactFacts, Outcome, Status
 
-__all__ = ["Reading", "accept_quickly", "attach_entry", "check", "judge", "read_message"]
+__all__ = ["Reading", "attach_entry", "check", "judge", "read_message"]
 
 
 def check(
@@ -38,42 +39,19 @@ def check(
     findings_text: str | None = None,
 ) -> Verdict:
     """Turn a final message into a verdict, given the facts as values. An `expectation` says all that is known."""
-    text = decode(message)
-    if expectation is None and not evidence and dialect != "manifest":
-        verdict = accept_quickly(text, dialect, session_id, agent)
-        if verdict is not None:
-            return verdict
     known = Expectation(session_id, agent) if expectation is None else expectation
-    reading = read_message(text, dialect=dialect, expectation=known, words=words, quickly=expectation is not None)
+    reading = read_message(message, dialect=dialect, expectation=known, words=words)
     attach_entry(reading, manifest_tail)
     return judge(reading, evidence=evidence, findings_text=findings_text)
 
 
-def decode(message: str | bytes) -> str:
-    """The message as text; what is not UTF-8 is replaced, and nobody decodes much more than the cap."""
-    return message if isinstance(message, str) else message[: 4 * MAX_MESSAGE_CHARS + 4].decode("utf-8", "replace")
-
-
 def read_message(
-    message: str | bytes,
-    *,
-    dialect: str | None,
-    expectation: Expectation,
-    words: Mapping[str, Status] = NOTHING,
-    quickly: bool = True,
+    message: str | bytes, *, dialect: str | None, expectation: Expectation, words: Mapping[str, Status] = NOTHING
 ) -> Reading:
-    """Find the return in a final message; `quickly`: try the quick path first."""
-    text = decode(message)
-    wanted = None if dialect is None else get_dialect(dialect)
-    verdict = accept_quickly(text, dialect, *expectation[:2]) if quickly and wanted is not MANIFEST else None
-    # What else is known of the lineage gives warnings, save that some kinds of agent have to name a file (RET055).
-    if verdict is not None and (expectation.kind is None or (verdict.payload or {}).get("artifacts")):
-        reading = cast("Reading", verdict.source)
-        reading.expectation, reading.words = expectation, words
-        return reading
-    from remit.contract.choose import read_carefully  # noqa: PLC0415 - 10 ms that a clean message does not need
-
-    return read_carefully(text, wanted, expectation, words)
+    """Find the return in a final message. Bytes that aren't UTF-8 are replaced."""
+    # A little more than the cap is decoded, so that a message over the cap is still seen to be one.
+    text = message if isinstance(message, str) else message[: 4 * MAX_MESSAGE_CHARS + 4].decode("utf-8", "replace")
+    return find_return(text, None if dialect is None else get_dialect(dialect), expectation, words)
 
 
 def attach_entry(reading: Reading, manifest_tail: str | None, *, rival: str = "") -> None:
@@ -83,9 +61,6 @@ def attach_entry(reading: Reading, manifest_tail: str | None, *, rival: str = ""
     """
     if reading.dialect is not MANIFEST or reading.reply_status is None:
         return
-    from remit.contract.choose import find_blanks, find_second_spellings  # noqa: PLC0415 - a clean message needs none of this
-    from remit.contract.rules import Trouble  # noqa: PLC0415
-
     line = next((line for line in reversed((manifest_tail or "").split("\n")) if line.strip()), "").lstrip("\ufeff")
     if manifest_tail is None:
         trouble = Trouble(
@@ -101,7 +76,7 @@ def attach_entry(reading: Reading, manifest_tail: str | None, *, rival: str = ""
         if type(entry) is dict:
             reading.payload = entry
             reading.located = False
-            reading.troubles += (*find_blanks(entry, MANIFEST), *find_second_spellings(entry, MANIFEST))
+            reading.troubles += (*find_blanks(entry, MANIFEST), *find_twins(entry, MANIFEST))
             if rival:
                 reading.troubles += (
                     Trouble(
@@ -123,16 +98,17 @@ def judge(
     """Weigh a reading against what is on disk."""
     reading.evidence = evidence
     reading.findings_text = findings_text
-    outcome: Outcome = "accepted"
-    findings = None
-    if not reading.clean or any(facts.state != "file" for facts in evidence.values()):
-        from remit.contract.rules import judge_outcome  # noqa: PLC0415 - a clean message needs no rules
-
-        findings = reading.explain()
-        outcome = judge_outcome(findings)
+    findings = reading.explain()
+    outcome: Outcome = judge_outcome(findings)
     if outcome == "accepted" and reading.repairs:
         outcome = "repaired"
-    dialect = reading.dialect.name if reading.dialect else None
     return Verdict(
-        outcome, reading.payload, dialect, reading.transport, lambda: reading, evidence=evidence, findings=findings
+        outcome,
+        payload=reading.payload,
+        dialect=reading.dialect.name if reading.dialect else None,
+        transport=reading.transport,
+        findings=findings,
+        repairs=reading.list_repairs(),
+        returned=reading.build() if outcome in ACCEPTABLE else None,
+        evidence=evidence,
     )

@@ -11,10 +11,10 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from remit.contract.repair import Parsed, UnreadableError, parse_object
+from remit.contract.denials import find_denials
+from remit.contract.hidden import Hidden, find_thinking, is_quoted
 from remit.contract.spelling import ESCAPED, spell
-from remit.contract.surroundings import WINDOW_CHARS, Aside, find_aside, find_stretches, is_marked
-from remit.contract.voices import find_denying_keys
+from remit.contract.tolerant_json import Parsed, UnreadableError, parse_object
 from remit.lazy import lazy
 
 if TYPE_CHECKING:
@@ -31,15 +31,15 @@ MAX_TRIES = 20_000
 class Candidate:
     """An object that tries to be a return."""
 
-    __slots__ = ("alone", "aside", "dialect", "glued", "marked", "parsed", "text", "wrapping")
+    __slots__ = ("alone", "dialect", "glued", "hidden", "marked", "parsed", "text", "wrapping")
 
     def __init__(self, parsed: Parsed, dialect: Dialect, text: str, *, wrapping: tuple[str, ...] = ()) -> None:
         self.parsed = parsed
         self.dialect = dialect
         self.text = text
         """The text it stands in: the message, or what was unwrapped from it."""
-        self.aside: Aside | None = None
-        """Why the message itself does not seem to mean it."""
+        self.hidden: Hidden | None = None
+        """Why it doesn't count: it stands inside thinking tags or on quoted lines."""
         self.marked = False
         """Whether it stands between the output markers."""
         self.glued = False
@@ -83,7 +83,11 @@ class Scan:
         )
 
 
-_OPENING = lazy(r"""\{(?=[\s\ufeff\u200b\u2060]*+(?:["'“”„«‘’‚}/\#…]|\.\.\.|[A-Za-z_$][\w$-]{0,60}+\s*+:))""")
+_OPENING = lazy(r"""\{(?=[\s\ufeff\u200b\u2060]*+(?:["'“”„«‘’‚}/\#…]|\.\.\.|[A-Za-z_$][\w$-]{0,60}+["']?+\s*+[:=]))""")
+_LOST_OPENING = lazy(
+    r"""^[ \t]*+(?=["'](?:status|summary|artifacts|metadata|meta|next_steps|errors?)["']\s*+:)""", re.MULTILINE
+)
+"""A line that begins with a member of a return, if nothing opens the object that it belongs to."""
 _DECODER = json.JSONDecoder()
 _WINDOWS = (256, 4096)
 _FAR = 200_000
@@ -134,8 +138,23 @@ def scan_message(text: str, dialects: Iterable[Dialect], session_id: str | None)
         if parsed and (candidate := _recognise(parsed, text, dialects)):
             candidate.glued = inside
             scan.candidates.append(candidate)
+    lost = None if scan.candidates or scan.overflow else _LOST_OPENING.search(text)
+    if lost and text.count("{", 0, lost.end()) == text.count("}", 0, lost.end()):
+        _add_opening(scan, text, lost.end(), dialects)
     _describe(scan.candidates, text)
     return scan
+
+
+def _add_opening(scan: Scan, text: str, at: int, dialects: tuple[Dialect, ...]) -> None:
+    """Read a return whose opening bracket is missing."""
+    whole = f"{text[:at]}{{{text[at:]}"
+    try:
+        parsed = parse_object(whole, at)
+    except UnreadableError:
+        return
+    if candidate := _recognise(parsed, whole, dialects):
+        candidate.wrapping = ("missing_open_bracket",)
+        scan.candidates.append(candidate)
 
 
 def _attempt(scan: Scan, text: str, start: int, key: int) -> tuple[int, Parsed | None]:
@@ -198,7 +217,7 @@ def _find_wrapped(value: dict[str, Any]) -> str | None:
     names = [name for name, inner in value.items() if isinstance(inner, dict) and name in _WRAPPERS]
     others = [inner for name, inner in value.items() if name not in names]
     plain = all(inner is None or isinstance(inner, bool | int | float | str) for inner in others)
-    return names[0] if len(names) == 1 and plain and not any(find_denying_keys(value)) else None
+    return names[0] if len(names) == 1 and plain and not any(find_denials(value)) else None
 
 
 RETURN_FILE = "return-meta.json"
@@ -216,15 +235,22 @@ def find_return_files(text: str) -> list[str]:
     return found
 
 
+_START_MARKER = lazy(r"<!--\s*AGENT_OUTPUT_START\s*-->\s*(?:(?:```|~~~)[^\n]{0,40}\n)?\s*\Z")
+
+
 def _describe(candidates: list[Candidate], text: str) -> None:
-    """Note for each candidate whether the message itself means it."""
+    """Note where each candidate stands: hidden, right below the output marker, or as the whole message."""
     if not candidates:
         return
-    stretches = find_stretches(text, [(each.parsed.start, each.parsed.end) for each in candidates])
+    thinking = find_thinking(text, [(each.parsed.start, each.parsed.end) for each in candidates])
     first = len(text) - len(text.lstrip("` \t\r\n\ufeff"))
     last = len(text.rstrip("` \t\r\n"))
     for candidate in candidates:
         start, end = candidate.parsed.start, candidate.parsed.end
-        candidate.marked = is_marked(text[max(0, start - WINDOW_CHARS) : start])
-        candidate.aside = find_aside(text, start, end, stretches)
+        before = text[max(0, start - 240) : start]
+        candidate.marked = "AGENT_OUTPUT_START" in before and _START_MARKER.search(before) is not None
+        if any(left <= start < right for left, right in thinking):
+            candidate.hidden = "thinking"
+        elif is_quoted(text, start):
+            candidate.hidden = "quoted"
         candidate.alone = start <= first and end >= last

@@ -16,8 +16,9 @@ from jiter import from_json
 from remit.contract.dialects import MANIFEST
 from remit.contract.dialects.manifest import read_aliases
 from remit.contract.rules import RULES, Case, Trouble, run_rules
-from remit.contract.rules.manifest import is_plain
-from remit.contract.schemas import compile_accepts, find_escape, name_type
+from remit.contract.schemas import find_escape, name_type
+from remit.contract.select_return import find_blanks
+from remit.contract.tolerant_json import UnreadableError, parse_object
 from remit.model import Finding, Place
 from remit.places import Lines, escape_key
 
@@ -176,9 +177,6 @@ class _Bad(NamedTuple):
     hint: str = "Write the entry as one JSON object on one line."
 
 
-_accepts = compile_accepts(MANIFEST.shape)
-_BESIDES = ("RET084", "RET085", "RET086", "RET087", "RET088")
-"""The rules that have something to say about an entry that fits its shape, lacks nothing and has its file."""
 _SAID_BY_RET089 = frozenset({"RET051", "RET052"})
 _NOT_JSON = RULES["RET082"]
 _DECODER = json.JSONDecoder()
@@ -194,9 +192,6 @@ def check_line(
     data: bytes, *, look: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]
 ) -> list[Finding]:
     """Judge a line by itself, before it is written anywhere: its findings have no place."""
-    entry = _read_entry(data)
-    if entry is not None and _is_clean(entry, look, words):
-        return []
     told = check_lines(((data, True),), look=look, words=words)
     return [each.finding._replace(place=None) for each in told]
 
@@ -210,16 +205,6 @@ def _read_entry(data: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     return entry if type(entry) is dict else None
-
-
-def _is_clean(entry: dict[str, Any], look: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]) -> bool:
-    """Whether nothing is wrong with an entry that stands by itself."""
-    if not (_accepts(entry) and _has_all(entry)):
-        return False
-    facts = look(entry["file"])  # no path that is accepted leads out
-    if facts is not None and facts.state != "file":
-        return False
-    return is_plain(entry) or not run_rules(Case("", MANIFEST, entry, words=words), places=False, codes=_BESIDES)
 
 
 def check_lines(
@@ -329,10 +314,7 @@ class _Check:
     # -- entries
 
     def judge(self, entry: dict[str, Any], data: bytes, number: int, *, ended: bool) -> Iterator[Told]:
-        """A line that is one object. Where nothing is wrong with it, its text is never decoded."""
-        if ended and _is_clean(entry, self.look, self.words) and entry["id"] not in self.ids:
-            self.ids[entry["id"]] = number
-            return
+        """Judge a line that is one object."""
         passage = Passage(data.decode("utf-8", "replace"), number)
         yield from self.check_entry(entry, passage, passage.text.index("{"))
         if not ended:
@@ -345,15 +327,13 @@ class _Check:
 
     def check_entry(self, entry: dict[str, Any], passage: Passage, start: int) -> Iterator[Told]:
         """Judge one entry with every rule, each finding with its place in the manifest."""
-        from remit.contract.choose import find_blanks  # noqa: PLC0415 - a clean manifest needs none of this
-
         read_as, taken = read_aliases(entry)
         spans, troubles = _find_spans(passage.text, start)
         for field, key in taken.items():
             spans[f"/{field}"] = spans.get(f"/{key}", (start, start + 1))
         troubles += find_blanks(read_as, MANIFEST)
         facts = self._find_facts(read_as)
-        case = Case(passage.text, MANIFEST, read_as, tuple(troubles), lambda: spans, words=self.words, evidence=facts)
+        case = Case(passage.text, MANIFEST, read_as, tuple(troubles), spans, words=self.words, evidence=facts)
         findings = run_rules(case)
         forgotten = any(finding.code == "RET089" for finding in findings)
         for finding in findings:
@@ -381,11 +361,6 @@ class _Check:
         yield passage.tell(id_taken(entry_id, first, f"{entry_id}-{number}", place))
 
 
-def _has_all(entry: Mapping[str, Any]) -> bool:
-    """Whether an entry that fits its shape also has what it should have."""
-    return all(entry.get(key) is not None for key in MANIFEST.shape.expected)
-
-
 def _find_undecodable(data: bytes) -> int | None:
     """The offset, in characters, of the first byte that is not UTF-8."""
     try:
@@ -397,8 +372,6 @@ def _find_undecodable(data: bytes) -> int | None:
 
 def _find_spans(text: str, start: int) -> tuple[dict[str, tuple[int, int]], list[Trouble]]:
     """Where each value stands, and what the strict parser would have tripped over."""
-    from remit.contract.repair import UnreadableError, parse_object  # noqa: PLC0415 - with the first finding
-
     try:
         parsed = parse_object(text, start)
     except UnreadableError:  # too deep or too much to follow

@@ -1,21 +1,19 @@
-"""A reading: what was found in a message, and all that can be told of it later.
-
-Owns the bridge from a found object to findings and the canonical return; a `Verdict` keeps its reading and asks it
-when somebody wants to know more than yes or no.
-"""
+"""A reading: what was found in a message, and the diagnostics and the canonical return that follow from it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from remit.contract.rules import Case, run_rules
 from remit.contract.schemas import find_escape
+from remit.contract.tolerant_json import REPAIRS
 from remit.model import NOTHING, Repair
+from remit.places import locate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.contract.dialects import Dialect
-    from remit.contract.extract import Candidate
     from remit.contract.rules import Trouble
     from remit.model import ArtifactFacts, Expectation, Finding, Return, Status, Transport
 
@@ -24,40 +22,28 @@ class Reading:
     """What was found in a message."""
 
     __slots__ = (
-        "candidate", "clean", "dialect", "evidence", "expectation", "findings_text", "located", "marked", "payload",
-        "repairs", "reply_status", "start", "text", "transport", "troubles", "words",
+        "after", "dialect", "evidence", "expectation", "findings_text", "located", "marked", "payload", "repairs",
+        "reply_status", "spans", "text", "transport", "troubles", "words",
     )  # fmt: skip
 
-    def __init__(  # noqa: PLR0917 - made for every message, where keywords cost
-        self,
-        text: str,
-        dialect: Dialect | None,
-        expectation: Expectation,
-        payload: dict[str, Any] | None = None,
-        start: int = 0,
-        marked: bool = False,  # noqa: FBT001, FBT002
-        transport: Transport | None = None,
-        *,
-        clean: bool = False,
-        words: Mapping[str, Status] = NOTHING,
+    def __init__(
+        self, text: str, dialect: Dialect | None, expectation: Expectation, *, words: Mapping[str, Status] = NOTHING
     ) -> None:
         self.text = text
         self.dialect = dialect
         self.expectation = expectation
-        self.payload = payload
-        self.start = start
-        """Where the object begins in `text`."""
-        self.marked = marked
-        self.transport = transport
-        self.clean = clean
-        """Proved to have no error, short of what is on disk."""
         self.words = words
-        self.candidate: Candidate | None = None
-        """None on the quick path: nothing needed a closer look."""
+        self.payload: dict[str, Any] | None = None
+        self.spans: Mapping[str, tuple[int, int]] = NOTHING
+        """Where in `text` each value stands."""
+        self.marked = False
+        self.transport: Transport | None = None
         self.troubles: tuple[Trouble, ...] = ()
         self.repairs: tuple[tuple[str, int], ...] = ()
         self.located = True
         """Whether offsets are offsets into the message itself."""
+        self.after: tuple[int, int] | None = None
+        """Where the first sentence after the return stands."""
         self.reply_status: str | None = None
         """The status word of the reply sentence (`manifest` only)."""
         self.evidence: Mapping[str, ArtifactFacts] = NOTHING
@@ -72,14 +58,12 @@ class Reading:
 
     def explain(self) -> tuple[Finding, ...]:
         """Run every rule."""
-        from remit.contract.rules import Case, run_rules  # noqa: PLC0415 - most verdicts are never explained
-
         case = Case(
             self.text,
             self.dialect,
             self.payload,
             troubles=self.troubles,
-            find_spans=self.find_spans,
+            spans=self.spans,
             located=self.located,
             marked=self.marked,
             expectation=self.expectation,
@@ -87,27 +71,12 @@ class Reading:
             evidence=self.evidence,
             reply_status=self.reply_status,
             findings_text=self.findings_text,
+            after=self.after,
         )
         return tuple(run_rules(case))
 
-    def find_spans(self) -> Mapping[str, tuple[int, int]]:
-        """Where in the text each value stands."""
-        if self.candidate is not None:
-            return self.candidate.parsed.spans
-        if not self.clean:
-            return NOTHING
-        from remit.contract.repair import UnreadableError, parse_object  # noqa: PLC0415 - the quick path does without
-
-        try:
-            return parse_object(self.text, self.start).spans
-        except UnreadableError:  # too deep or too much for us to follow, though not for the strict parser
-            return NOTHING
-
-    def tell_repairs(self) -> tuple[Repair, ...]:
+    def list_repairs(self) -> tuple[Repair, ...]:
         """Name each kind of repair once, where it was first needed."""
-        from remit.contract.repair import REPAIRS  # noqa: PLC0415 - the quick path does without it
-        from remit.places import locate  # noqa: PLC0415
-
         first: dict[str, int] = {}
         for kind, at in self.repairs:
             first.setdefault(kind, at)

@@ -1,11 +1,8 @@
-"""Shapes: one declaration gives the quick check, the reasons, and the JSON Schema.
+"""Shapes: one declaration gives the diagnostics and the JSON Schema.
 
-Owns the small vocabulary in which a dialect says what its objects look like. A shape answers three questions:
-`guards` (is it right? as Python statements, which `compile_accepts` joins into one function without calls, since a
-clean return is checked on every delegation), `problems` (every way in which it is wrong, each with its JSON Pointer)
-and `to_json_schema` (the same for other programs). Where the compiled function says yes, `problems` has no error and no
-text is a placeholder; a no only means that somebody should look closer. A property test holds them together. No
-coercion: "1" is not 1 and true is not a number.
+Owns the small vocabulary in which a format says what its objects look like. A shape answers two questions: `problems`
+(every way in which a value is wrong, each with its JSON Pointer) and `to_json_schema` (the same for other programs).
+No coercion: "1" is not 1 and true is not a number.
 """
 
 from __future__ import annotations
@@ -18,7 +15,7 @@ from remit.model import NOTHING
 from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 ProblemKind = Literal["missing", "expected", "type", "word", "blank", "range", "long", "escape"]
 
@@ -34,10 +31,6 @@ class Problem(NamedTuple):
 
 class Shape(Protocol):
     """What every shape can do."""
-
-    def guards(self, name: str) -> list[str]:
-        """Python statements that return False where the value called `name` is wrong."""
-        ...
 
     def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
         """Every way in which the value is wrong."""
@@ -86,11 +79,6 @@ class Text(NamedTuple):
     max_chars: int | None = None
     pattern: str | None = None
     """For readers of the schema only: where a form is merely wanted, a rule warns."""
-
-    def guards(self, name: str) -> list[str]:
-        """A text, not too long, whose first character shows that it is neither blank nor a placeholder."""
-        long = "" if self.max_chars is None else f" or len({name}) > {self.max_chars}"
-        return [f"if type({name}) is not str or not {name} or {name}[0] in ODD_STARTS{long}: return False"]
 
     def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
         """Every way in which it is not."""
@@ -141,14 +129,6 @@ class Path(NamedTuple):
 
     description: str = ""
 
-    def guards(self, name: str) -> list[str]:
-        """A text without any sign of an escape or a placeholder; a colon is common enough to ask twice."""
-        signs = f"'..' in {name} or {name}[0] in ODD_PATH_STARTS or '<' in {name} or '{{' in {name}"
-        return [
-            f"if type({name}) is not str or not {name} or {signs} or not {name}.isprintable(): return False",
-            f"if ':' in {name} and find_escape({name}): return False",
-        ]
-
     def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
         """Why it is no such path."""
         yield from Text().problems(value, pointer)
@@ -165,10 +145,6 @@ class Word(NamedTuple):
 
     words: tuple[str, ...]
     description: str = ""
-
-    def guards(self, name: str) -> list[str]:
-        """One of the words."""
-        return [f"if {name} not in {self.words!r}: return False"]
 
     def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
         """Why it is not."""
@@ -188,10 +164,6 @@ class Flag(NamedTuple):
 
     description: str = ""
 
-    def guards(self, name: str) -> list[str]:
-        """A boolean."""
-        return [f"if {name} is not True and {name} is not False: return False"]
-
     def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
         """Why it is not."""
         if type(value) is not bool:
@@ -207,12 +179,6 @@ class Number(NamedTuple):
 
     description: str = ""
     whole: bool = False
-
-    def guards(self, name: str) -> list[str]:
-        """A number from 0 up; NaN and infinity fail the comparison."""
-        if self.whole:
-            return [f"if type({name}) is not int or {name} < 0: return False"]
-        return [f"if type({name}) is not int and type({name}) is not float or not 0 <= {name} < INFINITY: return False"]
 
     def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
         """Why it is not."""
@@ -234,10 +200,6 @@ class Anything(NamedTuple):
 
     description: str = ""
 
-    def guards(self, name: str) -> list[str]:  # noqa: ARG002 - nothing is held against it
-        """Nothing to guard against."""
-        return []
-
     def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401, ARG002 - nothing is held against it
         """Nothing is wrong."""
         yield from ()
@@ -252,11 +214,6 @@ class ListOf(NamedTuple):
 
     item: Shape
     description: str = ""
-
-    def guards(self, name: str) -> list[str]:
-        """A list of good items."""
-        inner = [f"    {line}" for line in self.item.guards(f"{name}i")]
-        return [f"if type({name}) is not list: return False", f"for {name}i in {name}:", *inner]
 
     def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
         """Every way in which it is not."""
@@ -275,15 +232,6 @@ class TextOrList(NamedTuple):
     """A text, or a list of texts: writers disagree, readers take both. Optional; null and "" say nothing."""
 
     description: str = ""
-
-    def guards(self, name: str) -> list[str]:
-        """Either of them."""
-        return [
-            f"if type({name}) is list:",
-            f"    for {name}i in {name}:",
-            f"        if type({name}i) is not str: return False",
-            f"elif {name} is not None and type({name}) is not str: return False",
-        ]
 
     def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
         """Why it is neither."""
@@ -314,18 +262,6 @@ class Record(NamedTuple):
     def known(self) -> dict[str, Shape]:
         """All keys that the shape knows."""
         return {**self.required, **self.expected, **self.optional}
-
-    def guards(self, name: str) -> list[str]:
-        """An object with everything it must have, and nothing it knows is wrong."""
-        lines = [f"if type({name}) is not dict: return False"]
-        for index, (key, shape) in enumerate(self.known.items()):
-            inner = f"{name}{index}"
-            if key in self.required:  # no shape takes None for an answer, so get() is enough
-                lines += [f"{inner} = {name}.get({key!r})", *shape.guards(inner)]
-            elif guards := shape.guards(inner):
-                lines += [f"{inner} = {name}.get({key!r})", f"if {inner} is not None:"]
-                lines += [f"    {line}" for line in guards]
-        return lines
 
     def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
         """Every way in which it is not."""
@@ -364,17 +300,3 @@ def _described(schema: dict[str, Any], description: str) -> dict[str, Any]:
 
 def _quote(value: str) -> str:
     return f"'{value}'" if len(value) <= 60 else f"'{value[:57]}…'"  # noqa: PLR2004 - what fits a message
-
-
-def compile_accepts(shape: Shape) -> Callable[[Any], bool]:
-    """Join a shape's guards into one function that tells whether a value is without error."""
-    source = "\n    ".join(["def accepts(v):", *shape.guards("v"), "return True"])
-    names: dict[str, Any] = {
-        "INFINITY": float("inf"),
-        "ODD_STARTS": ODD_STARTS,
-        "ODD_PATH_STARTS": ODD_PATH_STARTS,
-        "find_escape": find_escape,
-    }
-    exec(source, names)  # noqa: S102 - the source comes from the shapes of this package alone
-    accepts: Callable[[Any], bool] = names["accepts"]
-    return accepts

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import jiter
 
-from remit.contract.voices import find_denying_keys
+from remit.contract.denials import find_denials
 from remit.lazy import lazy
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _find_carriers(value: Mapping[str, Any]) -> Iterator[str]:
 
 def _is_other_speech(value: Mapping[str, Any]) -> bool:
     """Whether the object reports an error, or hands on what somebody else said or a tool did."""
-    if value.get("thought") or not _OTHER_SPEECH.isdisjoint(value) or any(find_denying_keys(value)):
+    if value.get("thought") or not _OTHER_SPEECH.isdisjoint(value) or any(find_denials(value)):
         return True
     kind, role = value.get("type"), value.get("role")
     other_kind = isinstance(kind, str) and _OTHER_KIND.search(kind) is not None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 8 * 1024 * 1024
 """Of what a program prints, the end: a return comes last."""
 _SHOWN = 300
-_GAP = r"\W{0,12}:\W{0,12}"
+_GAP = rb"\W{0,12}:\W{0,12}"
 """Between the key and the word by which a return tells its end, whatever quotes it has: a text without holds none."""
 _OVERLAP_BYTES = 64 * 1024
 """A return that begins before the cut gives its status before that."""
@@ -90,12 +90,13 @@ class CommandListener:
 
     def _search_cut(self) -> None:
         """Whether what is cut off may hold a return: another one than that at the end."""
-        from remit.contract.voices import DIALECT_WORDS, make_sign  # noqa: PLC0415 - hardly any output is that long
+        from remit.contract.dialects import DIALECTS  # noqa: PLC0415 - hardly any output is that long
 
-        text = bytes(self._data[: _OVERLAP_BYTES - MAX_BYTES]).decode("latin-1")  # a letter for each byte
-        own = (word.encode("utf-8", "replace").decode("latin-1") for word in self._own_words)
-        sign = make_sign(text, _GAP, (*DIALECT_WORDS, *own), re.ASCII | re.IGNORECASE)
-        self._has_lost = self._has_lost or sign.search(text) is not None
+        words = {*self._own_words, *(word for each in DIALECTS.values() for word in each.statuses)}
+        known = b"|".join(re.escape(word.encode("utf-8", "replace")) for word in words)
+        member = re.compile(rb"status" + _GAP + rb"(?:" + known + rb")(?!\w)", re.IGNORECASE)
+        end = len(self._data) + _OVERLAP_BYTES - MAX_BYTES
+        self._has_lost = self._has_lost or member.search(self._data, 0, end) is not None
 
     def tell(self) -> Heard:
         """The last line, for people who watch."""

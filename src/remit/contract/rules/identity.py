@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SESSION_FORM = lazy(r"sess_\d{8,}_[a-z0-9]{6}\Z")
 
 
-@rule("RET040", "R0.11 C1")
+@rule("RET040", "R0.11 C1", outcome="missing")
 def wrong_session(case: Case) -> Iterator[Report]:
     """The session id is not the one that was issued.
 

@@ -2,48 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import date
+from typing import TYPE_CHECKING
 
+from remit.contract.dialects.manifest import REASON_MARK
 from remit.contract.rules.register import Case, Report, rule
 from remit.lazy import lazy
 from remit.prose import count_sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 KEY_FINDINGS = (3, 7)
 SECTIONS = ("Summary", "Findings", "Recommendations", "Sources", "Linked Tasks")
-_DATE = lazy(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\Z")
 _SLUG = lazy(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 _CODE = lazy(r"```|\w\(\)|[{};]\s*\Z")
-_PLAIN = lazy(r"[^.!?…`({};]*+[.!?…]?\Z")
-"""One sentence at most and no code, seen at once; what does not fit may be so all the same."""
 
 
-def is_plain(entry: Mapping[str, Any]) -> bool:
-    """Whether RET084 to RET088 have nothing to say about an entry that fits its shape, seen at once.
-
-    Most entries are so. Of any other nothing is said by this: then the rules are to be run.
-    """
-    date, findings = entry["date"], entry["key_findings"]
-    return (
-        (entry["status"] == "complete" or bool(entry["needs_followup"]))
-        and KEY_FINDINGS[0] <= len(findings) <= KEY_FINDINGS[1]
-        and _DATE.match(date) is not None
-        and _is_id(entry["id"], date)
-        and _is_file_name(entry["file"].rpartition("/")[2])
-        and all(map(_PLAIN.match, findings))
-    )
+def _is_date(text: str) -> bool:
+    """Whether it is a day of the calendar, written YYYY-MM-DD."""
+    try:
+        return len(text) == len("YYYY-MM-DD") and date.fromisoformat(text) is not None
+    except ValueError:
+        return False
 
 
-def _is_id(entry_id: str, date: str) -> bool:
-    slug, found, rest = entry_id.rpartition(f"-{date}")
+def _is_id(entry_id: str, day: str) -> bool:
+    slug, found, rest = entry_id.rpartition(f"-{day}")
     return bool(found and _SLUG.match(slug) and (not rest or rest[1:].isdigit()))
 
 
 def _is_file_name(name: str) -> bool:
-    date, _, rest = name.partition("_")
-    return bool(_DATE.match(date) and rest.endswith(".md") and _SLUG.match(rest[:-3]))
+    day, _, rest = name.partition("_")
+    return bool(_is_date(day) and rest.endswith(".md") and _SLUG.match(rest[:-3]))
 
 
 @rule("RET080", "R4.3 R4.4 R4.14", on_reading=True)
@@ -115,26 +106,26 @@ def entry_id_form(case: Case) -> Iterator[Report]:
     """
     if not case.is_dialect("manifest"):
         return
-    entry_id, date = case.text_at("id"), case.text_at("date")
-    if entry_id and not _is_id(entry_id, date):
+    entry_id, day = case.text_at("id"), case.text_at("date")
+    if entry_id and not _is_id(entry_id, day):
         yield Report(
-            "the id is not made of the topic and the date", f"Write it like topic-slug-{date or 'YYYY-MM-DD'}.", "/id"
+            "the id is not made of the topic and the date", f"Write it like topic-slug-{day or 'YYYY-MM-DD'}.", "/id"
         )
 
 
 @rule("RET085", "R4.7")
 def entry_date(case: Case) -> Iterator[Report]:
-    """The entry's date is not a day written YYYY-MM-DD.
+    """The entry's date is not a day of the calendar, written YYYY-MM-DD.
 
     Why: entries are found by date, and other spellings do not sort.
 
-    Bad: `"date": "19.1.2026"`
+    Bad: `"date": "19.1.2026"`, `"date": "2026-02-31"`
 
     Good: `"date": "2026-01-19"`
     """
-    date = case.text_at("date") if case.is_dialect("manifest") else ""
-    if date and not _DATE.match(date):
-        yield Report("the date is not YYYY-MM-DD", "Write the day as YYYY-MM-DD.", "/date")
+    day = case.text_at("date") if case.is_dialect("manifest") else ""
+    if day and not _is_date(day):
+        yield Report("the date is not a day written YYYY-MM-DD", "Write the day as YYYY-MM-DD.", "/date")
 
 
 @rule("RET086", "R4.7", severity="warning")
@@ -154,8 +145,6 @@ def key_findings_form(case: Case) -> Iterator[Report]:
             f"there are {len(findings)} key findings, 3 to 7 are wanted", "Give 3 to 7 findings.", "/key_findings"
         )
     for index, finding in enumerate(findings):
-        if isinstance(finding, str) and _PLAIN.match(finding):
-            continue
         if isinstance(finding, str) and count_sentences(finding) > 1:
             yield Report("the finding has more than one sentence", "Say it in one.", f"/key_findings/{index}")
         elif isinstance(finding, str) and _CODE.search(finding):
@@ -181,11 +170,11 @@ def findings_file_name(case: Case) -> Iterator[Report]:
 
 @rule("RET088", "R4.12 R4.13 C21")
 def reason_missing(case: Case) -> Iterator[Report]:
-    """The work is partial or blocked, and needs_followup does not say why.
+    """Partial or blocked work has no reason in needs_followup, or complete work names a blocker there.
 
-    Why: it is the only place where this dialect can say it.
+    Why: it is the only place where this format can say it.
 
-    Bad: `{"status": "blocked", "needs_followup": [], …}`
+    Bad: `{"status": "blocked", "needs_followup": [], …}`, `{"status": "complete", "needs_followup": ["BLOCKED:…"], …}`
 
     Good: `{"status": "blocked", "needs_followup": ["BLOCKED:no access to the staging database"], …}`
     """
@@ -193,6 +182,10 @@ def reason_missing(case: Case) -> Iterator[Report]:
         yield Report(
             f"the work is {case.word}, but needs_followup is empty", "Write BLOCKED: and the reason.", "/needs_followup"
         )
+    reasons = case.items_at("needs_followup") if case.is_dialect("manifest") and case.status == "completed" else []
+    if any(isinstance(reason, str) and reason.strip().startswith(REASON_MARK) for reason in reasons):
+        message = "the work is complete, but needs_followup names a blocker"
+        yield Report(message, "Write blocked, or remove the blocker.", "/needs_followup")
 
 
 @rule("RET089", "R4.10 R4.14 C11")

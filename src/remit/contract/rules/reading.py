@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.contract.rules.register import Case, rule
+from remit.contract.rules.register import Case, Report, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from remit.contract.rules.register import Report
 
 
 @rule("RET001", "R0.1", outcome="missing", on_reading=True)
@@ -111,13 +109,12 @@ def conflicting_keys(case: Case) -> Iterator[Report]:
 
 @rule("RET008", "R0.1", outcome="ambiguous", on_reading=True)
 def contradicting_returns(case: Case) -> Iterator[Report]:
-    """The message holds two returns that say different things.
+    """The message holds two returns that contradict each other in status, artifacts or agent.
 
-    Why: taking the first falls for drafts, taking the last falls for appendices. Remit picks one only where the
-    message itself makes clear which one counts: the issued session id, the output markers, or a label. The markers do
-    not make a completed return count against another one of its session, or a later one, that says otherwise.
+    Why: taking the first one falls for drafts, taking the last one falls for appendices. If an id was issued, only
+    returns that carry it count. Words around a return don't change that.
 
-    Bad: a block with `"status": "failed"` and, further down, one with `"status": "completed"`.
+    Bad: a block with `"status": "failed"` and, further down, one with `"status": "completed"` and the same session id.
 
     Good: one block, at the end.
     """
@@ -139,15 +136,13 @@ def only_in_thinking(case: Case) -> Iterator[Report]:
 
 @rule("RET010", "R0.1", outcome="missing", on_reading=True)
 def only_quoted(case: Case) -> Iterator[Report]:
-    """The only return is not the agent's answer by the message's own words: quoted, drafted, supposed or taken back.
+    """The only return stands on lines that are quoted with `>`.
 
-    Why: agents quote what others returned, show what a return would look like, say what they would send once something
-    else is done, and correct themselves afterwards. A line above the block that leads up to something and calls it an
-    answer in no way is doubt enough, unless the block carries the session id that was issued.
+    Why: agents quote what others returned.
 
-    Bad: `> {"status": "completed", …}`; a block under the line `Draft:`; a block and then `Ignore the JSON above.`
+    Bad: `> {"status": "completed", …}`
 
-    Good: the agent's own return, last in the message, under a line like `Result:` or none.
+    Good: the agent's own return, below the quotation.
     """
     yield from case.tell("quoted")
 
@@ -176,3 +171,20 @@ def other_dialect(case: Case) -> Iterator[Report]:
     Good: the dialect that the instructions describe; or ask for the one that the agent speaks.
     """
     yield from case.tell("dialect")
+
+
+@rule("RET013", "R0.1", severity="note")
+def prose_after(case: Case) -> Iterator[Report]:
+    """The message goes on after the return.
+
+    Why: the return counts, whatever the text after it says. Its first sentence is shown, so that a reader sees it if
+    the agent takes something back.
+
+    Bad: a return with status `completed`, and then `Two tests still fail.`
+
+    Good: the return last, with `partial` and the error in it.
+    """
+    if case.after is not None:
+        sentence = " ".join(case.text[slice(*case.after)].split())
+        hint = "Read it before you use the result."
+        yield Report(f"after the return the agent wrote '{sentence}'", hint, span=case.after)

@@ -56,8 +56,8 @@ class Case:
     """Everything that the rules may look at: one object (or none), and what is known around it."""
 
     __slots__ = (
-        "_lines", "_problems", "_spans", "dialect", "evidence", "expectation", "find_spans", "findings_text", "located",
-        "marked", "payload", "reply_status", "text", "troubles", "words",
+        "_lines", "_problems", "after", "dialect", "evidence", "expectation", "findings_text", "located",
+        "marked", "payload", "reply_status", "spans", "text", "troubles", "words",
     )  # fmt: skip
 
     def __init__(
@@ -66,7 +66,7 @@ class Case:
         dialect: Dialect | None,
         payload: dict[str, Any] | None = None,
         troubles: tuple[Trouble, ...] = (),
-        find_spans: Callable[[], Mapping[str, tuple[int, int]]] = lambda: NOTHING,
+        spans: Mapping[str, tuple[int, int]] = NOTHING,
         *,
         located: bool = True,
         marked: bool = False,
@@ -75,13 +75,14 @@ class Case:
         evidence: Mapping[str, ArtifactFacts] = NOTHING,
         reply_status: str | None = None,
         findings_text: str | None = None,
+        after: tuple[int, int] | None = None,
     ) -> None:
         self.text = text
         self.dialect = dialect
         self.payload = payload
         self.troubles = troubles
-        self.find_spans = find_spans
-        """Tells where in the text each value stands; asked only when a report has to be placed."""
+        self.spans = spans
+        """Where in the text each value stands."""
         self.located = located
         """Whether offsets are offsets into the message itself (not so once it had to be unwrapped)."""
         self.marked = marked
@@ -92,9 +93,10 @@ class Case:
         """The status word of the reply sentence (`manifest` only)."""
         self.findings_text = findings_text
         """The text of the findings file (`manifest` only)."""
+        self.after = after
+        """Where the first sentence after the return stands."""
         self._problems: tuple[Problem, ...] | None = None
         self._lines: Lines | None = None
-        self._spans: Mapping[str, tuple[int, int]] | None = None
 
     @property
     def word(self) -> object:
@@ -170,9 +172,7 @@ class Case:
         locate = self._lines.locate
         if report.span is not None:
             return locate(*report.span)
-        if self._spans is None:
-            self._spans = self.find_spans()
-        spans = self._spans
+        spans = self.spans
         if report.pointer in spans:
             return locate(*spans[report.pointer])
         pointer = report.pointer

@@ -177,7 +177,7 @@ def _read(source: str) -> object | None:
 
 def _mend(source: str) -> dict[str, Any] | None:
     """An object with a comma too many or too few; None where more is wrong with it."""
-    from remit.contract.repair import UnreadableError, parse_object  # noqa: PLC0415 - only for broken files
+    from remit.contract.tolerant_json import UnreadableError, parse_object  # noqa: PLC0415 - only for broken files
 
     try:
         parsed = parse_object(source, 0, held=True)

@@ -1,9 +1,8 @@
-"""Broken JSON → value, with every repair recorded and every doubt kept.
+"""Tolerant JSON: a broken object → its value, with every repair recorded.
 
-Owns the one tolerant parser of the house. It reads one object from a given offset, says where it ended, where
-each value stands, what it had to repair, and which flaws no repair can settle: a contradiction, a non-finite
-number, an unfilled template, a value that was cut off. It never invents a key and never guesses a value; text
-that is already JSON comes back unchanged and without repairs.
+Reads one object from a given offset. Returns where it ended, where each value stands, what it repaired, and which flaws
+no repair can fix: a contradiction, a non-finite number, an unfilled template, a value that was cut off. It never
+invents a key or a value; text that is valid JSON comes back unchanged and without repairs.
 
 Linear in the text it consumes, and capped: nesting, number of values, digits.
 """
@@ -43,7 +42,14 @@ REPAIRS = {
     "bad_escape": "read an escape that JSON does not know",
     "joined_text": "joined texts that stood side by side or around a plus sign",
     "lone_surrogate": "replaced half of a surrogate pair",
-    "python_literal": "read True, False or None as JSON",
+    "literal": "read a literal of Python or JavaScript as JSON",
+    "number": "read a number that is not written as JSON writes it",
+    "separator": "read another separator as a colon or a comma",
+    "missing_colon": "added a colon between a key and its value",
+    "missing_quote": "added a quote that was missing at one end",
+    "unquoted_text": "quoted a bare word",
+    "triple_quotes": "read triple quotes or backticks as double quotes",
+    "missing_open_bracket": "added an opening bracket",
     "odd_space": "read a non-breaking or zero-width space as a space",
     "repeated_key": "left out a key that repeats the same value",
     "cut_off": "left out an optional value that was cut off",
@@ -52,6 +58,11 @@ REPAIRS = {
     "escaped": "removed backslashes before quotes",
     "envelope": "took the message out of an envelope",
     "html": "decoded HTML entities",
+    "status_case": "read a status word in another case",
+    "id_blanks": "removed blanks around the session id",
+    "absolute_path": "named an absolute path inside the root from the root",
+    "no_period": "read the sentence without its period",
+    "more_prose": "read the sentence beside other text",
 }
 """Every repair there is, and how it is told."""
 
@@ -113,9 +124,20 @@ def parse_object(text: str, start: int, *, held: bool = False) -> Parsed:
         value = parser.read_object("", 1)
     except RecursionError:  # the caller's own stack left too little
         raise parser.fail("the object is nested too deeply", capped=True) from None
+    if parser.is_markdown:
+        value = _undo_markdown(value)
     return Parsed(
         value, start, parser.pos, parser.spans, repairs=parser.repairs, flaws=parser.flaws, closed=parser.closed
     )
+
+
+def _undo_markdown(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """The value without the backslashes that Markdown puts before underscores."""
+    if isinstance(value, dict):
+        return {key: _undo_markdown(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_undo_markdown(inner) for inner in value]
+    return value.replace("\\_", "_") if isinstance(value, str) else value
 
 
 def join_pointer(pointer: str, key: str) -> str:
@@ -128,6 +150,8 @@ _SPACE = lazy(r"[ \t\r\n]*+")
 _COMMA = lazy(r",[ \t\r\n]*+")
 _ODD_SPACE = lazy(r"[\s\ufeff\u200b\u2060]++")
 _STRUCTURE = frozenset("\"'{}[],:")
+_COLONS = frozenset(":=\uff1a")
+_COMMAS = frozenset(",;\uff0c\u3001")
 _REGION_END = lazy(r"```|~~~|<!--|</")
 _PLAIN_TEXTS = {quote: lazy(rf"{quote}[^{quote}\\\x00-\x1f]*+{quote}(?=[,:}}\]\r\n])") for quote in "\"'"}
 _PLAIN_MEMBERS = {
@@ -138,12 +162,27 @@ _PLAIN_MEMBERS = {
 }
 """A key and a text, both without anything odd: most of a return is made of these."""
 _NUMBER = lazy(r"-?(?:0|[1-9]\d*+)(\.\d++)?+([eE][+-]?+\d++)?+(?![\w.])")
-_WORD = lazy(r"[A-Za-z_$][\w$|-]*+")
-_BARE_KEY = lazy(r"[A-Za-z_$][\w$-]*+(?=\s*+:)")
-_KEY_AHEAD = lazy(
-    r"""(?:"[^"\n\\]{1,80}+"|'[^'\n\\]{1,80}+'|[“”„«][^“”»\n]{1,80}+[“”»]|[A-Za-z_$][\w$-]{0,80}+)\s*+:"""
+_ODD_NUMBER = lazy(
+    r"[+-]?+(?:0[xX][0-9a-fA-F]++|(?:\d++(?:_\d++)*+)?+(?:\.(?:\d++(?:_\d++)*+)?+)?+(?:[eE][+-]?+\d++)?+)(?![\w.])"
 )
-_TEXT_ENDS = lazy(r"""[ \t]*+(?:[,:}\]\r\n"'“‘]|//|/\*|\#|```|\+\s*+["']|\Z)""")
+"""As Python and JavaScript write numbers: a sign, digits grouped with underscores, no digit beside the point."""
+_WORD = lazy(r"[A-Za-z_$][\w$|-]*+")
+_BARE_KEY = lazy(r"""([A-Za-z_$][\w$-]*+)["']?+(?=\s*+(?:[:=\uff1a]))""")
+"""A key without quotes, or with its closing quote only."""
+_HALF_KEY = lazy(r"""["']([A-Za-z_$][\w$-]*+)\s*+[:=](?=\s*+["'\[{\d-])""")
+"""A key with its opening quote only."""
+_HALF_TEXT = lazy(r"""([A-Za-z][^"\n\\{}\[\]]*+)"(?=\s*+(?:[,;}\]]|\n))""")
+"""A text with its closing quote only."""
+_OPEN_TEXT = lazy(r""""([^"\n\\]*?),?[ \t]*+\r?\n(?=\s*+(?:"[^"\n\\]{1,80}+"\s*+:|[}\]]))""")
+"""A text with its opening quote only: its line has no other one, and the next line goes on with a key or a bracket."""
+_BARE_TEXT = lazy(r"[A-Za-z_][\w.-]*+(?=\s*+(?:[,;}\]]|\n|\Z))")
+_KEY_AHEAD = lazy(
+    r"""(?:"[^"\n\\]{1,80}+"|'[^'\n\\]{1,80}+'|[“”„«][^“”»\n]{1,80}+[“”»]|[A-Za-z_$][\w$-]{0,80}+["']?+)\s*+[:=\uff1a]"""
+)
+_TEXT_ENDS = lazy(
+    r"""[ \t\xa0\u200b\u2060\ufeff\u3000]*+(?:[,:}\]\r\n"'“‘\uff1a\uff0c]|=(?=>?+\s*+["'\[{\d-])"""
+    r"""|;(?=\s*+["'}\]]|\s*+\Z)|//|/\*|\#|```|\+\s*+["']|\Z)"""
+)
 _GOES_ON = lazy(r"[\s}\]]*+,\s*+")
 _AFTER_TEXT = frozenset({",", "}", ""})
 _ADJACENT = lazy(r"\s++(?=[\"'])")
@@ -158,8 +197,9 @@ _STOPS = {opener: lazy(f"[{closers}\\\\]|\\n[ \t]*+(?:```|<!-- AGENT_OUTPUT_END)
           for opener, closers in _CLOSERS.items()}  # fmt: skip
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _LITERALS = {"true": True, "false": False, "null": None}
-_PYTHON_LITERALS = {"True": True, "False": False, "None": None}
-_NON_FINITE = {"NaN", "Infinity", "nan", "inf", "Inf", "INF"}
+_OTHER_LITERALS = {**_LITERALS, "none": None, "undefined": None}
+"""As Python, JavaScript and others write them, in any case."""
+_NON_FINITE = {"nan", "infinity", "inf"}
 _TYPE_NAMES = {"string", "number", "integer", "boolean", "bool", "int", "float", "object", "array"}
 
 
@@ -176,6 +216,8 @@ class _Parser:
         self.repairs: dict[str, int] = {}
         self.flaws: list[Flaw] = []
         self.closed: Closed = "bracket"
+        self.is_markdown = False
+        """Whether a key has `\\_`: then all of it was escaped as Markdown."""
 
     def fail(self, reason: str, *, capped: bool = False) -> UnreadableError:
         return UnreadableError(reason, self.pos, MAX_VALUES - self.values_left, capped=capped)
@@ -244,10 +286,8 @@ class _Parser:
             if char == "]" and depth > 1:
                 self.repair("missing_bracket")
                 break
-            if char == ",":
-                if separated:
-                    self.repair("extra_comma")
-                self.pos += 1
+            if char in _COMMAS:
+                self.pass_separator(char, extra=separated)
                 separated = True
             elif depth == 1 and result and not separated and self.is_next_paragraph():
                 self.repair("missing_bracket")
@@ -292,11 +332,9 @@ class _Parser:
                 self.repair("missing_bracket")
                 self.pos = comma if separated and char != "}" else self.pos
                 break
-            if char == ",":
-                if separated:
-                    self.repair("extra_comma")
+            if char in _COMMAS:
                 comma = self.pos
-                self.pos += 1
+                self.pass_separator(char, extra=separated)
                 separated = True
             elif char not in ".…" or not self.pass_ellipsis(pointer):
                 if not separated:
@@ -310,6 +348,14 @@ class _Parser:
             self.pos += 1
         self.spans[pointer] = (start, self.pos)
         return result
+
+    def pass_separator(self, char: str, *, extra: bool) -> None:
+        """Pass over what separates two members, whatever it is written as."""
+        if extra:
+            self.repair("extra_comma")
+        if char != ",":
+            self.repair("separator")
+        self.pos += 1
 
     def pass_comma(self) -> bool:
         """Pass over a comma right behind a value, and the space after it: most values have one."""
@@ -381,24 +427,38 @@ class _Parser:
     def pass_colon(self) -> bool:
         """Go on to the value; False where the text ends before it."""
         char = self.peek()
-        if char and char != ":":
+        if char == ":":
+            self.pos += 1
+        elif char and char in _COLONS:
+            self.repair("separator")
+            self.pos += 2 if self.text.startswith("=>", self.pos) else 1
+        elif char and char in "\"'[{":
+            self.repair("missing_colon")
+        elif char:
             raise self.fail("a key without a colon")
-        self.pos += bool(char)
-        return char == ":" and self.peek() != ""
+        return char != "" and self.peek() != ""
 
     def read_key(self, char: str) -> tuple[str, bool]:
+        half = _HALF_KEY.match(self.text, self.pos) if char in "\"'" else None
+        if half:
+            self.repair("missing_quote")
+            self.pos = half.end(1)
+            return half[1], True
         if char in _CLOSERS:
             at = self.pos
             key, whole = self.read_text(char)
             if "\n" in self.text[at : self.pos] or self.repairs.get("inner_quote") == at:
                 raise self.fail_at(at, "a key runs over quotes or lines")
+            if "\\_" in key:
+                self.is_markdown = True
+                key = key.replace("\\_", "_")
             return key, whole
         bare = _BARE_KEY.match(self.text, self.pos)
         if not bare:
             raise self.fail("expected a key")
-        self.repair("unquoted_key")
+        self.repair("unquoted_key" if bare.end() == bare.end(1) else "missing_quote")
         self.pos = bare.end()
-        return bare.group(), True
+        return bare[1], True
 
     def read_value(self, pointer: str, depth: int, char: str) -> Any:  # noqa: ANN401 - any JSON value
         self.values_left -= 1
@@ -428,6 +488,8 @@ class _Parser:
                 self.repair("single_quotes")
             self.pos = plain.end()
             return plain.group()[1:-1], True
+        if (block := self.read_block_text(opener)) is not None:
+            return block, True
         value, whole = self.read_odd_text(opener)
         while whole and (plus := _PLUS.match(self.text, self.pos)):
             self.repair("joined_text")
@@ -435,6 +497,21 @@ class _Parser:
             more, whole = self.read_odd_text(self.text[self.pos])
             value += more
         return value, whole
+
+    def read_block_text(self, opener: str) -> str | None:
+        """Read a text in triple quotes, or one that lost its closing quote; None if it is neither."""
+        text, start = self.text, self.pos
+        if opener in "\"'" and text.startswith(opener * 3, start):
+            end = text.find(opener * 3, start + 3)
+            if end >= 0:
+                self.repair("triple_quotes")
+                self.pos = end + 3
+                return self.unescape(text[start + 3 : end], start, keep_breaks=True)
+        if opener == '"' and (half := _OPEN_TEXT.match(text, start)):
+            self.repair("missing_quote")
+            self.pos = half.end(1)
+            return half[1]
+        return None
 
     def read_odd_text(self, opener: str) -> tuple[str, bool]:
         """Read a text with escapes, other quotes, quotes inside or raw line breaks."""
@@ -460,8 +537,8 @@ class _Parser:
         self.pos = stop.end() if stop and whole else end
         return self.unescape(text[start + 1 : end], start), whole
 
-    def unescape(self, body: str, start: int) -> str:
-        if _CONTROL.search(body):
+    def unescape(self, body: str, start: int, *, keep_breaks: bool = False) -> str:
+        if not keep_breaks and _CONTROL.search(body):
             self.repair("raw_control", start)
         if "\\" in body:
             try:
@@ -482,8 +559,8 @@ class _Parser:
         if len(code) > 1:
             return chr(int(code[1:], 16))
         self.repair("bad_escape")
-        # Markdown escapes these; anything else belongs to a Windows path or a pattern, backslash and all.
-        return code if code in "_*'`#~&" else match.group()
+        # JavaScript and Python escape these; any other backslash belongs to a path or a pattern, and is kept.
+        return code if code in "'`" else match.group()
 
     def read_scalar(self, pointer: str) -> Any:  # noqa: ANN401 - any JSON value
         text, start = self.text, self.pos
@@ -495,10 +572,10 @@ class _Parser:
         self.pos = word.end() if word else start
         if name in _LITERALS and word_start == start:
             return _LITERALS[name]
-        if name in _PYTHON_LITERALS and word_start == start:
-            self.repair("python_literal", start)
-            return _PYTHON_LITERALS[name]
-        if name in _NON_FINITE:
+        if name.lower() in _OTHER_LITERALS and word_start == start:
+            self.repair("literal", start)
+            return _OTHER_LITERALS[name.lower()]
+        if name.lower() in _NON_FINITE:
             self.flaw("nonfinite", pointer, start, self.pos)
             return float("nan")
         if "|" in name or name in _TYPE_NAMES:
@@ -510,7 +587,41 @@ class _Parser:
             self.flaw("cut", pointer, start, self.pos)
             return None
         self.pos = start
+        if half := _HALF_TEXT.match(text, start, self.limit):
+            self.repair("missing_quote")
+            self.pos = half.end()
+            return half[1]
+        if bare := _BARE_TEXT.match(text, start, self.limit):
+            self.repair("unquoted_text")
+            self.pos = bare.end()
+            return bare.group()
+        odd = _ODD_NUMBER.match(text, start, self.limit)
+        if odd and any(map(str.isdigit, odd.group())):
+            return self.read_odd_number(odd.group(), pointer)
+        if text[start] == "`" and (end := text.find("`", start + 1)) > 0 and "${" not in text[start:end]:
+            self.repair("triple_quotes")
+            self.pos = end + 1
+            return self.unescape(text[start + 1 : end], start, keep_breaks=True)
         raise self.fail("expected a value")
+
+    def read_odd_number(self, written: str, pointer: str) -> float:
+        """Read a number as Python or JavaScript writes it."""
+        start = self.pos
+        self.pos += len(written)
+        digits = written.replace("_", "")
+        if len(digits) > MAX_DIGITS:
+            raise self.fail("a number has too many digits", capped=True)
+        if len(digits.lstrip("+-")) > 1 and digits.lstrip("+-")[0] == "0" and digits.lstrip("+-")[1].isdigit():
+            raise self.fail_at(start, "a number begins with a zero")
+        self.repair("number", start)
+        if "x" in digits.lower():
+            return int(digits, 16)
+        if digits.lstrip("+-").isdigit():
+            return int(digits)
+        value = float(digits)
+        if value in (float("inf"), float("-inf")):
+            self.flaw("nonfinite", pointer, start, self.pos)
+        return value
 
     def read_number(self, match: re.Match[str], pointer: str) -> float:
         start, self.pos = self.pos, match.end()

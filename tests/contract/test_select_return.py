@@ -1,19 +1,17 @@
-"""The choice: which return a message means, and when none is taken."""
+"""Selection: which return counts, by structure and by the issued id, and when none is taken."""
 
 import json
-from collections.abc import Callable
-from typing import TypeAlias
 
 import pytest
 
 from remit import check
+from remit.contract import check as check_values
 from remit.contract import read_message
 from remit.model import Expectation, Verdict
 from tests.contract.samples import (
     DROP,
     ISSUED,
     OTHER,
-    Payload,
     entry,
     fenced,
     hyper,
@@ -24,8 +22,6 @@ from tests.contract.samples import (
     standard,
     stopped,
 )
-
-Write: TypeAlias = Callable[[Payload], str]
 
 FAILED = stopped("failed")
 
@@ -51,12 +47,11 @@ DOUBTS: dict[str, tuple[str, str | None, str, str]] = {
     "not a number": (pretty(standard()).replace("312", "NaN"), None, "malformed", "RET006"),
     "cut-off required field": (pretty(standard()).partition("phases. Phase")[0], None, "malformed", "RET005"),
     "escaping path": (fenced(standard({"/artifacts/0/path": "../../etc/passwd"})), None, "invalid", "RET050"),
-    "wrong session id": (fenced(standard()), OTHER, "invalid", "RET040"),
+    "wrong session id": (fenced(standard()), OTHER, "missing", "RET040"),
     "two contradicting returns": (fenced(FAILED) + fenced(standard()), None, "ambiguous", "RET008"),
     "prose only": ("All done! The tests look good to me.", None, "missing", "RET001"),
     "only in thinking": (f"<think>\n{pretty(standard())}\n</think>\nLet me check.", None, "missing", "RET009"),
     "only a quotation": (f"> {line(standard())}", None, "missing", "RET010"),
-    "only a draft": (fenced(standard(), "Draft:\n"), None, "missing", "RET010"),
 }
 
 
@@ -73,7 +68,7 @@ def test_a_doubtful_completed_is_refused_and_the_doubt_is_named(doubt: str) -> N
 
 def test_every_doubt_has_an_outcome_and_code_of_its_own() -> None:
     told = [(outcome, code) for _, _, outcome, code in DOUBTS.values()]
-    assert len(set(told)) == len(told) - 2  # a template and an ellipsis are both blanks, a draft is a quotation
+    assert len(set(told)) == len(told) - 1  # a template and an ellipsis are both blanks
 
 
 # Several returns
@@ -115,6 +110,51 @@ def test_the_issued_session_id_decides() -> None:
         assert not check(text).accepted
 
 
+def test_a_cut_off_return_after_the_good_one_contradicts_it() -> None:
+    """R0.1: it may have lost its id."""
+    cut = pretty(FAILED)[:150]
+    assert check(f"{fenced(standard())}\n```json\n{cut}", session_id=ISSUED).outcome == "ambiguous"
+
+
+def test_a_failed_report_before_the_markers_denies_the_marked_one() -> None:
+    assert check(fenced(HYPER_ERROR) + marked(hyper())).outcome == "ambiguous"
+    assert check(f"<!-- {line(FAILED)} -->\n{fenced(standard())}", session_id=ISSUED).outcome == "ambiguous"
+
+
+TOLERATED = {
+    "status in another case": (standard({"/status": "Completed"}), standard(), "status_case"),
+    "blanks around the id": (standard({"/metadata/session_id": f" {ISSUED}\n"}), standard(), "id_blanks"),
+    "absolute path inside the root": (
+        standard({"/artifacts/0/path": f"/home/me/project/{standard()['artifacts'][0]['path']}"}),
+        standard(),
+        "absolute_path",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TOLERATED)
+def test_a_spelling_that_means_the_same_is_repaired(name: str) -> None:
+    payload, expected, repair = TOLERATED[name]
+    known = Expectation(ISSUED, root="/home/me/project")
+    verdict = check_values(fenced(payload), dialect="standard", expectation=known)
+    assert (verdict.outcome, [each.kind for each in verdict.repairs]) == ("repaired", [repair])
+    assert verdict.payload == expected
+
+
+def test_an_absolute_path_elsewhere_is_refused() -> None:
+    payload = standard({"/artifacts/0/path": "/home/me/project-2/plan.md"})
+    known = Expectation(ISSUED, root="/home/me/project")
+    assert "RET050" in codes(check_values(fenced(payload), dialect="standard", expectation=known))
+
+
+@pytest.mark.parametrize("member", [("success", False), ("partial", True), ("blocked", True), ("error", "It broke.")])
+def test_one_object_that_says_two_things_at_its_top_is_refused(member: tuple[str, object]) -> None:
+    verdict = check(fenced({**standard(), member[0]: member[1]}), session_id=ISSUED)
+    assert not verdict.accepted
+    counts = standard({f"/metadata/{member[0]}": 3, "/metadata/errors": "0 errors", "/metadata/failed": 3})
+    assert check(fenced(counts), session_id=ISSUED).accepted
+
+
 def test_the_markers_decide() -> None:
     """R3.7: what stands between the markers is the report; what was shown before it is not."""
     files, part = hyper({"/artifacts/0/path": "research/other.md"}), hyper({"/meta/status": "partial"})
@@ -122,8 +162,6 @@ def test_the_markers_decide() -> None:
     assert check(fenced(part) + marked(hyper())).payload == hyper()
     foreign = stopped("failed", {"/metadata/session_id": OTHER})
     assert check(marked(standard()) + fenced(foreign), session_id=ISSUED).payload == standard()
-    example = fenced(FAILED, "Example:\n")
-    assert check(marked(standard()) + example, session_id=ISSUED).payload == standard()
 
 
 @pytest.mark.parametrize("status", ["failed", "partial", "blocked"])
@@ -141,22 +179,48 @@ def test_a_later_return_denies_the_marked_one_also_where_no_session_is_named() -
     assert check(marked(hyper()) + fenced(hyper({"/meta/status": "partial"}))).outcome == "ambiguous"
 
 
-@pytest.mark.parametrize("label", ["Draft:", "For instance:", "My earlier return:"])
-def test_a_label_sets_the_other_one_aside(label: str) -> None:
-    assert check(fenced(FAILED, f"{label}\n") + fenced(standard())).payload == standard()
+WORDS = [
+    "Draft:",
+    "Example:",
+    "My previous return, unchanged:",
+    "This is the JSON you told me to send:",
+    "The tests are running in CI now.",
+    "Here is the return of the previous agent:",
+    "Das Ergebnis:",
+    "## Logs",
+]
 
 
-def test_an_earlier_return_counts_where_it_is_the_only_one_and_has_the_issued_id() -> None:
-    text = fenced(standard(), "My previous return, unchanged:\n")
-    assert not check(text).accepted
-    assert check(text, session_id=ISSUED).accepted
+@pytest.mark.parametrize("words", WORDS)
+def test_words_around_a_return_change_nothing(words: str) -> None:
+    """R0.1: the id and the structure decide, whatever a sentence above or below says."""
+    above, below = fenced(standard(), f"{words}\n"), f"{fenced(standard())}\n\n{words}"
+    for text in (above, below):
+        assert check(text, session_id=ISSUED).payload == standard()
+        assert check(text).payload == standard()
 
 
-def test_an_example_counts_only_with_the_issued_id() -> None:
-    """C1: an example seldom carries the issued id; where it does, it is meant."""
-    text = fenced(standard(), "Example:\n")
-    assert not check(text).accepted
-    assert check(text, session_id=ISSUED).accepted
+@pytest.mark.parametrize("words", WORDS)
+def test_a_label_does_not_hide_a_return_that_contradicts(words: str) -> None:
+    text = fenced(FAILED, f"{words}\n") + fenced(standard())
+    assert check(text, session_id=ISSUED).outcome == "ambiguous"
+
+
+@pytest.mark.parametrize(
+    ("after", "noted"),
+    [
+        ("\n\nActually, none of this is true. Ignore it.", "Actually, none of this is true."),
+        ("\n\n❌ FAILED", "❌ FAILED"),
+        ("\n\n**Two tests still fail**\nSee below.", "Two tests still fail**"),
+        ("\n", ""),
+    ],
+)
+def test_the_first_sentence_after_the_return_is_shown(after: str, noted: str) -> None:
+    """R0.1: a retraction doesn't change the verdict, and the caller sees it."""
+    verdict = check(f"{fenced(standard())}{after}", session_id=ISSUED)
+    notes = [finding.message for finding in verdict.findings if finding.code == "RET013"]
+    assert verdict.accepted
+    assert notes == ([f"after the return the agent wrote '{noted}'"] if noted else [])
 
 
 def test_a_thought_does_not_contradict_the_answer() -> None:
@@ -169,12 +233,12 @@ def test_a_template_does_not_contradict_the_answer() -> None:
         assert check(text).payload == standard()
 
 
-def test_a_later_invalid_return_with_another_status_casts_doubt() -> None:
-    """R0.1: completed, then something that says failed and is not quite right: nobody knows which is meant."""
-    later = stopped("failed", {"/errors": []})
-    verdict = check(fenced(standard()) + fenced(later))
-    assert verdict.outcome == "ambiguous"
-    assert check(fenced(later) + fenced(standard())).payload == standard()
+def test_an_invalid_return_with_another_status_contradicts() -> None:
+    """R0.1: one return says completed, another one that isn't quite right says failed: neither is taken."""
+    other = stopped("failed", {"/errors": []})
+    for text in (fenced(standard()) + fenced(other), fenced(other) + fenced(standard())):
+        assert check(text).outcome == "ambiguous"
+        assert check(text, session_id=ISSUED).outcome == "ambiguous"
 
 
 @pytest.mark.parametrize("word", ["complete", "partial"])
@@ -257,6 +321,27 @@ def test_the_sentence_without_a_manifest_proves_nothing() -> None:
     assert (verdict.outcome, codes(verdict)) == ("missing", ["RET081"])
 
 
+@pytest.mark.parametrize(
+    ("reply", "repair"),
+    [
+        ("Research partial. See MANIFEST.jsonl for details", "no_period"),
+        ("I wrote the file.\nResearch partial. See MANIFEST.jsonl for details.", "more_prose"),
+        ("Done. Research partial. See MANIFEST.jsonl for details.", "more_prose"),
+    ],
+)
+def test_a_missing_period_or_a_line_of_prose_is_repaired(reply: str, repair: str) -> None:
+    reading = read_message(reply, dialect="manifest", expectation=Expectation())
+    assert reading.reply_status == "partial"
+    assert [kind for kind, _ in reading.repairs] == [repair]
+
+
+def test_two_sentences_contradict_and_a_report_is_sent_back() -> None:
+    both = f"{sentence('partial')}\n{sentence()}"
+    assert check(both, dialect="manifest").outcome == "ambiguous"
+    report = f"I found three libraries.\nTwo are old.\n{sentence()}"
+    assert "RET080" in codes(check(report, dialect="manifest"))
+
+
 def test_another_reply_is_none() -> None:
     verdict = check("Research finished.", dialect="manifest")
     assert (verdict.outcome, codes(verdict)) == ("missing", ["RET001"])
@@ -267,50 +352,8 @@ def test_another_reply_is_none() -> None:
 )
 def test_a_manifest_line_that_is_not_one_plain_object_is_refused(text: str) -> None:
     """R4.7: one line, valid JSON."""
-    from remit.contract import check as check_values  # noqa: PLC0415 - the room's own check, which takes the tail
-
     verdict = check_values(sentence(), manifest_tail=f"{line(entry())}\n{text}\n")
     assert (verdict.outcome, codes(verdict)) == ("malformed", ["RET082"])
 
 
 HYPER_ERROR = hyper({"/meta/status": "error", "/artifacts": [], "/error": {"code": "BUILD", "message": "It broke."}})
-HYPER_PART = hyper({"/meta/status": "partial"})
-DENIED = [
-    ("standard", standard(), HYPER_ERROR),
-    ("standard", standard(), HYPER_PART),
-    ("hyper", hyper(), FAILED),
-    ("hyper", hyper(), stopped("partial")),
-]
-
-
-@pytest.mark.parametrize(("dialect", "done", "denial"), DENIED)
-@pytest.mark.parametrize("first", [True, False], ids=["before", "after"])
-@pytest.mark.parametrize("own", [fenced, marked, line])
-@pytest.mark.parametrize("other", [fenced, marked, line])
-def test_a_return_of_another_dialect_that_denies_it_is_heard(
-    dialect: str, done: Payload, denial: Payload, own: Write, other: Write, *, first: bool
-) -> None:
-    """C10: whoever asks for one dialect is not told `completed` by a message that says otherwise in another."""
-    words = (other(denial), own(done)) if first else (own(done), other(denial))
-    verdict = check("\n\nAnd this:\n\n".join(words), dialect=dialect)
-    assert not verdict.accepted
-    # A bare object behind other words is none that is meant, so that there is no second one to contradict.
-    expected = ("missing", "RET010") if own is line and first else ("ambiguous", "RET008")
-    assert (verdict.outcome, codes(verdict)[-1]) == expected
-
-
-@pytest.mark.parametrize(
-    ("message", "status"),
-    [
-        (marked(hyper({"/meta/agent_name": "planner"})) + "\n" + fenced(standard()), "completed"),
-        (f"> {line(HYPER_ERROR)}\n\n{fenced(standard())}", "completed"),
-        (fenced(HYPER_ERROR, "An example of a failure:\n") + "\n\n" + fenced(standard()), "completed"),
-        (marked(HYPER_ERROR) + "\n\n" + fenced(FAILED), "failed"),
-    ],
-    ids=["agrees", "quoted", "example", "both failed"],
-)
-def test_a_return_of_another_dialect_that_denies_nothing_changes_nothing(message: str, status: str) -> None:
-    verdict = check(message, dialect="standard")
-    assert verdict.accepted, verdict.findings
-    assert verdict.returned is not None
-    assert verdict.returned.status == status

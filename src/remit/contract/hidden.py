@@ -1,0 +1,79 @@
+"""Hidden text: parts of a message in which a return doesn't count, by structure alone.
+
+Thinking tags and quoted lines. What sentences say about a block is never read.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from remit.lazy import lazy
+
+MAX_TAGS = 200_000
+
+Hidden = Literal["thinking", "quoted"]
+
+_NAMES = (
+    "think|thinking|antthinking|thoughts?|thought_process|reasoning|reasoning_content|scratchpad|reflection|analysis"
+    "|inner_monologue"
+)
+_ANGLED = (
+    rf"<(?:(?P<close>/?)(?:antml:)?(?:{_NAMES})(?:\s[^<>]{{0,200}})?>"
+    r"|\|(?P<open2>begin_of_thought\|>|channel\|>(?:analysis|commentary))"
+    r"|\|(?P<close2>end_of_thought\|>|channel\|>final|end\|>))"
+)
+_TAG = lazy(_ANGLED, re.IGNORECASE)
+_ANY_TAG = lazy(rf"{_ANGLED}|\[(?P<close3>/?)think(?:ing)?\]|◁(?P<close4>/?)think▷", re.IGNORECASE)
+"""Rare spellings are searched only if one of them occurs: a pattern that begins with one character is much faster."""
+_RARE = lazy(r"\[/?[tT][hH][iI][nN][kK]|◁")
+
+
+def find_thinking(text: str, objects: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans between thinking tags; a tag inside an object's own texts isn't a tag.
+
+    A tag that nothing closes hides the rest of the message, and a closing tag without an opening one hides all before
+    it, if the tag stands at the edge of its line: inside a sentence it is only mentioned.
+    """
+    rare = _RARE.search(text) is not None
+    if not rare and "<" not in text:
+        return []
+    found: list[tuple[int, int]] = []
+    opened: int | None = None
+    index = count = 0
+    for tag in (_ANY_TAG if rare else _TAG).finditer(text):
+        start, end = tag.span()
+        while index < len(objects) and objects[index][1] <= start:
+            index += 1
+        if (index < len(objects) and objects[index][0] <= start) or text[start - 1 : start] == "`":
+            continue
+        count += 1
+        if count > MAX_TAGS:
+            return [(0, len(text))]
+        slash = tag["close"] or (rare and (tag["close3"] or tag["close4"]))
+        if not (slash or tag["close2"]):
+            opened = start if opened is None else opened
+        elif opened is not None:
+            found.append((opened, end))
+            opened = None
+        elif slash and _is_at_edge(text, start, end):
+            found.append((found[-1][0] if found else 0, end))
+    if opened is not None and _starts_line(text, opened):
+        found.append((opened, len(text)))
+    return found
+
+
+def is_quoted(text: str, start: int) -> bool:
+    """Whether a block stands on a line that is quoted with `>`, or right below the fence of one."""
+    lines = text[max(0, start - 240) : start].rsplit("\n", 2)
+    fence = lines[-2] if len(lines) > 1 and not lines[-1].strip() else ""
+    return lines[-1].lstrip()[:1] == ">" or (fence.lstrip()[:1] == ">" and "```" in fence)
+
+
+def _is_at_edge(text: str, start: int, end: int) -> bool:
+    return _starts_line(text, start) or not text[end : end + 16].split("\n", 1)[0].strip()
+
+
+def _starts_line(text: str, at: int) -> bool:
+    before = text[max(0, at - 16) : at]
+    return ("\n" in before or at == len(before)) and not before[before.rfind("\n") + 1 :].strip()
