@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _AREA: Final = "contract"
 _RIGHT_GOAL: Final = 98.0
-_RATIO_GOALS: Final = {"2 KB clean": 4.0, "20 KB clean": 6.0, "2 KB broken": 60.0}
+_MICROS_GOALS: Final = {"2 KB clean": 2000.0, "2 KB broken": 2000.0}
 _LARGE_GOAL_MS: Final = 500.0
 _ROUNDS: Final = choose(3, 11)
 _STRIDE: Final = choose(6, 1)
@@ -129,7 +129,7 @@ def make_rows(measured: Measured, missing: list[str]) -> list[Row]:
     rows[0] = rows[0]._replace(note=note)
     for kind, taken in measured.micros.items():
         floor = measured.micros[speed.FLOOR_KIND.get(kind, kind)][FLOOR]
-        rows.append(_make_row(f"a message of {kind}", "µs", taken, floor=floor, limit=_RATIO_GOALS[kind]))
+        rows.append(_make_row(f"a message of {kind}", "µs", taken, floor=floor, goal=_MICROS_GOALS.get(kind)))
     return [*rows, *_make_large_rows(measured.ordeals)]
 
 
@@ -154,11 +154,11 @@ def _make_large_rows(ordeals: dict[Peer, list[isolation.Ordeal]]) -> list[Row]:
 
 def _make_row(
     what: str, unit: str, found: dict[Peer, list[float]], *,
-    floor: list[float] | None = None, limit: float = 0, goal: float | None = None, is_more_better: bool = False,
+    floor: list[float] | None = None, goal: float | None = None, is_more_better: bool = False,
 ) -> Row:  # fmt: skip
     peers = {peer.name: taken for peer, taken in found.items() if peer not in (REMIT, FLOOR)}
-    floors, goals = ({FLOOR.name: floor}, {FLOOR.name: limit}) if floor else ({}, {})
-    return make_row(_AREA, what, unit, found[REMIT], peers=peers, floors=floors, goal=goal, goals=goals,
+    floors = {FLOOR.name: floor} if floor else {}
+    return make_row(_AREA, what, unit, found[REMIT], peers=peers, floors=floors, goal=goal,
                     is_more_better=is_more_better)  # fmt: skip
 
 

@@ -139,8 +139,8 @@ def test_right_imports_are_left_alone(tmp_path: Path) -> None:
         {
             "__init__.py": "def __getattr__(name):\n    from remit.app import check\n    return check\n",
             "model.py": "import json\n",
-            "contract/rules.py": "from ..model import Return\nfrom . import repair\n",
-            "contract/repair.py": "",
+            "contract/rules.py": "from ..model import Return\nfrom . import places\n",
+            "contract/places.py": "",
             "app.py": "from remit.contract.rules import RULES\nfrom remit import model\n",
             "doors/cli.py": "import remit\nfrom remit.app import check\n",
             "__main__.py": "from remit.doors.cli import main\n",

@@ -155,6 +155,14 @@ def test_one_object_that_says_two_things_at_its_top_is_refused(member: tuple[str
     assert check(fenced(counts), session_id=ISSUED).accepted
 
 
+@pytest.mark.parametrize("key", ["STATUS", "Status", "st\u0430tus"])
+def test_a_key_in_another_spelling_that_says_otherwise_is_named(key: str) -> None:
+    verdict = check(fenced({**standard(), key: "failed"}), session_id=ISSUED)
+    assert verdict.outcome == "ambiguous"
+    assert any(key in finding.message for finding in verdict.findings if finding.code == "RET007")
+    assert check(fenced({**standard(), key: "completed"}), session_id=ISSUED).accepted
+
+
 def test_the_markers_decide() -> None:
     """R3.7: what stands between the markers is the report; what was shown before it is not."""
     files, part = hyper({"/artifacts/0/path": "research/other.md"}), hyper({"/meta/status": "partial"})

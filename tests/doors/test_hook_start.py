@@ -100,8 +100,7 @@ def test_a_return_is_checked_without_what_settles_it(child: Child, is_accepted: 
     assert {
         name for name in loaded if name.startswith(("remit.config", "remit.agents", "remit.workspace.git"))
     } == set()
-    # What is read carefully, and what is told the agent, are for a return that is not as it should be.
-    assert ("remit.contract.choose" in loaded) is not is_accepted
+    # The message to the agent is only for a return that is refused.
     assert ("remit.delegate.briefing" in loaded) is not is_accepted
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from sys import float_info
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -41,7 +42,7 @@ def check(
     from remit.workspace.evidence.facts import follow_to_file, load_findings, look_at_artifacts  # noqa: PLC0415 - only here
 
     words = load_settings(root).status_words if root is not None else {}
-    expectation = Expectation(session_id, agent)
+    expectation = Expectation(session_id, agent, root=None if root is None else os.path.abspath(root))  # noqa: PTH100 - links stay
     reading = contract.read_message(text, dialect=dialect, expectation=expectation, words=words)
     if reading.payload is None and root is not None:
         reading = follow_to_file(reading, root, dialect) or reading

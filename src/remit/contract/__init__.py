@@ -15,7 +15,7 @@ from jiter import from_json
 from remit.contract.dialects import MANIFEST, get_dialect
 from remit.contract.reading import Reading
 from remit.contract.rules import Trouble, judge_outcome
-from remit.contract.select_return import MAX_MESSAGE_CHARS, find_blanks, find_return, find_twins
+from remit.contract.select_return import MAX_MESSAGE_CHARS, find_blanks, find_return, find_twins, normalize
 from remit.model import ACCEPTABLE, NOTHING, Expectation, Verdict
 
 if TYPE_CHECKING:
@@ -76,6 +76,9 @@ def attach_entry(reading: Reading, manifest_tail: str | None, *, rival: str = ""
         if type(entry) is dict:
             reading.payload = entry
             reading.located = False
+            reading.repairs += tuple(
+                (kind, 0) for kind in normalize(entry, MANIFEST, reading.expectation, reading.words)
+            )
             reading.troubles += (*find_blanks(entry, MANIFEST), *find_twins(entry, MANIFEST))
             if rival:
                 reading.troubles += (

@@ -164,7 +164,7 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
     if _lift_keys(candidate):
         repairs.append(("lifted_keys", parsed.start))
     troubles = [trouble for flaw in _tell_apart(parsed.flaws) if (trouble := _read_flaw(flaw, candidate, repairs))]
-    repairs += [(kind, parsed.start) for kind in _normalize(parsed.value, dialect, known, reading.words)]
+    repairs += [(kind, parsed.start) for kind in normalize(parsed.value, dialect, known, reading.words)]
     if candidate.glued:
         what = "the return stands inside another that cannot be read"
         troubles.append(Trouble("unreadable", what, "Send one return.", parsed.start, parsed.start + 1))
@@ -184,7 +184,7 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
     return _Judged(candidate, case, run_rules(case, places=False), repairs)
 
 
-def _normalize(
+def normalize(
     value: dict[str, Any], dialect: Dialect, known: Expectation, words: Mapping[str, Status]
 ) -> Iterator[str]:
     """Change spellings that mean the same to the spelling the format asks for; the repairs that were needed."""
@@ -202,11 +202,13 @@ def _normalize(
             holder["session_id"] = given.strip()
             yield "id_blanks"
     artifacts = value.get("artifacts")
+    named = [(artifact, "path") for artifact in artifacts] if isinstance(artifacts, list) else []
+    named += [(value, "file")] if dialect is MANIFEST else []
     prefix = f"{known.root.rstrip('/')}/" if known.root else ""
-    for artifact in artifacts if prefix and isinstance(artifacts, list) else ():
-        path = artifact.get("path") if isinstance(artifact, dict) else None
+    for holder, key in named if prefix else ():
+        path = holder.get(key) if isinstance(holder, dict) else None
         if isinstance(path, str) and path.startswith(prefix):
-            artifact["path"] = path[len(prefix) :]
+            holder[key] = path[len(prefix) :].lstrip("/")
             yield "absolute_path"
 
 

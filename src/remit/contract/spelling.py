@@ -1,7 +1,7 @@
 """Spelling: keys that are another key to everybody who reads them, and none to a parser.
 
 Owns what two spellings of one key have in common: `STATUS`, `status ` and a `status` with a letter of another alphabet
-are the same word to whoever wrote them. The quick path asks too, so nothing is loaded here that it does not need.
+are the same word to the author.
 """
 
 from __future__ import annotations

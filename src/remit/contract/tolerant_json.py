@@ -17,7 +17,6 @@ from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple
 
 MAX_DEPTH = 205
-"""No less than what the strict parser takes, so that the careful way can read whatever the quick path accepts."""
 MAX_VALUES = 50_000
 MAX_FLAWS = 50
 MAX_INNER_QUOTES = 200
@@ -64,7 +63,7 @@ REPAIRS = {
     "no_period": "read the sentence without its period",
     "more_prose": "read the sentence beside other text",
 }
-"""Every repair there is, and how it is told."""
+"""Every kind of repair, and its description."""
 
 
 class Flaw(NamedTuple):

@@ -95,9 +95,9 @@ def non_finite_number(case: Case) -> Iterator[Report]:
 def conflicting_keys(case: Case) -> Iterator[Report]:
     """One object says two things: one key with two values, be it in another spelling, or a member denies the status.
 
-    Why: most parsers take the last one in silence. `failed` followed by `completed` would pass as success. Of members
-    that tell how it ended (`success`, `failed`, `outcome`, `exit_code` and the like), only whole words and numbers
-    count, at the top of the return and in its metadata.
+    Why: most parsers take the last one without a warning. `failed` followed by `completed` would pass as success. Of
+    members that say how the work ended (`success`, `partial`, `blocked`, `error`, `exit_code` and the like), only those
+    at the top of the return count; in metadata they may count tests.
 
     Bad: `"status": "failed", "status": "completed"`; `"status": "completed", "STATUS": "failed"`;
     `"status": "completed", "success": "no"`

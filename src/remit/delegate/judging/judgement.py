@@ -108,6 +108,7 @@ def judge_answer(
 ) -> Judgement:
     """Judge a final message against the tree it was to change."""
     root, manifest = scene.root, scene.manifest or None
+    expectation = expectation._replace(root=root)
     reading = contract.read_message(text, dialect=dialect, expectation=expectation, words=words)
     if reading.payload is None:
         reading = follow_to_file(reading, root, dialect) or reading

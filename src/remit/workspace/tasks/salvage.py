@@ -1,9 +1,9 @@
 """Broken JSON of any size → its parts: what is whole is kept word for word, what is not is told by its place.
 
 Owns the reading of a state.json that no JSON parser takes: cut off, several values one after the other, a bracket or
-a comma too many or too few, comments, other quotes, zeros that a crash left. It differs from `contract.tolerant_json`, which
-reads one small object of a message and refuses it when in doubt: here nothing may be refused, so every value stands
-for itself, and one that is doubtful is left out alone.
+a comma too many or too few, comments, other quotes, zeros that a crash left. It differs from `contract.tolerant_json`,
+which reads one small object of a message and refuses it when in doubt: here nothing may be refused, so every value
+stands for itself, and one that is doubtful is left out alone.
 
 Linear in the text. What is JSON is read by the C decoder, at most once for each of the outer four levels; the rest is
 read piece by piece, without recursion, under caps on pieces and depth.
