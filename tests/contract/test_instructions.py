@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -94,8 +95,8 @@ class ObedientAgent:
         shown = re.search(r'\{"type": "([^"]*)", "message".*?\}', self.text)
         assert shown is not None
         error = json.loads(shown[0].replace("true or false", "true"))
-        filled = {key: "The cache server is down" if value == "…" else value for key, value in error.items()}
-        return {**filled, "type": shown[1].partition(",")[0]}
+        filled = {key: "The cache server is down" if value == "<…>" else value for key, value in error.items()}
+        return {**filled, "type": shown[1].strip("<>").partition(",")[0]}
 
     def _write(self, name: str, text: str) -> str:
         file = self.root / name
@@ -151,6 +152,64 @@ def test_an_echoed_manifest_line_is_refused_as_a_template(tmp_path: Path, word: 
     (tmp_path / payload["file"]).write_text("# Title\n")
     verdict = check(SENTENCES[word], manifest=manifest)
     assert verdict.outcome == "degenerate"
+
+
+BLANK = re.compile(r"<[^<>!][^<>]*>")
+
+
+def list_blanks(value: object, *keys: str | int) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Every text of a template that has a blank in it, and the keys that lead to it."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        if isinstance(inner, str) and BLANK.search(inner):
+            yield (*keys, key), inner
+        yield from list_blanks(inner, *keys, key)
+
+
+def list_shown(name: str, known: str) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Every blank that the instructions print: in the object, and in the error that is shown below it."""
+    text = write(name, **(FULL[name] if known == "all" else {}))
+    shown = re.search(r"```json\n(.*?)\n```|^(\{.*\})$", text, re.DOTALL | re.MULTILINE)
+    assert shown is not None
+    found = [*list_blanks(json.loads(shown[1] or shown[2]))]
+    error = re.search(r'\{"(?:type|code)": "<[^{}]*\}', text.replace(shown[0], ""))
+    if error is not None:
+        holder = ("errors", 0) if name == "standard" else ("error",)
+        found += list_blanks(json.loads(error[0].replace("true or false", "true")), *holder)
+    blanks = BLANK.findall(re.sub(r"every <blank> replaced", "", text))
+    assert {blank for _, each in found for blank in BLANK.findall(each)} == set(blanks), "the test sees every blank"
+    yield from found
+
+
+BLANKS = [
+    (name, known, keys, blank)
+    for name in DIALECTS
+    for known in ("all", "nothing")
+    for keys, blank in list_shown(name, known)
+]
+
+
+@pytest.mark.parametrize(("name", "known", "keys", "blank"), BLANKS, ids=lambda value: str(value)[:40])
+def test_one_blank_that_is_left_is_refused(
+    tmp_path: Path, name: str, known: str, keys: tuple[str | int, ...], blank: str
+) -> None:
+    """R0.2: each blank of the instructions by itself, in a return that is filled in otherwise."""
+    word = {"standard": "partial", "hyper": "error", "manifest": "partial"}[name]
+    answer = ObedientAgent(write(name, **(FULL[name] if known == "all" else {})), tmp_path).answer(word)
+    assert judge(name, answer, tmp_path).accepted
+    manifest = next(tmp_path.rglob("MANIFEST.jsonl"), None)
+    filled = (manifest.read_text() if manifest else re.findall(r"```json\n(.*?)\n```", answer, re.DOTALL)[-1]).strip()
+    payload = json.loads(filled)
+    holder = payload
+    for key in keys[:-1]:
+        holder = holder[key]
+    holder[keys[-1]] = blank
+    if manifest:
+        manifest.write_text(json.dumps(payload) + "\n")
+    verdict = judge(name, answer.replace(filled, json.dumps(payload)), tmp_path)
+    pointer = "".join(f"/{key}" for key in keys)
+    assert ("RET011", pointer) in {(finding.code, finding.pointer) for finding in verdict.findings}
+    assert not verdict.accepted
 
 
 @pytest.mark.parametrize("name", DIALECTS)

@@ -15,6 +15,8 @@ from tests.contract.samples import entry, hyper, standard
         ("n/a", "path"),
         ("…", "message"),
         ("[...]", "recommendation"),
+        ("<3 to 5 points>", "key_points"),
+        ("<YYYY-MM-DD>_cache.md", "file"),
         ("<one sentence>", "summary"),
         (" <path> ", "path"),
         ("{{TASK_ID}}", "title"),
@@ -43,6 +45,8 @@ def test_a_blank_is_known_by_its_spelling(text: str, key: str) -> None:
         ("string", "message"),
         ("<!-- a --> is kept", "summary"),
         ("src/[id]/page.tsx", "path"),
+        ("[see file]", "summary"),
+        ("[Fixed the bug in the parser]", "summary"),
         ("docs/a...b.md", "path"),
         ("TBD items are listed in the report. There are 3.", "summary"),
     ],
@@ -63,6 +67,7 @@ def test_every_blank_is_found_with_its_pointer() -> None:
         ("/summary", "..."),
         ("/artifacts/0/path", "<path>"),
         ("/metadata/delegation_path/1", "{agent}"),
+        ("/next_steps", "<free text>"),
     ]
     assert [pointer for pointer, _ in find_placeholders(hyper({"/next_steps/0": "<a step>"}), HYPER.shape)] == [
         "/next_steps/0"

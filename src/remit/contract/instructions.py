@@ -61,8 +61,8 @@ Your final message must end with this JSON object in one ```json block, every <b
 }}
 ```
 - completed: all is done, every artifact is on disk, errors is [].
-- partial, failed or blocked: errors holds at least one {{"type": "timeout, validation, execution, permission or \
-tool_unavailable", "message": "…", "recoverable": true or false, "recommendation": "…"}}.
+- partial, failed or blocked: errors holds at least one {{"type": "<timeout, validation, execution, permission or \
+tool_unavailable>", "message": "<…>", "recoverable": true or false, "recommendation": "<…>"}}.
 - Write files before you list them; artifacts is [] if there are none. Copy session_id as it is.
 """
 
@@ -82,7 +82,7 @@ End your final message with this block, every <blank> replaced, and nothing afte
 ```
 {END_MARKER}
 - Write files before you list them; artifacts is [] if there are none.
-- partial: say in next_steps what is left. error: add "error": {{"code": "IN_CAPITALS", "message": "…"}}.
+- partial: say in next_steps what is left. error: add "error": {{"code": "<IN_CAPITALS>", "message": "<…>"}}.
 """
 
 

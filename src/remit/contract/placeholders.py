@@ -1,7 +1,7 @@
-"""Templates that nobody filled in.
+"""Blanks: texts of a format description that the agent left unfilled.
 
-Owns the signs by which an echo of a format description is told from a return: ellipses, `<blanks>`, `{{TOKENS}}`, lists
-of alternatives where one word belongs, and the names of types.
+Recognizes ellipses, `<blanks>`, `{{TOKENS}}`, lists of alternatives where one word belongs, and the names of types. A
+caption in square brackets is ordinary text.
 """
 
 from __future__ import annotations
@@ -28,21 +28,18 @@ STOCK_PATHS = ("path/to/", "relative/path")
 STOCK_SUMMARIES = ("Brief 2-5 sentence", "brief 2-5 sentence")
 """How paths and summaries of format descriptions begin."""
 
-_WHOLE = lazy(
-    r"(?:\.{2,}|…|\[?\.{3}\]?|<[a-z][^<>]{0,120}>|\{\{[^{}]{1,80}\}\}|\{[a-z][a-z0-9_ ]{0,60}\}"
-    r"|\[[^\[\]]{3,120}\])\s*\Z"
-)
+_WHOLE = lazy(r"(?:\.{2,}|…|\[(?:\.{3}|…)\]|<[\w…][^<>]{0,120}>|\{\{[^{}]{1,80}\}\}|\{[a-z][a-z0-9_ ]{0,60}\})\s*\Z")
 _TOKEN = lazy(r"\$\{?[A-Z_]{3,}|\{\{?\s*[A-Za-z][\w ]{1,40}\}?\}|<[a-zA-Z][\w -]{0,60}>|X{3,}")
 _ALTERNATIVES = lazy(r"[\w.-]{1,40}(?:\s?\|\s?[\w.-]{1,40}){1,20}\Z")
 _ONE_WORD = frozenset({"status", "type", "agent_type", "agent_name", "session_id"})
 _DECIDING = frozenset({"summary", "path", "file", "session_id", "agent_type", "agent_name"})
-_BLANK_IN_PATH = lazy(r"\{\{\s*\w[\w ]{0,40}\}\}|<[a-z][\w -]{0,60}>")
+_BLANK_IN_PATH = lazy(r"\{\{\s*\w[\w ]{0,40}\}\}|<[a-zA-Z][\w -]{0,60}>")
 
 
 def find_placeholders(payload: Mapping[str, Any], shape: Record) -> Iterator[tuple[str, str]]:
     """The (JSON Pointer, text) of every unfilled blank in what the dialect requires or expects."""
     for key, inner in shape.known.items():
-        if key in payload and not isinstance(inner, TextOrList):
+        if key in payload:
             yield from _walk(payload[key], inner, key, f"/{key}")
 
 
@@ -56,9 +53,9 @@ def _walk(value: object, shape: Shape, key: str, pointer: str) -> Iterator[tuple
         for name, inner in shape.known.items():
             if name in value:
                 yield from _walk(value[name], inner, name, f"{pointer}/{name}")
-    elif isinstance(value, list) and isinstance(shape, ListOf):
+    elif isinstance(value, list) and isinstance(shape, ListOf | TextOrList):
         for index, item in enumerate(value):
-            yield from _walk(item, shape.item, key, f"{pointer}/{index}")
+            yield from _walk(item, shape.item if isinstance(shape, ListOf) else shape, key, f"{pointer}/{index}")
 
 
 def is_placeholder(text: str, key: str) -> bool:
