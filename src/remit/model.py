@@ -169,6 +169,8 @@ class Expectation(NamedTuple):
     path: tuple[str, ...] | None = None
     root: str | None = None
     """The folder that artifacts are named from."""
+    shortens: bool = False
+    """Whether a summary that is too long is shortened instead of refused."""
 
 
 class Verdict:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from remit.contract.denials import find_denials, find_second_spellings
 from remit.contract.dialects import HYPER, MANIFEST, STANDARD
+from remit.contract.dialects.hyper import clip
 from remit.contract.dialects.manifest import SENTENCES
 from remit.contract.extract import Candidate, Scan, scan_message
 from remit.contract.placeholders import find_placeholders
 from remit.contract.reading import Reading
 from remit.contract.rules import Case, Trouble, TroubleKind, judge_outcome, run_rules
+from remit.contract.rules.summary import MAX_CHARS
 from remit.contract.unwrap import MAX_LEVELS, unwrap
 from remit.lazy import lazy
 from remit.places import escape_key
@@ -187,7 +189,10 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
 def normalize(
     value: dict[str, Any], dialect: Dialect, known: Expectation, words: Mapping[str, Status]
 ) -> Iterator[str]:
-    """Change spellings that mean the same to the spelling the format asks for; the repairs that were needed."""
+    """Change spellings that mean the same to the spelling the format asks for; the repairs that were needed.
+
+    A summary that is too long loses its end, if the caller wants that.
+    """
     *outer, last = dialect.status_at
     holder: Any = value
     for key in outer:
@@ -210,6 +215,10 @@ def normalize(
         if isinstance(path, str) and path.startswith(prefix):
             holder[key] = path[len(prefix) :].lstrip("/")
             yield "absolute_path"
+    summary = value.get("summary")
+    if known.shortens and dialect is STANDARD and isinstance(summary, str) and len(summary) > MAX_CHARS:
+        value["summary"] = clip(summary, MAX_CHARS)
+        yield "shortened"
 
 
 def find_blanks(payload: dict[str, Any], dialect: Dialect, session_id: str | None = None) -> Iterator[Trouble]:

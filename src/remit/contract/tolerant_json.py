@@ -60,6 +60,7 @@ REPAIRS = {
     "status_case": "read a status word in another case",
     "id_blanks": "removed blanks around the session id",
     "absolute_path": "named an absolute path inside the root from the root",
+    "shortened": "shortened a summary that was too long",
     "no_period": "read the sentence without its period",
     "more_prose": "read the sentence beside other text",
 }

@@ -69,12 +69,18 @@ def hear_last(home: Home, row: Delegation, event: Event | None, answer: str) -> 
     conclude_return(home, row, answer, judgement, ending="cancelled" if is_cancelled(home, row) else "exited")
 
 
-def judge(home: Home, row: Delegation, event: Event | None, answer: str) -> Judgement | None:
-    """What is to be thought of an answer; None where there is none."""
+def judge(
+    home: Home, row: Delegation, event: Event | None, answer: str, *, sends_back: bool = False
+) -> Judgement | None:  # fmt: skip
+    """Judge an answer; None if there is none.
+
+    `sends_back`: the agent can be asked for a shorter summary. Otherwise a summary that is too long is shortened.
+    """
     if not answer.strip():
         return None
     terms = read_terms(row.details)
-    expectation = Expectation(row.session_id, row.agent or None, terms.kind or None, row.depth, row.path)
+    expectation = Expectation(row.session_id, row.agent or None, terms.kind or None, row.depth, row.path,
+                              shortens=not sends_back)  # fmt: skip
     words: Any = terms.words
     scene = _make_scene(home, row, terms, _list_tools(home, row, event))
     return judge_answer(answer, scene, dialect=terms.dialect, expectation=expectation, words=words)

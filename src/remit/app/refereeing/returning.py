@@ -56,8 +56,10 @@ def check_stop(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
         return {}  # a whole session may go on after its return, and that is another matter
     lose_awaited(home, event.session, row.session_id)
     _count_tokens(event, home, own, row)
-    judgement = judge(home, row, event, answer)
-    if own.blocks and not event.stop_active and _is_last(home, row, answer):
+    is_repeated = bool(own.blocks) and not event.stop_active and _is_last(home, row, answer)
+    sends_back = is_repeated or (row.state != "settled" and _may_ask_for_less(own, row))
+    judgement = judge(home, row, event, answer, sends_back=sends_back)
+    if is_repeated:
         return _tell_back(row, judgement)  # the same event once more: who was sent back is known as such
     if row.state == "settled":
         overrule(home, row, answer, judgement)
@@ -123,7 +125,7 @@ def check_return(event: Event, home: Home, environ: Mapping[str, str]) -> answer
     if found is None:
         return {}
     own, row, answer = found
-    judgement = judge(home, row, event, answer)
+    judgement = judge(home, row, event, answer, sends_back=_may_ask_for_less(own, row))
     is_final = judgement is not None and judgement.is_final
     if is_final or is_cancelled(home, row) or own.blocks >= read_terms(row.details).reasks:
         return {}
@@ -190,6 +192,11 @@ def _count_block(home: Home, own: Refereed) -> None:
         if count_block(db, own.session_id, own.blocks):
             number = count_attempts(home.ledger, own.session_id)
             add_event(db, "sent_back", {"number": number}, session_id=own.session_id)
+
+
+def _may_ask_for_less(own: Refereed, row: Delegation) -> bool:
+    """Whether a summary that is too long is sent back: once, then it is shortened."""
+    return own.blocks == 0 and read_terms(row.details).reasks > 0
 
 
 def _is_flood(own: Refereed, answer: str) -> bool:

@@ -25,7 +25,8 @@ _EMOJI = lazy("[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001faff]")
 def summary_too_long(case: Case) -> Iterator[Report]:
     """The summary, or another text with a limit, is longer than its limit.
 
-    Why: the summary lands in the caller's context, with those of every other agent. 500 characters are the limit.
+    Why: the summary lands in the caller's context, with those of every other agent. 500 characters are the limit. A run
+    and the hooks send it back once; then they shorten it, and the work counts.
 
     Bad: a summary that retells the work.
 

@@ -159,7 +159,7 @@ class Drive:
         """The one attempt of a function."""
         from remit.delegate.driving.functions import call  # noqa: PLC0415 - threads, and only for functions
 
-        turn = await call(self, function)
+        turn = await self._shorten(await call(self, function))
         self.turns.append(turn)
         await self.broker.together.write(partial(self._record, turn), durable=False)
         return turn
@@ -184,9 +184,11 @@ class Drive:
             turn = await self._examine(number)
             self.turns.append(turn)
             self.live, self.asked = Heard(), ""
-            self._record(turn)
             message = self._find_message(turn)
             goes_on = message is not None or self._may_run_again(turn)
+            if not goes_on:
+                turn = self.turns[-1] = await self._shorten(turn)
+            self._record(turn)
             if not goes_on:
                 return turn
 
@@ -237,7 +239,8 @@ class Drive:
         turn = make_turn(number, result, self._find_stop(result), heard)
         # Before anyone interprets it. It is on disk with the result; until then the attempt's folder has it.
         self.keep_answer(turn.heard, number)
-        return turn._replace(judgement=await self.judge(turn.heard))
+        # A summary that is too long is sent back once: later it is shortened.
+        return turn._replace(judgement=await self.judge(turn.heard, shortens=bool(self.turns)))
 
     def _examine_lost(self, number: int, heard: Heard) -> Turn:
         """What ended an attempt that could not say it any more: its time, somebody's wish, or nobody knows what."""
@@ -267,13 +270,20 @@ class Drive:
             data = (heard.text or "").encode("utf-8", "surrogatepass")
             keep_texts(self.home, self.row.session_id, {f"answer-{number}": data}, db=db, durable=False)
 
-    async def judge(self, heard: Heard) -> Judgement | None:
+    async def _shorten(self, turn: Turn) -> Turn:
+        """The last attempt, judged with a shortened summary if its length is all that is wrong with it."""
+        if turn.judgement is None or not turn.judgement.is_too_long:
+            return turn
+        return turn._replace(judgement=await self.judge(turn.heard, shortens=True))
+
+    async def judge(self, heard: Heard, *, shortens: bool = False) -> Judgement | None:
         """What is to be thought of an answer; None where there is none."""
         if not (heard.text or "").strip():
             return None
         expectation = Expectation(
-            self.row.session_id, self.row.agent or None, self.terms.kind or None, self.row.depth, self.row.path
-        )
+            self.row.session_id, self.row.agent or None, self.terms.kind or None, self.row.depth, self.row.path,
+            shortens=shortens,
+        )  # fmt: skip
         words: Any = self.terms.words
         judge = partial(
             judge_answer, heard.text or "", make_scene(self, heard), dialect=self.terms.dialect,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from remit.workspace.evidence.grades import ArtifactGrade
     from remit.workspace.evidence.values import Snapshot
 
+_TOO_LONG = "RET030"
 _NOT_THERE = frozenset({"RET051", "RET054", "RET089"})
 """A file that is claimed is missing or empty."""
 
@@ -91,6 +92,11 @@ class Judgement(NamedTuple):
     def accepted(self) -> bool:
         """Whether Remit accepts the return, whatever its status says."""
         return self.outcome in ACCEPTABLE
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether the length of the summary is all that is wrong with the return."""
+        return {finding.code for finding in self.findings if finding.severity == "error"} == {_TOO_LONG}
 
     @property
     def is_final(self) -> bool:
