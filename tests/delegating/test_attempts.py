@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -208,6 +209,48 @@ def test_a_question_that_was_about_to_be_asked_again_is_asked(root: Path) -> Non
     assert second.startswith(first.rstrip("\n"))
     assert len(second) > len(first) + 20
     assert not (root / "asked.2").exists()
+
+
+LONG = """
+import json, os
+from pathlib import Path
+report = Path("report.md").absolute()
+report.write_text(f"# Report {os.getpid()}")
+metadata = {
+    "session_id": os.environ["REMIT_SESSION_ID"], "agent_type": "command", "delegation_depth": 1,
+    "delegation_path": ["orchestrator", "command"], "duration_seconds": 1,
+}
+artifacts = [{"type": "report", "path": str(report), "summary": "It."}]
+summary = "Many words were written. " * 30
+print(json.dumps({"status": "completed", "summary": summary, "artifacts": artifacts, "metadata": metadata, "errors": []}))
+"""
+
+
+@pytest.mark.parametrize(("retry", "attempts"), [("safe", 2), ("never", 1)])
+@pytest.mark.parametrize("worktree", [False, True])
+def test_a_summary_that_is_too_long_never_fails_the_work(
+    root: Path, tmp_path_factory: pytest.TempPathFactory, retry: str, attempts: int, *, worktree: bool
+) -> None:
+    """It is sent back once, if the agent can be asked again; then it is shortened. Paths are named from the root."""
+    (root / "remit.toml").write_text(f'[runners.command]\nretry = "{retry}"\n[delegate]\nreasks = 3\n')
+    git = ("git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@b")
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "Begin"], check=True)
+    program = tmp_path_factory.mktemp("agent") / "long.py"
+    program.write_text(LONG)
+
+    async def play() -> Envelope:
+        async with Workspace.open(root, environ={**os.environ}) as ws:
+            command = shlex.join([sys.executable, str(program)])
+            envelope = await ws.delegate(None, "go", command=command, timeout_s=60, worktree=worktree)
+            tried = list_attempts(ws.home.ledger, envelope.session_id)
+            assert [each.outcome for each in tried] == [*["invalid"] * (attempts - 1), "repaired"]
+            return envelope
+
+    envelope = asyncio.run(play())
+    assert (envelope.status, envelope.outcome, envelope.attempts) == ("completed", "repaired", attempts)
+    assert [artifact.path for artifact in envelope.artifacts] == ["report.md"]
+    assert envelope.summary.startswith("Many words were written. Many")
+    assert len(envelope.summary) <= 500
 
 
 HIDE = f'rm {OWN}/1/control"'

@@ -50,6 +50,25 @@ def test_what_does_not_hold_is_sent_back_and_then_let_through_as_rejected(child:
     assert child.stage.kinds(child.session_id).count("sent_back") == 2
 
 
+def test_a_summary_that_is_too_long_is_sent_back_once_and_then_shortened(child: Child) -> None:
+    child.write("plan.md")
+    answer = child.report("plan.md", summary="Many words were written. " * 30)
+    assert "RET030" in child.stop(answer)["reason"]
+    assert child.stop(answer) == {}
+    envelope = hand_over(child, answer)
+    assert (envelope["status"], envelope["outcome"], envelope["attempts"]) == ("completed", "repaired", 2)
+    assert envelope["summary"].startswith("Many words were written. Many")
+
+
+def test_an_absolute_path_inside_the_root_is_named_from_the_root(child: Child, root: Path) -> None:
+    child.write("plan.md")
+    answer = child.report(f"{root}/plan.md")
+    assert child.stop(answer) == {}
+    envelope = hand_over(child, answer)
+    assert (envelope["status"], envelope["outcome"]) == ("completed", "repaired")
+    assert envelope["artifacts"][0]["path"] == "plan.md"
+
+
 @pytest.mark.parametrize("blocks", [0, 1, 4])
 def test_how_often_is_set(stage: Stage, root: Path, blocks: int) -> None:
     (root / "remit.toml").write_text(f"[referee]\nblocks = {blocks}\n")
