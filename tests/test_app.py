@@ -256,8 +256,9 @@ def test_a_pretty_printed_entry_is_named(desk: Desk) -> None:
 def test_content_in_the_reply_is_named(desk: Desk) -> None:
     """R4.4 R4.14: the findings belong into the file."""
     desk.file()
-    verdict = desk.check(f"I found three things. {sentence()}")
+    verdict = desk.check(f"I found three things.\nThe first is old.\n{sentence()}")
     assert (verdict.outcome, codes(verdict)) == ("invalid", ["RET080"])
+    assert desk.check(f"I found three things. {sentence()}").outcome == "repaired"
 
 
 def test_a_sentence_that_says_another_status_is_ambiguous(desk: Desk) -> None:
@@ -456,7 +457,7 @@ def test_a_manifest_entry_is_converted(desk: Desk) -> None:
 
 def test_a_code_is_explained() -> None:
     told = remit.explain("ret040")
-    assert (told.code, told.name, told.severity, told.outcome) == ("RET040", "wrong-session", "error", "invalid")
+    assert (told.code, told.name, told.severity, told.outcome) == ("RET040", "wrong-session", "error", "missing")
     assert told.documentation.startswith("The session id is not the one that was issued.")
     assert [each.code for each in explain_all()] == sorted(each.code for each in explain_all())
 

@@ -24,7 +24,6 @@ def hear(*pieces: bytes, own: tuple[str, ...] = ()) -> str:
         b"{'Status' : 'blocked'}",
         b'{\\"status\\": \\"partial\\"}',
         "“status”: “error”".encode(),
-        b'{"st\\u0061tus": "failed"}',
     ],
 )
 @pytest.mark.parametrize("count", [9, 30])

@@ -163,7 +163,7 @@ FAULTS = {
     "floods its errors": Fault(lambda agent, _: agent.floods(stream="err"), "flooded", "failed", "missing", "crashed"),
     "truncates": Fault(lambda agent, _: agent.writes("report.md", "x").truncates(), "returned", "failed", "malformed"),
     "rambles": Fault(lambda agent, _: agent.writes("report.md", "x").rambles(), "printed", "failed", "missing"),
-    "replays": Fault(_replay, "printed", "failed", "invalid"),
+    "replays": Fault(_replay, "printed", "failed", "missing"),
     "escapes": Fault(lambda agent, _: agent.escapes("../outside.md"), "wrote", "failed", "invalid"),
     "escapes by its absolute path": Fault(
         lambda agent, root: agent.escapes(str(root.parent / "outside.md")), "wrote", "failed", "invalid"

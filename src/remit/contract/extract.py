@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 MAX_CANDIDATES = 64
 MAX_RETURN_FILES = 8
-MAX_SCANNED_VALUES = 40_000
-MAX_TRIES = 20_000
+MAX_SCANNED_VALUES = 20_000
+MAX_TRIES = 10_000
 
 
 class Candidate:
@@ -88,7 +88,7 @@ _LOST_OPENING = lazy(
     r"""^[ \t]*+(?=["'](?:status|summary|artifacts|metadata|meta|next_steps|errors?)["']\s*+:)""", re.MULTILINE
 )
 """A line that begins with a member of a return, if nothing opens the object that it belongs to."""
-_DECODER = json.JSONDecoder()
+_decode = json.JSONDecoder().scan_once
 _WINDOWS = (256, 4096)
 _FAR = 200_000
 """How far from its status word a return may begin, once a message holds a crowd of objects."""
@@ -107,6 +107,7 @@ def scan_message(text: str, dialects: Iterable[Dialect], session_id: str | None)
     names = sorted({dialect.status_at[0] for dialect in dialects})
     keys = re.compile("|".join(map(spell, names) if ESCAPED in text else names))
     key = keys.search(text)
+    has_key = key is not None
     fence = text.rfind("\n```", 0, key.start()) if key else -1
     pos, passed = 0, 0
     seen: set[str] = set()
@@ -138,7 +139,7 @@ def scan_message(text: str, dialects: Iterable[Dialect], session_id: str | None)
         if parsed and (candidate := _recognise(parsed, text, dialects)):
             candidate.glued = inside
             scan.candidates.append(candidate)
-    lost = None if scan.candidates or scan.overflow else _LOST_OPENING.search(text)
+    lost = None if scan.candidates or scan.overflow or not has_key else _LOST_OPENING.search(text)
     if lost and text.count("{", 0, lost.end()) == text.count("}", 0, lost.end()):
         _add_opening(scan, text, lost.end(), dialects)
     _describe(scan.candidates, text)
@@ -184,12 +185,13 @@ def _pass_over(
     """
     for size in _WINDOWS:
         try:
-            value, length = _DECODER.raw_decode(text[start : start + size])
-        except (ValueError, RecursionError):
+            value, length = _decode(text[start : start + size], 0)
+        except (StopIteration, ValueError, RecursionError):
             continue
-        chunk = text[start : start + length]
-        if _find_wrapped(value) is None and not any(dialect.is_like(value) for dialect in dialects):
+        is_like = len(value) > 1 and any(dialect.is_like(value) for dialect in dialects)
+        if not is_like and _find_wrapped(value) is None:
             return start + length
+        chunk = text[start : start + length]
         if chunk in seen or (session_id is not None and '"session_id"' in chunk and session_id not in chunk):
             return start + length
         seen.add(chunk)
@@ -214,10 +216,14 @@ def _recognise(parsed: Parsed, text: str, dialects: tuple[Dialect, ...]) -> Cand
 
 def _find_wrapped(value: dict[str, Any]) -> str | None:
     """The key under which a small wrapper holds an object, besides plain values and no error."""
-    names = [name for name, inner in value.items() if isinstance(inner, dict) and name in _WRAPPERS]
-    others = [inner for name, inner in value.items() if name not in names]
-    plain = all(inner is None or isinstance(inner, bool | int | float | str) for inner in others)
-    return names[0] if len(names) == 1 and plain and not any(find_denials(value)) else None
+    if _WRAPPERS.isdisjoint(value):
+        return None
+    names = [name for name in value if name in _WRAPPERS and isinstance(value[name], dict)]
+    if len(names) != 1:
+        return None
+    others = (inner for name, inner in value.items() if name != names[0])
+    is_plain = all(inner is None or isinstance(inner, bool | int | float | str) for inner in others)
+    return names[0] if is_plain and not any(find_denials(value)) else None
 
 
 RETURN_FILE = "return-meta.json"

@@ -75,5 +75,7 @@ def _is_at_edge(text: str, start: int, end: int) -> bool:
 
 
 def _starts_line(text: str, at: int) -> bool:
+    if at and not text[at - 1].isspace():
+        return False
     before = text[max(0, at - 16) : at]
     return ("\n" in before or at == len(before)) and not before[before.rfind("\n") + 1 :].strip()

@@ -6,6 +6,7 @@ those that carry it count; if they contradict each other, none is taken. What se
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from remit.contract.denials import find_denials, find_second_spellings
@@ -17,6 +18,7 @@ from remit.contract.placeholders import find_placeholders
 from remit.contract.reading import Reading
 from remit.contract.rules import Case, Trouble, TroubleKind, judge_outcome, run_rules
 from remit.contract.rules.summary import MAX_CHARS
+from remit.contract.tolerant_json import join_surrogates
 from remit.contract.unwrap import MAX_LEVELS, unwrap
 from remit.lazy import lazy
 from remit.places import escape_key
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     from remit.contract.dialects import Dialect
     from remit.contract.tolerant_json import Flaw
-    from remit.model import Expectation, Finding, Outcome, Status
+    from remit.model import Expectation, Status
 
 MAX_MESSAGE_CHARS = 8 * 1024 * 1024
 _MAX_NOTE_CHARS = 200
@@ -35,7 +37,7 @@ _MAX_NOTE_CHARS = 200
 def find_return(text: str, wanted: Dialect | None, expectation: Expectation, words: Mapping[str, Status]) -> Reading:
     """Find the return in a final message; what stands in the way is in the reading's troubles."""
     if not text.isascii():
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # half a surrogate cannot be printed
+        text = join_surrogates(text)  # half a surrogate pair cannot be printed
     reading = Reading(text, wanted, expectation, words=words)
     if len(text) > MAX_MESSAGE_CHARS:
         limit = MAX_MESSAGE_CHARS // (1024 * 1024)
@@ -58,26 +60,21 @@ def find_return(text: str, wanted: Dialect | None, expectation: Expectation, wor
 
 
 class _Judged:
-    """A candidate with all diagnostics that need no look at the disk."""
+    """A candidate, and whether it is good as far as that can be decided without the disk."""
 
-    __slots__ = ("candidate", "case", "findings", "outcome", "repairs")
-
-    def __init__(
-        self, candidate: Candidate, case: Case, findings: list[Finding], repairs: list[tuple[str, int]]
-    ) -> None:
+    def __init__(self, candidate: Candidate, case: Case, repairs: list[tuple[str, int]]) -> None:
         self.candidate = candidate
         self.case = case
-        self.findings = findings
-        self.outcome: Outcome = judge_outcome(findings)
         self.repairs = repairs
 
-    @property
+    @cached_property
     def is_good(self) -> bool:
-        return self.outcome == "accepted"
+        """Whether every rule accepts it; only asked if there are several."""
+        return judge_outcome(run_rules(self.case, places=False)) == "accepted"
 
     @property
     def is_template(self) -> bool:
-        return any(finding.code == "RET011" for finding in self.findings)
+        return any(trouble.kind == "template" for trouble in self.case.troubles)
 
     @property
     def is_bound(self) -> bool:
@@ -183,7 +180,7 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
         expectation=known,
         words=reading.words,
     )
-    return _Judged(candidate, case, run_rules(case, places=False), repairs)
+    return _Judged(candidate, case, repairs)
 
 
 def normalize(
@@ -341,6 +338,8 @@ def _select(reading: Reading, judged: list[_Judged], scan: Scan) -> None:
 
 def _pick_best(pool: list[_Judged]) -> _Judged:
     """The last one that is good; if none is, the last of those that are nearly complete."""
+    if len(pool) == 1:
+        return pool[0]
     return max(reversed(pool), key=lambda each: (each.is_good, each.candidate.is_strong))
 
 

@@ -17,7 +17,7 @@ from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple
 
 MAX_DEPTH = 205
-MAX_VALUES = 50_000
+MAX_VALUES = 20_000
 MAX_FLAWS = 50
 MAX_INNER_QUOTES = 200
 MAX_DIGITS = 4_300
@@ -140,6 +140,14 @@ def _undo_markdown(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     return value.replace("\\_", "_") if isinstance(value, str) else value
 
 
+def join_surrogates(text: str) -> str:
+    """The text with each surrogate pair as one character, and each half of a pair replaced."""
+    if not _SURROGATE.search(text):
+        return text
+    text = _SURROGATE_PAIR.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
+    return _SURROGATE.sub("\ufffd", text)
+
+
 def join_pointer(pointer: str, key: str) -> str:
     """The JSON Pointer of a member."""
     return f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}" if "~" in key or "/" in key else f"{pointer}/{key}"
@@ -161,6 +169,7 @@ _PLAIN_MEMBERS = {
     for quote in "\"'"
 }
 """A key and a text, both without anything odd: most of a return is made of these."""
+_PLAIN_KEY = lazy(r'"([^"\\\x00-\x1f]*+)"[ \t]*+:')
 _NUMBER = lazy(r"-?(?:0|[1-9]\d*+)(\.\d++)?+([eE][+-]?+\d++)?+(?![\w.])")
 _ODD_NUMBER = lazy(
     r"[+-]?+(?:0[xX][0-9a-fA-F]++|(?:\d++(?:_\d++)*+)?+(?:\.(?:\d++(?:_\d++)*+)?+)?+(?:[eE][+-]?+\d++)?+)(?![\w.])"
@@ -173,7 +182,7 @@ _HALF_KEY = lazy(r"""["']([A-Za-z_$][\w$-]*+)\s*+[:=](?=\s*+["'\[{\d-])""")
 """A key with its opening quote only."""
 _HALF_TEXT = lazy(r"""([A-Za-z][^"\n\\{}\[\]]*+)"(?=\s*+(?:[,;}\]]|\n))""")
 """A text with its closing quote only."""
-_OPEN_TEXT = lazy(r""""([^"\n\\]*?),?[ \t]*+\r?\n(?=\s*+(?:"[^"\n\\]{1,80}+"\s*+:|[}\]]))""")
+_OPEN_TEXT = lazy(r""""([^"\n\\]*+)\n(?=\s*+(?:"[^"\n\\]{1,80}+"\s*+:|[}\]]))""")
 """A text with its opening quote only: its line has no other one, and the next line goes on with a key or a bracket."""
 _BARE_TEXT = lazy(r"[A-Za-z_][\w.-]*+(?=\s*+(?:[,;}\]]|\n|\Z))")
 _KEY_AHEAD = lazy(
@@ -190,11 +199,14 @@ _PLUS = lazy(r"\s*+\+\s*+(?=[\"'])")
 _CONTROL = lazy(r"[\x00-\x1f]")
 _ESCAPE = lazy(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _SURROGATE = lazy(r"[\ud800-\udfff]")
+_SURROGATE_PAIR = lazy(r"[\ud800-\udbff][\udc00-\udfff]")
 _ELLIPSIS = lazy(r"\.{3,}+|…")
 
 _CLOSERS = {'"': '"', "'": "'", "“": '”“"', "”": "”“", "„": '“”"', "«": "»", "‘": "’‘'", "’": "’", "‚": "‘’"}
-_STOPS = {opener: lazy(f"[{closers}\\\\]|\\n[ \t]*+(?:```|<!-- AGENT_OUTPUT_END)")
+_STOPS = {opener: lazy(f"{'|'.join(closers)}|\\\\|\\n[ \t]*+(?:```|<!-- AGENT_OUTPUT_END)")
           for opener, closers in _CLOSERS.items()}  # fmt: skip
+"""Where a text may end. Each alternative begins with a plain character, which makes the search fast."""
+_ESCAPED_RUN = lazy(r"(?:\\.)++", re.DOTALL)
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _LITERALS = {"true": True, "false": False, "null": None}
 _OTHER_LITERALS = {**_LITERALS, "none": None, "undefined": None}
@@ -396,9 +408,14 @@ class _Parser:
             self.values_left -= 1
             self.spans[child] = (plain.start(2) - 1, self.pos)
         else:
-            key, whole = self.read_key(char)
+            if whole_key := _PLAIN_KEY.match(self.text, at):
+                key, self.pos = whole_key[1], whole_key.end()
+                goes_on = self.peek() != ""
+            else:
+                key, goes_on = self.read_key(char)
+                goes_on = goes_on and self.pass_colon()
             child = join_pointer(pointer, key)
-            if not (whole and self.pass_colon()):
+            if not goes_on:
                 self.flaw("cut", child, at, self.pos)
                 return
             value = self.read_value(child, depth, self.peek())
@@ -509,8 +526,9 @@ class _Parser:
                 return self.unescape(text[start + 3 : end], start, keep_breaks=True)
         if opener == '"' and (half := _OPEN_TEXT.match(text, start)):
             self.repair("missing_quote")
-            self.pos = half.end(1)
-            return half[1]
+            body = half[1].rstrip(" \t\r").removesuffix(",")
+            self.pos = half.start(1) + len(body)
+            return body
         return None
 
     def read_odd_text(self, opener: str) -> tuple[str, bool]:
@@ -521,7 +539,8 @@ class _Parser:
         stops, at, inner = _STOPS[opener], start + 1, 0
         while (stop := stops.search(text, at)) and stop.group()[0] != "\n":
             if stop.group() == "\\":
-                at = stop.end() + 1
+                run = _ESCAPED_RUN.match(text, stop.start())
+                at = run.end() if run else self.limit
             elif _TEXT_ENDS.match(text, stop.end()):
                 break
             else:
@@ -545,12 +564,10 @@ class _Parser:
                 body = json.loads(f'"{body}"', strict=False)
             except ValueError:
                 body = _ESCAPE.sub(self.escape, body)
-        if _SURROGATE.search(body):
-            whole = body.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-            if "\ufffd" in whole:
-                self.repair("lone_surrogate", start)
-            body = whole
-        return body
+        joined = body if body.isascii() else join_surrogates(body)
+        if "\ufffd" in joined and joined != body:
+            self.repair("lone_surrogate", start)
+        return joined
 
     def escape(self, match: re.Match[str]) -> str:
         code = match.group(1)

@@ -46,7 +46,7 @@ class Dialect(NamedTuple):
 
     def overlap(self, payload: Mapping[str, Any]) -> int:
         """How many of the required keys an object has."""
-        return sum(key in payload for key in self.shape.required)
+        return len(self.shape.required.keys() & payload.keys())
 
 
 def split(mapping: Mapping[str, Any], known: Mapping[str, object]) -> dict[str, Any]:

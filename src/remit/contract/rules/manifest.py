@@ -39,11 +39,12 @@ def _is_file_name(name: str) -> bool:
 
 @rule("RET080", "R4.3 R4.4 R4.14", on_reading=True)
 def content_in_reply(case: Case) -> Iterator[Report]:
-    """Anti-pattern "returning full content": the reply says more than its one sentence.
+    """Anti-pattern "returning full content": the reply has several lines beside its one sentence.
 
-    Why: the reply goes into the orchestrator's context; the findings belong into the file.
+    Why: the reply goes into the orchestrator's context; the findings belong into the file. One line of prose is
+    tolerated.
 
-    Bad: `I found three libraries. Two are old. Research complete. See MANIFEST.jsonl for summary.`
+    Bad: a reply with the findings in three paragraphs, and then the sentence.
 
     Good: `Research complete. See MANIFEST.jsonl for summary.`
     """

@@ -56,8 +56,9 @@ def wrong_type(case: Case) -> Iterator[Report]:
 def unknown_status(case: Case) -> Iterator[Report]:
     """The status is not one of the dialect's words.
 
-    Why: words are case-sensitive and closed. `success`, `done` and `Completed` have all been taken for `completed`
-    by one program and for an error by the next. A workspace that has words of its own maps them in `remit.toml`.
+    Why: the list of words is closed. `success` and `done` have been taken for `completed` by one program and for an
+    error by the next. Another case (`Completed`) is repaired. A workspace that has words of its own maps them in
+    `remit.toml`.
 
     Bad: `"status": "success"`
 
