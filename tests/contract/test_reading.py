@@ -160,7 +160,7 @@ def test_a_file_that_is_claimed_again_and_again_takes_no_longer() -> None:
 
 
 def test_thousands_of_repairs_take_no_longer() -> None:
-    rows = ",".join(f"'{number}'" for number in range(20_000))
+    rows = ",".join(f"'{number}'" for number in range(15_000))
     text = pretty(standard({"/rows": 0})).replace('"rows": 0', f'"rows": [{rows}]')
     assert _explain(text).outcome == "repaired"
 
