@@ -142,7 +142,7 @@ def artifact_twice(case: Case) -> Iterator[Report]:
 
     Why: it is counted, linked and committed twice, or the second path was meant to be another.
 
-    Bad: `docs/a.md` and `./docs/a.md`
+    Bad: `"artifacts": [{"type": "plan", "path": "docs/a.md"}, {"type": "plan", "path": "./docs/a.md"}]`
 
     Good: each file once.
     """
