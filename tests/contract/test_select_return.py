@@ -155,6 +155,28 @@ def test_one_object_that_says_two_things_at_its_top_is_refused(member: tuple[str
     assert check(fenced(counts), session_id=ISSUED).accepted
 
 
+@pytest.mark.parametrize(
+    ("payload", "missing"),
+    [
+        ({key: value for key, value in standard().items() if key != "status"}, "status"),
+        ({"status": "completed", "session_id": ISSUED}, "summary"),
+        ({"done": True, "metadata": {"session_id": ISSUED}}, "status"),
+        ({key: value for key, value in hyper().items() if key != "meta"}, "meta"),
+    ],
+)
+def test_an_object_with_the_id_or_most_of_the_fields_is_a_return_that_lacks_some(
+    payload: dict[str, object], missing: str
+) -> None:
+    verdict = check(f"All is done:\n{fenced(payload)}", session_id=None if missing == "meta" else ISSUED)
+    assert verdict.outcome == "invalid"
+    assert f"{missing} is missing" in [finding.message for finding in verdict.findings if finding.code == "RET020"]
+
+
+def test_any_other_object_is_no_return() -> None:
+    other = {"done": True, "metadata": {"session_id": "sess_1767600000_zzzzzz"}}
+    assert check(fenced(other), session_id=ISSUED).outcome == "missing"
+
+
 @pytest.mark.parametrize("key", ["STATUS", "Status", "st\u0430tus"])
 def test_a_key_in_another_spelling_that_says_otherwise_is_named(key: str) -> None:
     verdict = check(fenced({**standard(), key: "failed"}), session_id=ISSUED)

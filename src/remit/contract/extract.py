@@ -26,6 +26,7 @@ MAX_CANDIDATES = 64
 MAX_RETURN_FILES = 8
 MAX_SCANNED_VALUES = 20_000
 MAX_TRIES = 10_000
+MAX_INCOMPLETE = 200
 
 
 class Candidate:
@@ -144,6 +145,26 @@ def scan_message(text: str, dialects: Iterable[Dialect], session_id: str | None)
         _add_opening(scan, text, lost.end(), dialects)
     _describe(scan.candidates, text)
     return scan
+
+
+def find_incomplete(text: str, dialects: Iterable[Dialect], session_id: str | None) -> list[Candidate]:
+    """Objects without a status that carry the issued id or most of the fields: the field that is missing is named."""
+    dialects = tuple(dialects)
+    found: list[Candidate] = []
+    scan, pos = Scan(), 0
+    has_sign = "artifacts" in text or (session_id is not None and session_id in text)
+    while has_sign and scan.tries < MAX_INCOMPLETE and (opening := _OPENING.search(text, pos)):
+        pos, parsed = _attempt(scan, text, opening.start(), len(text))
+        value = {} if parsed is None else parsed.value
+        for dialect in dialects if parsed else ():
+            metadata = value.get("metadata")
+            ids = (value.get("session_id"), metadata.get("session_id") if isinstance(metadata, dict) else None)
+            has_most = dialect.overlap(value) >= len(dialect.shape.required) - 1
+            if has_most or (session_id is not None and session_id in ids and "session_id" in dialect.shape.known):
+                found.append(Candidate(parsed, dialect, text))
+                break
+    _describe(found, text)
+    return found
 
 
 def _add_opening(scan: Scan, text: str, at: int, dialects: tuple[Dialect, ...]) -> None:

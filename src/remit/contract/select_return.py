@@ -13,7 +13,7 @@ from remit.contract.denials import find_denials, find_second_spellings
 from remit.contract.dialects import HYPER, MANIFEST, STANDARD
 from remit.contract.dialects.hyper import clip
 from remit.contract.dialects.manifest import SENTENCES
-from remit.contract.extract import Candidate, Scan, scan_message
+from remit.contract.extract import Candidate, Scan, find_incomplete, scan_message
 from remit.contract.placeholders import find_placeholders
 from remit.contract.reading import Reading
 from remit.contract.rules import Case, Trouble, TroubleKind, judge_outcome, run_rules
@@ -55,7 +55,13 @@ def find_return(text: str, wanted: Dialect | None, expectation: Expectation, wor
         elif wanted is None and not scan.overflow and any(sentence in text for sentence in SENTENCES.values()):
             _read_sentence(reading)
         else:
-            reading.troubles = (_explain_absence(scan, text, wanted),)
+            trouble = _explain_absence(scan, text, wanted)
+            dialects = (wanted,) if wanted else (STANDARD, HYPER)
+            incomplete = find_incomplete(text, dialects, expectation.session_id) if trouble.kind == "absent" else []
+            if incomplete:
+                _select(reading, [_judge(candidate, reading) for candidate in incomplete], scan)
+            else:
+                reading.troubles = (trouble,)
     return reading
 
 
