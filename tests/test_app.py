@@ -104,12 +104,12 @@ def test_a_link_that_leads_outside_is_an_error_whatever_the_status(tmp_path: Pat
 
 @pytest.mark.slow
 def test_however_many_files_are_claimed_none_goes_unseen(tmp_path: Path) -> None:
-    """R0.12: the file after ten thousand others is a claim like any other."""
+    """R0.12: the file after thousands of others is a claim like any other."""
     write(tmp_path, "d/a.md", "x")
-    names = [f"{'./' * dots}d{'/' * slashes}a.md" for dots in range(100) for slashes in range(1, 101)]
+    names = [f"{'./' * dots}d{'/' * slashes}a.md" for dots in range(40) for slashes in range(1, 101)]
     artifacts = [{"type": "plan", "path": name, "summary": "A plan"} for name in [*names, "nobody-wrote-this.md"]]
     verdict = remit.check(line(standard({"/artifacts": artifacts})), root=tmp_path)
-    assert len(verdict.evidence) == 10_001
+    assert len(verdict.evidence) == 4_001
     assert verdict.outcome == "invalid"
     assert "RET051" in codes(verdict)
 
