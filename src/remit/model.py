@@ -167,8 +167,8 @@ class Expectation(NamedTuple):
     kind: str | None = None
     depth: int | None = None
     path: tuple[str, ...] | None = None
-    root: str | None = None
-    """The folder that artifacts are named from."""
+    roots: tuple[str, ...] = ()
+    """The folder that artifacts are named from, in each of its spellings."""
     shortens: bool = False
     """Whether a summary that is too long is shortened instead of refused."""
 

@@ -135,7 +135,7 @@ TOLERATED = {
 @pytest.mark.parametrize("name", TOLERATED)
 def test_a_spelling_that_means_the_same_is_repaired(name: str) -> None:
     payload, expected, repair = TOLERATED[name]
-    known = Expectation(ISSUED, root="/home/me/project")
+    known = Expectation(ISSUED, roots=("/mnt/project", "/home/me/project"))
     verdict = check_values(fenced(payload), dialect="standard", expectation=known)
     assert (verdict.outcome, [each.kind for each in verdict.repairs]) == ("repaired", [repair])
     assert verdict.payload == expected
@@ -143,7 +143,7 @@ def test_a_spelling_that_means_the_same_is_repaired(name: str) -> None:
 
 def test_an_absolute_path_elsewhere_is_refused() -> None:
     payload = standard({"/artifacts/0/path": "/home/me/project-2/plan.md"})
-    known = Expectation(ISSUED, root="/home/me/project")
+    known = Expectation(ISSUED, roots=("/mnt/project", "/home/me/project"))
     assert "RET050" in codes(check_values(fenced(payload), dialect="standard", expectation=known))
 
 

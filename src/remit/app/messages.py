@@ -42,7 +42,8 @@ def check(
     from remit.workspace.evidence.facts import follow_to_file, load_findings, look_at_artifacts  # noqa: PLC0415 - only here
 
     words = load_settings(root).status_words if root is not None else {}
-    expectation = Expectation(session_id, agent, root=None if root is None else os.path.abspath(root))  # noqa: PTH100 - links stay
+    roots = () if root is None else (os.path.abspath(root), os.path.realpath(root))  # noqa: PTH100 - links stay
+    expectation = Expectation(session_id, agent, roots=roots)
     reading = contract.read_message(text, dialect=dialect, expectation=expectation, words=words)
     if reading.payload is None and root is not None:
         reading = follow_to_file(reading, root, dialect) or reading

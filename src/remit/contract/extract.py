@@ -18,7 +18,7 @@ from remit.contract.tolerant_json import Parsed, UnreadableError, parse_object
 from remit.lazy import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from remit.contract.dialects import Dialect
 
@@ -89,7 +89,7 @@ _LOST_OPENING = lazy(
     r"""^[ \t]*+(?=["'](?:status|summary|artifacts|metadata|meta|next_steps|errors?)["']\s*+:)""", re.MULTILINE
 )
 """A line that begins with a member of a return, if nothing opens the object that it belongs to."""
-_decode = json.JSONDecoder().scan_once
+_decode: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined] # in C
 _WINDOWS = (256, 4096)
 _FAR = 200_000
 """How far from its status word a return may begin, once a message holds a crowd of objects."""
@@ -153,12 +153,16 @@ def find_incomplete(text: str, dialects: Iterable[Dialect], session_id: str | No
     found: list[Candidate] = []
     scan, pos = Scan(), 0
     has_sign = "artifacts" in text or (session_id is not None and session_id in text)
-    while has_sign and scan.tries < MAX_INCOMPLETE and (opening := _OPENING.search(text, pos)):
+    while has_sign and (opening := _OPENING.search(text, pos)):
+        if scan.tries >= MAX_INCOMPLETE or scan.is_exhausted(len(text)):
+            break
         pos, parsed = _attempt(scan, text, opening.start(), len(text))
-        value = {} if parsed is None else parsed.value
-        for dialect in dialects if parsed else ():
-            metadata = value.get("metadata")
-            ids = (value.get("session_id"), metadata.get("session_id") if isinstance(metadata, dict) else None)
+        if parsed is None:
+            continue
+        value = parsed.value
+        metadata = value.get("metadata")
+        ids = (value.get("session_id"), metadata.get("session_id") if isinstance(metadata, dict) else None)
+        for dialect in dialects:
             has_most = dialect.overlap(value) >= len(dialect.shape.required) - 1
             if has_most or (session_id is not None and session_id in ids and "session_id" in dialect.shape.known):
                 found.append(Candidate(parsed, dialect, text))

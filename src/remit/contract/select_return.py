@@ -212,10 +212,11 @@ def normalize(
     artifacts = value.get("artifacts")
     named = [(artifact, "path") for artifact in artifacts] if isinstance(artifacts, list) else []
     named += [(value, "file")] if dialect is MANIFEST else []
-    prefix = f"{known.root.rstrip('/')}/" if known.root else ""
-    for holder, key in named if prefix else ():
+    prefixes = [f"{root.rstrip('/')}/" for root in known.roots]
+    for holder, key in named if prefixes else ():
         path = holder.get(key) if isinstance(holder, dict) else None
-        if isinstance(path, str) and path.startswith(prefix):
+        prefix = next((each for each in prefixes if path.startswith(each)), None) if isinstance(path, str) else None
+        if isinstance(path, str) and prefix is not None:
             holder[key] = path[len(prefix) :].lstrip("/")
             yield "absolute_path"
     summary = value.get("summary")

@@ -7,6 +7,7 @@ Remit cannot decide one. The documentation of each finding (EVD…) is the docst
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from remit import contract
@@ -114,7 +115,7 @@ def judge_answer(
 ) -> Judgement:
     """Judge a final message against the tree it was to change."""
     root, manifest = scene.root, scene.manifest or None
-    expectation = expectation._replace(root=root)
+    expectation = expectation._replace(roots=(root, os.path.realpath(root)))
     reading = contract.read_message(text, dialect=dialect, expectation=expectation, words=words)
     if reading.payload is None:
         reading = follow_to_file(reading, root, dialect) or reading
