@@ -82,6 +82,8 @@ class Assignment(NamedTuple):
     output_dir: str = ""
     tokens: Mapping[str, str] = NOTHING
     """Values for the tokens of the manifest protocol, over what is known anyway."""
+    may_submit: bool = False
+    """Whether it can hand its return in with a command."""
     blanks: Mapping[str, str] = NOTHING
     """Tokens in instructions that it has from elsewhere, and what each stands for."""
 
@@ -247,7 +249,12 @@ def tell_contract(work: Assignment) -> str:
         task_id=values.get("TASK_ID"),
         output_dir=values["OUTPUT_DIR"],
     )
-    return text if dialect is not MANIFEST else text + _tell_order(work, values)
+    if dialect is MANIFEST:
+        return text + _tell_order(work, values)
+    return text + _SUBMIT if work.may_submit else text
+
+
+_SUBMIT = "- Or write the object to a file and run `remit return submit FILE`: it says at once what is wrong.\n"
 
 
 _OWN_ORDER = """\

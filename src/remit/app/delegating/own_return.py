@@ -9,15 +9,16 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from remit.contract.dialects import MANIFEST
 from remit.delegate.admission.terms import read_terms
 from remit.delegate.admission.ticket import TICKET, find_caller
 from remit.delegate.judging.judgement import Scene, judge_answer
 from remit.errors import UsageError
 from remit.model import Expectation
 from remit.workspace.evidence.kept import load_before
-from remit.workspace.ledger.delegations import load_delegation
+from remit.workspace.ledger.delegations import count_attempts, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
-from remit.workspace.ledger.texts import load_text
+from remit.workspace.ledger.texts import keep_texts, load_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,6 +64,27 @@ def check_own(ws: Workspace, message: str, claimed: Claimed) -> OwnVerdict:
     status = None if verdict.returned is None else verdict.returned.status
     return OwnVerdict(verdict.accepted, verdict.outcome, verdict.findings, claimed.session_id, verdict.dialect, status,
                       verdict.repairs)  # fmt: skip
+
+
+def submit_own(ws: Workspace, message: str) -> tuple[OwnVerdict, bool]:
+    """Judge a return, and keep it for the running attempt if it can be used: the verdict, and whether it was kept."""
+    if not message.strip():
+        raise UsageError("there is nothing to hand in: the message is empty", hint="give the return as a JSON object")
+    if TICKET not in ws.environ:
+        hint = "remit check FILE checks any other message"
+        raise UsageError("only an agent that Remit started can hand a return in: there is no ticket", hint=hint)
+    verdict = _check_session(ws, message, Claimed())
+    session_id = verdict.session_id or ""
+    if verdict.dialect == MANIFEST.name:
+        raise UsageError("an agent of the format manifest returns by its manifest", hint="append the entry, then reply")
+    row = load_delegation(ws.home.ledger, session_id)
+    if row is None or row.state != "running":
+        raise UsageError(f"the run {session_id} has ended, so it takes no return", hint=f"remit show {session_id}")
+    is_kept = verdict.accepted or verdict.outcome == "unproven"
+    if is_kept:
+        number = count_attempts(ws.home.ledger, session_id)
+        keep_texts(ws.home, session_id, {f"submitted-{number}": message.encode("utf-8", "surrogatepass")})
+    return verdict, is_kept
 
 
 def _check_session(ws: Workspace, message: str, claimed: Claimed) -> OwnVerdict:

@@ -444,6 +444,7 @@ def _assign(work: _Work, terms: Terms) -> Assignment:
         date=time.strftime("%Y-%m-%d"),
         output_dir=os.path.dirname(os.path.relpath(terms.manifest, terms.root)) if terms.manifest else "",  # noqa: PTH120
         tokens=work.tokens,
+        may_submit=work.agent.document is None and not request.confine and request.function is None,
     )
 
 

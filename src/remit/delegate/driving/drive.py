@@ -239,8 +239,10 @@ class Drive:
         turn = make_turn(number, result, self._find_stop(result), heard)
         # Before anyone interprets it. It is on disk with the result; until then the attempt's folder has it.
         self.keep_answer(turn.heard, number)
+        if turn.heard.cause == "no_answer" and self.load_text(f"submitted-{number}"):
+            turn = turn._replace(heard=turn.heard._replace(cause="", trouble=""))  # it handed its return in
         # A summary that is too long is sent back once: later it is shortened.
-        return turn._replace(judgement=await self.judge(turn.heard, shortens=bool(self.turns)))
+        return turn._replace(judgement=await self.judge(turn.heard, number, shortens=bool(self.turns)))
 
     def _examine_lost(self, number: int, heard: Heard) -> Turn:
         """What ended an attempt that could not say it any more: its time, somebody's wish, or nobody knows what."""
@@ -274,11 +276,12 @@ class Drive:
         """The last attempt, judged with a shortened summary if its length is all that is wrong with it."""
         if turn.judgement is None or not turn.judgement.is_too_long:
             return turn
-        return turn._replace(judgement=await self.judge(turn.heard, shortens=True))
+        return turn._replace(judgement=await self.judge(turn.heard, turn.number, shortens=True))
 
-    async def judge(self, heard: Heard, *, shortens: bool = False) -> Judgement | None:
-        """What is to be thought of an answer; None where there is none."""
-        if not (heard.text or "").strip():
+    async def judge(self, heard: Heard, number: int = 1, *, shortens: bool = False) -> Judgement | None:
+        """Judge what an agent returned in an attempt; None if it returned nothing."""
+        text, submitted = heard.text or "", self.load_text(f"submitted-{number}")
+        if not (text + submitted).strip():
             return None
         expectation = Expectation(
             self.row.session_id, self.row.agent or None, self.terms.kind or None, self.row.depth, self.row.path,
@@ -286,8 +289,8 @@ class Drive:
         )  # fmt: skip
         words: Any = self.terms.words
         judge = partial(
-            judge_answer, heard.text or "", make_scene(self, heard), dialect=self.terms.dialect,
-            expectation=expectation, words=words,
+            judge_answer, text, make_scene(self, heard), dialect=self.terms.dialect, expectation=expectation,
+            words=words, submitted=submitted,
         )  # fmt: skip
         return await asyncio.to_thread(judge)  # it may hash gigabytes of claimed files
 

@@ -112,10 +112,17 @@ def judge_answer(
     dialect: str,
     expectation: Expectation,
     words: Mapping[str, Status],
+    submitted: str = "",
 ) -> Judgement:
-    """Judge a final message against the tree it was to change."""
+    """Judge a final message against the tree it was to change.
+
+    `submitted` is the return that the agent handed in, which counts. If the final message has one too, they must agree.
+    """
     root, manifest = scene.root, scene.manifest or None
     expectation = expectation._replace(roots=(root, os.path.realpath(root)))
+    if submitted:
+        said = contract.check(text, dialect=dialect, expectation=expectation, words=words)
+        text = submitted if said.outcome == "missing" else f"{submitted}\n\n{text}"
     reading = contract.read_message(text, dialect=dialect, expectation=expectation, words=words)
     if reading.payload is None:
         reading = follow_to_file(reading, root, dialect) or reading

@@ -33,8 +33,8 @@ _COMMANDS = (
     "trust",
 )  # fmt: skip
 _HARMLESS = frozenset({
-    "check", "convert", "instructions", "schema", "explain", "lint", "graph", "task", "manifest", "errors", "status",
-    "ps", "tree", "show", "logs", "wait", "doctor", "may", "--version", "--help", "-h",
+    "check", "convert", "return", "instructions", "schema", "explain", "lint", "graph", "task", "manifest", "errors",
+    "status", "ps", "tree", "show", "logs", "wait", "doctor", "may", "--version", "--help", "-h",
 })  # fmt: skip
 """What an agent may ask of Remit itself: nothing of it is done in somebody's name."""
 _ROOMS = frozenset({

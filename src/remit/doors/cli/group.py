@@ -21,6 +21,7 @@ SECTIONS = {
     "Check returns": {
         "check": "remit.doors.cli.check",
         "convert": "remit.doors.cli.convert",
+        "return": "remit.doors.cli.returns",
         "instructions": "remit.doors.cli.describe",
         "schema": "remit.doors.cli.describe",
         "explain": "remit.doors.cli.describe",
@@ -109,7 +110,7 @@ class Commands(Command, click.Group):
         """Load a command; asking for one that is not there is a mistake with a name."""
         module = self.table.get(cmd_name) or (HIDDEN.get(cmd_name) if self.table is COMMANDS else None)
         if module is not None:
-            taken = cmd_name in {"compile", "list"}  # Python has functions of those names
+            taken = cmd_name in {"compile", "list", "return"}  # names that Python has taken
             name = f"{cmd_name}_" if taken else cmd_name
             command: click.Command = getattr(import_module(module), name)
             return command
