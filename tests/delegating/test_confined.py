@@ -55,6 +55,7 @@ def run(root: Path, command: str, *, worktree: bool = False) -> Envelope:
     return asyncio.run(delegate())
 
 
+@pytest.mark.skipif(__file__.startswith("/tmp/"), reason="a confined agent sees /tmp empty, and this checkout is in it")  # noqa: S108
 def test_the_work_counts_and_nothing_is_planted(root: Path) -> None:
     command = ScriptedAgent(root / "player").obeys({"report.md": "# Report"}).command
     before = {path.relative_to(root).as_posix() for path in root.rglob("*")}
