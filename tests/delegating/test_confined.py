@@ -75,3 +75,26 @@ def test_a_function_is_not_confined(root: Path) -> None:
 
     with pytest.raises(UsageError, match="a function can't be confined"):
         asyncio.run(delegate())
+
+
+HANDS_IN = """
+import json, os, sys
+from pathlib import Path
+
+Path("prompt.txt").write_text(sys.stdin.read())
+metadata = {"session_id": os.environ["REMIT_SESSION_ID"], "agent_type": "command", "delegation_depth": 1,
+            "delegation_path": ["orchestrator", "command"], "duration_seconds": 1}
+value = {"status": "completed", "summary": "The notes are written.", "artifacts": [], "metadata": metadata,
+         "errors": []}
+Path(os.environ["REMIT_RETURN_FILE"]).write_text(json.dumps(value))
+print("Done.")
+"""
+
+
+def test_a_confined_agent_is_offered_the_file_for_its_return_and_writes_it(root: Path) -> None:
+    (root / "agent.py").write_text(HANDS_IN)
+    envelope = run(root, "python3 agent.py")
+    assert (envelope.status, envelope.outcome) == ("completed", "accepted"), envelope.findings
+    prompt = (root / "prompt.txt").read_text()
+    assert "REMIT_RETURN_FILE" in prompt
+    assert "remit return submit" not in prompt

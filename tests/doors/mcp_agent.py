@@ -23,7 +23,8 @@ def play(order: dict[str, Any]) -> dict[str, Any]:
                               stdout=subprocess.PIPE)  # fmt: skip
     assert server.stdin is not None
     assert server.stdout is not None
-    params = {"name": order["tool"], "arguments": order["arguments"]}
+    text = json.dumps(order["arguments"]).replace("SESSION", os.environ["REMIT_SESSION_ID"])
+    params = {"name": order["tool"], "arguments": json.loads(text)}
     for message in (
         {"id": 1, "method": "initialize", "params": OPENING},
         {"method": "notifications/initialized"},

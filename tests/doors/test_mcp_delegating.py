@@ -409,6 +409,21 @@ def test_an_agent_checks_its_own_return(place: Place) -> None:
     assert codes == {"RET040", "RET051"}  # another session, and a file that is not there
 
 
+def test_an_agent_hands_its_return_in(place: Place) -> None:
+    """The tool answers with what is wrong, and keeps only a return that can be used."""
+    metadata = {"session_id": "SESSION", "agent_type": "nested", "delegation_depth": 1,
+                "delegation_path": ["orchestrator", "nested"], "duration_seconds": 1}  # fmt: skip
+    error = {"type": "execution", "message": "It broke.", "recoverable": True, "recommendation": "Go on."}
+    returned = {"status": "failed", "summary": "Nothing was done.", "artifacts": [], "metadata": metadata}
+    for errors, submitted in (([], False), ([error], True)):
+        message = json.dumps(returned | {"errors": errors})
+        envelope = place.do({"tool": "submit_return", "arguments": {"message": message}})
+        told = place.load_log()[-1]["result"]["structuredContent"]
+        assert told["submitted"] is submitted, told
+        assert (told["accepted"], told["session_id"]) == (submitted, place.load_log()[-1]["session"])
+        assert envelope["outcome"] == ("accepted" if submitted else "missing")
+
+
 def test_an_agent_names_nobody_else(place: Place) -> None:
     """Whoever has a ticket is its session, or speaks for one below it."""
     asked = begin(place, "hangs")

@@ -271,6 +271,11 @@ def test_who_shows_a_ticket_that_is_none_is_not_judged(root: Path) -> None:
         asyncio.run(call("check_return", Call({"message": "x"}, serving)))
 
 
+def test_only_inside_a_run_is_a_return_handed_in(root: Path) -> None:
+    del root
+    assert "only an agent inside a run" in refuse("submit_return", message=make_message()).message
+
+
 # --- delegations -----------------------------------------------------------------------------------------------------
 
 
@@ -338,6 +343,7 @@ def test_nobody_names_a_session_that_is_not_a_subagents_own(root: Path) -> None:
             "delegate": {"agent": "scribe", "prompt": "Go."},
             "cancel": {"session_id": session_id},
             "check_return": {"message": "x"},
+            "submit_return": {"message": "x"},
         }.items():
             assert "nobody asks here as" in refuse(tool, **given, caller=caller).message
     home = Home(str(root))

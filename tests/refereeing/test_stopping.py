@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from remit.app.delegating.own_return import submit_own
+from remit.app.delegating.workspace import Workspace
+from remit.errors import RefusedError
 from tests.refereeing.stage import Child, Stage
 
 
@@ -443,3 +446,44 @@ def test_an_agent_that_only_wrote_elsewhere_cannot_claim_what_a_sibling_wrote(st
     assert right.stop(right.report("new.md")) == {}
     left.write("new.md", "# Mine\n")
     assert left.stop(left.report("new.md")) == {}
+
+
+# --- a return that was handed in ---------------------------------------------------------------------------------------
+
+
+def submit(root: Path, message: str) -> bool:
+    """Hand a return in as a command does that a subagent of the harness has started."""
+    ws = Workspace(str(root), environ={})
+    try:
+        return submit_own(ws, message)[1]
+    finally:
+        ws.home.close()
+
+
+def test_a_return_that_was_handed_in_counts(child: Child, root: Path) -> None:
+    child.write("plan.md")
+    assert submit(root, child.report("plan.md"))
+    assert child.stop("All is done.") == {}
+    envelope = hand_over(child, "All is done.")
+    assert (envelope["status"], envelope["outcome"]) == ("completed", "accepted")
+
+
+def test_one_that_contradicts_the_last_message_is_ambiguous(child: Child, root: Path) -> None:
+    child.write("plan.md")
+    assert submit(root, child.report("plan.md"))
+    assert "contradicts" in child.stop(child.report(status="failed"))["reason"]
+    assert child.stop(child.report("plan.md")) == {}
+    assert hand_over(child, child.report("plan.md"))["status"] == "completed"
+
+
+def test_of_several_agents_the_session_in_the_return_says_whose_it_is(stage: Stage, child: Child, root: Path) -> None:
+    other = stage.call("writer")
+    other.start()
+    child.write("plan.md")
+    assert submit(root, child.report("plan.md"))
+    with pytest.raises(RefusedError, match="one of 2 agents"):
+        submit(root, other.report().replace(other.session_id, "sess_1794805361_qbq98k"))
+    assert child.stop("All is done.") == {}
+    for _ in range(3):
+        other.stop("All is done.")
+    assert hand_over(other, "All is done.")["status"] == "failed"

@@ -7,6 +7,7 @@ VARIABLES = {
         "REMIT_CLUSTER_KEY": "The key that the machines of a cluster share, instead of the file that holds it.",
         "REMIT_DEBUG": "With anything in it, a bug is told with its traceback.",
         "REMIT_TICKET": "Set by Remit for an agent: which delegation it is. Hand it on to programs that call Remit.",
+        "REMIT_RETURN_FILE": "Set by Remit for an agent: the file to which it can write its return.",
         "REMIT_SESSION_ID": "Set by Remit for an agent: the session id that its return repeats.",
         "_REMIT_COMPLETE": "Set by a shell that completes a command line, as `remit completion` told it.",
     },

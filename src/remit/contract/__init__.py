@@ -1,6 +1,7 @@
 """The contract: a final message becomes a verdict. Pure: nothing here reads the disk, the clock or the environment.
 
 read_message   message → Reading (which object is meant, what stands in the way)
+choose_reading  returns that were handed in + the final message → the Reading that counts
 attach_entry   the manifest's last line → Reading (`manifest` only)
 judge          Reading + facts from the disk → Verdict
 check          all of it, for callers that have the facts already
@@ -15,7 +16,14 @@ from jiter import from_json
 from remit.contract.dialects import MANIFEST, get_dialect
 from remit.contract.reading import Reading
 from remit.contract.rules import Trouble, judge_outcome
-from remit.contract.select_return import MAX_MESSAGE_CHARS, find_blanks, find_return, find_twins, normalize
+from remit.contract.select_return import (
+    MAX_MESSAGE_CHARS,
+    choose_reading,
+    find_blanks,
+    find_return,
+    find_twins,
+    normalize,
+)
 from remit.model import ACCEPTABLE, NOTHING, Expectation, Verdict
 
 if TYPE_CHECKING:
@@ -23,7 +31,7 @@ if TYPE_CHECKING:
 
     from remit.model import ArtifactFacts, Outcome, Status
 
-__all__ = ["Reading", "attach_entry", "check", "judge", "read_message"]
+__all__ = ["Reading", "attach_entry", "check", "choose_reading", "judge", "read_message"]
 
 
 def check(

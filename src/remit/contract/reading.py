@@ -22,8 +22,8 @@ class Reading:
     """What was found in a message."""
 
     __slots__ = (
-        "after", "dialect", "evidence", "expectation", "findings_text", "located", "marked", "payload", "repairs",
-        "reply_status", "spans", "text", "transport", "troubles", "words",
+        "after", "dialect", "evidence", "expectation", "final", "findings_text", "located", "marked", "payload",
+        "repairs", "reply_status", "spans", "text", "transport", "troubles", "words",
     )  # fmt: skip
 
     def __init__(
@@ -44,6 +44,8 @@ class Reading:
         """Whether offsets are offsets into the message itself."""
         self.after: tuple[int, int] | None = None
         """Where the first sentence after the return stands."""
+        self.final = ""
+        """The first sentence of the final message, if the return was handed in apart from it."""
         self.reply_status: str | None = None
         """The status word of the reply sentence (`manifest` only)."""
         self.evidence: Mapping[str, ArtifactFacts] = NOTHING
@@ -56,9 +58,10 @@ class Reading:
             return []
         return [path for _, path in self.dialect.paths(self.payload) if find_escape(path) is None]
 
-    def explain(self) -> tuple[Finding, ...]:
-        """Run every rule."""
-        case = Case(
+    @property
+    def case(self) -> Case:
+        """What the rules see of it."""
+        return Case(
             self.text,
             self.dialect,
             self.payload,
@@ -72,8 +75,12 @@ class Reading:
             reply_status=self.reply_status,
             findings_text=self.findings_text,
             after=self.after,
+            final=self.final,
         )
-        return tuple(run_rules(case))
+
+    def explain(self) -> tuple[Finding, ...]:
+        """Run every rule."""
+        return tuple(run_rules(self.case))
 
     def list_repairs(self) -> tuple[Repair, ...]:
         """Name each kind of repair once, where it was first needed."""

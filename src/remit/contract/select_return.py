@@ -6,7 +6,7 @@ those that carry it count; if they contradict each other, none is taken. What se
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from remit.contract.denials import find_denials, find_second_spellings
@@ -24,7 +24,7 @@ from remit.lazy import lazy
 from remit.places import escape_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from remit.contract.dialects import Dialect
     from remit.contract.tolerant_json import Flaw
@@ -104,22 +104,56 @@ class _Judged:
 
     @property
     def agent(self) -> object:
-        return self.case.get("metadata", "agent_type") or self.case.get("meta", "agent_name")
+        return _get_agent(self.case)
 
     def contradicts(self, other: _Judged) -> bool:
-        """Whether two returns can't both be true: another status, other files, another agent.
+        return _contradict(self.case, other.case, lambda: self.is_good and other.is_good)
 
-        Of one that is refused anyway the files aren't compared: its list may be cut off.
-        """
-        status, agent = self.case.status, self.agent
-        return (
-            (None not in (status, other.case.status) and status != other.case.status)
-            or (None not in (agent, other.agent) and agent != other.agent)
-            or (self.is_good and other.is_good and self.claims() != other.claims())
-        )
 
-    def claims(self) -> set[str]:
-        return {path for _, path in self.candidate.dialect.paths(self.candidate.parsed.value)}
+def _get_agent(case: Case) -> object:
+    return case.get("metadata", "agent_type") or case.get("meta", "agent_name")
+
+
+def _contradict(case: Case, other: Case, are_good: Callable[[], bool]) -> bool:
+    """Whether two returns can't both be true: another status, other files, another agent.
+
+    Of one that is refused anyway the files aren't compared: its list may be cut off.
+    """
+    status, agent = case.status, _get_agent(case)
+    return (
+        (None not in (status, other.status) and status != other.status)
+        or (None not in (agent, _get_agent(other)) and agent != _get_agent(other))
+        or (are_good() and _list_claims(case) != _list_claims(other))
+    )
+
+
+def _list_claims(case: Case) -> set[str]:
+    return {path for _, path in case.dialect.paths(case.payload or {})} if case.dialect else set()
+
+
+def choose_reading(readings: Sequence[Reading]) -> Reading:
+    """Choose between the returns that an agent handed in and its final message, which is the last.
+
+    A return that was handed in counts, if it can be used at all. If another one contradicts it, or can't be read, it is
+    unclear which one is meant.
+    """
+    *handed_in, said = readings
+    if not handed_in:
+        return said
+    outcomes = {id(each): judge_outcome(run_rules(each.case, places=False)) for each in readings}
+    returns = [each for each in readings if outcomes[id(each)] not in ("missing", "degenerate")] or handed_in[:1]
+    chosen = next((each for each in returns if outcomes[id(each)] != "malformed"), returns[-1])
+    for each in returns:
+        are_good = partial({"accepted"}.issuperset, (outcomes[id(each)], outcomes[id(chosen)]))
+        if each is not chosen and (each.payload is None or _contradict(chosen.case, each.case, are_good)):
+            what = "the agent handed in a return, and its final message or its file has one that contradicts it"
+            chosen.troubles += (Trouble("contradiction", what, "Hand in one return, and send no other."),)
+            break
+    if outcomes[id(said)] == "missing":
+        chosen.final = said.text.strip()[:_MAX_NOTE_CHARS]
+        sentence = _SENTENCE_END.search(chosen.final)
+        chosen.final = chosen.final[: sentence.end()] if sentence else chosen.final
+    return chosen
 
 
 def _scan_and_unwrap(text: str, wanted: Dialect | None, session_id: str | None) -> Scan:

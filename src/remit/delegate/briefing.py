@@ -8,7 +8,7 @@ name or a sentence of somebody else's that stands outside of such marks is short
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from remit.contract.dialects import HYPER, MANIFEST, get_dialect
 from remit.contract.dialects.hyper import END_MARKER, START_MARKER
@@ -33,6 +33,9 @@ _MAX_TARGETS = 40
 _MAX_REASONS, _MAX_READ = 5, 100
 _ONE_LINE = 300
 """A value up to so many characters stands on the line of its name."""
+
+
+Submit = Literal["", "command", "file"]
 
 
 class TaskFacts(NamedTuple):
@@ -82,8 +85,8 @@ class Assignment(NamedTuple):
     output_dir: str = ""
     tokens: Mapping[str, str] = NOTHING
     """Values for the tokens of the manifest protocol, over what is known anyway."""
-    may_submit: bool = False
-    """Whether it can hand its return in with a command."""
+    submit: Submit = ""
+    """How it is offered to hand its return in."""
     blanks: Mapping[str, str] = NOTHING
     """Tokens in instructions that it has from elsewhere, and what each stands for."""
 
@@ -251,10 +254,14 @@ def tell_contract(work: Assignment) -> str:
     )
     if dialect is MANIFEST:
         return text + _tell_order(work, values)
-    return text + _SUBMIT if work.may_submit else text
+    return text + _SUBMIT[work.submit]
 
 
-_SUBMIT = "- Or write the object to a file and run `remit return submit FILE`: it says at once what is wrong.\n"
+_SUBMIT: dict[Submit, str] = {
+    "": "",
+    "command": "- Or write the object to a file and run `remit return submit FILE`: it says at once what is wrong.\n",
+    "file": "- Or write the object to the file that the environment variable REMIT_RETURN_FILE names.\n",
+}
 
 
 _OWN_ORDER = """\

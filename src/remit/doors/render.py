@@ -27,6 +27,7 @@ from remit.model import ACCEPTABLE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from remit.app.delegating.own_return import OwnVerdict
     from remit.doors.terminal import Paint
     from remit.model import Finding, Fix, Outcome, Repair, Severity, Verdict
 
@@ -76,6 +77,21 @@ def get_http_status(error: BaseException) -> int:
 
 
 # JSON
+
+
+def shape_own(verdict: OwnVerdict, filename: str) -> dict[str, Any]:
+    """The JSON shape of what Remit thinks of an agent's own return."""
+    return {
+        "accepted": verdict.accepted,
+        "outcome": verdict.outcome,
+        "dialect": verdict.dialect,
+        "status": verdict.status,
+        "session_id": verdict.session_id,
+        "artifacts": [{"path": path, "grade": each.grade, "reason": each.reason}
+                      for path, each in verdict.grades.items()],
+        "repairs": [repair.message for repair in verdict.repairs],
+        "findings": [shape_finding(finding, filename) for finding in verdict.findings],
+    }  # fmt: skip
 
 
 def shape_finding(finding: Finding, filename: str) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.agents.definition import ANYONE, define
 from remit.app.settings import load_settings
+from remit.contract.dialects.hyper import START_MARKER
+from remit.contract.dialects.manifest import SENTENCES
 from remit.errors import ConfigError, InputError, RemitError, RunnerError, UsageError, find_meant
 from remit.model import Finding
 from remit.runners.registry import RUNNERS
@@ -39,6 +41,18 @@ class Agent(NamedTuple):
         """A text of its frontmatter; empty where there is none."""
         value = None if self.document is None else self.document.get(key)
         return value.strip() if isinstance(value, str) else ""
+
+    @property
+    def has_format(self) -> bool:
+        """Whether its file says what it returns: a key or a section for it, or what only a format has."""
+        document = self.document
+        if document is None:
+            return False
+        return (
+            bool(self.get_word("return") or document.get("lifecycle", "return_format"))
+            or document.outline.get("return_format") is not None
+            or any(mark in document.text for mark in (START_MARKER, *SENTENCES.values(), '"status"'))
+        )
 
 
 class Found(NamedTuple):

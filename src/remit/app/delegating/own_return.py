@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.contract.dialects import MANIFEST
 from remit.delegate.admission.terms import read_terms
-from remit.delegate.admission.ticket import TICKET, find_caller
+from remit.delegate.admission.ticket import TICKET, find_caller, find_within
 from remit.delegate.judging.judgement import Scene, judge_answer
 from remit.errors import UsageError
 from remit.model import Expectation
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from remit.app.delegating.workspace import Workspace
     from remit.model import Finding, Repair
     from remit.workspace.evidence.grades import ArtifactGrade
+    from remit.workspace.ledger.delegations import Delegation
 
 
 class OwnVerdict(NamedTuple):
@@ -54,7 +55,7 @@ def check_own(ws: Workspace, message: str, claimed: Claimed) -> OwnVerdict:
     if not message.strip():
         raise UsageError("there is nothing to check: the message is empty", hint="give the final message, whole")
     if TICKET in ws.environ:
-        return _check_session(ws, message, claimed)
+        return _check_session(ws, message, _find_row(ws, claimed))
     from pathlib import Path  # noqa: PLC0415 - only for this
 
     from remit.app.messages import check  # noqa: PLC0415
@@ -67,27 +68,38 @@ def check_own(ws: Workspace, message: str, claimed: Claimed) -> OwnVerdict:
 
 
 def submit_own(ws: Workspace, message: str) -> tuple[OwnVerdict, bool]:
-    """Judge a return, and keep it for the running attempt if it can be used: the verdict, and whether it was kept."""
+    """Judge a return, and keep it for the running attempt if it can be used: the verdict, and whether it was kept.
+
+    The ticket says which run it belongs to. A subagent of a harness has none; there the harness's process says it, and
+    among several subagents at once the session id in the return.
+    """
     if not message.strip():
         raise UsageError("there is nothing to hand in: the message is empty", hint="give the return as a JSON object")
-    if TICKET not in ws.environ:
+    if TICKET in ws.environ:
+        caller = find_caller(ws.home, ws.environ, now_ms=read_clock_ms())
+        session_id = None if caller is None else caller.session_id
+    else:
+        session_id = find_within(ws.home, said=message) if ws.home.is_made else None
+    row = None if session_id is None else load_delegation(ws.home.ledger, session_id)
+    if row is None:
         hint = "remit check FILE checks any other message"
-        raise UsageError("only an agent that Remit started can hand a return in: there is no ticket", hint=hint)
-    verdict = _check_session(ws, message, Claimed())
-    session_id = verdict.session_id or ""
-    if verdict.dialect == MANIFEST.name:
-        raise UsageError("an agent of the format manifest returns by its manifest", hint="append the entry, then reply")
-    row = load_delegation(ws.home.ledger, session_id)
-    if row is None or row.state != "running":
+        raise UsageError("only an agent inside a run can hand a return in: this process belongs to none", hint=hint)
+    if row.state != "running":
         raise UsageError(f"the run {session_id} has ended, so it takes no return", hint=f"remit show {session_id}")
+    terms = read_terms(row.details)
+    if terms.dialect == MANIFEST.name:
+        raise UsageError("an agent of the format manifest returns by its manifest", hint="append the entry, then reply")
+    verdict = _check_session(ws, message, row)
     is_kept = verdict.accepted or verdict.outcome == "unproven"
     if is_kept:
-        number = count_attempts(ws.home.ledger, session_id)
-        keep_texts(ws.home, session_id, {f"submitted-{number}": message.encode("utf-8", "surrogatepass")})
+        # The hooks count an attempt when it ends, a run when it begins.
+        number = count_attempts(ws.home.ledger, row.session_id) + terms.refereed
+        keep_texts(ws.home, row.session_id, {f"submitted-{number}": message.encode("utf-8", "surrogatepass")})
     return verdict, is_kept
 
 
-def _check_session(ws: Workspace, message: str, claimed: Claimed) -> OwnVerdict:
+def _find_row(ws: Workspace, claimed: Claimed) -> Delegation:
+    """The run that the ticket belongs to."""
     caller = find_caller(ws.home, ws.environ, now_ms=read_clock_ms())
     row = None if caller is None else load_delegation(ws.home.ledger, caller.session_id)
     if row is None:
@@ -95,6 +107,10 @@ def _check_session(ws: Workspace, message: str, claimed: Claimed) -> OwnVerdict:
     if claimed.session_id not in (None, row.session_id):
         told = f"'{claimed.session_id}' is another session: this agent's is {row.session_id}"
         raise UsageError(told, hint="leave session_id out: it is known")
+    return row
+
+
+def _check_session(ws: Workspace, message: str, row: Delegation) -> OwnVerdict:
     terms = read_terms(row.details)
     before = None
     if terms.evidence:

@@ -31,7 +31,7 @@ from remit.delegate.admission.terms import Terms, name_work
 from remit.delegate.admission.ticket import CARRIED, find_caller
 from remit.delegate.admission.trace_context import find_incoming
 from remit.delegate.admission.variables import hide_values
-from remit.delegate.briefing import Assignment, fill_tokens, render_briefing
+from remit.delegate.briefing import Assignment, Submit, fill_tokens, render_briefing
 from remit.delegate.driving.hearing import hear_callers
 from remit.delegate.reporting.envelope import MIN_TOKENS
 from remit.errors import RefusedError, UsageError
@@ -444,8 +444,15 @@ def _assign(work: _Work, terms: Terms) -> Assignment:
         date=time.strftime("%Y-%m-%d"),
         output_dir=os.path.dirname(os.path.relpath(terms.manifest, terms.root)) if terms.manifest else "",  # noqa: PTH120
         tokens=work.tokens,
-        may_submit=work.agent.document is None and not request.confine and request.function is None,
+        submit=_offer_submit(work, terms),
     )
+
+
+def _offer_submit(work: _Work, terms: Terms) -> Submit:
+    """How an agent without a return format of its own is offered to hand its return in."""
+    if work.agent.has_format or work.request.function is not None or terms.dialect == MANIFEST.name:
+        return ""
+    return "file" if work.request.confine else "command"  # the ledger is read-only to a confined agent
 
 
 def _write(setting: Setting, work: _Work, admitted: Admitted, terms: Terms) -> Delegation:

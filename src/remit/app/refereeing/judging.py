@@ -76,14 +76,20 @@ def judge(
 
     `sends_back`: the agent can be asked for a shorter summary. Otherwise a summary that is too long is shortened.
     """
-    if not answer.strip():
+    # The attempt is counted when it ends; of one that has ended the return that was handed in still counts.
+    number = count_attempts(home.ledger, row.session_id) + (row.state == "running")
+    kept = (load_text(home, row.session_id, f"submitted-{number}") or b"").decode("utf-8", "surrogatepass")
+    submitted = (kept,) if kept else ()
+    if not answer.strip() and not submitted:
         return None
     terms = read_terms(row.details)
     expectation = Expectation(row.session_id, row.agent or None, terms.kind or None, row.depth, row.path,
                               shortens=not sends_back)  # fmt: skip
     words: Any = terms.words
     scene = _make_scene(home, row, terms, _list_tools(home, row, event))
-    return judge_answer(answer, scene, dialect=terms.dialect, expectation=expectation, words=words)
+    return judge_answer(
+        answer, scene, dialect=terms.dialect, expectation=expectation, words=words, submitted=submitted
+    )  # fmt: skip
 
 
 def _make_scene(home: Home, row: Delegation, terms: Terms, tools: tuple[ToolUse, ...] | None) -> Scene:

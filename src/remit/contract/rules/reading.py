@@ -184,7 +184,7 @@ def prose_after(case: Case) -> Iterator[Report]:
 
     Good: the return last, with `partial` and the error in it.
     """
-    if case.after is not None:
-        sentence = " ".join(case.text[slice(*case.after)].split())
+    sentence = " ".join((case.text[slice(*case.after)] if case.after else case.final).split())
+    if sentence:
         hint = "Read it before you use the result."
         yield Report(f"after the return the agent wrote '{sentence}'", hint, span=case.after)

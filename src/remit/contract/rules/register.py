@@ -56,7 +56,7 @@ class Case:
     """Everything that the rules may look at: one object (or none), and what is known around it."""
 
     __slots__ = (
-        "_lines", "_problems", "after", "dialect", "evidence", "expectation", "findings_text", "located",
+        "_lines", "_problems", "after", "dialect", "evidence", "expectation", "final", "findings_text", "located",
         "marked", "payload", "reply_status", "spans", "text", "troubles", "words",
     )  # fmt: skip
 
@@ -76,6 +76,7 @@ class Case:
         reply_status: str | None = None,
         findings_text: str | None = None,
         after: tuple[int, int] | None = None,
+        final: str = "",
     ) -> None:
         self.text = text
         self.dialect = dialect
@@ -95,6 +96,8 @@ class Case:
         """The text of the findings file (`manifest` only)."""
         self.after = after
         """Where the first sentence after the return stands."""
+        self.final = final
+        """The first sentence of the final message, if the return was handed in apart from it."""
         self._problems: tuple[Problem, ...] | None = None
         self._lines: Lines | None = None
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from remit.workspace.home import Home
 
 TICKET = "REMIT_TICKET"
+RETURN_FILE = "REMIT_RETURN_FILE"
+"""Names the file to which an agent can write its return."""
 SESSION = "REMIT_SESSION_ID"
 """What an agent finds in its environment, and hands on to whatever it starts."""
 RANDOM_BYTES = 32
@@ -136,10 +138,13 @@ def check_user(home: Home, refusal: str) -> None:
         raise RefusedError(refusal, hint="hand back what you have, and say what the user has to do")
 
 
-def find_within(home: Home, harness: str = "", *, marks: Sequence[str] | None = None) -> str | None:
+def find_within(
+    home: Home, harness: str = "", *, marks: Sequence[str] | None = None, said: str = ""
+) -> str | None:  # fmt: skip
     """The agent of a harness that this process was started by, because the harness does nothing but wait for it.
 
     None where it is a person's. Raises where it is one of several. `marks`: of another process, and those above it.
+    `said`: a text in which the agent names its session, which tells it from the others.
     """
     if not home.is_made:
         return None
@@ -148,6 +153,9 @@ def find_within(home: Home, harness: str = "", *, marks: Sequence[str] | None = 
 
     with home.ledger.reading() as db:
         found = list_below(db, list_above(harness) if marks is None else [*marks])
+    named = [each.session_id for each in found if each.session_id in said]
+    if len(named) == 1:
+        return named[0]
     if not any(each.waited or each.agent_id == MAIN for each in found):
         return None
     busy = {each.parent_id for each in found}

@@ -33,7 +33,7 @@ from remit.workspace.ledger.activity import add_act
 from remit.workspace.ledger.delegations import count_attempts, record_attempt
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.texts import keep_texts, load_text
-from remit.workspace.sessions.folders import find_folder
+from remit.workspace.sessions.folders import find_folder, load_return_file
 from remit.workspace.sessions.output import measure_out
 from remit.workspace.sessions.results import Result, find_state, load_boot_id, load_result
 
@@ -239,7 +239,9 @@ class Drive:
         turn = make_turn(number, result, self._find_stop(result), heard)
         # Before anyone interprets it. It is on disk with the result; until then the attempt's folder has it.
         self.keep_answer(turn.heard, number)
-        if turn.heard.cause == "no_answer" and self.load_text(f"submitted-{number}"):
+        if written := load_return_file(folder):
+            keep_texts(self.home, self.row.session_id, {f"return-file-{number}": written}, durable=False)
+        if turn.heard.cause == "no_answer" and self._load_submitted(number):
             turn = turn._replace(heard=turn.heard._replace(cause="", trouble=""))  # it handed its return in
         # A summary that is too long is sent back once: later it is shortened.
         return turn._replace(judgement=await self.judge(turn.heard, number, shortens=bool(self.turns)))
@@ -280,8 +282,8 @@ class Drive:
 
     async def judge(self, heard: Heard, number: int = 1, *, shortens: bool = False) -> Judgement | None:
         """Judge what an agent returned in an attempt; None if it returned nothing."""
-        text, submitted = heard.text or "", self.load_text(f"submitted-{number}")
-        if not (text + submitted).strip():
+        text, submitted = heard.text or "", self._load_submitted(number)
+        if not text.strip() and not submitted:
             return None
         expectation = Expectation(
             self.row.session_id, self.row.agent or None, self.terms.kind or None, self.row.depth, self.row.path,
@@ -293,6 +295,11 @@ class Drive:
             words=words, submitted=submitted,
         )  # fmt: skip
         return await asyncio.to_thread(judge)  # it may hash gigabytes of claimed files
+
+    def _load_submitted(self, number: int) -> tuple[str, ...]:
+        """The returns that the agent handed in during an attempt: by command or tool, and in its file."""
+        kept = (load_text(self.home, self.row.session_id, f"{kind}-{number}") for kind in ("submitted", "return-file"))
+        return tuple(text for data in kept if (text := (data or b"").decode("utf-8", "replace")).strip())
 
     # --- what next ----------------------------------------------------------------------------------------------------
 

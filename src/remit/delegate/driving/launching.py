@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.delegate.admission.ticket import SESSION, TICKET
+from remit.contract.dialects import MANIFEST
+from remit.delegate.admission.ticket import RETURN_FILE, SESSION, TICKET
 from remit.delegate.admission.trace_context import hand_on, load_trace
 from remit.delegate.admission.variables import fill_values
 from remit.model import NOTHING
@@ -17,7 +18,7 @@ from remit.runners.registry import STATE_PLACES
 from remit.workspace.ledger.delegations import begin_attempt
 from remit.workspace.ledger.slots import set_ticket
 from remit.workspace.sessions.confining import Confinement, Fixed
-from remit.workspace.sessions.folders import make_attempt
+from remit.workspace.sessions.folders import find_return_file, make_attempt
 from remit.workspace.sessions.starting import ShimOrder, Started, start_shim
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ def start(drive: Drive, number: int, message: str | None) -> Started:
     broker, home, session_id = drive.broker, drive.home, drive.row.session_id
     environ = broker.environ | mint(drive)
     environ |= {"REMIT_ROOT": home.root}
+    environ.pop(RETURN_FILE, None)  # of an agent above
+    if drive.terms.dialect != MANIFEST.name:
+        environ[RETURN_FILE] = find_return_file(drive.find_folder(number))
     environ |= hand_on(broker.environ, drive.row, load_trace(home, drive.row))
     order = make_order(drive, number, environ)._replace(settings=_fill_settings(drive))
     launch = _make_launch(drive, order, message)

@@ -8,6 +8,7 @@ Remit cannot decide one. The documentation of each finding (EVD…) is the docst
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from remit import contract
@@ -112,18 +113,17 @@ def judge_answer(
     dialect: str,
     expectation: Expectation,
     words: Mapping[str, Status],
-    submitted: str = "",
+    submitted: Sequence[str] = (),
 ) -> Judgement:
     """Judge a final message against the tree it was to change.
 
-    `submitted` is the return that the agent handed in, which counts. If the final message has one too, they must agree.
+    `submitted` are the returns that the agent handed in, which count. If the final message has one too, all must agree.
     """
     root, manifest = scene.root, scene.manifest or None
     expectation = expectation._replace(roots=(root, os.path.realpath(root)))
-    if submitted:
-        said = contract.check(text, dialect=dialect, expectation=expectation, words=words)
-        text = submitted if said.outcome == "missing" else f"{submitted}\n\n{text}"
-    reading = contract.read_message(text, dialect=dialect, expectation=expectation, words=words)
+    handed_in = () if dialect == MANIFEST.name else submitted
+    read = partial(contract.read_message, dialect=dialect, expectation=expectation, words=words)
+    reading = contract.choose_reading([read(each) for each in (*handed_in, text)])
     if reading.payload is None:
         reading = follow_to_file(reading, root, dialect) or reading
     entry = find_entry(scene) if reading.dialect is MANIFEST else OwnEntry(None)

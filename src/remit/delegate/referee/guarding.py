@@ -49,14 +49,17 @@ _NOT_BY_AGENTS = Permissions(
     deny={"bash": [f"{program} {word}" for word in _COMMANDS for program in ("remit", "python -m remit")]}
 )
 _UNKNOWN = "Remit would not know who asks; delegate with the harness's own tool, and leave its settings to people"
-_SERVED = ("remit__delegate", "remit__cancel", "remit__check_return", "remit_delegate", "remit_cancel")
+_SERVED = (
+    "remit__delegate", "remit__cancel", "remit__check_return", "remit__submit_return", "remit_delegate", "remit_cancel",
+    "remit_submit_return",
+)  # fmt: skip
 """The tools of Remit's own server that ask in somebody's name."""
 _OWN_TOOLS = frozenset(
     f"{name}{tool}"
     for name in ("remit__", "remit_")
     for tool in (
-        "delegate", "result", "cancel", "check_return", "find_findings", "add_finding", "task_show", "task_move",
-        "lint", "status",
+        "delegate", "result", "cancel", "check_return", "submit_return", "find_findings", "add_finding", "task_show",
+        "task_move", "lint", "status",
     )
 )  # fmt: skip
 """The tools of Remit's own server: Remit itself decides what they may do."""
@@ -93,6 +96,8 @@ def guard_tool(
     refused = "" if own is None else _find_end(db, own) or _find_stranger(db, event, own)
     if refused:
         return answers.deny(refused)
+    if own is None and _writes_return(event, environ):
+        return {}
     decision = judge_event(event, own, _list_layers(db, own, environ), _find_ground(event, root, environ))
     if decision.answer == "allow":
         # Codex does not tell of every use when it is over. Which files it wrote is known only then.
@@ -100,6 +105,13 @@ def guard_tool(
             note_use(db, own, event.tool, [], operation=get_operation(event.tool), failed=False)
         return {}
     return _tell(decision, event, db)
+
+
+def _writes_return(event: Event, environ: Mapping[str, str]) -> bool:
+    """Whether an agent that Remit started writes to the file for its return, the one place in `.remit` that is its."""
+    file = environ.get("REMIT_RETURN_FILE", "")
+    call = make_call(event) if file else None
+    return call is not None and call.tool in WRITING and call.paths == (file,) and not os.path.islink(file)
 
 
 def judge_event(event: Event, own: Refereed | None, layers: list[Permissions], ground: Ground) -> Decision:

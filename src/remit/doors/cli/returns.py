@@ -8,7 +8,7 @@ from remit.doors.cli import options
 from remit.doors.cli.group import Commands
 from remit.doors.cli.messages import choose_sources, name_source
 from remit.doors.cli.output import get_paint, say, say_json
-from remit.doors.render import ACCEPTED, NOT_ACCEPTED
+from remit.doors.render import ACCEPTED, NOT_ACCEPTED, shape_own
 
 COMMANDS = {"submit": "remit.doors.cli.returns"}
 
@@ -30,8 +30,9 @@ def return_(ctx: click.Context) -> int:
 def submit(file: str | None, *, output_format: str) -> int:
     """Check the return in FILE, or on standard input, and hand it in as the return of this run.
 
-    Only an agent that Remit started can do this; Remit knows it by its ticket. A later return replaces an earlier one
-    of the same attempt. Exit code 0: handed in, 1: not accepted, and nothing was handed in, 2: it could not be read.
+    Only an agent inside a run can do this. Remit knows it by its ticket, and a subagent of a harness by the harness's
+    process; if several run there, by the session id in the return. A later return replaces an earlier one of the same
+    attempt. Exit code 0: handed in, 1: not accepted, and nothing was handed in, 2: it could not be read.
     """
     from remit import app
     from remit.app.delegating.own_return import submit_own
@@ -45,8 +46,7 @@ def submit(file: str | None, *, output_format: str) -> int:
     finally:
         ws.home.close()
     if output_format == "json":
-        findings = [finding._asdict() | {"place": None, "fix": None} for finding in verdict.findings]
-        say_json({"submitted": is_kept, "outcome": verdict.outcome, "status": verdict.status, "findings": findings})
+        say_json({"submitted": is_kept} | shape_own(verdict, name_source(source)))
         return ACCEPTED if is_kept else NOT_ACCEPTED
     for finding in verdict.findings:
         say(f"{name_source(source)}: {finding.code} {finding.severity} {finding.message}. {finding.hint}")

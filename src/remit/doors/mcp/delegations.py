@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.doors.mcp.bounds import Bounds, fit_findings
 from remit.doors.mcp.catalogue import PAGE_CHARS
-from remit.doors.render import count, render_json
+from remit.doors.render import count, render_json, shape_own
 from remit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from remit.app.delegating.asking import Request
     from remit.app.delegating.following import Seen
+    from remit.app.delegating.own_return import OwnVerdict
     from remit.app.delegating.views import Standing
     from remit.app.delegating.workspace import Workspace
     from remit.delegate.reporting.envelope import Envelope
@@ -191,17 +192,26 @@ def check_return(asked: Call) -> dict[str, Any]:
         verdict = check_own(ws, given["message"], claimed)
     finally:
         ws.home.close()
-    artifacts = [{"path": path, "grade": each.grade, "reason": each.reason} for path, each in verdict.grades.items()]
-    told = {
-        "accepted": verdict.accepted,
-        "outcome": verdict.outcome,
-        "dialect": verdict.dialect,
-        "status": verdict.status,
-        "session_id": verdict.session_id,
-        "artifacts": artifacts,
-        "repairs": [repair.message for repair in verdict.repairs],
-    }
-    fitted: dict[str, Any] = Bounds().fit(told)
+    return _fit_own(verdict)
+
+
+def submit_return(asked: Call) -> dict[str, Any]:
+    """Check a return and hand it in as that of the caller's run."""
+    from remit.app.delegating.own_return import submit_own
+    from remit.app.delegating.workspace import Workspace
+
+    ws = Workspace.open(environ=asked.serving.speak_for(asked.given.get("caller", "")), lenient=True)
+    try:
+        verdict, is_kept = submit_own(ws, asked.given["message"])
+    finally:
+        ws.home.close()
+    return {"submitted": is_kept} | _fit_own(verdict)
+
+
+def _fit_own(verdict: OwnVerdict) -> dict[str, Any]:
+    shape = shape_own(verdict, "message")
+    del shape["findings"]
+    fitted: dict[str, Any] = Bounds().fit(shape)
     return fitted | fit_findings([(finding, "message") for finding in verdict.findings])
 
 

@@ -163,11 +163,14 @@ PAGE: dict[str, Schema] = {
 }
 RESULT = gives(("session_id", "over"), session_id=TEXT, over=BOOL, envelope=ENVELOPE, standing=STANDING, **PAGE)
 WORK = gives(("delegations", "more"), delegations=STANDINGS, more=WHOLE)
-VERDICT = gives(
-    ("accepted", "outcome", "findings"), accepted=BOOL, outcome=TEXT, dialect=TEXT_OR_NONE, status=TEXT_OR_NONE,
-    session_id=TEXT_OR_NONE, findings=FINDINGS, more_findings=WHOLE,
-    artifacts=many(_object(("path",), path=TEXT, grade=TEXT, reason=TEXT)), repairs=many(TEXT),
-)  # fmt: skip
+_VERDICT = ("accepted", "outcome", "findings")
+_OF_VERDICT: dict[str, Schema] = {
+    "accepted": BOOL, "outcome": TEXT, "dialect": TEXT_OR_NONE, "status": TEXT_OR_NONE, "session_id": TEXT_OR_NONE,
+    "findings": FINDINGS, "more_findings": WHOLE,
+    "artifacts": many(_object(("path",), path=TEXT, grade=TEXT, reason=TEXT)), "repairs": many(TEXT),
+}  # fmt: skip
+VERDICT = gives(_VERDICT, **_OF_VERDICT)
+SUBMITTED = gives(("submitted", *_VERDICT), submitted=BOOL, **_OF_VERDICT)
 ENTRIES = gives(
     ("entries", "page", "more"), entries=many(OBJECT), page=WHOLE, more=BOOL,
     manifest=TEXT_OR_NONE,

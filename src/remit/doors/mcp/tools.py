@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _WAITING = frozenset({"delegate", "result", "cancel"})
 """Those that wait for an agent."""
 _HOMES = {
-    "remit.doors.mcp.delegations": ("delegate", "status", "result", "cancel", "check_return"),
+    "remit.doors.mcp.delegations": ("delegate", "status", "result", "cancel", "check_return", "submit_return"),
     "remit.doors.mcp.keeping": ("find_findings", "add_finding", "task_show", "task_move", "lint"),
 }
 

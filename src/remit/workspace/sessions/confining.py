@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import RunnerError
 from remit.workspace.machine import find_program
+from remit.workspace.sessions.folders import find_return_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -95,7 +96,9 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str], cwd: 
             blanks.append(Fixed(f"{info}/exclude"))
         command += ["--ro-bind", f"{folder}/{_EXCLUDE}", f"{info}/exclude", "--remount-ro", info]
     # Last, so that nothing above makes it writable. The agent reads the files that its runner has put there.
-    command += ["--ro-bind", folder, folder, "--chdir", cwd, "--"]
+    command += ["--ro-bind", folder, folder]
+    returns = os.path.dirname(find_return_file(folder))  # the one place in it that the agent writes to
+    command += ["--bind-try", returns, returns, "--chdir", cwd, "--"]
     return Confined((*command, *argv), tuple(blanks), files)
 
 

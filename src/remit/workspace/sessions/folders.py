@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 SESSIONS, LIVING = "sessions", "living"
 SMALL_BYTES = 4096
+_MAX_RETURN_BYTES = 2 * 1024 * 1024
+_RETURN = "return"
 _MAX_ID_LETTERS = 128
 
 
@@ -54,11 +56,23 @@ def make_attempt(home: Home, session_id: str, number: int) -> Attempt:
                 raise StorageError(f"'{place}' is not a folder", hint="move it away")
         with suppress(FileExistsError):
             os.mkfifo(f"{folder}/control", 0o600)
+        with suppress(FileExistsError):
+            os.mkdir(f"{folder}/{_RETURN}", 0o700)
         if not stat.S_ISFIFO(os.lstat(f"{folder}/control").st_mode):
             raise StorageError(f"'{folder}/control' is not a pipe", hint="move it away")
     except OSError as error:
         raise tell_failure(folder, error) from error
     return Attempt(session_id, number, folder)
+
+
+def find_return_file(folder: str) -> str:
+    """The file of an attempt to which its agent can write its return. Its folder has nothing else in it."""
+    return f"{folder}/{_RETURN}/return.json"
+
+
+def load_return_file(folder: str) -> bytes:
+    """The return that the agent of an attempt wrote to its file; empty if there is none."""
+    return _read_file(find_return_file(folder), _MAX_RETURN_BYTES)
 
 
 # --- who is alive -----------------------------------------------------------------------------------------------------
@@ -170,12 +184,17 @@ def remove_session(home: Home, session_id: str) -> bool:
 
 def read_small(file: str) -> bytes:
     """A small file of an attempt; nothing where it is none."""
+    return _read_file(file, SMALL_BYTES)
+
+
+def _read_file(file: str, limit: int) -> bytes:
+    """The first bytes of a regular file; empty if it is a link or anything else. It never waits for a writer."""
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return b""
     try:
-        return os.read(handle, SMALL_BYTES) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+        return os.read(handle, limit) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
     except OSError:
         return b""
     finally:
