@@ -258,6 +258,72 @@ def test_a_write_elsewhere_is_caught() -> None:
     assert sorted(found) == ["calls replace", "calls write_text", "imports sqlite3", "opens a file"]
 
 
+# Where a harness's names are
+
+HARNESS_NAMES = (
+    "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart", "SubagentStop", "StopFailure",
+    "UserPromptSubmit", "SessionStart", "SessionEnd", "ConfigChange", "hook_event_name", "tool_input",
+    "tool_response", "last_assistant_message", "stop_hook_active", "transcript_path", "agent_transcript_path",
+    "hookSpecificOutput", "hookEventName", "permissionDecision", "updatedInput", "updatedToolOutput",
+    "additionalContext", "systemMessage", "disableAllHooks", "allowManagedHooksOnly", "enabledPlugins",
+    "trusted_hash", "hooks/list", "CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_MAX_RETRIES", "DISABLE_AUTOUPDATER", "CODEX_HOME", "OPENCODE_CONFIG_DIR",
+    "OPENCODE_CONFIG_CONTENT", "OPENCODE_PRINT_LOGS", "GEMINI_API_KEY", "ANTHROPIC_BASE_URL", ".claude", ".codex",
+    ".opencode", ".gemini", "opencode.json", "config.toml", "managed-settings.json", "@anthropic-ai",
+    "@openai/codex", "@google/gemini-cli", "opencode-ai", "stream-json", "--permission-mode",
+    "--dangerously-skip-permissions", "--allowedTools", "--append-system-prompt-file", "--max-budget-usd",
+    "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "danger-full-access", "--approval-mode",
+    "modelUsage", "num_turns", "total_cost_usd", "permission_denials", "background_tasks_changed", "api_retry",
+    "parent_tool_use_id", "thread.started", "turn.completed", "turn.failed", "item.completed", "sessionID",
+    "callID", "step_start", "step_finish", "spawn_agent", "wait_agent", "followup_task", "subagent_type",
+    "run_in_background", "task_name", "developer_instructions", "file_path", "notebook_path", "filePath",
+    "old_string", "oldString", "patchText", "SubagentHandback", "StructuredOutput", "MultiEdit", "NotebookEdit",
+    "WebFetch", "WebSearch", "run_shell_command", "search_file_content", "acceptEdits", "bypassPermissions",
+)  # fmt: skip
+"""Names of harnesses that a new release may change, and that mean nothing else."""
+OTHERS_NAMES = {
+    ("contract/unwrap.py", "tool_input"): "a key that any program may wrap a message in",
+    ("contract/unwrap.py", "file_path"): "the same",
+    ("delegate/referee/events.py", "tool_input"): "an attribute of Event",
+}
+
+
+def list_harness_names(text: str) -> list[str]:
+    """The names of harnesses in the code's texts; what stands in docstrings is for readers."""
+    if not re.search(_HARNESS_NAME, text):
+        return []
+    nodes = [*ast.walk(ast.parse(text))]
+    docs = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    texts = [str(node.value) for node in nodes if isinstance(node, ast.Constant) and id(node) not in docs]
+    return [*dict.fromkeys(re.findall(_HARNESS_NAME, "\n".join(texts)))]
+
+
+_HARNESS_NAME = rf"(?<![\w.-])(?:{'|'.join(map(re.escape, sorted(HARNESS_NAMES, key=len, reverse=True)))})(?![\w-])"
+
+
+def test_only_the_modules_of_harnesses_have_their_names() -> None:
+    """So that a new release of a harness is a change of one module."""
+    files = {file.relative_to(PACKAGE).as_posix(): file for _, file in list_modules()}
+    found = {
+        (name, each)
+        for name, file in files.items()
+        if not name.startswith("harnesses/")
+        for each in list_harness_names(file.read_text("utf-8"))
+    }
+    assert found == OTHERS_NAMES.keys()
+
+
+def test_every_name_that_is_looked_for_is_one_of_a_harness() -> None:
+    modules = "\n".join(file.read_text("utf-8") for file in (PACKAGE / "harnesses").glob("*.py"))
+    known = {*re.findall(_HARNESS_NAME, modules)}
+    assert known == {*HARNESS_NAMES}
+
+
+def test_a_harness_name_elsewhere_is_caught() -> None:
+    text = '"""On SubagentStop."""\nKIND = "SubagentStop"\nPLACE = f"{root}/.claude/agents"\nOTHER = "x.claude"\n'
+    assert list_harness_names(text) == ["SubagentStop", ".claude"]
+
+
 # What modules are called and say
 
 

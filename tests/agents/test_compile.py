@@ -21,14 +21,14 @@ from remit.agents.definition import define
 from remit.agents.document import parse_document
 from remit.agents.edits import quote
 from remit.agents.patterns import matches_path
-from remit.agents.profiles import CLAUDE_KEYS, CODEX_KEYS, OPENCODE_KEYS
 from remit.errors import UsageError
+from remit.harnesses import claude, codex, opencode
 from tests.agents.samples import CLAUDE, CLAUDE_PATH, STANDARD, change, lint
 
 SOURCE = "agents/planner.md"
 TARGET_LIST = '    - "status-sync-manager"\n    - "git-workflow-manager"\n'
 ALLOWED = '    - write: ["specs/**/*"]\n'
-OWN_KEYS = {"claude": CLAUDE_KEYS, "opencode": OPENCODE_KEYS, "codex": CODEX_KEYS}
+OWN_KEYS = {"claude": claude.FILE_KEYS, "opencode": opencode.FILE_KEYS, "codex": codex.FILE_KEYS}
 
 
 def compile_text(text: str | bytes = STANDARD, to: str = "claude", path: str = SOURCE) -> Compiled:

@@ -385,9 +385,9 @@ def test_an_environment_leads_to_the_model_and_nowhere_else(
 
 def test_a_program_is_found_where_it_was_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("REMIT_AGENTS", raising=False)
-    monkeypatch.setattr("remit.testing.clis._PROGRAMS", {"codex": "@x/vendor/*/bin/codex"})
+    monkeypatch.setattr("remit.testing.clis._SYSTEM", "any")
     inside = tmp_path / "project" / "deep"
-    program = tmp_path / "project" / ".agents" / "codex" / "node_modules" / "@x" / "vendor" / "any" / "bin" / "codex"
+    program = tmp_path / "project/.agents/codex/node_modules/@openai/codex-any/vendor/x/bin/codex"
     program.parent.mkdir(parents=True)
     inside.mkdir()
     program.touch()

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.agents.profiles import CLAUDE_KEYS, CLAUDE_TOOLS, OPENCODE_KEYS, OPENCODE_TOOLS, STANDARD_KEYS, TOOLS
+from remit.agents.profiles import STANDARD_KEYS, TOOLS
 from remit.errors import find_meant
+from remit.harnesses import claude, codex, opencode
 from remit.lazy import lazy
 from remit.places import escape_key
 from remit.quick_tuple import NamedTuple
@@ -150,7 +151,7 @@ def _find_standard_targets(document: Document) -> Iterator[Target]:
             yield _aim(document, name, tag.find_value("name") or tag.name_span)
 
 
-_CALL = lazy(r"(?:Task|Agent)(?:\((?P<names>[^()]{0,400})\))?\Z")
+_CALL = lazy(rf"(?:{'|'.join(claude.DELEGATING)})(?:\((?P<names>[^()]{{0,400}})\))?\Z")
 
 
 def split_claude_tools(value: object) -> list[str]:
@@ -183,10 +184,7 @@ def _find_opencode_targets(document: Document) -> Iterator[Target]:
 
 # --- what it may use -------------------------------------------------------------------------------------------------
 
-_STANDARD_NAMES = {
-    "Read": "read", "Write": "write", "Edit": "edit", "MultiEdit": "edit", "NotebookEdit": "edit", "Bash": "bash",
-    "Grep": "grep", "Glob": "glob",
-}  # fmt: skip
+_STANDARD_NAMES = {name: tool for tool, name in claude.NAMES.items()} | dict.fromkeys(claude.EDITING_TOOLS, "edit")
 
 
 def read_tools(document: Document) -> tuple[str, ...] | None:
@@ -194,7 +192,7 @@ def read_tools(document: Document) -> tuple[str, ...] | None:
     value = document.get("tools")
     if document.profile == "claude" or isinstance(value, str):
         names = [tool.partition("(")[0] for tool in split_claude_tools(value)]
-        known = [_STANDARD_NAMES[name] for name in names if name in CLAUDE_TOOLS and name in _STANDARD_NAMES]
+        known = [_STANDARD_NAMES[name] for name in names if name in claude.ALL_TOOLS and name in _STANDARD_NAMES]
         told = value is not None if document.profile == "claude" else bool(known)
         return tuple(dict.fromkeys(known)) if told else None
     if isinstance(value, dict):
@@ -205,13 +203,10 @@ def read_tools(document: Document) -> tuple[str, ...] | None:
     return None
 
 
-_SAME = {
-    "shell": "bash", "local_shell": "bash", "shell_command": "bash", "exec_command": "bash", "unified_exec": "bash",
-    "powershell": "bash", "apply_patch": "edit",
-}  # fmt: skip
-_DENIED_AS = {"patch": "edit", "multiedit": "edit", "list": "read"}
+_SAME = {"powershell": "bash"} | {name.lower(): tool for name, tool in codex.TOOLS.items()}
+_DENIED_AS = {name: tool for name, tool in opencode.TOOLS.items() if name != tool}
 """Tools of opencode that do what others do: who denies them denies that."""
-_KNOWN = frozenset(name.lower() for name in (*TOOLS, *OPENCODE_TOOLS, *CLAUDE_TOOLS, *_SAME))
+_KNOWN = frozenset(name.lower() for name in (*TOOLS, *opencode.ALL_TOOLS, *claude.ALL_TOOLS, *_SAME))
 _CLAUDE_RULE = lazy(r"(?P<tool>[A-Za-z][A-Za-z0-9_-]{0,200})(?:\((?P<pattern>[^\n]{0,2000})\))?\Z")
 
 
@@ -311,7 +306,7 @@ def find_misspelt_permissions(document: Document) -> str:
     """A key that can only be meant for the permissions, and is not called so; empty where there is none."""
     if document.profile == "codex":
         return ""
-    known = {*STANDARD_KEYS, *CLAUDE_KEYS, *OPENCODE_KEYS}
+    known = {*STANDARD_KEYS, *claude.FILE_KEYS, *opencode.FILE_KEYS}
     return next((key for key in document.values if key.lower().startswith("perm") and key not in known), "")
 
 
@@ -337,7 +332,7 @@ def _is_misspelt(name: str) -> bool:
 # --- command files ---------------------------------------------------------------------------------------------------
 
 _MENTION = lazy(
-    r"(?:@|subagent_type[=:]\s{0,4}[\"']?|(?:agent|subagent|to|invoke)[:=]?\s{1,4}[`\"']?)"
+    rf"(?:@|{claude.AGENT_KEY}[=:]\s{{0,4}}[\"']?|(?:agent|subagent|to|invoke)[:=]?\s{{1,4}}[`\"']?)"
     r"(?P<name>[a-z][a-z0-9]{0,40}(?:-[a-z0-9]{1,40}){0,8})"
 )
 

@@ -16,6 +16,7 @@ from remit.agents.blueprints.writer import RETURN_CHECKS, RETURN_FORMAT, Writer,
 from remit.agents.edits import quote, render_scalar
 from remit.agents.profiles import KINDS, SERVICES, TIMEOUTS_S, TOOLS, find_place
 from remit.errors import UsageError, did_you_mean
+from remit.harnesses import claude, codex, opencode
 from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple
 
@@ -51,7 +52,8 @@ NO_CONTEXT = ContextFacts()
 # --- where -----------------------------------------------------------------------------------------------------------
 
 _HOMES: dict[Profile, str] = {
-    "standard": "agents", "claude": ".claude/agents", "opencode": ".opencode/agent", "codex": ".codex/agents",
+    "standard": "agents", "claude": claude.AGENT_FOLDERS[0], "opencode": opencode.AGENT_FOLDERS[0],
+    "codex": codex.AGENT_FOLDERS[0],
 }  # fmt: skip
 
 
@@ -79,7 +81,7 @@ def _is_home(path: str, profile: Profile) -> bool:
 def find_reader(folder: str) -> Profile | None:
     """The harness that reads every file in a folder by itself."""
     place = find_place(f"{folder}/x.md")
-    return place if place != "claude" or ".claude" in folder.split("/") else None
+    return place if place != "claude" or claude.FOLDER in folder.split("/") else None
 
 
 # --- what ------------------------------------------------------------------------------------------------------------
@@ -216,7 +218,7 @@ def _render_opencode(writer: Writer) -> str:
 def _render_codex(writer: Writer) -> str:
     prompt = _render_prompt(writer).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     head = f"name = {quote(writer.name)}\ndescription = {quote(_pitch(writer))}\n"
-    return f'{head}developer_instructions = """\n{prompt}"""\n'
+    return f'{head}{codex.INSTRUCTIONS_KEY} = """\n{prompt}"""\n'
 
 
 def _pitch(writer: Writer) -> str:

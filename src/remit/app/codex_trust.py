@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.app.harnesses import CODEX
 from remit.errors import RemitError, RunnerError
-from remit.harnesses.codex import FOLDER_VARIABLE, TRUSTED_EVENTS
+from remit.harnesses import codex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ class CodexTrust(NamedTuple):
 
     def covers(self, event: str, root: str) -> bool:
         """Whether any hook of an event was trusted once; only Codex knows whether it still is what it was."""
-        start = f"{root}/{CODEX}:{TRUSTED_EVENTS.get(event, event)}:"
+        start = f"{root}/{CODEX}:{codex.TRUSTED_EVENTS.get(event, event)}:"
         return any(key.startswith(start) for key, _ in self.hooks)
 
 
@@ -39,14 +39,16 @@ def load_trust(root: str) -> CodexTrust:
 
     from remit.workspace.files import load_bytes  # noqa: PLC0415
 
-    folder = os.environ.get(FOLDER_VARIABLE) or os.path.expanduser("~/.codex")  # noqa: PTH111 - pathlib costs 8 ms
+    folder = os.environ.get(codex.FOLDER_VARIABLE) or os.path.expanduser(codex.HOME)  # noqa: PTH111 - pathlib costs 8 ms
     try:
-        table: dict[str, Any] = tomllib.loads(load_bytes(f"{folder}/config.toml", max_bytes=_MAX_BYTES).decode())
+        table: dict[str, Any] = tomllib.loads(
+            load_bytes(f"{folder}/{codex.HOME_SETTINGS}", max_bytes=_MAX_BYTES).decode()
+        )
     except (RemitError, ValueError, RecursionError):
         return CodexTrust()
     projects, hooks = _get(table, "projects"), _get(_get(table, "hooks"), "state")
     folders = [name for name in projects if _get(projects, name).get("trust_level") == "trusted"]
-    keys = {key: _get(hooks, key).get("trusted_hash") for key in hooks if key.startswith(f"{root}/{CODEX}:")}
+    keys = {key: _get(hooks, key).get(codex.HASH_KEY) for key in hooks if key.startswith(f"{root}/{CODEX}:")}
     return CodexTrust(
         tuple(name for name in folders if name == root or root.startswith(f"{name.rstrip('/')}/")),
         tuple((key, value) for key, value in keys.items() if isinstance(value, str)),
@@ -66,17 +68,17 @@ def copy_trust(root: str, folder: str, program: str, environ: Mapping[str, str])
     """
     from remit.workspace.probing import append_text  # noqa: PLC0415 - only for this
 
-    settings, trust = f"{environ['CODEX_HOME']}/config.toml", load_trust(root)
+    settings, trust = f"{environ[codex.FOLDER_VARIABLE]}/{codex.HOME_SETTINGS}", load_trust(root)
     for name in (*trust.folders, folder):
         append_text(settings, f'\n[projects.{json.dumps(name)}]\ntrust_level = "trusted"\n')
     for key, value in trust.hooks:
-        append_text(settings, f"\n[hooks.state.{json.dumps(key)}]\ntrusted_hash = {json.dumps(value)}\n")
+        append_text(settings, f"\n[hooks.state.{json.dumps(key)}]\n{codex.HASH_KEY} = {json.dumps(value)}\n")
     own = _list_own(root, program, environ)
     called = {(hook["eventName"], hook["command"]) for hook in own if not _explain_skipped(hook)}
     for hook in _list_own(folder, program, environ) if called else ():
         if (hook["eventName"], hook["command"]) in called:
             key, value = json.dumps(hook["key"]), json.dumps(hook["currentHash"])
-            append_text(settings, f"\n[hooks.state.{key}]\ntrusted_hash = {value}\n")
+            append_text(settings, f"\n[hooks.state.{key}]\n{codex.HASH_KEY} = {value}\n")
     return {hook["eventName"][:1].upper() + hook["eventName"][1:]: _explain_skipped(hook) for hook in own}
 
 
@@ -86,14 +88,16 @@ def _list_own(folder: str, program: str, environ: Mapping[str, str]) -> list[dic
     from remit.workspace.probing import converse  # noqa: PLC0415
 
     opening = {"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "remit", "version": "1"}}}
-    asking = {"id": 2, "method": "hooks/list", "params": {"cwds": [folder]}}
+    asking = {"id": 2, "method": codex.LIST_HOOKS, "params": {"cwds": [folder]}}
     lines = [json.dumps({"jsonrpc": "2.0", **each}) for each in (opening, {"method": "initialized"}, asking)]
-    answer = converse([program, "app-server"], environ=environ, lines=lines, until='"id":2', seconds=_ASK_SECONDS)
+    answer = converse(
+        [program, codex.SERVER_COMMAND], environ=environ, lines=lines, until='"id":2', seconds=_ASK_SECONDS
+    )
     try:
         hooks: list[dict[str, Any]] = [hook for each in json.loads(answer)["result"]["data"] for hook in each["hooks"]]
         return [hook for hook in hooks if is_own_command(hook["command"]) and hook["source"] == "project"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        hint = "see whether `codex app-server` starts"
+        hint = f"see whether `codex {codex.SERVER_COMMAND}` starts"
         raise RunnerError("codex did not list the hooks that it would call", hint=hint) from None
 
 

@@ -15,7 +15,7 @@ from remit.app.harness_versions import UNPROTECTED_HINT, ask_version, describe_u
 from remit.app.settings import find_root, find_workspace
 from remit.delegate.admission.ticket import check_user
 from remit.errors import InputError, RemitError
-from remit.harnesses import HOOKED, opencode
+from remit.harnesses import HOOKED, claude, codex, opencode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,13 +25,11 @@ if TYPE_CHECKING:
 
 HARNESSES = HOOKED
 LOCAL, SHARED, CODEX, PLUGIN = (
-    ".claude/settings.local.json",
-    ".claude/settings.json",
-    ".codex/hooks.json",
-    ".opencode/plugin/remit.js",
+    claude.LOCAL_SETTINGS,
+    claude.SHARED_SETTINGS,
+    codex.HOOKS_FILE,
+    opencode.PLUGIN_FILE,
 )
-CLAUDE_SERVERS = ".mcp.json"
-OPENCODE_FILES = ("opencode.jsonc", "opencode.json", ".opencode/opencode.jsonc", ".opencode/opencode.json")
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - pathlib costs 8 ms
 _WORDS = 'const COMMAND = ["remit", "hook", "opencode"]'
 """The line of the plugin that says what it asks."""
@@ -168,8 +166,8 @@ def _plan_claude(home: Home, *, shared: bool, with_server: bool) -> Installed:
     if with_server:
         words = _render_server(shared=shared)
         server = {"command": words[0], "args": words[1:]}
-        edits.append(plan_entries(home, CLAUDE_SERVERS, {"mcpServers": {"remit": server}}))
-        notes += _tell_ignored(home, CLAUDE_SERVERS) if not shared else []
+        edits.append(plan_entries(home, claude.SERVERS_FILE, {claude.SERVERS_KEY: {"remit": server}}))
+        notes += _tell_ignored(home, claude.SERVERS_FILE) if not shared else []
         notes.append("Claude Code asks once whether it may start the server")
     return Installed("claude", tuple(edits), tuple(hook.event for hook in hooks), tuple(notes))
 
@@ -195,8 +193,8 @@ def _plan_codex(home: Home, *, shared: bool, with_server: bool) -> Installed:
 def render_trust(root: str) -> str:
     """What a person has to do before Codex calls the hooks."""
     return (
-        f"start codex in {root}, agree to trust the folder (or run `codex exec --trust` there once), then trust the "
-        f"hooks of {CODEX} with /hooks"
+        f"start codex in {root}, agree to trust the folder (or run `codex exec {codex.TRUST_OPTION}` there once), "
+        f"then trust the hooks of {CODEX} with /hooks"
     )
 
 
@@ -213,7 +211,7 @@ def _plan_opencode(home: Home, *, shared: bool, with_server: bool) -> Installed:
         path = _find_opencode(home)
         server = {"type": "local", "command": _render_server(shared=shared), "enabled": True}
         edits.append(plan_entries(home, path, {"mcp": {"remit": server}}, comments=True))
-    return Installed("opencode", tuple(edits), PLUGIN_EVENTS, tuple(notes))
+    return Installed("opencode", tuple(edits), opencode.EVENTS, tuple(notes))
 
 
 def find_unprotected(root: str) -> str:
@@ -225,10 +223,6 @@ def find_unprotected(root: str) -> str:
     return version if opencode.loads_plugin(version) is False else ""
 
 
-PLUGIN_EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStop")
-"""The events that the plugin for opencode tells."""
-
-
 def _render_server(*, shared: bool) -> list[str]:
     # A harness starts it in the workspace, where a folder may be called remit, too: -P looks for none there.
     return ["remit", "mcp"] if shared else [sys.executable, "-P", "-m", "remit", "mcp"]
@@ -236,8 +230,8 @@ def _render_server(*, shared: bool) -> list[str]:
 
 def _find_opencode(home: Home) -> str:
     """The settings that opencode has here; a new file where there are none."""
-    there = [name for name in OPENCODE_FILES if os.path.lexists(f"{home.root}/{name}")]
-    return there[0] if there else OPENCODE_FILES[1]
+    there = [name for name in opencode.SETTINGS_FILES if os.path.lexists(f"{home.root}/{name}")]
+    return there[0] if there else opencode.SETTINGS_FILE
 
 
 # --- what is worth knowing -------------------------------------------------------------------------------------------
@@ -325,10 +319,10 @@ def find_plugin(home: Home) -> str:
     from remit.workspace.harness_settings import load_file  # noqa: PLC0415 - only for this
     from remit.workspace.settings_text import BrokenSettingsError, scan  # noqa: PLC0415
 
-    folder = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")  # noqa: PTH111
-    for root, path in ((home.root, LOCAL), (home.root, SHARED), (folder, "settings.json")):
+    folder = os.environ.get(claude.FOLDER_VARIABLE) or os.path.expanduser(claude.HOME)  # noqa: PTH111
+    for root, path in ((home.root, LOCAL), (home.root, SHARED), (folder, claude.HOME_SETTINGS)):
         try:
-            told: Any = scan((load_file(root, path) or b"{}").decode("utf-8", "replace")).value.get("enabledPlugins")
+            told: Any = scan((load_file(root, path) or b"{}").decode("utf-8", "replace")).value.get(claude.PLUGINS_KEY)
         except (RemitError, BrokenSettingsError):
             continue
         if isinstance(told, dict) and any(name.partition("@")[0] == "remit" and told[name] is True for name in told):
@@ -360,9 +354,9 @@ def _plan_removals(home: Home, name: str) -> Installed:
     from remit.workspace.harness_settings import plan_file_removal, plan_removal  # noqa: PLC0415 - only for this
 
     paths = {
-        "claude": (LOCAL, SHARED, CLAUDE_SERVERS),
+        "claude": (LOCAL, SHARED, claude.SERVERS_FILE),
         "codex": (CODEX,),
-        "opencode": (PLUGIN, *OPENCODE_FILES),
+        "opencode": (PLUGIN, *opencode.SETTINGS_FILES),
     }[name]
     edits, undone = [], []
     for path in paths:
@@ -370,7 +364,7 @@ def _plan_removals(home: Home, name: str) -> Installed:
             if path == PLUGIN:
                 edits.append(plan_file_removal(home, path))
             else:
-                edits.append(plan_removal(home, path, comments=path in OPENCODE_FILES))
+                edits.append(plan_removal(home, path, comments=path in opencode.SETTINGS_FILES))
         except RemitError as error:
             if _may_concern(home, path):
                 undone.append(error)

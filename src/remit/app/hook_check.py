@@ -26,6 +26,7 @@ from remit.app.harnesses import (
 )
 from remit.app.settings import find_workspace
 from remit.errors import InputError, RemitError, RunnerError
+from remit.harnesses import claude, codex, opencode
 from remit.model import ACCEPTABLE
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ UNKNOWN = "scripted"
 """A model that no harness knows."""
 _AGENT = "remit-check"
 _MODELS_SECONDS = 20.0
-_MANAGED = "/etc/claude-code/managed-settings.json"
 _MAX_WHY = 200
 _STANDARD = f"""\
 ---
@@ -67,14 +67,17 @@ Write the note.
 """
 _NATIVE = {
     "claude": (
-        f".claude/agents/{_AGENT}.md",
+        f"{claude.AGENT_FOLDERS[0]}/{_AGENT}.md",
         f"---\nname: {_AGENT}\ndescription: Writes a note\n---\nWrite the note.\n",
     ),
     "codex": (
-        f".codex/agents/{_AGENT}.toml",
-        f'name = "{_AGENT}"\ndescription = "Writes a note"\ndeveloper_instructions = "Write the note."\n',
+        f"{codex.AGENT_FOLDERS[0]}/{_AGENT}.toml",
+        f'name = "{_AGENT}"\ndescription = "Writes a note"\n{codex.INSTRUCTIONS_KEY} = "Write the note."\n',
     ),
-    "opencode": (f".opencode/agent/{_AGENT}.md", "---\ndescription: Writes a note\nmode: all\n---\nWrite the note.\n"),
+    "opencode": (
+        f"{opencode.AGENT_FOLDERS[0]}/{_AGENT}.md",
+        "---\ndescription: Writes a note\nmode: all\n---\nWrite the note.\n",
+    ),
 }
 """The same agent for the harness, without rules: a denied command is denied by Remit or not at all."""
 
@@ -171,17 +174,18 @@ def find_switched_off(root: str) -> tuple[str, str]:
     from remit.workspace.harness_settings import load_file  # noqa: PLC0415 - only for this
     from remit.workspace.settings_text import scan  # noqa: PLC0415
 
-    own = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")  # noqa: PTH111 - pathlib costs 8 ms
-    for file in (f"{root}/{LOCAL}", f"{root}/{SHARED}", f"{own}/settings.json", _MANAGED):
+    own = os.environ.get(claude.FOLDER_VARIABLE) or os.path.expanduser(claude.HOME)  # noqa: PTH111 - pathlib costs 8 ms
+    for file in (f"{root}/{LOCAL}", f"{root}/{SHARED}", f"{own}/{claude.HOME_SETTINGS}", claude.MANAGED_SETTINGS):
         folder, _, path = file.rpartition("/")
         try:
             told = scan((load_file(folder, path) or b"{}").decode("utf-8", "replace")).value
         except (RemitError, OSError):
             continue
-        if told.get("disableAllHooks") is True:
-            return f"'{file}' switches hooks off", "remove disableAllHooks from it"
-        if told.get("allowManagedHooksOnly") is True:
-            return f"'{file}' has allowManagedHooksOnly", "ask the administrator of this machine to allow other hooks"
+        if told.get(claude.NO_HOOKS_KEY) is True:
+            return f"'{file}' switches hooks off", f"remove {claude.NO_HOOKS_KEY} from it"
+        if told.get(claude.MANAGED_HOOKS_KEY) is True:
+            hint = "ask the administrator of this machine to allow other hooks"
+            return f"'{file}' has {claude.MANAGED_HOOKS_KEY}", hint
     return "", ""
 
 
@@ -242,20 +246,20 @@ def _run_live(
 
 def _render_session(name: str, program: str, script: str) -> list[str]:
     """The command line of a session that reads its prompt from standard input; the harness permits what is used."""
-    unknown = ["--model", UNKNOWN] if script.startswith("v1") else []
+    allowed = ",".join((claude.NAMES["bash"], *claude.DELEGATING))
+    unknown = [f"{codex.MODEL_OPTION}={UNKNOWN}"] if script.startswith("v1") else []
     return {
-        "claude": [program, "-p", "--output-format=stream-json", "--verbose", "--max-turns=12",
-                   "--allowedTools=Bash,Agent,Task"],
-        "codex": [program, "exec", "--json", "--skip-git-repo-check", *unknown, "-"],
-        "opencode": [program, "run", "--format", "json"],
-    }[name]  # fmt: skip
+        "claude": [program, *claude.STREAM_OPTIONS, f"{claude.TURNS_OPTION}=12", f"{claude.ALLOWED_OPTION}={allowed}"],
+        "codex": [program, *codex.STREAM_OPTIONS, *unknown, "-"],
+        "opencode": [program, *opencode.STREAM_OPTIONS],
+    }[name]
 
 
 def find_model(program: str) -> str:
     """The first model with multi-agent v2 that Codex lists to users; an unknown one if it lists none."""
     from remit.workspace.probing import run_apart  # noqa: PLC0415 - only for this
 
-    ran = run_apart([program, "debug", "models"], folder="/", environ=os.environ, seconds=_MODELS_SECONDS)
+    ran = run_apart([program, *codex.MODELS_COMMAND], folder="/", environ=os.environ, seconds=_MODELS_SECONDS)
     try:
         listed = [model for model in json.loads(ran.out)["models"] if model["visibility"] == "list"]
         current = [model for model in listed if model.get("multi_agent_version") == "v2"]
@@ -285,8 +289,8 @@ def _spare_fetching(folder: str, environ: Mapping[str, str]) -> None:
     """Let opencode find a package that it would fetch for plugins: without a network it waits a minute for it."""
     from remit.workspace.files import make_private_folder, write_text  # noqa: PLC0415 - only for this
 
-    lock = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
-    for place in (f"{folder}/.opencode", f"{environ['XDG_CONFIG_HOME']}/opencode"):
+    lock = {"packages": {"": {"dependencies": {opencode.PLUGIN_PACKAGE: "*"}}}}
+    for place in (f"{folder}/{opencode.FOLDER}", f"{environ['XDG_CONFIG_HOME']}/opencode"):
         make_private_folder(f"{place}/node_modules")
         write_text(f"{place}/package-lock.json", json.dumps(lock))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.config.reading import check_keys, read_number, read_pairs, read_text, read_texts, read_word
 from remit.errors import ConfigError
+from remit.harnesses import claude
 from remit.model import NOTHING
 from remit.quick_tuple import NamedTuple
 
@@ -213,7 +214,7 @@ def _read_referee(values: dict[str, Any]) -> dict[str, Any]:
         if key in words:
             read[key] = read_word(value, name, words[key])
         elif key in ("hold", "observe"):
-            read[key] = read_texts(value, name, "general-purpose")
+            read[key] = read_texts(value, name, claude.DEFAULT_AGENT)
         elif key == "envelope":
             read[key] = _read_switch(value, name)
         else:

@@ -11,7 +11,7 @@ import gc
 import os
 import sys
 
-from remit.harnesses import claude
+from remit.harnesses import claude, codex, opencode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 32 * 1024 * 1024
 _SIGNS = ("remit.toml", ".remit")
-_AGENTS = (".claude/agents", ".opencode/agent", ".opencode/agents", ".codex/agents")
-_SECONDS = {"PreToolUse": 12, "PostToolUse": 45, "SubagentStop": 45, "Stop": 45}
+_AGENTS = (*claude.AGENT_FOLDERS, *opencode.AGENT_FOLDERS, *codex.AGENT_FOLDERS)
+_SECONDS = {claude.BEFORE_TOOL: 12, claude.AFTER_TOOL: 45, claude.AGENT_STOP: 45, claude.STOP: 45}
 _SLOW_SECONDS = 45
 """To look at a large tree, or to settle, takes its time."""
 _USUAL_SECONDS = 14
@@ -176,7 +176,7 @@ def _decide_in_time(
 
 def _hold_back(event: Event, environ: Mapping[str, str]) -> dict[str, Any]:
     """Let an agent of Codex end only when its caller is sure to get the verdict on a return that was rejected."""
-    if event.harness != "codex" or event.kind != "SubagentStop":
+    if event.harness != "codex" or event.kind != claude.AGENT_STOP:
         return {}
     from remit.workspace.ledger.refereed import open_quickly
 
@@ -191,9 +191,9 @@ def _hold_back(event: Event, environ: Mapping[str, str]) -> dict[str, Any]:
 
 def find_seconds(event: Event) -> tuple[float, float]:
     """After how long an event is answered anyhow, by a signal and by another thread: before its harness gives up."""
-    if event.kind == "SessionEnd" and event.harness == "codex":
+    if event.kind == claude.SESSION_END and event.harness == "codex":
         return _LAST_SECONDS, _LAST_SECONDS + min(_LEEWAY_SECONDS, _LAST_SECONDS)
-    is_slow = event.kind in ("PreToolUse", "PostToolUse") and (event.is_delegating or event.is_returning)
+    is_slow = event.kind in (claude.BEFORE_TOOL, claude.AFTER_TOOL) and (event.is_delegating or event.is_returning)
     is_slow = is_slow or event.is_notice
     seconds = _SLOW_SECONDS if is_slow else _SECONDS.get(event.kind, min(_USUAL_SECONDS, _SLOW_SECONDS))
     return seconds, seconds + _LEEWAY_SECONDS
@@ -239,7 +239,7 @@ def find_root(event: Event, environ: Mapping[str, str]) -> str:
     if named:
         return os.path.abspath(named)
     project = ""
-    for start in (environ.get("CLAUDE_PROJECT_DIR", ""), event.cwd):
+    for start in (environ.get(claude.PROJECT_VARIABLE, ""), event.cwd):
         folder = here = os.path.abspath(start) if start else ""
         while folder:
             if _has(folder, _SIGNS):
@@ -347,7 +347,7 @@ def _pass_on(event: Event, root: str, own: Refereed | None) -> dict[str, Any]:
     from remit.delegate.referee import answers
 
     # Codex heeds only a block where an agent was waited for.
-    is_block = event.kind in ("Stop", "SubagentStop") or event.is_waiting
+    is_block = event.kind in (claude.STOP, claude.AGENT_STOP) or event.is_waiting
     return answers.block(told) if is_block else answers.add_context(event.kind, told)
 
 
@@ -364,7 +364,7 @@ def _take_words(event: Event, root: str, own: Refereed | None) -> str:
     from remit.workspace.ledger.callers import forget_doing, take_instructions
 
     forget_doing(db, event.session, session_id)  # first, so that no agent ends between this and what is taken
-    given = take_instructions(db, session_id) if session_id and event.kind == "PostToolUse" else ""
+    given = take_instructions(db, session_id) if session_id and event.kind == claude.AFTER_TOOL else ""
     return "\n".join(filter(None, (given, take_words(db, event.session, session_id))))
 
 
@@ -385,7 +385,7 @@ def _observe(event: Event, root: str) -> Refereed | None:
     db = open_quickly(f"{root}/.remit/ledger.db") or _open_home(root).ledger.db
     own = find_own(db, event)
     if own is not None:
-        failed = event.kind == "PostToolUseFailure"
+        failed = event.kind == claude.FAILED_TOOL
         paths = find_written(event, root)
         is_known = event.harness == "codex"
         if is_known:  # the use is noted already, and that a patch failed is not told
@@ -427,7 +427,7 @@ def _note_idle(event: Event, root: str, own: Refereed | None) -> None:
 
 
 def _check_stop(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
-    if event.kind == "Stop" and _is_attended(event, environ):
+    if event.kind == claude.STOP and _is_attended(event, environ):
         return {} if environ.get("REMIT_TICKET") else _clear_awaited(event, root)
     from remit.app.refereeing.returning import check_stop
 
@@ -529,7 +529,7 @@ def _at_changed_settings(event: Event, root: str, environ: Mapping[str, str]) ->
     agent = "" if _is_person(event, environ) else event.agent or "an agent"
     if db is not None and not agent:
         recently_ms = (time.time_ns() - _SETTLING_SECONDS * 1_000_000_000) // 1_000_000
-        agent = find_at_work(db, event.session, recently_ms, _find_changed_ms(event.payload.get("file_path")))
+        agent = find_at_work(db, event.session, recently_ms, _find_changed_ms(event.payload.get(claude.CHANGED_FILE)))
     if not agent:
         return {}
     from remit.delegate.referee import answers
@@ -553,17 +553,17 @@ def _open_home(root: str) -> Any:  # noqa: ANN401 - the type would have to be im
 
 
 _HANDLERS = {
-    "PreToolUse": _before_tool,
-    "PostToolUse": _after_tool,
-    "PostToolUseFailure": _at_failed_tool,
-    "SubagentStart": _at_start,
-    "SubagentStop": _at_stop,
-    "Stop": _at_stop,
-    "StopFailure": _at_broken_stop,
-    "UserPromptSubmit": _at_prompt,
-    "SessionStart": _at_session,
-    "ConfigChange": _at_changed_settings,
-    "SessionEnd": _at_session_end,
+    claude.BEFORE_TOOL: _before_tool,
+    claude.AFTER_TOOL: _after_tool,
+    claude.FAILED_TOOL: _at_failed_tool,
+    claude.AGENT_START: _at_start,
+    claude.AGENT_STOP: _at_stop,
+    claude.STOP: _at_stop,
+    claude.FAILED_STOP: _at_broken_stop,
+    claude.PROMPT: _at_prompt,
+    claude.SESSION_START: _at_session,
+    claude.NEW_SETTINGS: _at_changed_settings,
+    claude.SESSION_END: _at_session_end,
 }
 
 
@@ -578,17 +578,17 @@ def fail(event: Event, error: BaseException, environ: Mapping[str, str]) -> dict
     is_refusal = type(error).__name__ == "RefusedError"  # to import it would take longer than most answers
     told = why if is_refusal else f"this could not be decided: {why}. `remit doctor` looks what is wrong"
     is_person = _is_person(event, environ)
-    is_asked = event.kind == "PreToolUse" and event.is_delegating
+    is_asked = event.kind == claude.BEFORE_TOOL and event.is_delegating
     if is_asked and is_person and not is_refusal and not _may_be_held(event, error, environ):
         return answers.warn(f"'{event.target or 'an agent'}' was not looked at: {why}")
-    if is_asked or (event.kind == "PreToolUse" and not is_person):
+    if is_asked or (event.kind == claude.BEFORE_TOOL and not is_person):
         return answers.deny(told)
     if is_refusal:
         return answers.warn(f"'{event.agent or 'an agent'}' is not one that may be at work: {why}")
     kept_back = _keep_back(event, why, environ)
     if kept_back:
         return answers.block(kept_back)
-    if event.kind == "PostToolUse" and event.is_delegating and isinstance(event.response, dict):
+    if event.kind == claude.AFTER_TOOL and event.is_delegating and isinstance(event.response, dict):
         text = f"[Remit could not check this answer: {why}. Do not count it as completed.]"
         content = event.response.get("content")
         kept = content if isinstance(content, list) else []
@@ -600,11 +600,11 @@ def fail(event: Event, error: BaseException, environ: Mapping[str, str]) -> dict
 
 def _keep_back(event: Event, why: str, environ: Mapping[str, str]) -> str:
     """What is said where something must not go on unseen."""
-    if event.kind == "PostToolUse" and event.is_waiting:
+    if event.kind == claude.AFTER_TOOL and event.is_waiting:
         return f"Remit could not say whether what your agents returned was accepted: {why}. Do not count on it."
-    if event.kind == "ConfigChange":
+    if event.kind == claude.NEW_SETTINGS:
         return f"{_CHANGED}, and whether an agent was at work is not known: {why}; {_KEPT}"
-    if event.kind in ("SubagentStop", "Stop") and not event.stop_active and not _is_attended(event, environ):
+    if event.kind in (claude.AGENT_STOP, claude.STOP) and not event.stop_active and not _is_attended(event, environ):
         return f"Your return could not be checked: {why}. Send it once more, unchanged."
     return ""
 

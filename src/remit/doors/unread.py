@@ -7,6 +7,7 @@ session is not held up: that an event is a person's is certain where no agent is
 from __future__ import annotations
 
 from remit.delegate.referee.events import DELEGATING
+from remit.harnesses import claude, codex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,13 +17,13 @@ if TYPE_CHECKING:
 _LOOKED_BYTES = 1024 * 1024
 _PIECE_BYTES = 1024 * 1024
 _MAX_BYTES = 1024 * 1024 * 1024
-_AGENT_ID, _AGENT = b'"agent_id"', b'"agent_type"'
+_AGENT_ID, _AGENT = f'"{claude.AGENT_ID}"'.encode(), f'"{claude.AGENT_TYPE}"'.encode()
 """Within a text of JSON a quote has a backslash before it, so that these stand for keys, or for a whole text."""
 
 
 def is_only_told(data: bytes, observed: Collection[str]) -> bool:
     """Whether it is surely an event on which nothing hangs: it names one of those that are observed, and no tool."""
-    named = _list_named(data, '"hook_event_name"')
+    named = _list_named(data, f'"{claude.EVENT_KEY}"')
     return len(named) == 1 and named <= {f'"{kind}"' for kind in observed} and b'"tool_' not in data
 
 
@@ -33,11 +34,11 @@ def find_doubt(data: bytes, rest: Any, environ: Mapping[str, str]) -> str:  # no
     """
     if environ.get("REMIT_TICKET"):
         return "the session is an agent's"
-    tools = _list_named(data, '"tool_name"')
+    tools = _list_named(data, f'"{claude.TOOL_KEY}"')
     found = _find_keys(data, rest)
     if found is None:
         return f"it has more than {_MAX_BYTES:,} bytes"
-    if _AGENT_ID in found or (_AGENT in found and environ.get("CLAUDE_CODE_ENTRYPOINT") != "cli"):
+    if _AGENT_ID in found or (_AGENT in found and not claude.is_terminal(environ)):
         return "it may be an agent's"
     return "" if tools and not any(map(_may_delegate, tools)) else "it may start an agent"
 
@@ -45,7 +46,7 @@ def find_doubt(data: bytes, rest: Any, environ: Mapping[str, str]) -> str:  # no
 def _may_delegate(tool: str) -> bool:
     """Whether a tool, as it is written, may start an agent."""
     name = tool.strip('"')
-    return tool != f'"{name}"' or name in DELEGATING or name.endswith("spawn_agent")
+    return tool != f'"{name}"' or name in DELEGATING or name.endswith(codex.SPAWN)
 
 
 def _list_named(data: bytes, key: str) -> set[str]:

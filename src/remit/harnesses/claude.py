@@ -1,8 +1,9 @@
-"""Claude Code: what it calls things and where it puts them, in its hooks, its notifications and its stream.
+"""Claude Code: what it calls things and where it puts them: files, hooks, notifications, command line and stream.
 
 Owns every name and shape of Claude Code that Remit relies on, and tiny readers of them. A new release changes this file
 and nothing else. Hooks load it on every tool call, so it imports nothing. Names are compared by their end where
-releases have put prefixes in front, and fields are read by presence, never by order or absence.
+releases have put prefixes in front, and fields are read by presence, never by order or absence. Codex has the same
+hooks and Remit's plugin for opencode sends the same events, so what they share is here, too.
 """
 
 from __future__ import annotations
@@ -16,7 +17,107 @@ TRIED = ("2.1.197", "2.1.326")
 """The releases that the harness tests have passed with: the oldest and the newest."""
 PACKAGE = "@anthropic-ai/claude-code"
 
+
+def find_program(system: str) -> str:
+    """The program below `node_modules`, for a system such as `linux-x64`."""
+    return f"{PACKAGE}-{system}/claude"
+
+
+# --- files and folders -----------------------------------------------------------------------------------------------
+
+FOLDER = ".claude"
+AGENT_FOLDERS = (".claude/agents",)
+COMMAND_FOLDERS = (".claude/commands",)
+LOCAL_SETTINGS, SHARED_SETTINGS = ".claude/settings.local.json", ".claude/settings.json"
+SETTINGS_PATTERN = ".claude/settings*.json"
+SERVERS_FILE, SERVERS_KEY = ".mcp.json", "mcpServers"
+"""The file with a project's MCP servers, and the key that they are under."""
+PROTECTED_FOLDERS = (
+    ".claude/agents", ".claude/commands", ".claude/hooks", ".claude/skills", ".claude/plugins", ".claude-plugin",
+)  # fmt: skip
+PROTECTED_FILES = {SHARED_SETTINGS: "{}\n", LOCAL_SETTINGS: "{}\n", SERVERS_FILE: '{"mcpServers": {}}\n'}
+"""Files of a project that decide what runs, and for each a text that changes nothing."""
+FOLDER_VARIABLE = "CLAUDE_CONFIG_DIR"
+"""The variable that names the folder of its settings."""
+HOME = "~/.claude"
+HOME_FOLDERS = ("agents", "commands", "hooks", "skills", "plugins", "output-styles", "rules", "local")
+HOME_FILES = ("settings.json", "settings.local.json", ".claude.json", "CLAUDE.md")
+"""What decides what runs, in the folder of its settings."""
+HOME_SETTINGS = "settings.json"
+HOME_PRIVATE = ("shell-snapshots", "session-env")
+"""Folders there that a session sources shell code from."""
+HOME_STATE = ("~/.claude/projects/**", "~/.claude.json")
+"""Patterns of files that it writes while it runs and that no tool writes to."""
+STATE_PLACES = (f"${FOLDER_VARIABLE}", HOME)
+"""The folders that it has to write to while it runs."""
+MANAGED_SETTINGS = "/etc/claude-code/managed-settings.json"
+PLUGINS_KEY, NO_HOOKS_KEY, MANAGED_HOOKS_KEY = "enabledPlugins", "disableAllHooks", "allowManagedHooksOnly"
+"""In its settings: the plugins that are on or off; whether no hook is called; whether only the administrator's are."""
+
+# --- agent files -----------------------------------------------------------------------------------------------------
+
+DENIED_KEY = "disallowedTools"
+FILE_KEYS = (
+    "name", "description", "tools", DENIED_KEY, "model", "permissionMode", "maxTurns", "skills", "mcpServers",
+    "hooks", "memory", "background", "effort", "isolation", "initialPrompt", "color", "omitClaudeMd",
+    "autoCompactWindow", "observer", "observerMessage", "observeSubagents", "experimental",
+)  # fmt: skip
+ALL_TOOLS = (
+    "Agent", "AgentOutput", "AgentOutputTool", "Artifact", "AskUserQuestion", "Bash", "BashOutput", "BashOutputTool",
+    "Brief", "Config", "CronCreate", "CronDelete", "CronList", "DesignSync", "Edit", "EnterPlanMode", "EnterWorktree",
+    "ExitPlanMode", "ExitWorktree", "Glob", "Grep", "KillBash", "KillShell", "ListAgents", "ListMcpResources",
+    "ListMcpResourcesTool", "ListPeers", "LS", "LSP", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead",
+    "PowerShell", "Projects", "PushNotification", "Read", "ReadMcpResource", "ReadMcpResourceDir",
+    "ReadMcpResourceDirTool", "ReadMcpResourceTool", "RemoteTrigger", "REPL", "ReportFindings", "ScheduleWakeup",
+    "SendMessage", "SendUserFile", "SendUserMessage", "ShareOnboardingGuide", "Skill", "SlashCommand",
+    "StructuredOutput", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate",
+    "TeamCreate", "TeamDelete", "TodoRead", "TodoWrite", "ToolSearch", "WaitForMcpServers", "WebFetch", "WebSearch",
+    "Workflow", "Write",
+)  # fmt: skip
+"""The tools that an agent's file can name (2.1), with the names that they had before."""
+HOOK_EVENTS = (
+    "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "Notification", "UserPromptSubmit",
+    "UserPromptExpansion", "SessionStart", "SessionEnd", "Stop", "StopFailure", "SubagentStart", "SubagentStop",
+    "PreCompact", "PostCompact", "PermissionRequest", "PermissionDenied", "Setup", "TeammateIdle", "TaskCreated",
+    "TaskCompleted", "Elicitation", "ElicitationResult", "ConfigChange", "WorktreeCreate", "WorktreeRemove",
+    "InstructionsLoaded", "CwdChanged", "FileChanged", "MessageDisplay",
+)  # fmt: skip
+"""The events that `hooks` in an agent's file can name."""
+MODELS = ("sonnet", "opus", "haiku", "inherit", "opusplan", "best", "fable")
+"""Aliases; the id of a model begins with `claude-`."""
+FREE_MODE, EDITS_MODE = "bypassPermissions", "acceptEdits"
+MODES = ("default", "manual", EDITS_MODE, "auto", "dontAsk", FREE_MODE, "plan")
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
+MEMORIES = ("user", "project", "local")
+COLORS = ("red", "blue", "green", "yellow", "purple", "orange", "pink", "cyan")
+
 # --- hooks -----------------------------------------------------------------------------------------------------------
+
+BEFORE_TOOL, AFTER_TOOL, FAILED_TOOL = "PreToolUse", "PostToolUse", "PostToolUseFailure"
+AGENT_START, AGENT_STOP, STOP, FAILED_STOP = "SubagentStart", "SubagentStop", "Stop", "StopFailure"
+PROMPT, SESSION_START, SESSION_END, NEW_SETTINGS = "UserPromptSubmit", "SessionStart", "SessionEnd", "ConfigChange"
+"""The events that Remit answers."""
+EVENT_KEY, SESSION_KEY, CWD_KEY, TRANSCRIPT_KEY = "hook_event_name", "session_id", "cwd", "transcript_path"
+AGENT_ID, AGENT_TYPE = "agent_id", "agent_type"
+"""Which subagent an event comes from."""
+TOOL_KEY, INPUT_KEY, CALL_KEY, RESPONSE_KEY, ERROR_KEY = (
+    "tool_name", "tool_input", "tool_use_id", "tool_response", "error",
+)  # fmt: skip
+ANSWER_KEY, STOP_ACTIVE_KEY, AGENT_TRANSCRIPT_KEY = (
+    "last_assistant_message", "stop_hook_active", "agent_transcript_path",
+)  # fmt: skip
+"""Of an agent that stops."""
+PROMPT_TEXT, FIRST_PROMPT, CHANGED_FILE = "prompt", "first_prompt", "file_path"
+"""The text of a prompt; the first one of an agent, from the plugin for opencode; the settings that have changed."""
+SOURCE_KEY, RESUMED, STARTED = "source", "resume", "startup"
+"""Why a session starts."""
+PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"
+SPECIFIC_KEY, NAME_KEY = "hookSpecificOutput", "hookEventName"
+DECISION_KEY, DECISION_REASON, NEW_INPUT, NEW_OUTPUT = (
+    "permissionDecision", "permissionDecisionReason", "updatedInput", "updatedToolOutput",
+)  # fmt: skip
+CONTEXT_KEY, WARNING_KEY = "additionalContext", "systemMessage"
+"""The keys of an answer."""
 
 DELEGATING = ("Agent", "Task")
 """The tool that starts a subagent; `Task` in older releases."""
@@ -35,6 +136,17 @@ SENDING = ("SendMessage",)
 RECIPIENT_KEYS = ("to", "id", "agent_id")
 MAIN_RECIPIENT = "main"
 """The recipient that is the session itself."""
+NAMES = {"read": "Read", "write": "Write", "edit": "Edit", "bash": "Bash", "grep": "Grep", "glob": "Glob"}
+OTHER_NAMES = {
+    "webfetch": "WebFetch", "websearch": "WebSearch", "todowrite": "TodoWrite", "skill": "Skill", "lsp": "LSP",
+}  # fmt: skip
+"""Its names of the standard's tools, and of opencode's."""
+EDITING_TOOLS = ("MultiEdit", "NotebookEdit")
+"""Other tools that edit."""
+PATH_KEYS, COMMAND_KEY, OLD_KEY, NEW_KEY = ("file_path", "notebook_path"), "command", "old_string", "new_string"
+"""The input of tools for files and commands."""
+WORKTREE_KEY = "isolation"
+"""In the input of the tool that starts a subagent: that it gets a tree of its own."""
 TOOLS = {
     "Bash": "bash", "Monitor": "bash", "PowerShell": "bash", "REPL": "bash",
     "Read": "read", "NotebookRead": "read", "LS": "read",
@@ -43,13 +155,12 @@ TOOLS = {
     "Grep": "grep", "Glob": "glob", "WebFetch": "webfetch", "WebSearch": "websearch",
 }  # fmt: skip
 """The standard's names of its tools."""
-FOLDER_VARIABLE = "CLAUDE_CONFIG_DIR"
-"""The variable that names the folder of its settings."""
+ENTRY_VARIABLE, TERMINAL = "CLAUDE_CODE_ENTRYPOINT", "cli"
 
 
 def is_terminal(environ: Mapping[str, str]) -> bool:
     """Whether a session is one in which a user types, by the environment of its hooks."""
-    return environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
+    return environ.get(ENTRY_VARIABLE) == TERMINAL
 
 
 def get_transcript(main: str, agent_id: str) -> str:
@@ -169,12 +280,46 @@ def _cut(text: str, begin: str, end: str) -> str:
     return inner.strip() if found and closed else ""
 
 
-# --- the stream of `claude -p --output-format=stream-json` -----------------------------------------------------------
+# --- the command line ------------------------------------------------------------------------------------------------
+
+STREAM_OPTIONS = ("-p", "--output-format=stream-json", "--verbose")
+SESSION_OPTION, RESUME_OPTION = "--session-id", "--resume"
+MODE_OPTION, FREE_OPTION = "--permission-mode", "--dangerously-skip-permissions"
+TOOLS_OPTION, ALLOWED_OPTION = "--tools", "--allowedTools"
+AGENT_OPTION, INSTRUCTIONS_OPTION, MODEL_OPTION = "--agent", "--append-system-prompt-file", "--model"
+TURNS_OPTION, BUDGET_OPTION = "--max-turns", "--max-budget-usd"
+RETRIES_VARIABLE = "CLAUDE_CODE_MAX_RETRIES"
+UPDATES_VARIABLE = "DISABLE_AUTOUPDATER"
+SWITCHES = (
+    UPDATES_VARIABLE, "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_BUG_COMMAND",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", RETRIES_VARIABLE,
+)  # fmt: skip
+
+
+def set_up(home: str, url: str, model: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The environment and the files, by path, with which it asks one model server and nothing else."""
+    del model  # it asks for its own, whatever the server has
+    own = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "scripted", FOLDER_VARIABLE: f"{home}/{FOLDER}"}
+    return dict.fromkeys(SWITCHES, "1") | own, {}
+
+
+# --- the stream ------------------------------------------------------------------------------------------------------
+
+INIT, TASKS_CHANGED, API_RETRY = "init", "background_tasks_changed", "api_retry"
+"""Lines of the type `system`, by subtype."""
+VERSION_KEY, PARENT_CALL = "claude_code_version", "parent_tool_use_id"
+"""In the first line; in a message of a subagent: the call that started it."""
+RETRY_STATUS, RETRY_ERROR, RETRY_ATTEMPT, RETRY_LIMIT = "error_status", "error", "attempt", "max_retries"
+TURNS_KEY, COST_KEY, ANSWER, DENIALS_KEY, IS_ERROR = (
+    "num_turns", "total_cost_usd", "result", "permission_denials", "is_error",
+)  # fmt: skip
+"""Of a result."""
+MODELS_KEY = "modelUsage"
 
 RESULT_INPUT = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 RESULT_OUTPUT = ("outputTokens",)
 RESULT_COST = "costUSD"
-"""Of one model in `modelUsage`."""
+"""Of one model in it."""
 LIVE_INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 LIVE_OUTPUT = ("output_tokens",)
 """Of one message, and of `usage` in a result."""
@@ -193,8 +338,6 @@ OPERATIONS = {
     "Bash": "run",
     **dict.fromkeys(DELEGATING, "delegate"),
 }
-RETRIES_VARIABLE = "CLAUDE_CODE_MAX_RETRIES"
-UPDATES_VARIABLE = "DISABLE_AUTOUPDATER"
 
 
 def counts_earlier_runs(version: str) -> bool:

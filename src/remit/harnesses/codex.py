@@ -1,4 +1,4 @@
-"""Codex: what it calls things and where it puts them, in its hooks, its session files and its stream.
+"""Codex: what it calls things and where it puts them: files, hooks, session files, command line and stream.
 
 Owns every name and shape of Codex that Remit relies on, and tiny readers of them. A new release changes this file and
 nothing else. Hooks load it on every tool call, so it imports nothing.
@@ -19,8 +19,66 @@ if TYPE_CHECKING:
 TRIED = ("0.166.0", "0.169.0")
 """The releases that the harness tests have passed with: the oldest and the newest."""
 PACKAGE = "@openai/codex"
+
+
+def find_program(system: str) -> str:
+    """The program below `node_modules`, as a pattern, for a system such as `linux-x64`."""
+    return f"{PACKAGE}-{system}/vendor/*/bin/codex"
+
+
+# --- files and folders -----------------------------------------------------------------------------------------------
+
+FOLDER = ".codex"
+AGENT_FOLDERS = (".codex/agents",)
+HOOKS_FILE, SETTINGS_FILE = ".codex/hooks.json", ".codex/config.toml"
+PROTECTED_FOLDERS = (".codex",)
 FOLDER_VARIABLE = "CODEX_HOME"
 """The variable that names the folder of its settings."""
+HOME = "~/.codex"
+HOME_FOLDERS = ("agents", "hooks", "plugins", "prompts", "rules", "skills")
+HOME_FILES = (
+    "config.toml", "hooks.json", "managed_config.toml", "requirements.toml", "AGENTS.md", "AGENTS.override.md",
+)  # fmt: skip
+"""What decides what runs, in the folder of its settings."""
+HOME_SETTINGS = "config.toml"
+HOME_STATE = ("~/.codex/**",)
+"""Patterns of files that it writes while it runs and that no tool writes to."""
+STATE_PLACES = (f"${FOLDER_VARIABLE}", HOME)
+"""The folders that it has to write to while it runs."""
+
+# --- agent files -----------------------------------------------------------------------------------------------------
+
+INSTRUCTIONS_KEY, SANDBOX_KEY, NICKNAMES_KEY = "developer_instructions", "sandbox_mode", "nickname_candidates"
+EFFORT_KEY, SERVERS_KEY = "model_reasoning_effort", "mcp_servers"
+FILE_KEYS = (
+    "name", "description", INSTRUCTIONS_KEY, "model", EFFORT_KEY, SANDBOX_KEY, SERVERS_KEY, "skills", NICKNAMES_KEY,
+)  # fmt: skip
+SETTINGS = (
+    "agents", "allow_login_shell", "allow_symlinked_codex_home", "analytics", "approval_policy", "approvals_reviewer",
+    "apps", "apps_mcp_product_sku", "audio", "auto_review", "background_terminal_max_timeout", "browser_use",
+    "chatgpt_base_url", "check_for_update_on_startup", "cli_auth_credentials_store", "cloud", "compact_prompt",
+    "computer_use", "default_permissions", "desktop", "disable_paste_burst", "experimental_compact_prompt_file",
+    "experimental_realtime_start_instructions", "experimental_realtime_webrtc_call_base_url",
+    "experimental_realtime_ws_backend_prompt", "experimental_realtime_ws_base_url", "experimental_realtime_ws_model",
+    "experimental_realtime_ws_startup_context", "experimental_thread_store", "experimental_thread_store_endpoint",
+    "experimental_use_unified_exec_tool", "features", "feedback", "file_opener", "forced_chatgpt_workspace_id",
+    "forced_login_method", "ghost_snapshot", "goals", "hide_agent_reasoning", "history", "hooks",
+    "include_apps_instructions", "include_collaboration_mode_instructions", "include_environment_context",
+    "include_permissions_instructions", "instructions", "js_repl_node_module_dirs", "js_repl_node_path", "log_dir",
+    "marketplaces", "mcp_enterprise_managed_auth", "mcp_oauth_callback_port", "mcp_oauth_callback_url",
+    "mcp_oauth_credentials_store", "mcp_optional_startup_grace_ms", "memories", "model_auto_compact_token_limit",
+    "model_auto_compact_token_limit_scope", "model_catalog_json", "model_context_window", "model_instructions_file",
+    "model_post_turn_compact_threshold_percent", "model_provider", "model_providers", "model_reasoning_summary",
+    "model_verbosity", "notice", "notify", "openai_base_url", "orchestrator", "oss_provider", "otel", "permissions",
+    "personality", "plan_mode_reasoning_effort", "plugins", "profile", "profiles", "project_doc_fallback_filenames",
+    "project_doc_max_bytes", "project_root_markers", "projects", "realtime", "responses_api_metadata", "review_model",
+    "sandbox_workspace_write", "service_tier", "shell_environment_policy", "show_raw_agent_reasoning", "sqlite_home",
+    "suppress_unstable_features_warning", "thread_unload_delay_secs", "tool_output_token_limit", "tool_suggest",
+    "tools", "tui", "web_search", "windows",
+)  # fmt: skip
+"""The other settings of Codex (0.166): an agent may change each of them for itself."""
+READ_ONLY, WORKSPACE_WRITE, FULL_ACCESS = "read-only", "workspace-write", "danger-full-access"
+SANDBOXES = (READ_ONLY, WORKSPACE_WRITE, FULL_ACCESS)
 
 # --- hooks -----------------------------------------------------------------------------------------------------------
 
@@ -41,6 +99,16 @@ ROOT_PATH = "/root"
 """The path of the session itself, below which v2 has its agents."""
 HEAD_BYTES = 16 * 1024
 """So much of a session file has what is known of its agent; its instructions come behind that."""
+NAMES = {"bash": ("exec_command", "shell_command", "shell")}
+"""Its names of the standard's tools; files are changed by a patch or by a command."""
+COMMAND_KEYS = ("cmd", "command")
+WORKDIR_KEY, TYPED_KEY = "workdir", "chars"
+"""The input of its shell: the folder, and what is typed to a program that runs."""
+PATCH_KEYS, PATCH_START = ("input", "patch", "command"), "*** Begin Patch"
+PATCH_MARKS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
+"""Where a patch is, how it begins, and what stands before the name of a file in it."""
+AGENT_ID_KEY = "agent_id"
+"""In the response of `spawn_agent`: the id that the subagent has in hooks."""
 TOOLS = {
     "Bash": "bash", "shell": "bash", "exec_command": "bash", "local_shell": "bash", "shell_command": "bash",
     "unified_exec": "bash", "apply_patch": "edit",
@@ -125,8 +193,62 @@ TRUSTED_EVENTS = {
     "UserPromptSubmit": "user_prompt_submit",
 }  # fmt: skip
 """What its settings call the events of hooks that were trusted."""
+HASH_KEY = "trusted_hash"
+SERVER_COMMAND, LIST_HOOKS = "app-server", "hooks/list"
+"""The command and the request that list the hooks which it would call."""
+MODELS_COMMAND = ("debug", "models")
 
-# --- the stream of `codex exec --json` -------------------------------------------------------------------------------
+# --- the command line ------------------------------------------------------------------------------------------------
+
+STREAM_OPTIONS = ("exec", "--json", "--skip-git-repo-check")
+RESUME_COMMAND = "resume"
+SANDBOX_OPTION, APPROVE_OPTION, MODEL_OPTION = "--sandbox", "--approve-for-me", "--model"
+BYPASS_OPTION = "--dangerously-bypass-approvals-and-sandbox"
+_CONFIG = """\
+model = "{model}"
+model_provider = "scripted"
+model_context_window = 400000
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+web_search = "disabled"
+
+[model_providers.scripted]
+name = "scripted"
+base_url = "{url}/v1"
+env_key = "SCRIPTED_API_KEY"
+wire_api = "responses"
+request_max_retries = 1
+stream_max_retries = 1
+stream_idle_timeout_ms = 60000
+
+[analytics]
+enabled = false
+
+[feedback]
+enabled = false
+
+[otel]
+exporter = "none"
+metrics_exporter = "none"
+"""
+
+
+def set_up(home: str, url: str, model: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The environment and the files, by path, with which it asks one model server and nothing else."""
+    folder = f"{home}/{FOLDER}"
+    config = _CONFIG.format(url=url, model=model)
+    return {FOLDER_VARIABLE: folder, "SCRIPTED_API_KEY": "scripted"}, {f"{folder}/{HOME_SETTINGS}": config}
+
+
+# --- the stream ------------------------------------------------------------------------------------------------------
+
+THREAD_STARTED, THREAD_KEY = "thread.started", "thread_id"
+TURN_STARTED, TURN_COMPLETED, TURN_FAILED = "turn.started", "turn.completed", "turn.failed"
+ITEM_PREFIX, ITEM_COMPLETED = "item.", "item.completed"
+"""The types of its lines."""
+MESSAGE_ITEM = "agent_message"
+"""The type of an item that is a message of the agent. In a request of multi-agent v2, one from another agent."""
 
 OPERATIONS = {
     "command_execution": "run",
@@ -138,4 +260,3 @@ OPERATIONS = {
 """The types of items that are uses of tools."""
 FAILED = frozenset({"failed", "declined"})
 """The states of such an item that failed."""
-BYPASS_OPTION = "--dangerously-bypass-approvals-and-sandbox"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from remit.harnesses import claude, codex, gemini, opencode
 from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -43,30 +44,17 @@ _WORKSPACE = (
     Place("remit.toml"),
     Place(".remit", is_folder=True),
     Place("agents", is_folder=True),
-    # Claude Code's
-    *(Place(f".claude/{name}", is_folder=True) for name in ("agents", "commands", "hooks", "skills", "plugins")),
-    Place(".claude/settings.json", blank=_JSON),
-    Place(".claude/settings.local.json", blank=_JSON),
-    Place(".claude-plugin", is_folder=True),
-    Place(".mcp.json", blank='{"mcpServers": {}}\n'),
-    # opencode's
+    # the harnesses'
     *(
-        Place(f".opencode/{name}", is_folder=True)
-        for name in ("agent", "agents", "command", "commands", "plugin", "plugins", "tool", "tools")
+        Place(path, is_folder=True)
+        for harness in (claude, opencode, codex, gemini)
+        for path in harness.PROTECTED_FOLDERS
     ),
-    Place(".opencode/opencode.json", blank=_JSON),
-    Place(".opencode/opencode.jsonc", blank=_JSON),
-    Place("opencode.json", blank=_JSON),
-    Place("opencode.jsonc", blank=_JSON),
-    # Codex's
-    Place(".codex", is_folder=True),
-    # Gemini's
     *(
-        Place(f".gemini/{name}", is_folder=True)
-        for name in ("agents", "commands", "extensions", "hooks", "policies", "skills")
+        Place(path, blank=blank)
+        for files in (claude.PROTECTED_FILES, opencode.PROTECTED_FILES, gemini.PROTECTED_FILES)
+        for path, blank in files.items()
     ),
-    Place(".gemini/settings.json", blank=_JSON),
-    Place(".gemini/.env"),
 )
 """Relative to the root of the workspace. The folders of git are found on disk: `GIT_PLACES`."""
 
@@ -90,34 +78,29 @@ _GIT = (
 _ANYWHERE = (
     "**/.remit",
     "**/.remit/**",
-    "**/.claude/agents/**",
-    "**/.claude/commands/**",
-    "**/.opencode/agent/**",
-    "**/.opencode/agents/**",
-    "**/.opencode/command/**",
-    "**/.opencode/commands/**",
-    "**/.codex/agents/**",
+    *(
+        f"**/{folder}/**"
+        for folder in (
+            *claude.AGENT_FOLDERS,
+            *claude.COMMAND_FOLDERS,
+            *opencode.AGENT_FOLDERS,
+            *opencode.COMMAND_FOLDERS,
+            *codex.AGENT_FOLDERS,
+        )
+    ),
 )
 """Agent files of a harness, and Remit's own folder, below any folder of the workspace."""
 
 HARNESSES = {
     "claude": Harness(
-        "~/.claude", "CLAUDE_CONFIG_DIR",
-        ("agents", "commands", "hooks", "skills", "plugins", "output-styles", "rules", "local"),
-        ("settings.json", "settings.local.json", ".claude.json", "CLAUDE.md"),
-        ("shell-snapshots", "session-env"),
-        ("~/.claude/projects/**", "~/.claude.json"),
+        claude.HOME, claude.FOLDER_VARIABLE, claude.HOME_FOLDERS, claude.HOME_FILES, claude.HOME_PRIVATE,
+        claude.HOME_STATE,
     ),
     "codex": Harness(
-        "~/.codex", "CODEX_HOME", ("agents", "hooks", "plugins", "prompts", "rules", "skills"),
-        ("config.toml", "hooks.json", "managed_config.toml", "requirements.toml", "AGENTS.md", "AGENTS.override.md"),
-        state=("~/.codex/**",),
+        codex.HOME, codex.FOLDER_VARIABLE, codex.HOME_FOLDERS, codex.HOME_FILES, state=codex.HOME_STATE,
     ),
-    "opencode": Harness("~/.config/opencode", "OPENCODE_CONFIG_DIR", ("",)),
-    "gemini": Harness(
-        "~/.gemini", "", ("agents", "commands", "extensions", "hooks", "policies", "skills"),
-        ("settings.json", "trustedFolders.json", "GEMINI.md", ".env"), state=("~/.gemini/**",),
-    ),
+    "opencode": Harness(opencode.HOME, opencode.FOLDER_VARIABLE, opencode.HOME_FOLDERS),
+    "gemini": Harness(gemini.HOME, "", gemini.HOME_FOLDERS, gemini.HOME_FILES, state=gemini.HOME_STATE),
 }  # fmt: skip
 
 
@@ -125,7 +108,7 @@ def _list_patterns() -> tuple[str, ...]:
     """Every place as a pattern, without those that another pattern covers."""
     found = [f"{place.path}/**" if place.is_folder else place.path for place in _WORKSPACE]
     found[found.index("agents/**")] = "agents/**/*.md"  # a folder of that name may contain a program
-    found += [".claude/settings*.json", ".gemini/**", *_ANYWHERE, *_GIT, "~/.config/remit/**"]
+    found += [claude.SETTINGS_PATTERN, f"{gemini.FOLDER}/**", *_ANYWHERE, *_GIT, "~/.config/remit/**"]
     for harness in HARNESSES.values():
         folders = (*harness.folders, *harness.private)
         found += [f"{harness.home}/{name}/**".replace("//", "/") for name in folders]

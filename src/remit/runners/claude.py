@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 
     from remit.runners.protocol import Counted, Order, Telling
 
-_TOOLS = {"read": "Read", "write": "Write", "edit": "Edit", "bash": "Bash", "grep": "Grep", "glob": "Glob"}
 _OPERATIONS: Mapping[str, Any] = names.OPERATIONS
 _INSTRUCTIONS = "instructions.md"
 _IDS = uuid.UUID("5bba9ef8-2ea4-5bd0-a2c2-6c1b5dbb8d54")
@@ -72,11 +71,11 @@ class Claude:
 
     def start(self, order: Order) -> Launch:
         """Begin a session under an id of ours."""
-        return self._launch(order, order.prompt, "--session-id", make_session_uuid(order))
+        return self._launch(order, order.prompt, names.SESSION_OPTION, make_session_uuid(order))
 
     def resume(self, order: Order, harness_id: str, message: str) -> Launch:
         """Go on with a session; the instructions are not kept in it and are given again."""
-        return self._launch(order, message, "--resume", harness_id)
+        return self._launch(order, message, names.RESUME_OPTION, harness_id)
 
     def listen(self, order: Order) -> ClaudeListener:
         """Something that hears one run."""
@@ -86,23 +85,23 @@ class Claude:
         if not prompt.strip():
             raise RunnerError("Claude Code does not begin without a prompt", hint="say what is to be done")
         args = get_args(order)
-        argv = [find_program(order, "claude", names.PACKAGE), "-p", "--output-format=stream-json"]
-        argv += ["--verbose", *session]
-        if not has_option(args, "--permission-mode", "--dangerously-skip-permissions"):
-            argv.append("--permission-mode=acceptEdits")
+        argv = [find_program(order, "claude", names.PACKAGE), *names.STREAM_OPTIONS, *session]
+        if not has_option(args, names.MODE_OPTION, names.FREE_OPTION):
+            argv.append(f"{names.MODE_OPTION}={names.EDITS_MODE}")
         if order.tools is not None:
-            argv.append(f"--tools={','.join(_TOOLS[tool] for tool in order.tools if tool in _TOOLS)}")
-            argv += ["--allowedTools=Bash"] if "bash" in order.tools else []
+            tools = [names.NAMES[tool] for tool in order.tools if tool in names.NAMES]
+            argv.append(f"{names.TOOLS_OPTION}={','.join(tools)}")
+            argv += [f"{names.ALLOWED_OPTION}={names.NAMES['bash']}"] if "bash" in order.tools else []
         files = {}
         if order.agent and order.is_native:
-            argv.append(f"--agent={order.agent}")
+            argv.append(f"{names.AGENT_OPTION}={order.agent}")
         elif order.instructions.strip():
             files[_INSTRUCTIONS] = encode(order.instructions)
-            argv.append(f"--append-system-prompt-file={order.folder}/{_INSTRUCTIONS}")
+            argv.append(f"{names.INSTRUCTIONS_OPTION}={order.folder}/{_INSTRUCTIONS}")
         model = get_model(order)
-        argv += [f"--model={model}"] if model else []
-        argv += [f"--max-turns={order.max_turns}"] if order.max_turns is not None else []
-        argv += [f"--max-budget-usd={max(order.max_usd, 0.000001):.6f}"] if order.max_usd is not None else []
+        argv += [f"{names.MODEL_OPTION}={model}"] if model else []
+        argv += [f"{names.TURNS_OPTION}={order.max_turns}"] if order.max_turns is not None else []
+        argv += [f"{names.BUDGET_OPTION}={max(order.max_usd, 0.000001):.6f}"] if order.max_usd is not None else []
         stdin = encode(f"\n{prompt}" if prompt.startswith("/") else prompt)
         environ = {name: value for name, value in _RETRIES.items() if name not in order.environ}
         return Launch((*argv, *args), stdin, {names.UPDATES_VARIABLE: "1"} | environ | get_environ(order), files)
@@ -135,14 +134,14 @@ class ClaudeListener(StreamListener):
     def hear(self, record: Mapping[str, Any]) -> None:
         """One object of the stream."""
         kind = record.get("type")
-        self.keep_id(record, "session_id")
+        self.keep_id(record, names.SESSION_KEY)
         if kind == "assistant":
             self._is_idle = False
             self._hear_assistant(record)
         elif kind == "user":
             for block in get_list(get_map(record, "message"), "content"):
                 if block.get("type") == "tool_result":
-                    self.tools.end(get_text(block, "tool_use_id"), failed=block.get("is_error") is True)
+                    self.tools.end(get_text(block, names.CALL_KEY), failed=block.get(names.IS_ERROR) is True)
         elif kind == "result":
             self._is_idle = True
             if len(self._results) < _MAX_RESULTS:
@@ -152,27 +151,30 @@ class ClaudeListener(StreamListener):
 
     def _hear_system(self, record: Mapping[str, Any]) -> None:
         subtype = record.get("subtype")
-        if subtype == "init":
+        if subtype == names.INIT:
             self._is_idle = False
-            self._version = get_text(record, "claude_code_version")
-        elif subtype == "background_tasks_changed":
+            self._version = get_text(record, names.VERSION_KEY)
+        elif subtype == names.TASKS_CHANGED:
             self._tasks = names.list_task_types(record)
-        elif subtype == "api_retry":
-            status = record.get("error_status")
-            what = f"{status} {get_text(record, 'error')}" if status else get_text(record, "error")
-            self._retrying = f"{what.strip()}, try {record.get('attempt')} of {record.get('max_retries')}"
+        elif subtype == names.API_RETRY:
+            status, what = record.get(names.RETRY_STATUS), get_text(record, names.RETRY_ERROR)
+            what = f"{status} {what}" if status else what
+            attempt, limit = record.get(names.RETRY_ATTEMPT), record.get(names.RETRY_LIMIT)
+            self._retrying = f"{what.strip()}, try {attempt} of {limit}"
 
     def _hear_assistant(self, record: Mapping[str, Any]) -> None:
         message = get_map(record, "message")
         if message.get("model") != names.SYNTHETIC_MODEL:  # what the program says in the model's place
             self._retrying = ""
-            self._count(get_text(message, "id"), message, is_main=record.get("parent_tool_use_id") is None)
+            self._count(get_text(message, "id"), message, is_main=record.get(names.PARENT_CALL) is None)
         for block in get_list(message, "content"):
             if block.get("type") == "tool_use":
                 name, given = get_text(block, "name"), get_map(block, "input")
-                path = given.get("file_path") or given.get("notebook_path") or given.get("path")
+                path = next(filter(None, map(given.get, (*names.PATH_KEYS, "path"))), None)
                 self.tools.begin(get_text(block, "id"), name, _OPERATIONS.get(name, "other"), path)
-                self.said = show(f"{name} {path or given.get('command') or given.get('description') or ''}", 120)
+                self.said = show(
+                    f"{name} {path or given.get(names.COMMAND_KEY) or given.get('description') or ''}", 120
+                )
             elif block.get("type") == "text":
                 self.said = show(get_text(block, "text"), 120) or self.said
 
@@ -199,10 +201,10 @@ class ClaudeListener(StreamListener):
     def _count_results(self) -> Heard:
         """What the results say was used, each token once."""
         last = self._results[-1]
-        turns = sum(get_count(result, "num_turns") for result in self._results)
-        cost = get_cost(last, "total_cost_usd")
+        turns = sum(get_count(result, names.TURNS_KEY) for result in self._results)
+        cost = get_cost(last, names.COST_KEY)
         since = [get_map(result, names.SINCE_LAST) for result in self._results if names.SINCE_LAST in result]
-        models = [get_map(model) for each in since or [get_map(last, "modelUsage")] for model in each.values()]
+        models = [get_map(model) for each in since or [get_map(last, names.MODELS_KEY)] for model in each.values()]
         if since or models:
             inputs, outputs = (
                 sum(get_count(model, *keys) for model in models) for keys in (names.RESULT_INPUT, names.RESULT_OUTPUT)
@@ -221,7 +223,7 @@ class ClaudeListener(StreamListener):
 
     def _choose_result(self) -> Mapping[str, Any] | None:
         """The result that answered: the last that names the session, else the last."""
-        named = (each for each in reversed(self._results) if self._session_id in get_text(each, "result"))
+        named = (each for each in reversed(self._results) if self._session_id in get_text(each, names.ANSWER))
         return next(named, self._results[-1] if self._results else None)
 
     def conclude(self, errors: list[str], exit_code: int | None) -> Heard:
@@ -229,13 +231,14 @@ class ClaudeListener(StreamListener):
         result = self._choose_result()
         if result is None:
             return self._conclude_without(errors, exit_code)
-        denied = [get_text(denial, "tool_name") for denial in get_list(result, "permission_denials")]
-        for denial in get_list(result, "permission_denials"):
-            self.tools.end(get_text(denial, "tool_use_id"), failed=True)
-        subtype, text = get_text(result, "subtype"), get_text(result, "result")
+        denials = get_list(result, names.DENIALS_KEY)
+        denied = [get_text(denial, names.TOOL_KEY) for denial in denials]
+        for denial in denials:
+            self.tools.end(get_text(denial, names.CALL_KEY), failed=True)
+        subtype, text = get_text(result, "subtype"), get_text(result, names.ANSWER)
         if subtype in _LIMITS:
             return self.fail(_LIMITS[subtype], f"{self.harness} reached the limit of its {_LIMITS[subtype]}")
-        if result.get("is_error") is not False or subtype != "success":
+        if result.get(names.IS_ERROR) is not False or subtype != "success":
             return self._conclude_error(result, errors)
         if exit_code and result is self._results[-1]:
             return self.tell_crash(errors, exit_code)
@@ -248,7 +251,7 @@ class ClaudeListener(StreamListener):
     def _conclude_error(self, result: Mapping[str, Any], errors: list[str]) -> Heard:
         said = result.get("errors")
         told = [text for text in said if isinstance(text, str)] if isinstance(said, list) else []
-        text = get_text(result, "result") or "; ".join(told) or (errors[-1] if errors else "no reason given")
+        text = get_text(result, names.ANSWER) or "; ".join(told) or (errors[-1] if errors else "no reason given")
         if get_text(result, "subtype") == "success":
             return self.fail("api", f"{self.harness} got no answer from its model: {text}")
         if any(names.UNKNOWN_SESSION in line for line in (*told, *errors)):

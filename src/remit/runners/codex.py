@@ -70,7 +70,7 @@ class Codex:
 
     def resume(self, order: Order, harness_id: str, message: str) -> Launch:
         """Go on with a thread."""
-        return self._launch(order, message, _render_override(order.instructions), "resume", harness_id)
+        return self._launch(order, message, _render_override(order.instructions), codex.RESUME_COMMAND, harness_id)
 
     def listen(self, order: Order) -> CodexListener:
         """Something that hears one run."""
@@ -83,12 +83,12 @@ class Codex:
         if not prompt.strip():
             raise RunnerError("Codex does not begin without a prompt", hint="say what is to be done")
         args = get_args(order)
-        argv = [find_program(order, "codex", codex.PACKAGE), "exec", "--json", "--skip-git-repo-check"]
-        if not has_option(args, "-s", "--sandbox", codex.BYPASS_OPTION, "--approve-for-me"):
-            argv.append(f"--sandbox={_choose_sandbox(order)}")
+        argv = [find_program(order, "codex", codex.PACKAGE), *codex.STREAM_OPTIONS]
+        if not has_option(args, "-s", codex.SANDBOX_OPTION, codex.BYPASS_OPTION, codex.APPROVE_OPTION):
+            argv.append(f"{codex.SANDBOX_OPTION}={_choose_sandbox(order)}")
         argv += ["-c", override] if override else []
         model = get_model(order)
-        argv += [f"--model={model}"] if model else []
+        argv += [f"{codex.MODEL_OPTION}={model}"] if model else []
         return Launch((*argv, *args, *session, "-"), encode(prompt), get_environ(order))
 
 
@@ -98,7 +98,7 @@ def _render_override(instructions: str) -> str | None:
         return None
     quoted = "".join(_ESCAPES.get(char) or (char if char >= " " and char != "\x7f" else f"\\u{ord(char):04X}")
                      for char in instructions)  # fmt: skip
-    override = f'developer_instructions="{quoted}"'
+    override = f'{codex.INSTRUCTIONS_KEY}="{quoted}"'
     return override if len(encode(override)) <= MAX_ARGUMENT_BYTES else None
 
 
@@ -107,13 +107,13 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 def _choose_sandbox(order: Order) -> str:
     only_reads = order.tools is not None and not {"write", "edit", "bash"} & {*order.tools}
-    return "read-only" if only_reads else "workspace-write"
+    return codex.READ_ONLY if only_reads else codex.WORKSPACE_WRITE
 
 
 def _is_free(args: tuple[str, ...]) -> bool:
     """Whether the workspace lets Codex run without its sandbox."""
     return codex.BYPASS_OPTION in args or any(
-        word.rpartition("=")[2].strip("\"'") == "danger-full-access" for word in args
+        word.rpartition("=")[2].strip("\"'") == codex.FULL_ACCESS for word in args
     )
 
 
@@ -135,22 +135,22 @@ class CodexListener(StreamListener):
     def hear(self, record: Mapping[str, Any]) -> None:
         """One object of the stream."""
         kind = get_text(record, "type")
-        if kind == "thread.started":
-            self.keep_id(record, "thread_id")
-        elif kind == "turn.started":
+        if kind == codex.THREAD_STARTED:
+            self.keep_id(record, codex.THREAD_KEY)
+        elif kind == codex.TURN_STARTED:
             self._text, self._completed, self._failure, self._error = None, False, None, ""
-        elif kind.startswith("item."):
+        elif kind.startswith(codex.ITEM_PREFIX):
             self._hear_item(kind, get_map(record, "item"))
-        elif kind == "turn.completed":
+        elif kind == codex.TURN_COMPLETED:
             self._completed, self._usage = True, get_map(record, "usage")
-        elif kind == "turn.failed":
+        elif kind == codex.TURN_FAILED:
             self._failure = _read_message(get_map(record, "error"))
         elif kind == "error":
             self._error = _read_message(record)
 
     def _hear_item(self, event: str, item: Mapping[str, Any]) -> None:
         kind = get_text(item, "type")
-        if kind == "agent_message" and event == "item.completed":
+        if kind == codex.MESSAGE_ITEM and event == codex.ITEM_COMPLETED:
             self._error, self._text = "", get_text(item, "text")
             self._turns += 1
             self.said = show(self._text, 120) or self.said
@@ -167,7 +167,7 @@ class CodexListener(StreamListener):
         before = self.tools.count
         for use, path in uses or [(key, None)]:
             self.tools.begin(use, name, _OPERATIONS[kind], path)
-            if event == "item.completed":
+            if event == codex.ITEM_COMPLETED:
                 status = get_text(item, "status")
                 self.tools.end(use, failed=status in codex.FAILED, ran=isinstance(item.get("exit_code"), int))
         self._turns += self.tools.count > before

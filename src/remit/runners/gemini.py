@@ -58,11 +58,11 @@ class Gemini:
         prompt = order.prompt
         if order.instructions.strip():
             prompt = f"{order.instructions}\n\n---\n\n{prompt}"
-        return self._launch(order, prompt, f"--session-id={session}")
+        return self._launch(order, prompt, f"{gemini.SESSION_OPTION}={session}")
 
     def resume(self, order: Order, harness_id: str, message: str) -> Launch:
         """Go on with a session."""
-        return self._launch(order, message, f"--resume={harness_id}")
+        return self._launch(order, message, f"{gemini.RESUME_OPTION}={harness_id}")
 
     def listen(self, order: Order) -> GeminiListener:
         """Something that hears one run."""
@@ -76,12 +76,12 @@ class Gemini:
             hint = "give the agent's own text along, or choose another runner"
             raise RunnerError(f"Gemini CLI cannot begin as its agent '{order.agent}'", hint=hint)
         args = get_args(order)
-        argv = [find_program(order, "gemini", "@google/gemini-cli"), "--output-format=stream-json", session]
-        if not has_option(args, "--approval-mode", "-y", "--yolo"):
+        argv = [find_program(order, "gemini", gemini.PACKAGE), gemini.STREAM_OPTION, session]
+        if not has_option(args, gemini.MODE_OPTION, *gemini.FREE_OPTIONS):
             free = order.tools is not None and "bash" in order.tools
-            argv.append(f"--approval-mode={'yolo' if free else 'auto_edit'}")
+            argv.append(f"{gemini.MODE_OPTION}={gemini.FREE_MODE if free else gemini.EDITS_MODE}")
         model = get_model(order)
-        argv += [f"--model={model}"] if model else []
+        argv += [f"{gemini.MODEL_OPTION}={model}"] if model else []
         return Launch((*argv, *args), encode(prompt), get_environ(order))
 
 
@@ -100,17 +100,17 @@ class GeminiListener(StreamListener):
         """One object of the stream."""
         kind = record.get("type")
         if kind == "init":
-            self.keep_id(record, "session_id")
+            self.keep_id(record, gemini.SESSION_KEY)
         elif kind == "message":
             self._hear_message(record)
         elif kind == "tool_use":
             self._pieces = []  # it was not the last word
-            name, given = get_text(record, "tool_name"), get_map(record, "parameters")
-            path = given.get("file_path") or given.get("absolute_path") or given.get("path")
-            self.tools.begin(get_text(record, "tool_id"), name, _OPERATIONS.get(name, "other"), path)
-            self.said = show(f"{name} {path or given.get('command') or ''}", 120)
+            name, given = get_text(record, gemini.TOOL_KEY), get_map(record, gemini.INPUT_KEY)
+            path = next(filter(None, map(given.get, gemini.PATH_KEYS)), None)
+            self.tools.begin(get_text(record, gemini.TOOL_ID), name, _OPERATIONS.get(name, "other"), path)
+            self.said = show(f"{name} {path or given.get(gemini.COMMAND_KEY) or ''}", 120)
         elif kind == "tool_result":
-            self.tools.end(get_text(record, "tool_id"), failed=record.get("status") != "success")
+            self.tools.end(get_text(record, gemini.TOOL_ID), failed=record.get("status") != "success")
         elif kind == "error":
             self._error = get_text(record, "message")
         elif kind == "result":

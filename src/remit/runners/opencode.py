@@ -44,14 +44,11 @@ if TYPE_CHECKING:
 
     from remit.runners.protocol import Counted, Operation, Order, Telling
 
-_CONTENT = "OPENCODE_CONFIG_CONTENT"
 _INSTRUCTIONS = "instructions.md"
-_PERMISSIONS = {"read": "read", "write": "edit", "edit": "edit", "bash": "bash", "grep": "grep", "glob": "glob"}
 _OPERATIONS = cast("dict[str, Operation]", opencode.OPERATIONS)
-_FALLBACK = lazy(r'agent "[^"]{0,200}" (?:not found|is a subagent)[^\n]{0,80}Falling back to default agent')
-_LOGS = {"OPENCODE_PRINT_LOGS": "1", "OPENCODE_LOG_LEVEL": "ERROR"}
-_UNANSWERED = lazy(r'message="stream error"[^\n]{0,1000} error\.error="([^"\n]{1,500})')
-_REJECTED = lazy(r"permission requested: ([^\n]{1,300}); auto-rejecting")
+_FALLBACK = lazy(opencode.FALLBACK)
+_UNANSWERED = lazy(opencode.UNANSWERED)
+_REJECTED = lazy(opencode.REJECTED)
 
 
 class Opencode:
@@ -70,7 +67,7 @@ class Opencode:
 
     def resume(self, order: Order, harness_id: str, message: str) -> Launch:
         """Go on with a session."""
-        return self._launch(order, message, f"--session={harness_id}")
+        return self._launch(order, message, f"{opencode.SESSION_OPTION}={harness_id}")
 
     def listen(self, order: Order) -> OpencodeListener:
         """Something that hears one run."""
@@ -80,18 +77,19 @@ class Opencode:
     def _launch(self, order: Order, prompt: str, *session: str) -> Launch:
         if not prompt.strip():
             raise RunnerError("opencode does not begin without a prompt", hint="say what is to be done")
-        argv = [find_program(order, "opencode", opencode.PACKAGE), "run", "--format=json", *session]
-        environ = {"OPENCODE_DISABLE_AUTOUPDATE": "1"} | _LOGS | get_environ(order)
+        argv = [find_program(order, "opencode", opencode.PACKAGE), *opencode.STREAM_OPTIONS, *session]
+        environ = opencode.QUIET | opencode.LOGS | get_environ(order)
         files = {}
         name = _name_agent(order)
         if name:
-            argv.append(f"--agent={name}")
+            argv.append(f"{opencode.AGENT_OPTION}={name}")
         if order.instructions.strip():
             files[_INSTRUCTIONS] = encode(order.instructions)
-            given = environ.get(_CONTENT) or order.environ.get(_CONTENT) or "{}"
-            environ[_CONTENT] = _add_agent(given, name, _describe_agent(order))
+            variable = opencode.CONFIG_VARIABLE
+            given = environ.get(variable) or order.environ.get(variable) or "{}"
+            environ[variable] = _add_agent(given, name, _describe_agent(order))
         model = get_model(order)
-        argv += [f"--model={model}"] if model else []
+        argv += [f"{opencode.MODEL_OPTION}={model}"] if model else []
         return Launch((*argv, *get_args(order)), encode(prompt), environ, files)
 
 
@@ -108,7 +106,7 @@ def _describe_agent(order: Order) -> dict[str, Any]:
         return agent
     agent["description"] = order.description or "An agent that Remit has started"
     if order.tools is not None:
-        allowed = [_PERMISSIONS[tool] for tool in order.tools if tool in _PERMISSIONS]
+        allowed = [opencode.PERMISSIONS[tool] for tool in order.tools if tool in opencode.PERMISSIONS]
         agent["permission"] = {"*": "deny"} | dict.fromkeys(allowed, "allow")
     if order.max_turns is not None:
         agent["steps"] = max(1, order.max_turns)
@@ -120,7 +118,7 @@ def _add_agent(content: str, name: str, agent: dict[str, Any]) -> str:
     config = load_object(content.encode("utf-8", "replace"))
     if config is None:
         hint = "opencode takes JSON there; without comments Remit can add its agent to it"
-        raise RunnerError(f"the variable {_CONTENT} holds no JSON object", hint=hint)
+        raise RunnerError(f"the variable {opencode.CONFIG_VARIABLE} holds no JSON object", hint=hint)
     agents = get_map(config, "agent")
     return json.dumps(config | {"agent": agents | {name: get_map(agents, name) | agent}})
 
@@ -140,9 +138,9 @@ class OpencodeListener(StreamListener):
 
     def hear(self, record: Mapping[str, Any]) -> None:
         """One object of the stream."""
-        self.keep_id(record, "sessionID")
+        self.keep_id(record, opencode.SESSION_KEY)
         kind, part = record.get("type"), get_map(record, "part")
-        if kind == "step_start":
+        if kind == opencode.STEP_START:
             self._texts, self._reason = [], ""
             self._begun += 1
         elif kind == "text":
@@ -150,7 +148,7 @@ class OpencodeListener(StreamListener):
             self.said = show(self._texts[-1], 120) or self.said
         elif kind == "tool_use":
             self._hear_tool(part)
-        elif kind == "step_finish":
+        elif kind == opencode.STEP_FINISH:
             self._reason = get_text(part, "reason")
             self._count(part)
         elif kind == "error":
@@ -160,18 +158,18 @@ class OpencodeListener(StreamListener):
 
     def _hear_tool(self, part: Mapping[str, Any]) -> None:
         state = get_map(part, "state")
-        given, name, key = get_map(state, "input"), get_text(part, "tool"), get_text(part, "callID")
+        given, name, key = get_map(state, "input"), get_text(part, "tool"), get_text(part, opencode.CALL_KEY)
         ran = get_count(get_map(state, "metadata"), "exit") > 0
         failed = state.get("status") == "error" or ran
         if name == "invalid":  # a tool that there is not, or that the agent may not use
             name, failed = get_text(given, "tool") or name, True
-        path = given.get("filePath") or given.get("path")
+        path = next(filter(None, map(given.get, (*opencode.PATH_KEYS, "path"))), None)
         self.tools.begin(key, name, _OPERATIONS.get(name, "other"), path)
         if state.get("status") in {"completed", "error"}:
             self.tools.end(key, failed=failed, ran=ran)
-        if name == "task":
+        if name == opencode.DELEGATING:
             self.note("what subagents of opencode did and used is not known")
-        self.said = show(f"{name} {path or given.get('command') or given.get('description') or ''}", 120)
+        self.said = show(f"{name} {path or given.get(opencode.COMMAND_KEY) or given.get('description') or ''}", 120)
 
     def _count(self, part: Mapping[str, Any]) -> None:
         tokens = get_map(part, "tokens")

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from remit.errors import RunnerError, did_you_mean
+from remit.harnesses import claude, codex, gemini, opencode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,10 +25,10 @@ RUNNERS = {
 
 
 STATE_PLACES = {
-    "claude": ("$CLAUDE_CONFIG_DIR", "~/.claude"),
-    "opencode": ("~/.config/opencode", "~/.local/share/opencode", "~/.local/state/opencode", "~/.cache/opencode"),
-    "codex": ("$CODEX_HOME", "~/.codex"),
-    "gemini": ("~/.gemini",),
+    "claude": claude.STATE_PLACES,
+    "opencode": opencode.STATE_PLACES,
+    "codex": codex.STATE_PLACES,
+    "gemini": gemini.STATE_PLACES,
 }
 """The files and folders that each harness has to write while it runs, also when it is confined."""
 

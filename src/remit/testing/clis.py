@@ -6,16 +6,13 @@ without it.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from remit.harnesses import claude, codex, gemini, opencode
 from remit.workspace import files
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 CliName = Literal["claude", "opencode", "codex", "gemini"]
 
@@ -25,41 +22,8 @@ FOLDER = ".agents"
 """Where `make agents` puts the programs, in the project; the variable REMIT_AGENTS names another place."""
 
 _SYSTEM = f"{sys.platform}-{({'x86_64': 'x64', 'aarch64': 'arm64'}).get(os.uname().machine, os.uname().machine)}"
-_PROGRAMS: dict[CliName, str] = {
-    "claude": f"@anthropic-ai/claude-code-{_SYSTEM}/claude",
-    "opencode": f"opencode-{_SYSTEM}/bin/opencode",
-    "codex": f"@openai/codex-{_SYSTEM}/vendor/*/bin/codex",
-    "gemini": ".bin/gemini",
-}
+_MODULES = {"claude": claude, "opencode": opencode, "codex": codex, "gemini": gemini}
 _NOWHERE = "http://127.0.0.1:9"  # the discard port, closed everywhere: what a proxy there is asked for fails at once
-_CODEX_CONFIG = """\
-model = "{model}"
-model_provider = "scripted"
-model_context_window = 400000
-approval_policy = "never"
-sandbox_mode = "danger-full-access"
-check_for_update_on_startup = false
-web_search = "disabled"
-
-[model_providers.scripted]
-name = "scripted"
-base_url = "{url}/v1"
-env_key = "SCRIPTED_API_KEY"
-wire_api = "responses"
-request_max_retries = 1
-stream_max_retries = 1
-stream_idle_timeout_ms = 60000
-
-[analytics]
-enabled = false
-
-[feedback]
-enabled = false
-
-[otel]
-exporter = "none"
-metrics_exporter = "none"
-"""
 
 
 def find_cli(name: CliName, folder: str | None = None) -> str | None:
@@ -70,7 +34,7 @@ def find_cli(name: CliName, folder: str | None = None) -> str | None:
     base = folder or os.environ.get("REMIT_AGENTS") or _find_upwards(Path.cwd())
     if base is None:
         return None
-    found = sorted(Path(base, name, "node_modules").resolve().glob(_PROGRAMS[name]))
+    found = sorted(Path(base, name, "node_modules").resolve().glob(_MODULES[name].find_program(_SYSTEM)))
     return next((str(path) for path in found if os.access(path, os.X_OK)), None)
 
 
@@ -83,7 +47,9 @@ def make_environ(cli: CliName, home: str | os.PathLike[str], url: str, model: st
     home = Path(home).absolute()
     # Codex refuses a home below the folder for temporary files, and that is where tests have theirs.
     files.make_private_folder(str(home / "tmp"))
-    special = _SET_UP[cli](home, url, model)
+    special, written = _MODULES[cli].set_up(str(home), url, model)
+    for file, text in written.items():
+        files.write_text(file, text, make_folders=True)
     proxies = {
         name: _NOWHERE for proxy in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY") for name in (proxy, proxy.lower())
     }
@@ -104,80 +70,3 @@ def make_environ(cli: CliName, home: str | os.PathLike[str], url: str, model: st
         **own,
         **special,
     }
-
-
-def _set_up_claude(home: Path, url: str, _: str) -> dict[str, str]:
-    switches = (
-        "DISABLE_AUTOUPDATER",
-        "DISABLE_TELEMETRY",
-        "DISABLE_ERROR_REPORTING",
-        "DISABLE_BUG_COMMAND",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-        "CLAUDE_CODE_MAX_RETRIES",
-    )
-    return dict.fromkeys(switches, "1") | {
-        "ANTHROPIC_BASE_URL": url,
-        "ANTHROPIC_API_KEY": "scripted",
-        "CLAUDE_CONFIG_DIR": str(home / ".claude"),
-    }
-
-
-def _set_up_opencode(home: Path, url: str, _: str) -> dict[str, str]:
-    models = str(home / "models.json")
-    files.write_text(models, "{}", make_folders=True)
-    model = {
-        "name": "scripted",
-        "tool_call": True,
-        "limit": {"context": 400_000, "output": 8000},
-        "cost": {"input": 3, "output": 15},
-    }
-    provider = {
-        "npm": "@ai-sdk/openai-compatible",
-        "name": "scripted",
-        "options": {"baseURL": f"{url}/v1", "apiKey": "scripted"},
-        "models": {"scripted": model},
-    }
-    config = {
-        "autoupdate": False,
-        "share": "disabled",
-        "model": "scripted/scripted",
-        "small_model": "scripted/scripted",
-        "enabled_providers": ["scripted"],
-        "provider": {"scripted": provider},
-    }
-    switches = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "CLAUDE_CODE", "SHARE")
-    return {f"OPENCODE_DISABLE_{switch}": "1" for switch in switches} | {
-        "OPENCODE_CONFIG_CONTENT": json.dumps(config),
-        "OPENCODE_MODELS_PATH": models,
-    }
-
-
-def _set_up_codex(home: Path, url: str, model: str) -> dict[str, str]:
-    folder = home / ".codex"
-    files.write_text(str(folder / "config.toml"), _CODEX_CONFIG.format(url=url, model=model), make_folders=True)
-    return {"CODEX_HOME": str(folder), "SCRIPTED_API_KEY": "scripted"}
-
-
-def _set_up_gemini(home: Path, url: str, _: str) -> dict[str, str]:
-    settings = {
-        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
-        "privacy": {"usageStatisticsEnabled": False},
-        "telemetry": {"enabled": False},
-        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
-    }
-    files.write_text(str(home / ".gemini" / "settings.json"), json.dumps(settings), make_folders=True)
-    return {
-        "GEMINI_API_KEY": "scripted",
-        "GEMINI_MODEL": "gemini-2.5-flash",  # without one it asks a model which model to ask
-        "GOOGLE_GEMINI_BASE_URL": url,
-        "GEMINI_TELEMETRY_ENABLED": "false",
-        "GEMINI_CLI_TRUST_WORKSPACE": "true",
-    }
-
-
-_SET_UP: dict[CliName, Callable[[Path, str, str], dict[str, str]]] = {
-    "claude": _set_up_claude,
-    "opencode": _set_up_opencode,
-    "codex": _set_up_codex,
-    "gemini": _set_up_gemini,
-}

@@ -13,6 +13,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, cast
 
+from remit.harnesses import claude, codex
 from remit.testing.clis import SCRIPTED
 from remit.testing.model import ScriptedModel
 from remit.testing.script import SESSION_ID, call, say
@@ -36,12 +37,12 @@ other tools for subagents if it doesn't know the model."""
 def make_scripts(cli: CliName, model: str) -> dict[str, list[Turn]]:
     """The callers' scripts, their subagents' and that of an agent under `remit run`."""
     waiting: list[Turn] = []
-    old = call("wait_agent", targets=["${id}"], timeout_ms=60_000).grab(id=r'"agent_id\\*":\s*\\*"([^"\\]+)')
+    old = call(codex.WAIT, targets=["${id}"], timeout_ms=60_000).grab(id=r'"agent_id\\*":\s*\\*"([^"\\]+)')
     if cli == "codex":
-        waiting = [old if model == SCRIPTED else call("wait_agent", timeout_ms=60_000)]
+        waiting = [old if model == SCRIPTED else call(codex.WAIT, timeout_ms=60_000)]
     return {
         "caller": [_start("honest"), *waiting, _start("liar"), *waiting, say("Done.")],
-        "background-caller": [_start("background-liar", run_in_background=True), say("Done.")],
+        "background-caller": [_start("background-liar", **{claude.BACKGROUND_KEY: True}), say("Done.")],
         "v1-caller": [_start("v1-liar"), old, say("Done.")],
         "honest": [
             call("bash", command=f"touch {DENIED}"),
@@ -56,7 +57,7 @@ def make_scripts(cli: CliName, model: str) -> dict[str, list[Turn]]:
 def _start(script: str, **more: object) -> Turn:
     """A turn that starts a subagent; only Codex's multi-agent v2 wants a name of the task."""
     name = script.replace("-", "_")
-    return call("task", agent=AGENT, prompt=f"[[play {script}]] Write the report.", task_name=name, **more)
+    return call("task", agent=AGENT, prompt=f"[[play {script}]] Write the report.", **{codex.TASK_KEY: name}, **more)
 
 
 def _give(summary: str, path: str) -> Turn:

@@ -1,6 +1,6 @@
 """Tools: the standard's names for them, and what the harnesses call the same.
 
-Owns the table. A script says `write` with a `path`; one harness knows that as `Write` with a `file_path`, the next one
+A script says `write` with a `path`; one harness knows that as `Write` with a `file_path`, the next one
 as `write` with a `filePath`, and the third has no such tool and goes through its shell.
 """
 
@@ -9,27 +9,27 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from remit.harnesses import claude, codex, gemini, opencode
 from remit.model import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAMES = {
-    "read": ("Read", "read", "read_file"),
-    "write": ("Write", "write", "write_file"),
-    "edit": ("Edit", "edit", "replace"),
-    "bash": ("Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command"),
-    "grep": ("Grep", "grep", "search_file_content", "grep_search"),
-    "glob": ("Glob", "glob"),
-    "task": ("Agent", "Task", "task", "spawn_agent"),
+    **{
+        tool: (claude.NAMES[tool], tool, *codex.NAMES.get(tool, ()), *gemini.NAMES.get(tool, ()))
+        for tool in ("read", "write", "edit", "bash", "grep", "glob")
+    },
+    "task": (*claude.DELEGATING, opencode.DELEGATING, codex.SPAWN),
 }
+"""opencode calls its tools by the names of the standard."""
 _SPELLINGS = {
-    "path": ("file_path", "filePath", "absolute_path", "path"),
-    "command": ("command", "cmd"),
-    "old": ("old_string", "oldString"),
-    "new": ("new_string", "newString"),
-    "agent": ("subagent_type", "agent_type"),
-    "prompt": ("prompt", "message"),
+    "path": (*claude.PATH_KEYS, *opencode.PATH_KEYS, *gemini.PATH_KEYS),
+    "command": codex.COMMAND_KEYS,
+    "old": (claude.OLD_KEY, opencode.OLD_KEY),
+    "new": (claude.NEW_KEY, opencode.NEW_KEY),
+    "agent": (claude.AGENT_KEY, codex.AGENT_KEY),
+    "prompt": (claude.PROMPT_KEY, codex.PROMPT_KEY),
 }
 
 

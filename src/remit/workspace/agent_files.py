@@ -12,6 +12,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from remit.errors import InputError, RemitError
+from remit.harnesses import claude, codex, opencode
 from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -29,8 +30,11 @@ _SKIPPED = frozenset({
     ".ruff_cache", ".pytest_cache", "site-packages", "dist", "build", "target",
 })  # fmt: skip
 _HOMES = {
-    (".claude", "agents"), (".opencode", "agent"), (".opencode", "agents"), (".codex", "agents"),
-    (".claude", "commands"), (".opencode", "command"), (".opencode", "commands"),
+    tuple(folder.split("/"))
+    for folder in (
+        *claude.AGENT_FOLDERS, *claude.COMMAND_FOLDERS, *opencode.AGENT_FOLDERS, *opencode.COMMAND_FOLDERS,
+        *codex.AGENT_FOLDERS,
+    )
 }  # fmt: skip
 _HARNESSES = frozenset(harness for harness, _ in _HOMES)
 
@@ -241,7 +245,7 @@ def _find_inner(parent: str, name: str, kind: str | None) -> str | None:
 
 def _is_agent_file(entry: os.DirEntry[str]) -> bool:
     if entry.name.endswith(".toml"):
-        return "/.codex/agents/" in entry.path
+        return any(f"/{folder}/" in entry.path for folder in codex.AGENT_FOLDERS)
     return entry.name.endswith(".md")
 
 

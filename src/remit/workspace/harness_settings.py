@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import InputError, RemitError
-from remit.harnesses import HOOKED
+from remit.harnesses import HOOKED, claude, opencode
 from remit.lazy import lazy
 from remit.workspace.files import name_half_written, tell_failure
 from remit.workspace.git.process import run
@@ -53,13 +53,14 @@ MAX_BYTES = 1024 * 1024
 _GUARD = lazy(r" \|\| (?:exit 2|\{ echo '[^']{0,200}' >&2; exit 2; \})\Z")
 """How a guarding hook's command line ends: a hook that is killed blocks, too. Codex wants a word on standard error."""
 _GONE = lazy(
-    r""" \|\| \{ \[ \$\? -eq 127 \] && echo '[^']{0,200}' >&2 && (?:grep -qE '"stop_hook_active": \?true'"""
+    r""" \|\| \{ \[ \$\? -eq 127 \] && echo '[^']{0,200}' >&2 && (?:grep -qE '"""
+    rf""""{claude.STOP_ACTIVE_KEY}": \?true'"""
     r"""|\[ -z "\$REMIT_TICKET" \] && \{ grep -qE '"agent_\(id\|type\)"'; \[ \$\? -eq 1 \]; \}) && exit 1; \}\Z"""
 )
 """What stands before that: without the program, a person's own session goes on."""
 PROGRAM = "/remit/doors/hook.py"
 COMMAND = "remit hook"
-SERVERS = ("mcpServers", "mcp")
+SERVERS = (claude.SERVERS_KEY, opencode.SERVERS_KEY)
 NAME = "remit"
 _FOLDER = ".remit/harness"
 _LOCK = "harness"

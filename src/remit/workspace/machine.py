@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from remit.errors import RunnerError
+from remit.harnesses import codex
 
 _MOUNTS = "/proc/self/mountinfo"
 _MAX_MOUNTS_BYTES = 4 * 1024 * 1024
@@ -188,6 +189,6 @@ def check_sending() -> None:
         except PermissionError as error:
             hint = (
                 "hand work on from outside of it; for Codex, that is "
-                'args = ["--sandbox=danger-full-access"] under [runners.codex] in remit.toml'
+                f'args = ["{codex.SANDBOX_OPTION}={codex.FULL_ACCESS}"] under [runners.codex] in remit.toml'
             )
             raise RunnerError("the sandbox around this process lets nobody be started from it", hint=hint) from error

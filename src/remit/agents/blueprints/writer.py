@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from remit.agents.blueprints.form import Step
 from remit.agents.edits import quote
 from remit.agents.profiles import CONTEXT_BUDGETS, TIMEOUTS_S, TOOLS
+from remit.harnesses import claude, codex, opencode
 from remit.model import MAX_DEPTH
 
 if TYPE_CHECKING:
@@ -26,11 +27,11 @@ RETURN_FORMAT = "subagent-return-format.md"
 SERVICE_TIMEOUT_S = 300
 
 PROTECTED = (
-    ".git/**/*", ".remit/**/*", "remit.toml", ".claude/agents/**/*", ".claude/settings*.json", ".opencode/agent/**/*",
-    ".opencode/agents/**/*", "opencode.json*", ".codex/**/*",
+    ".git/**/*", ".remit/**/*", "remit.toml", f"{claude.AGENT_FOLDERS[0]}/**/*", claude.SETTINGS_PATTERN,
+    *(f"{folder}/**/*" for folder in opencode.AGENT_FOLDERS), opencode.SETTINGS_PATTERN, f"{codex.FOLDER}/**/*",
 )  # fmt: skip
 """What runs or rules agents: no agent that may write everywhere writes here."""
-_HARNESS_HOMES = (".claude/agents", ".opencode/agent", ".opencode/agents", ".codex/agents")
+_HARNESS_HOMES = (*claude.AGENT_FOLDERS, *opencode.AGENT_FOLDERS, *codex.AGENT_FOLDERS)
 
 INPUTS = (
     ("task_number", "integer", "The number of the task in $specs/TODO.md."),

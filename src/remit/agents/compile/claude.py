@@ -19,6 +19,7 @@ from remit.agents.compile.source import (
 )
 from remit.agents.compile.told import lost, name_some
 from remit.agents.edits import quote, render_scalar
+from remit.harnesses import claude
 from remit.places import escape_key
 
 if TYPE_CHECKING:
@@ -26,11 +27,8 @@ if TYPE_CHECKING:
 
     from remit.agents.compile.source import Source
 
-FOLDER = ".claude/agents"
-
-_NAMES = {"read": "Read", "write": "Write", "edit": "Edit", "bash": "Bash", "grep": "Grep", "glob": "Glob"}
-_OTHER_NAMES = {"webfetch": "WebFetch", "websearch": "WebSearch", "todowrite": "TodoWrite", "skill": "Skill",
-                "lsp": "LSP"}  # fmt: skip
+FOLDER = claude.AGENT_FOLDERS[0]
+_CALL = claude.DELEGATING[0]
 
 
 def render(source: Source, comment: str) -> str:
@@ -51,16 +49,16 @@ def _render_tools(source: Source) -> Iterator[str]:
     targets = read_targets(source)
     tell_lost_limits(source, targets)
     if source.tools is None:  # nothing is said of tools: the agent has all of them, the one that calls agents too
-        denied = [name for tool, name in {**_NAMES, **_OTHER_NAMES}.items() if source.forbids(tool)]
-        denied += [] if targets else ["Agent"]
+        denied = [name for tool, name in {**claude.NAMES, **claude.OTHER_NAMES}.items() if source.forbids(tool)]
+        denied += [] if targets else [_CALL]
         if denied:
-            yield f"disallowedTools: {', '.join(denied)}"
+            yield f"{claude.DENIED_KEY}: {', '.join(denied)}"
         tell_free_calls(source, targets)
         return
-    tools = [_NAMES[tool] for tool in source.tools]
+    tools = [claude.NAMES[tool] for tool in source.tools]
     for name, on in source.other_tools.items():
-        if name in _OTHER_NAMES:
-            tools += [_OTHER_NAMES[name]] if source.has(name) else []
+        if name in claude.OTHER_NAMES:
+            tools += [claude.OTHER_NAMES[name]] if source.has(name) else []
         elif on:
             source.tell(lost(source.document, f"/tools/{escape_key(name)}", source.to, f"the tool {name[:80]}"))
     tools += _render_call(source, targets)
@@ -70,9 +68,9 @@ def _render_tools(source: Source) -> Iterator[str]:
 
 def _render_call(source: Source, targets: list[str]) -> list[str]:
     if calls_anyone(targets):
-        return ["Agent"]
+        return [_CALL]
     plain = [name for name in targets if "*" not in name]
     if len(plain) < len(targets):
         what = f"the pattern {name_some([name for name in targets if name not in plain])} of targets"
         source.tell(lost(source.document, "/delegation/can_delegate_to", source.to, what))
-    return [f"Agent({', '.join(plain)})"] if plain else []
+    return [f"{_CALL}({', '.join(plain)})"] if plain else []

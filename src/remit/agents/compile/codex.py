@@ -19,13 +19,14 @@ from remit.agents.compile.source import (
 from remit.agents.compile.told import lost, name_some, unenforced
 from remit.agents.edits import quote
 from remit.agents.profiles import TOOLS
+from remit.harnesses import codex
 from remit.lazy import lazy
 from remit.places import escape_key
 
 if TYPE_CHECKING:
     from remit.agents.compile.source import Source
 
-FOLDER = ".codex/agents"
+FOLDER = codex.AGENT_FOLDERS[0]
 
 
 def render(source: Source, comment: str) -> str:
@@ -42,7 +43,7 @@ def render(source: Source, comment: str) -> str:
     for key in ("temperature", "max_tokens", "timeout"):
         if source.document.get(key) is not None:
             source.tell(lost(source.document, f"/{key}", source.to, key))
-    return "\n".join([*lines, f"developer_instructions = {quote_lines(source.body)}", ""])
+    return "\n".join([*lines, f"{codex.INSTRUCTIONS_KEY} = {quote_lines(source.body)}", ""])
 
 
 def _render_sandbox(source: Source) -> list[str]:
@@ -57,7 +58,7 @@ def _render_sandbox(source: Source) -> list[str]:
         source.tell(
             lost(source.document, f"/tools/{escape_key(others[0])}", source.to, f"the tool {name_some(others)}")
         )
-    return [] if {"write", "edit", "bash"} & {*tools} else ['sandbox_mode = "read-only"']
+    return [] if {"write", "edit", "bash"} & {*tools} else [f'{codex.SANDBOX_KEY} = "{codex.READ_ONLY}"']
 
 
 _CONTROLS = lazy(r"[\x00-\x08\x0b-\x1f\x7f]")

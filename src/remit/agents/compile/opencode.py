@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from remit.agents.compile.source import calls_anyone, describe, read_targets, tell_lost_limits, translate_model
 from remit.agents.compile.told import changed, lost, name_some, unenforced
 from remit.agents.edits import quote, render_scalar
-from remit.agents.profiles import OPENCODE_TOOLS, TOOLS
+from remit.agents.profiles import TOOLS
+from remit.harnesses import opencode
 from remit.lazy import lazy
 from remit.places import escape_key
 from remit.quick_tuple import NamedTuple
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
     from remit.agents.compile.source import Row, Source
 
-FOLDER = ".opencode/agent"
-MODES = ("subagent", "primary", "all")
+FOLDER = opencode.AGENT_FOLDERS[0]
+MODES = opencode.MODES
 
 Rules = dict[str, str]
 """Patterns, and whether they are allowed; the last that matches counts."""
@@ -83,7 +84,7 @@ def _make_permission(source: Source) -> dict[str, Rules]:
     }
     others = [*source.other_tools, *(row.tool for row in source.rows if row.tool not in TOOLS and row.tool != "task")]
     for name in dict.fromkeys(others):
-        if name in OPENCODE_TOOLS:
+        if name in opencode.ALL_TOOLS:
             permission[name] = _make_rules(source, name)
         else:
             at = f"/tools/{escape_key(name)}" if name in source.other_tools else "/permissions"

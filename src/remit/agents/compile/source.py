@@ -13,6 +13,7 @@ from remit.agents.compile.told import built_in, changed, lost, name_some, unenfo
 from remit.agents.definition import ANYONE, read_permissions
 from remit.agents.patterns import EVERYTHING
 from remit.agents.profiles import SERVICES, TOOLS
+from remit.harnesses import codex, opencode
 from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple
 
@@ -112,7 +113,7 @@ def make_name(name: str) -> str:
 
 def read_body(document: Document) -> str:
     """The instructions, with plain line breaks and without comments that are meant for Remit."""
-    given = document.get("developer_instructions") if document.profile == "codex" else None
+    given = document.get(codex.INSTRUCTIONS_KEY) if document.profile == "codex" else None
     if isinstance(given, str):  # its files have no body
         return given.replace("\r\n", "\n").strip("\n").rstrip() + "\n"
     text, parts, at = document.text, [], document.body_start
@@ -167,8 +168,8 @@ def calls_anyone(targets: list[str]) -> bool:
 
 _OWN_LIMITS = {
     "claude": "Claude Code itself stops after 5 levels.",
-    "opencode": "An agent that was called calls others only with subagent_depth above 1 in opencode.json.",
-    "codex": "An agent that was called calls others only with agents.max_depth above 1 in Codex's config.toml.",
+    "opencode": f"A nested agent calls others only with subagent_depth above 1 in {opencode.SETTINGS_FILE}.",
+    "codex": f"A nested agent calls others only with agents.max_depth above 1 in Codex's {codex.HOME_SETTINGS}.",
 }
 
 

@@ -10,10 +10,10 @@ import json
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.profiles import CODEX_KEYS, CODEX_SETTINGS
 from remit.agents.rules.keys import find_meant
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import guess, show
+from remit.harnesses import codex
 from remit.lazy import lazy
 from remit.places import escape_key
 
@@ -28,7 +28,7 @@ _DROPPED = "Codex drops the agent"
 _REQUIRED = {
     "name": "Write the name by which it is called.",
     "description": "Say what it does and when to use it.",
-    "developer_instructions": "Write what the agent should do.",
+    codex.INSTRUCTIONS_KEY: "Write what the agent should do.",
 }
 
 
@@ -75,7 +75,7 @@ def _write_name(document: Document) -> tuple[edits.Change, ...]:
 
 def _find_strangers(case: Case) -> list[tuple[str, str | None]]:
     """Each key that Codex does not know, and the one that was meant if one is close and not given."""
-    known = (*CODEX_KEYS, *CODEX_SETTINGS)
+    known = (*codex.FILE_KEYS, *codex.SETTINGS)
     strange = [key for key in case.values if key not in known]
     found: list[tuple[str, str | None]] = []
     taken = set(case.values)
@@ -87,9 +87,9 @@ def _find_strangers(case: Case) -> list[tuple[str, str | None]]:
 
 
 _OTHER_NAMES = {
-    "prompt": "developer_instructions", "system_prompt": "developer_instructions",
-    "reasoning_effort": "model_reasoning_effort", "effort": "model_reasoning_effort", "sandbox": "sandbox_mode",
-    "mcpServers": "mcp_servers", "nicknames": "nickname_candidates",
+    "prompt": codex.INSTRUCTIONS_KEY, "system_prompt": codex.INSTRUCTIONS_KEY,
+    "reasoning_effort": codex.EFFORT_KEY, "effort": codex.EFFORT_KEY, "sandbox": codex.SANDBOX_KEY,
+    "mcpServers": codex.SERVERS_KEY, "nicknames": codex.NICKNAMES_KEY,
 }  # fmt: skip
 """What others call the keys of Codex."""
 
@@ -117,8 +117,7 @@ def codex_key_unknown(case: Case) -> Iterator[Report]:
                      fix_message=f"Rename it to {meant}.")  # fmt: skip
 
 
-_TEXTS = (*_REQUIRED, "model", "model_reasoning_effort", "model_provider", "instructions", "personality")
-_SANDBOXES = ("read-only", "workspace-write", "danger-full-access")
+_TEXTS = (*_REQUIRED, "model", codex.EFFORT_KEY, "model_provider", "instructions", "personality")
 
 
 @rule("AGT402", "R1.1", profiles=_CODEX)
@@ -133,7 +132,9 @@ def codex_type_wrong(case: Case) -> Iterator[Report]:
     """
     document = case.document
     for key, value in case.values.items() if _is_whole(document) else ():
-        wanted = "a text" if key in _TEXTS else "a table" if key in ("mcp_servers", "model_providers", "skills") else ""
+        wanted = (
+            "a text" if key in _TEXTS else "a table" if key in (codex.SERVERS_KEY, "model_providers", "skills") else ""
+        )
         kind = str if wanted == "a text" else dict
         if wanted and not isinstance(value, kind):
             pointer = f"/{key}"
@@ -155,9 +156,11 @@ def codex_sandbox_unknown(case: Case) -> Iterator[Report]:
     """
     document = case.document
     mode = case.get("sandbox_mode")
-    if "sandbox_mode" not in case.values or mode in _SANDBOXES or not _is_whole(document):
+    if "sandbox_mode" not in case.values or mode in codex.SANDBOXES or not _is_whole(document):
         return
-    meant, hint = guess(mode, _SANDBOXES) if isinstance(mode, str) else ("", f"Known are: {', '.join(_SANDBOXES)}.")
+    meant, hint = (
+        guess(mode, codex.SANDBOXES) if isinstance(mode, str) else ("", f"Known are: {', '.join(codex.SANDBOXES)}.")
+    )
     span = document.span_of("/sandbox_mode")
     can_fix = meant and document.text[span[0] : span[0] + 1] in ('"', "'")
     yield Report(f"sandbox_mode is {show(mode)}, so {_DROPPED}", hint, span, "/sandbox_mode",

@@ -6,9 +6,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.profiles import CLAUDE_KEYS, DEFAULT_TIMEOUT_S, KEYS, KINDS, OPENCODE_KEYS, STANDARD_KEYS, TIMEOUTS_S
+from remit.agents.profiles import DEFAULT_TIMEOUT_S, KEYS, KINDS, STANDARD_KEYS, TIMEOUTS_S
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import show
+from remit.harnesses import claude, opencode
 from remit.places import escape_key
 
 if TYPE_CHECKING:
@@ -277,7 +278,7 @@ def table_key_unknown(case: Case) -> Iterator[Report]:
 
 def _is_read_by_claude(document: Document) -> bool:
     """Whether it lies in Claude Code's own folder; a plain `agents` folder may be anybody's."""
-    return document.place == "claude" and ".claude" in document.path.split("/")
+    return document.place == "claude" and claude.FOLDER in document.path.split("/")
 
 
 def list_names(names: list[str], most: int = 6) -> str:
@@ -299,7 +300,7 @@ def keys_leak(case: Case) -> Iterator[Report]:
     `.opencode/agent`
     """
     document = case.document
-    leaked = [key for key in case.values if key not in OPENCODE_KEYS] if document.place == "opencode" else []
+    leaked = [key for key in case.values if key not in opencode.FILE_KEYS] if document.place == "opencode" else []
     if leaked:
         yield Report(f"opencode applies none of these keys and sends them to the model provider: {list_names(leaked)}",
                      "Keep the file elsewhere, and run `remit compile --to opencode`.",
@@ -319,7 +320,7 @@ def keys_ignored(case: Case) -> Iterator[Report]:
     `.claude/agents`
     """
     document = case.document
-    ignored = [key for key in case.values if key not in CLAUDE_KEYS] if _is_read_by_claude(document) else []
+    ignored = [key for key in case.values if key not in claude.FILE_KEYS] if _is_read_by_claude(document) else []
     if ignored:
         yield Report(f"Claude Code ignores these keys: {list_names(ignored)}",
                      "Keep the file elsewhere, and run `remit compile --to claude`.",

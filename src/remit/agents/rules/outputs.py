@@ -11,6 +11,7 @@ from remit.agents.passages import ARTIFACTS, STRUCTURE, VALIDATION, render_artif
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.sections import find_kind, find_top, is_empty, shorten
 from remit.errors import find_meant
+from remit.harnesses import claude, opencode
 from remit.lazy import lazy
 from remit.model import STATUSES
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 ARTIFACT_TYPES = ("implementation", "plan", "research", "summary", "review", "report", "documentation")
 """The kinds of the standard and, from the standards on returns, two more words that are read (C5)."""
-SPEC_ROOTS = (".opencode/specs", ".claude/specs", "specs")
+SPEC_ROOTS = (f"{opencode.FOLDER}/specs", f"{claude.FOLDER}/specs", "specs")
 RETURN_FIELDS = ("status", "summary", "artifacts", "metadata", "session_id")
 
 # --- artifacts -------------------------------------------------------------------------------------------------------

@@ -13,10 +13,11 @@ from remit.agents.definition import (
     read_claude_rule,
     read_permissions,
 )
-from remit.agents.profiles import CLAUDE_TOOLS, OPENCODE_TOOLS, TOOLS, is_read_by_claude
+from remit.agents.profiles import TOOLS, is_read_by_claude
 from remit.agents.rules.keys import is_lost_in
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import guess, show
+from remit.harnesses import claude, opencode
 from remit.places import escape_key
 from remit.quick_tuple import NamedTuple
 
@@ -66,7 +67,7 @@ def _make_table(document: Document, value: object) -> tuple[edits.Change, ...]:
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         return ()
     names = [name.lower() for name in names]
-    if len(set(names)) < len(names) or not set(names) <= {*TOOLS, *OPENCODE_TOOLS}:
+    if len(set(names)) < len(names) or not set(names) <= {*TOOLS, *opencode.ALL_TOOLS}:
         return ()
     if isinstance(value, str):
         return edits.replace_value(document, "/tools", f"{{{', '.join(f'{name}: true' for name in names)}}}")
@@ -107,7 +108,7 @@ def tool_unknown(case: Case) -> Iterator[Report]:
         known = name if isinstance(value, dict) else name.lower()  # in a list, capitals are understood
         if known in TOOLS or not name or _is_foreign(name):
             continue
-        harness = "opencode" if name in OPENCODE_TOOLS else "Claude Code" if name in CLAUDE_TOOLS else ""
+        harness = "opencode" if name in opencode.ALL_TOOLS else "Claude Code" if name in claude.ALL_TOOLS else ""
         if not harness or name.lower() in TOOLS:
             yield _report_unknown(document, name, pointer, is_key=isinstance(value, dict))
         elif not isinstance(value, dict) or value[name] is not False:  # what is off need not be known

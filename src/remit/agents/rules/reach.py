@@ -10,6 +10,7 @@ from remit.agents.definition import read_permissions, read_tools
 from remit.agents.rules.permissions import MAX_PATTERNS, Entry, list_entries, remove_entry
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import show
+from remit.harnesses import claude, codex, opencode
 from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -64,9 +65,9 @@ class Place(NamedTuple):
 
 
 _SETTINGS = {
-    "opencode": Place("opencode.json", "opencode.json"),
-    "claude": Place(".claude/settings.json", ".claude/settings*.json"),
-    "codex": Place(".codex/config.toml", ".codex/config.toml"),
+    "opencode": Place(opencode.SETTINGS_FILE, opencode.SETTINGS_FILE),
+    "claude": Place(claude.SHARED_SETTINGS, claude.SETTINGS_PATTERN),
+    "codex": Place(codex.SETTINGS_FILE, codex.SETTINGS_FILE),
 }
 
 

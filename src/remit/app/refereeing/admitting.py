@@ -141,12 +141,12 @@ def _find_entered(home: Home, event: Event) -> str:
 
 def _is_elsewhere(event: Event, root: str) -> bool:
     """Whether a harness is to let an agent work in another tree, or on another machine."""
-    folder = event.tool_input.get("cwd")
+    folder = event.tool_input.get(claude.CWD_KEY)
     if isinstance(folder, str) and folder:
         whole = folder if folder.startswith("/") else f"{event.cwd}/{folder}"
         if os.path.realpath(whole) != os.path.realpath(root):
             return True
-    return event.tool_input.get("isolation") not in (None, "")
+    return event.tool_input.get(claude.WORKTREE_KEY) not in (None, "")
 
 
 def admit_main(event: Event, home: Home, environ: Mapping[str, str]) -> answers.Answer:
@@ -156,7 +156,7 @@ def admit_main(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
         return {}
     with home.ledger.reading() as db:
         own = find_own(db, event)
-        is_new = own is None or (is_over(db, own.session_id) and event.payload.get("source") == "resume")
+        is_new = own is None or (is_over(db, own.session_id) and event.payload.get(claude.SOURCE_KEY) == claude.RESUMED)
     if not is_new:
         return {}
     entry = roster.find(event.agent, event.harness) or _get_unknown(event.agent)

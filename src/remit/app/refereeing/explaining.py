@@ -12,6 +12,7 @@ from remit.app.settings import find_workspace
 from remit.delegate.referee.events import Event
 from remit.delegate.referee.guarding import judge_event, make_ground
 from remit.errors import InputError, UsageError, did_you_mean, find_meant
+from remit.harnesses import claude
 from remit.policy import Call, Permissions, judge
 from remit.workspace.home import Home
 from remit.workspace.ledger.refereed import Refereed
@@ -57,8 +58,14 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
     if not subject:  # the tool as such
         return Explained(agent, tool, subject, judge(call, layers, ground))
     own = Refereed(_SESSION, harness, "", agent)
-    given = {"command" if tool == "bash" else "file_path": subject, "caller": _SESSION}
-    event = Event({"hook_event_name": "PreToolUse", "cwd": cwd, "tool_name": tool, "tool_input": given}, harness)
+    given = {claude.COMMAND_KEY if tool == "bash" else claude.PATH_KEYS[0]: subject, "caller": _SESSION}
+    payload = {
+        claude.EVENT_KEY: claude.BEFORE_TOOL,
+        claude.CWD_KEY: cwd,
+        claude.TOOL_KEY: tool,
+        claude.INPUT_KEY: given,
+    }
+    event = Event(payload, harness)
     return Explained(agent, tool, subject, judge_event(event, own, layers, ground))
 
 

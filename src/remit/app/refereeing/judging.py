@@ -127,7 +127,7 @@ def _get_operation(tool: str) -> Any:  # noqa: ANN401 - one of the protocol's wo
 def _has_used(event: Event) -> bool:
     """Whether the harness knows of tools that the agent used."""
     agent_id = event.agent_id
-    if event.kind == "PostToolUse":  # it comes from the caller, and tells of the agent
+    if event.kind == claude.AFTER_TOOL:  # it comes from the caller, and tells of the agent
         told = event.response if isinstance(event.response, dict) else {}
         count, agent_id = claude.read_tool_count(told), read_agent_id(told)
         if count is not None:

@@ -13,6 +13,7 @@ from remit.app.refereeing.settling import look_again, settle
 from remit.delegate.admission.terms import read_terms
 from remit.delegate.referee import answers
 from remit.errors import RemitError
+from remit.harnesses import claude
 from remit.workspace.ledger.delegations import list_delegations, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.refereed import GRACE_MS, list_open
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
 
 _SHOWN = 3
 _MOST = 1000
-_ANEW = ("startup", "resume")
+_ANEW = (claude.STARTED, claude.RESUMED)
 """How a session begins whose process is a new one: nobody of the old one lives."""
 
 
 def begin_session(event: Event, home: Home) -> answers.Answer:
     """Bring to an end what was left behind, and say in one line what is open."""
-    if event.payload.get("source") in _ANEW:
+    if event.payload.get(claude.SOURCE_KEY) in _ANEW:
         end_agents(event, home, "the harness was started again")
     _recover(home)
     told = _tell_open(home)

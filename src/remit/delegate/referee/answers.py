@@ -1,10 +1,12 @@
 """Answers: what a hook says, in the shape that harnesses read.
 
-Owns that shape. Remit narrows what an agent may do and never widens it: to say `allow` for a call that nobody objects
-to would skip the person's own prompts, so the answer is then nothing at all. Imports nothing.
+The keys are in `remit.harnesses.claude`. Remit narrows what an agent may do and never widens it: to say `allow` for a
+call that nobody objects to would skip the user's own prompts, so the answer is then nothing at all.
 """
 
 from __future__ import annotations
+
+from remit.harnesses import claude
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ def ask(reason: str) -> Answer:
 
 def rewrite(tool_input: Mapping[str, Any]) -> Answer:
     """Let a call happen with another input. Harnesses heed that only together with a leave."""
-    return _decide("allow", "", updatedInput=dict(tool_input))
+    return _decide("allow", "", {claude.NEW_INPUT: dict(tool_input)})
 
 
 def block(reason: str) -> Answer:
@@ -38,20 +40,24 @@ def block(reason: str) -> Answer:
 
 def replace_output(output: object, beside: str = "") -> Answer:
     """Give the caller something else than what the tool gave, and perhaps a sentence of Remit's own beside it."""
-    more = {"additionalContext": beside} if beside else {}
-    return {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": output, **more}}
+    more = {claude.CONTEXT_KEY: beside} if beside else {}
+    return _specify(claude.AFTER_TOOL, {claude.NEW_OUTPUT: output, **more})
 
 
 def add_context(event: str, text: str) -> Answer:
     """Tell the model something."""
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+    return _specify(event, {claude.CONTEXT_KEY: text})
 
 
 def warn(text: str) -> Answer:
     """Tell the person something, and decide nothing."""
-    return {"systemMessage": f"{_PREFIX}{text}"}
+    return {claude.WARNING_KEY: f"{_PREFIX}{text}"}
 
 
-def _decide(word: str, reason: str, **more: object) -> Answer:
-    said = {"permissionDecisionReason": f"{_PREFIX}{reason}"} if reason else {}
-    return {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": word, **said, **more}}
+def _decide(word: str, reason: str, more: Mapping[str, Any] | None = None) -> Answer:
+    said = {claude.DECISION_REASON: f"{_PREFIX}{reason}"} if reason else {}
+    return _specify(claude.BEFORE_TOOL, {claude.DECISION_KEY: word, **said, **(more or {})})
+
+
+def _specify(event: str, given: Mapping[str, Any]) -> Answer:
+    return {claude.SPECIFIC_KEY: {claude.NAME_KEY: event, **given}}

@@ -9,16 +9,16 @@ This is loaded on every tool call, so it imports next to nothing.
 
 from __future__ import annotations
 
-from remit.harnesses import claude, codex
+from remit.harnesses import claude, codex, opencode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-GUARDING = ("PreToolUse", "SubagentStop", "ConfigChange")
+GUARDING = (claude.BEFORE_TOOL, claude.AGENT_STOP, claude.NEW_SETTINGS)
 """Events whose answer decides something that cannot be taken back."""
-DELEGATING = (*claude.DELEGATING, "spawn_agent", "task")
+DELEGATING = (*claude.DELEGATING, codex.SPAWN, opencode.DELEGATING)
 """The tool that starts a subagent, by the names that harnesses give it."""
 _MAX_ID = 300
 _MAX_NAME = 200
@@ -34,23 +34,23 @@ class Event:
 
     def __init__(self, payload: Mapping[str, Any], harness: str) -> None:
         self.payload = payload
-        self.kind = _get(payload, "hook_event_name")
+        self.kind = _get(payload, claude.EVENT_KEY)
         self.harness = harness
         """Which harness asks, as its hooks' command line names it."""
-        self.session = _get(payload, "session_id")[:_MAX_ID]
-        self.agent_id = _get(payload, "agent_id")[:_MAX_ID]
-        self.agent = _get(payload, "agent_type")[:_MAX_NAME]
+        self.session = _get(payload, claude.SESSION_KEY)[:_MAX_ID]
+        self.agent_id = _get(payload, claude.AGENT_ID)[:_MAX_ID]
+        self.agent = _get(payload, claude.AGENT_TYPE)[:_MAX_NAME]
         """What kind of agent the event comes from; without an agent's id it is the whole session that is one."""
-        self.cwd = _get(payload, "cwd")
-        self.tool = _get(payload, "tool_name")
-        given = payload.get("tool_input")
+        self.cwd = _get(payload, claude.CWD_KEY)
+        self.tool = _get(payload, claude.TOOL_KEY)
+        given = payload.get(claude.INPUT_KEY)
         self.tool_input: Mapping[str, Any] = given if isinstance(given, dict) else {}
-        self.tool_use_id = _get(payload, "tool_use_id")[:_MAX_ID]
-        self.response = payload.get("tool_response")
-        self.error = _get(payload, "error")
-        self.message = payload.get("last_assistant_message")
-        self.stop_active = payload.get("stop_hook_active") is True
-        self.transcript = _get(payload, "transcript_path")
+        self.tool_use_id = _get(payload, claude.CALL_KEY)[:_MAX_ID]
+        self.response = payload.get(claude.RESPONSE_KEY)
+        self.error = _get(payload, claude.ERROR_KEY)
+        self.message = payload.get(claude.ANSWER_KEY)
+        self.stop_active = payload.get(claude.STOP_ACTIVE_KEY) is True
+        self.transcript = _get(payload, claude.TRANSCRIPT_KEY)
 
     @property
     def is_delegating(self) -> bool:
@@ -80,12 +80,12 @@ class Event:
     @property
     def prompt(self) -> str:
         """What a session or an agent is about to be given, at UserPromptSubmit."""
-        return _get(self.payload, "prompt")
+        return _get(self.payload, claude.PROMPT_TEXT)
 
     @property
     def is_notice(self) -> bool:
         """Whether the harness brings a session the answer of an agent, and not a user the next prompt."""
-        is_prompt = self.harness == "claude" and self.kind == "UserPromptSubmit" and not self.agent_id
+        is_prompt = self.harness == "claude" and self.kind == claude.PROMPT and not self.agent_id
         return is_prompt and claude.is_notice(self.prompt)
 
     @property

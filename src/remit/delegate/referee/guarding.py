@@ -225,7 +225,7 @@ def _read_script(call: Call, ground: Ground) -> Reader:
 
 def _judge(event: Event, layers: list[Permissions], ground: Ground) -> Decision:
     """What the policy says of a call; Codex gives its patches to a command that no shell knows."""
-    typed = event.tool_input.get("chars")
+    typed = event.tool_input.get(codex.TYPED_KEY)
     if isinstance(typed, str) and typed.strip(_KEYS):
         return _judge_typed(typed, layers, ground)
     call = make_call(event)
@@ -235,7 +235,7 @@ def _judge(event: Event, layers: list[Permissions], ground: Ground) -> Decision:
     if event.tool not in KNOWN and decision.answer != "deny":
         unknown = _judge_values(event, layers, ground)
         decision = unknown if unknown.answer != "allow" else decision
-    patched = list_patched(call.command) if "*** Begin Patch" in call.command else ()
+    patched = list_patched(call.command) if codex.PATCH_START in call.command else ()
     if patched and decision.answer != "deny":
         written = judge(Call("edit", tuple(patched)), layers, ground)
         decision = written if written.answer != "allow" else decision
@@ -346,7 +346,7 @@ def _read(layer: dict[str, Any]) -> Permissions:
 def _find_ground(event: Event, root: str, environ: Mapping[str, str]) -> Ground:
     """Where a call is made: some harnesses let a command run in another folder than the session's."""
     home = environ.get("HOME", "") or os.path.expanduser("~")
-    cwd, folder = event.cwd or root, event.tool_input.get("workdir")
+    cwd, folder = event.cwd or root, event.tool_input.get(codex.WORKDIR_KEY)
     if isinstance(folder, str) and folder and "\0" not in folder:
         cwd = os.path.join(cwd, folder)
     return make_ground(root, cwd, home, environ)

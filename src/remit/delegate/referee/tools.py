@@ -1,6 +1,6 @@
 """Tools: what a subagent is about to do, put to the policy, and what it has done, written down.
 
-Owns how each harness's tools are named and where they name files. Whatever a harness's tool is called, the policy
+Whatever a harness's tool is called, the policy
 knows it by the standard's name.
 """
 
@@ -32,10 +32,10 @@ _SCRIPT_KEYS = frozenset({"command", "commands", "cmd", "cmds", "commandline", "
 _CODE_KEYS = frozenset({"code", "source_code", "sourcecode", "expression", "javascript", "python", "function"})
 _CLOCK_MS = 20
 """So much a file's clock may be behind."""
-_FILES = ("file_path", "filePath", "notebook_path", "path", "filename")
-_COMMANDS = ("command", "cmd", "script")
-_PATCHES = ("input", "patch", "patchText", "command")
-_PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ b/", "--- a/")
+_FILES = (*claude.PATH_KEYS, *opencode.PATH_KEYS, "path", "filename")
+_COMMANDS = (*dict.fromkeys((claude.COMMAND_KEY, opencode.COMMAND_KEY, *codex.COMMAND_KEYS, "script")),)
+_PATCHES = (*codex.PATCH_KEYS, opencode.PATCH_KEY)
+_PATCHED = (*codex.PATCH_MARKS, "+++ b/", "--- a/")
 _OPERATIONS = {"write": "write", "edit": "write", "bash": "run", "read": "read", "grep": "read", "glob": "read"}
 
 
@@ -47,7 +47,7 @@ def get_name(tool: str) -> str:
 def get_operation(tool: str) -> str:
     """What a tool does, as the runners call it."""
     name = get_name(tool)
-    is_delegating = tool in (*claude.DELEGATING, "task") or codex.split_tool(tool)[1] == codex.SPAWN
+    is_delegating = tool in (*claude.DELEGATING, opencode.DELEGATING) or codex.split_tool(tool)[1] == codex.SPAWN
     return "delegate" if is_delegating else _OPERATIONS.get(name, "other")
 
 

@@ -28,7 +28,7 @@ def find_own(db: Connection, event: Event) -> Refereed | None:
     if event.is_own:
         return None
     agent_id = event.agent_id or MAIN
-    if event.kind == "UserPromptSubmit" and event.agent_id:  # an agent that goes on is told another session
+    if event.kind == claude.PROMPT and event.agent_id:  # an agent that goes on is told another session
         return _bind(db, event) or find_by_agent(db, event.session, agent_id)
     return find_by_agent(db, event.session, agent_id) or (_bind(db, event) if event.agent_id else None)
 
@@ -57,7 +57,7 @@ def _fold(name: str) -> str:
 
 def find_transcript(event: Event, agent_id: str = "") -> str:
     """Where the harness writes down what a subagent says: the one that the event comes from, or tells of."""
-    named = event.payload.get("agent_transcript_path")
+    named = event.payload.get(claude.AGENT_TRANSCRIPT_KEY)
     if isinstance(named, str) and named:
         return named
     if event.harness == "codex":
@@ -101,7 +101,7 @@ def _find_by_prompt(db: Connection, event: Event) -> Refereed | None:
     waiting = list_unbound(db, event.session, event.agent)
     if not waiting:
         return None
-    prompt = event.payload.get("prompt") if event.kind == "UserPromptSubmit" else event.payload.get("first_prompt")
+    prompt = event.payload.get(claude.PROMPT_TEXT if event.kind == claude.PROMPT else claude.FIRST_PROMPT)
     text = prompt if isinstance(prompt, str) else ""
     text = text or load_beginning(find_transcript(event))
     named = [each for each in waiting if each.session_id in text]
@@ -118,5 +118,5 @@ def read_agent_id(response: object) -> str:
         except ValueError:
             return ""
     told = response if isinstance(response, dict) else {}
-    found = next((told[key] for key in (claude.AGENT_ID_KEY, "agent_id") if isinstance(told.get(key), str)), "")
+    found = next((told[key] for key in (claude.AGENT_ID_KEY, codex.AGENT_ID_KEY) if isinstance(told.get(key), str)), "")
     return found[:_MAX_ID_CHARS]

@@ -14,6 +14,7 @@ from remit.doors.cli.output import complain, get_paint, name_file, note, say, sa
 from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count, count_findings, render_line
 from remit.doors.terminal import escape
 from remit.errors import RemitError, UsageError, did_you_mean
+from remit.harnesses import claude, codex, opencode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 WATCH_SECONDS = 0.5
 _LEVELS = ("error", "warning", "note")
-_PLACES = (".claude/agents", ".opencode/agent", ".codex/agents", "agents")
+_PLACES = (claude.AGENT_FOLDERS[0], opencode.AGENT_FOLDERS[0], codex.AGENT_FOLDERS[0], "agents")
 _NOTHING = f"no agent files found in {', '.join(_PLACES)}; name a file or a folder"
 
 

@@ -70,11 +70,12 @@ def sync(*, checking: bool, repairing: bool, side: str | None, output_format: st
 
 def _check(output_format: str) -> int:
     from remit import app
+    from remit.workspace.tasks.places import FOLDERS
 
     show = SHOWS[output_format]()
     checked = app.check_sync()
     if checked is None:
-        show.close("no tasks found in .opencode/specs, .claude/specs or specs: nothing to compare")
+        show.close(f"no tasks found in {', '.join(FOLDERS[:-1])} or {FOLDERS[-1]}: nothing to compare")
         return ACCEPTED
     for file, findings in checked.findings.items():
         _show(show, findings, name_file(file), checked.texts[file])

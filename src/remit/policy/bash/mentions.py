@@ -9,6 +9,7 @@ import posixpath
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from remit.harnesses import claude, codex, opencode
 from remit.lazy import lazy
 from remit.policy import paths
 
@@ -71,8 +72,8 @@ def _split_tokens(text: str) -> list[str]:
 _TELLING = frozenset({"remit", "claude", "codex", "opencode", "mcp"})
 LONG_ENOUGH = 7
 """So many letters of a protected name, one after the other, are no chance."""
-FOLDERS = (".claude", ".codex", ".opencode", ".remit")
-_FOLDER = lazy(r"(?:^|[\s'\"/=,(\[])\.(?:claude|codex|opencode|remit)/?(?:$|[\s'\",;)\]|&])")
+FOLDERS = (claude.FOLDER, codex.FOLDER, opencode.FOLDER, ".remit")
+_FOLDER = lazy(rf"(?:^|[\s'\"/=,(\[])(?:{'|'.join(FOLDERS).replace('.', '[.]')})/?(?:$|[\s'\",;)\]|&])")
 """A folder of settings as such: what is done to it is done to all that is in it."""
 
 

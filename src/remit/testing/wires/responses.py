@@ -14,6 +14,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
+from remit.harnesses import codex
 from remit.testing.script import Conversation
 from remit.testing.tools import Offer, read_offer
 from remit.testing.wires import Event, collect_texts, join_text, read_list
@@ -98,7 +99,7 @@ def _read_turns(items: list[dict[str, Any]]) -> Iterator[tuple[Literal["user", "
             yield "assistant", join_text(item.get("content"))
         elif kind == "message" and role == "user":
             yield "user", join_text(item.get("content"))
-        elif kind == "agent_message":
+        elif kind == codex.MESSAGE_ITEM:
             yield "user", "\n".join(_open_parts(item))
         in_turn = by_model
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 
-FOLDERS = (".opencode/specs", ".claude/specs", "specs")
+from remit.harnesses import claude, opencode
+
+FOLDERS = (f"{opencode.FOLDER}/specs", f"{claude.FOLDER}/specs", "specs")
 DEFAULT_FOLDER = "specs"
 STATE, TODO, ARCHIVE = "state.json", "TODO.md", "archive/state.json"
 ARCHIVED_TEXTS = "archive/TODO.md"

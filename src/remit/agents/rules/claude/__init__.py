@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from remit.harnesses import claude
+
 if TYPE_CHECKING:
     from remit.agents.document import Document
     from remit.agents.profiles import Profile
@@ -16,4 +18,4 @@ CLAUDE: tuple[Profile, ...] = ("claude",)
 
 def is_own_folder(document: Document) -> bool:
     """Whether it lies in `.claude/agents`; any other `agents` folder is taken for that of a plugin."""
-    return ".claude" in document.path.split("/")
+    return claude.FOLDER in document.path.split("/")

@@ -8,18 +8,11 @@ from remit.agents import edits
 from remit.agents.rules.claude import CLAUDE
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import guess, show
+from remit.harnesses import claude
 from remit.places import escape_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-_EVENTS = (
-    "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "Notification", "UserPromptSubmit",
-    "UserPromptExpansion", "SessionStart", "SessionEnd", "Stop", "StopFailure", "SubagentStart", "SubagentStop",
-    "PreCompact", "PostCompact", "PermissionRequest", "PermissionDenied", "Setup", "TeammateIdle", "TaskCreated",
-    "TaskCompleted", "Elicitation", "ElicitationResult", "ConfigChange", "WorktreeCreate", "WorktreeRemove",
-    "InstructionsLoaded", "CwdChanged", "FileChanged", "MessageDisplay",
-)  # fmt: skip
 
 
 @rule("AGT210", "R1.1", profiles=CLAUDE, fix="safe")
@@ -39,8 +32,8 @@ def claude_hooks_no_table(case: Case) -> Iterator[Report]:
     if hooks is None or isinstance(hooks, dict) or (isinstance(hooks, str) and not hooks):
         return
     told = "an empty list" if hooks == [] else show(hooks)
-    yield Report(f"hooks is {told} and not a table of events, so no hook runs",
-                 "Remove it." if hooks == [] else "Write each event, such as PreToolUse, with its hooks under it.",
+    hint = f"Write each event, such as {claude.BEFORE_TOOL}, with its hooks under it."
+    yield Report(f"hooks is {told} and not a table of events, so no hook runs", "Remove it." if hooks == [] else hint,
                  case.document.key_span("/hooks"), "/hooks",
                  edits=edits.remove_key(case.document, "/hooks") if hooks == [] else ())  # fmt: skip
 
@@ -61,9 +54,9 @@ def claude_hook_form(case: Case) -> Iterator[Report]:
     hooks = case.get("hooks")
     for event, groups in list(hooks.items())[:MAX_REPORTS] if isinstance(hooks, dict) else ():
         pointer = f"/hooks/{escape_key(event)}"
-        if event not in _EVENTS:
-            meant, hint = guess(event, _EVENTS)
-            hint = hint if meant else "Events are PreToolUse, PostToolUse, Stop and others."
+        if event not in claude.HOOK_EVENTS:
+            meant, hint = guess(event, claude.HOOK_EVENTS)
+            hint = hint if meant else f"Events are {claude.BEFORE_TOOL}, {claude.AFTER_TOOL}, {claude.STOP} and others."
             can_fix = meant and meant not in hooks
             yield Report(f"{show(event)} is no event of Claude Code, so no hook runs", hint, document.key_span(pointer),
                          pointer, edits=edits.rename_key(document, pointer, meant) if can_fix else (),

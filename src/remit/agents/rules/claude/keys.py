@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.profiles import CLAUDE_KEYS, COMMAND_KEYS, OPENCODE_KEYS, STANDARD_KEYS
+from remit.agents.profiles import COMMAND_KEYS, STANDARD_KEYS
 from remit.agents.rules.claude import CLAUDE, is_own_folder
 from remit.agents.rules.keys import find_meant, list_names
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import show
+from remit.harnesses import claude, opencode
 from remit.places import escape_key
 
 if TYPE_CHECKING:
@@ -61,11 +62,11 @@ def claude_restriction_ignored(case: Case) -> Iterator[Report]:
 
 def find_strangers(case: Case) -> dict[str, str | None]:
     """Each key that Claude Code does not read, and the one that was meant if one is close and not given."""
-    strange = [key for key in case.values if key not in CLAUDE_KEYS and key not in (*_RESTRICTIONS, "permissions")]
-    elsewhere = {*STANDARD_KEYS, *OPENCODE_KEYS, *COMMAND_KEYS}
+    strange = [key for key in case.values if key not in claude.FILE_KEYS and key not in (*_RESTRICTIONS, "permissions")]
+    elsewhere = {*STANDARD_KEYS, *opencode.FILE_KEYS, *COMMAND_KEYS}
     found: dict[str, str | None] = {}
     for key in strange[:MAX_REPORTS]:
-        meant = None if key in elsewhere else find_meant(key, CLAUDE_KEYS)
+        meant = None if key in elsewhere else find_meant(key, claude.FILE_KEYS)
         is_given = meant in case.values or meant in found.values()
         is_told = meant in _RESTRICTIONS.values() and any(other in case.values for other in _RESTRICTIONS)
         found[key] = None if is_given or is_told else meant
@@ -128,5 +129,5 @@ def claude_plugin_ignores(case: Case) -> Iterator[Report]:
     ignored = [key for key in _NOT_IN_PLUGINS if case.get(key)] if not is_own_folder(document) else []
     if ignored:
         yield Report(f"in a plugin, Claude Code ignores {list_names(ignored)}",
-                     "Keep the agent in .claude/agents, or do without.", document.key_span(f"/{ignored[0]}"),
-                     f"/{ignored[0]}")  # fmt: skip
+                     f"Keep the agent in {claude.AGENT_FOLDERS[0]}, or do without.",
+                     document.key_span(f"/{ignored[0]}"), f"/{ignored[0]}")  # fmt: skip

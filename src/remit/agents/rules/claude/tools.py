@@ -6,11 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.profiles import CLAUDE_TOOLS, is_read_by_claude
+from remit.agents.profiles import is_read_by_claude
 from remit.agents.rules.claude import CLAUDE
 from remit.agents.rules.keys import find_meant, is_absent
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import show
+from remit.harnesses import claude
 from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple
 
@@ -97,7 +98,7 @@ def _translate(tools: dict[str, object]) -> str:
     """A table of tools as Claude Code's names; empty where one cannot be translated."""
     if not all(isinstance(on, bool) for on in tools.values()) or len(tools) > _MAX_ENTRIES:
         return ""
-    known = {name.lower(): name for name in CLAUDE_TOOLS}
+    known = {name.lower(): name for name in claude.ALL_TOOLS}
     names = [known.get(name.lower(), "") for name, on in tools.items() if on]
     return ", ".join(names) if all(names) else ""
 
@@ -137,9 +138,9 @@ def claude_tool_unknown(case: Case) -> Iterator[Report]:
     """
     for key in ("tools", "disallowedTools"):
         for entry in _list_entries(case.document, key)[:MAX_REPORTS]:
-            if entry.name in CLAUDE_TOOLS or entry.name.startswith("mcp__") or "*" in entry.name:
+            if entry.name in claude.ALL_TOOLS or entry.name.startswith("mcp__") or "*" in entry.name:
                 continue
-            meant = find_meant(entry.name, CLAUDE_TOOLS)
+            meant = find_meant(entry.name, claude.ALL_TOOLS)
             yield Report(f"Claude Code has no tool {show(entry.name)}", _hint_at_tool(entry.name, meant),
                          entry.name_span, entry.pointer,
                          edits=((*entry.name_span, meant),) if meant and entry.exact else (),
@@ -191,7 +192,7 @@ def _cut_entry(document: Document, entry: _Entry) -> tuple[edits.Change, ...]:
     return ((start - len(before[0]) if before else start, end, ""),)
 
 
-_WITH_NAMES = frozenset({"Agent", "Task", "Skill"})
+_WITH_NAMES = frozenset({*claude.DELEGATING, claude.OTHER_NAMES["skill"]})
 
 
 @rule("AGT216", "R1.3", profiles=CLAUDE, severity="warning")

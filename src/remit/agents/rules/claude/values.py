@@ -9,12 +9,12 @@ from remit.agents.rules.claude import CLAUDE, is_own_folder
 from remit.agents.rules.keys import find_meant, is_absent
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import TRUTHS, guess, is_told, show
+from remit.harnesses import claude
 from remit.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_ALIASES = ("sonnet", "opus", "haiku", "inherit", "opusplan", "best", "fable")
 _FAMILY = lazy(r"(?:claude[-_ .]{0,3})?(?P<family>sonnet|opus|haiku)[-_ .v]{0,3}[\d.]{0,8}\Z")
 
 
@@ -49,17 +49,14 @@ def claude_model_unknown(case: Case) -> Iterator[Report]:
 def _find_model(model: str) -> str:
     """What is meant by a word that is no name of a model; nothing where it is one, or may be one to a gateway."""
     low = model.lower()[:200]
-    if not low or low in _ALIASES or low.startswith("arn:"):
+    if not low or low in claude.MODELS or low.startswith("arn:"):
         return ""
     provider, _, name = low.rpartition("/")
     if provider in ("anthropic", "claude") and name:
         return _find_model(name) or name
     if found := _FAMILY.match(low):
         return found["family"]
-    return "" if "claude" in low or "/" in low else find_meant(low, _ALIASES) or ""
-
-
-_MODES = ("default", "manual", "acceptEdits", "auto", "dontAsk", "bypassPermissions", "plan")
+    return "" if "claude" in low or "/" in low else find_meant(low, claude.MODELS) or ""
 
 
 @rule("AGT221", "R1.3", profiles=CLAUDE, fix="unsafe")
@@ -74,7 +71,7 @@ def claude_mode_unknown(case: Case) -> Iterator[Report]:
 
     Fix (unsafe): writes the mode that was probably meant.
     """
-    yield from _check_choice(case, "permissionMode", _MODES)
+    yield from _check_choice(case, "permissionMode", claude.MODES)
 
 
 def _check_choice(case: Case, key: str, known: Sequence[str]) -> Iterator[Report]:
@@ -100,7 +97,7 @@ def claude_bypasses_permissions(case: Case) -> Iterator[Report]:
 
     Good: `permissionMode: acceptEdits`, and permission rules for what it needs
     """
-    if case.get("permissionMode") == "bypassPermissions" and is_own_folder(case.document):
+    if case.get("permissionMode") == claude.FREE_MODE and is_own_folder(case.document):
         yield Report("the agent runs without any permission check", "Allow what it needs, and no more.",
                      case.document.span_of("/permissionMode"), "/permissionMode")  # fmt: skip
 
@@ -126,9 +123,6 @@ def claude_turns_not_positive(case: Case) -> Iterator[Report]:
                      case.document.span_of("/maxTurns"), "/maxTurns")  # fmt: skip
 
 
-_EFFORTS = ("low", "medium", "high", "xhigh", "max")
-
-
 @rule("AGT224", "R1.1", profiles=CLAUDE, severity="warning", fix="unsafe")
 def claude_value_unknown(case: Case) -> Iterator[Report]:
     """`memory`, `isolation` or `effort` has a value that Claude Code does not know.
@@ -142,16 +136,13 @@ def claude_value_unknown(case: Case) -> Iterator[Report]:
 
     Fix (unsafe): writes the value that was probably meant.
     """
-    yield from _check_choice(case, "memory", ("user", "project", "local"))
+    yield from _check_choice(case, "memory", claude.MEMORIES)
     if case.get("isolation") != "remote":
         yield from _check_choice(case, "isolation", ("worktree",))
     effort = case.get("effort")
     is_number = type(effort) is int or (isinstance(effort, str) and _DIGITS.match(effort))
-    if not is_number and not (isinstance(effort, str) and effort.lower() in (*_EFFORTS, "med")):
-        yield from _check_choice(case, "effort", _EFFORTS)
-
-
-_COLORS = ("red", "blue", "green", "yellow", "purple", "orange", "pink", "cyan")
+    if not is_number and not (isinstance(effort, str) and effort.lower() in (*claude.EFFORTS, "med")):
+        yield from _check_choice(case, "effort", claude.EFFORTS)
 
 
 @rule("AGT225", "R1.1", profiles=CLAUDE, severity="note", fix="unsafe")
@@ -166,7 +157,7 @@ def claude_color_unknown(case: Case) -> Iterator[Report]:
 
     Fix (unsafe): writes the color that was probably meant.
     """
-    yield from _check_choice(case, "color", _COLORS)
+    yield from _check_choice(case, "color", claude.COLORS)
 
 
 @rule("AGT226", "R1.1", profiles=CLAUDE, severity="warning")

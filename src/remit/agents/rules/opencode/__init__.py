@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from remit.harnesses import opencode
+
 if TYPE_CHECKING:
     from remit.agents.document import Document
     from remit.agents.profiles import Profile
 
 OPENCODE: tuple[Profile, ...] = ("opencode",)
 STOPS = "opencode does not start"
-EDITS = frozenset({"write", "patch", "multiedit", "apply_patch"})
+EDITS = opencode.EDITING_TOOLS
 """Names of tools under which opencode looks for no permission."""
 
 

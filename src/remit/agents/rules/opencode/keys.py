@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.profiles import CLAUDE_KEYS, OPENCODE_KEYS, STANDARD_KEYS
+from remit.agents.profiles import STANDARD_KEYS
 from remit.agents.rules.keys import find_meant, list_names
 from remit.agents.rules.opencode import OPENCODE
 from remit.agents.rules.opencode.permissions import is_permission
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import show
+from remit.harnesses import claude, opencode
 from remit.places import escape_key
 
 if TYPE_CHECKING:
@@ -48,10 +49,10 @@ def opencode_restriction_ignored(case: Case) -> Iterator[Report]:
 
 def find_strangers(case: Case) -> dict[str, str | None]:
     """Each key that opencode does not know, and the one that was meant if one is close and not given."""
-    strange = [key for key in case.values if key not in OPENCODE_KEYS and key not in _RESTRICTIONS]
+    strange = [key for key in case.values if key not in opencode.FILE_KEYS and key not in _RESTRICTIONS]
     found: dict[str, str | None] = {}
     for key in strange[:MAX_REPORTS]:
-        meant = None if key in STANDARD_KEYS or key in CLAUDE_KEYS else find_meant(key, OPENCODE_KEYS)
+        meant = None if key in STANDARD_KEYS or key in claude.FILE_KEYS else find_meant(key, opencode.FILE_KEYS)
         is_given = meant in case.values or meant in found.values() or _OLD_NAMES.get(meant or "") in case.values
         found[key] = None if is_given else meant
     return found

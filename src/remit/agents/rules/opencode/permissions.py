@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.patterns import find_way_past, matches_whole, normalize_command
-from remit.agents.profiles import OPENCODE_TOOLS
 from remit.agents.rules.keys import find_meant, list_names
 from remit.agents.rules.opencode import EDITS, OPENCODE, STOPS, is_read
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import guess, show
+from remit.harnesses import opencode
 from remit.places import escape_key
 from remit.quick_tuple import NamedTuple
 
@@ -120,9 +120,9 @@ def opencode_tool_misspelt(case: Case) -> Iterator[Report]:
     for table in ("permission", "tools"):
         rights = case.get(table)
         for tool in list(rights)[:MAX_REPORTS] if isinstance(rights, dict) else ():
-            if tool in OPENCODE_TOOLS or tool in EDITS or not tool.isalpha():
+            if tool in opencode.ALL_TOOLS or tool in EDITS or not tool.isalpha():
                 continue
-            meant = find_meant(tool, OPENCODE_TOOLS)
+            meant = find_meant(tool, opencode.ALL_TOOLS)
             if meant:
                 pointer = f"/{table}/{tool}"
                 can_fix = meant not in rights

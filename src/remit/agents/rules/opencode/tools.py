@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.profiles import OPENCODE_TOOLS
 from remit.agents.rules.opencode import EDITS, OPENCODE, STOPS, is_read
 from remit.agents.rules.opencode.keys import can_take_permission
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import TRUTHS, show
+from remit.harnesses import opencode
 from remit.places import escape_key
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def opencode_tools_form(case: Case) -> Iterator[Report]:
 def _make_permission(document: Document, tools: object) -> tuple[edits.Change, ...]:
     """A list of tools as permissions; none where one of them is unknown."""
     texts = tools.split(",") if isinstance(tools, str) else tools if isinstance(tools, list) else []
-    known = {name.lower(): "edit" if name in EDITS else name for name in OPENCODE_TOOLS}
+    known = {name.lower(): "edit" if name in EDITS else name for name in opencode.ALL_TOOLS}
     names = [known.get(text.strip().lower(), "") if isinstance(text, str) else "" for text in texts[:100]]
     if not names or not all(names):
         return ()
