@@ -195,7 +195,7 @@ def test_a_page_that_is_out_of_date_is_caught() -> None:
 
 # The shim is a process of its own, which imports nothing of Remit and writes into its session's folder alone; the
 # player is a scripted agent's, and does what a test tells it to.
-WRITERS = {"remit.workspace", "remit.delegate.shim", "remit.testing.player"}
+WRITERS = {"remit.workspace", "remit.evidence", "remit.delegate.shim", "remit.testing.player"}
 STORAGE = {"shutil", "sqlite3", "subprocess", "tempfile"}
 CHANGES = {
     "ftruncate",

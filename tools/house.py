@@ -25,6 +25,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("harnesses",),  # what each harness calls things
     ("contract", "agents", "policy", "config"),
     ("workspace", "runners"),
+    ("evidence",),  # the tree before and after a run
     ("delegate",),
     ("app",),
     (PORCH,),  # the public names, taken from app and below when they are first asked for

@@ -1,0 +1,573 @@
+"""One work tree as a git tree, by a private repository.
+
+Owns `.remit/evidence/`: a git folder for each work tree, with an index and tree objects of its own. The index starts as
+a copy of the user's and stays warm between runs. Nothing of the user's repository is written, no hook and no filter
+runs, and no content is copied: Git only hashes files. Attributes are off, so that a file's id is that of its raw bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from remit.evidence.rules import NAME, find_ignored, keep_rules, load_rules, read_rules
+from remit.quick_hash import take_sha256
+from remit.quick_tuple import NamedTuple
+from remit.workspace.files import remove, write_bytes
+from remit.workspace.git.process import Answer, run
+from remit.workspace.git.repository import Repository, find_repository
+from remit.workspace.git.told import Refused, commit_failed
+from remit.workspace.locks import hold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+FOLDER = "evidence"
+_MOST_OUTPUT_BYTES = 1 << 30
+_ABREAST = 4000
+"""So many files are added at once. Each portion stays: a tree that is too large for the time limit takes some runs."""
+_MOST_FILE_BYTES = 16 << 30
+_SPARSE_FROM_BYTES, _SPARSE_PART = 16 << 20, 8
+_AS_IT_IS = "* -text -crlf -ident -filter !eol !working-tree-encoding\n"
+_OPTIONS = (
+    "core.attributesFile=/dev/null", "core.fileMode=false", "core.symlinks=true", "core.protectHFS=false",
+    "core.protectNTFS=false", "core.bigFileThreshold=1000g", "core.untrackedCache=false", "core.splitIndex=false",
+    "core.fsync=none", "index.sparse=false",
+)  # fmt: skip
+_CARRIED = ("core.ignorecase", "core.precomposeunicode")
+_LINKED = "160000"
+_LOWER = "abcdefghijklmnopqrstuvwxyz"
+_GONE = "gone"
+NOT_THERE = "000000"
+"""The mode of a path that a tree doesn't have."""
+
+
+class Look(NamedTuple):
+    """What a look at a work tree found."""
+
+    tree: str
+    """The id of its git tree."""
+    rules: str
+    """The name of the ignore rules that were in force."""
+    nested: tuple[str, ...] = ()
+    """Repositories in it, each a work tree of its own, below the folder."""
+    unread: Mapping[str, str] = {}
+    """Files that could not be hashed, and why."""
+
+
+class Entry(NamedTuple):
+    """A path that differs between two trees: mode `000000` if it isn't in one of them."""
+
+    path: str
+    old_mode: str
+    mode: str
+    old_id: str
+    id: str
+
+
+class Trees:
+    """The trees that a private repository has."""
+
+    def __init__(self, place: str, prefix: str, *, seconds: float) -> None:
+        self.place = place
+        self.prefix = prefix
+        """Where the folder is below the top of its repository: empty, or with a slash at its end."""
+        self.deadline = time.monotonic() + seconds
+
+    def ask(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> Answer:
+        """Call git with the private repository."""
+        environment = {"HOME": self.place, "XDG_CONFIG_HOME": self.place, "GIT_DIR": self.place, **(more or {})}
+        return run(
+            self.place, *(part for option in _OPTIONS for part in ("-c", option)), *arguments, given=given,
+            more=environment, alone=True, seconds=max(self.deadline - time.monotonic(), 0.1),
+            max_bytes=_MOST_OUTPUT_BYTES,
+        )  # fmt: skip
+
+    def call(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
+        """Call git for something that has to succeed."""
+        answer = self.ask(*arguments, given=given, more=more)
+        if answer.code:
+            raise Refused(commit_failed(answer.reason))
+        return answer.out
+
+    def compare(self, old: str, new: str) -> list[Entry]:
+        """The paths that differ between two trees, below the folder. An empty id is a tree without a file."""
+        if old == new:
+            return []
+        empty = "" if old and new else self.call("hash-object", "-t", "tree", "-w", "--stdin").decode("ascii").strip()
+        out = self.call("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", old or empty, new or empty)
+        fields = os.fsdecode(out).split("\0")
+        found = []
+        for facts, path in zip(fields[::2], fields[1::2], strict=False):
+            old_mode, mode, old_id, new_id, _ = facts[1:].split(" ")
+            if path.startswith(self.prefix):
+                found.append(Entry(path[len(self.prefix) :], old_mode, mode, old_id, new_id))
+        return found
+
+    def find(self, tree: str, paths: Iterable[str]) -> dict[str, str]:
+        """The ids that some paths have in a tree; those that it doesn't have are left out."""
+        out = self.call("ls-tree", "-r", "-z", "--full-tree", tree, "--", *(f"{self.prefix}{path}" for path in paths))
+        found = {}
+        for line in os.fsdecode(out).split("\0"):
+            facts, parted, path = line.partition("\t")
+            if parted:
+                found[path[len(self.prefix) :]] = facts.split(" ")[2]
+        return found
+
+    def blend(self, tree: str, entries: Iterable[Entry]) -> str:
+        """A tree with the earlier side of some entries in it."""
+        zeros = "0" * len(tree)
+        lines = [
+            f"{'0' if each.old_mode == NOT_THERE else each.old_mode} "
+            f"{zeros if each.old_mode == NOT_THERE else each.old_id}\t{self.prefix}{each.path}\0"
+            for each in entries
+        ]
+        more = {"GIT_INDEX_FILE": f"{self.place}/blend-{os.getpid()}-{os.urandom(4).hex()}"}
+        try:
+            self.call("read-tree", tree, more=more)
+            self.call("update-index", "--replace", "-z", "--index-info", given=os.fsencode("".join(lines)), more=more)
+            return self.call("write-tree", "--missing-ok", more=more).decode("ascii").strip()
+        finally:
+            remove(more["GIT_INDEX_FILE"])
+
+
+def find_checkout(folder: str) -> Repository | None:
+    """The repository around a folder; None if there is none that git accepts."""
+    try:
+        return find_repository(folder)
+    except Refused as refused:
+        if refused.finding.code == "GIT002":
+            return None
+        raise
+
+
+def find_place(own: str, folder: str) -> str:
+    """Where the private repository of a folder is. `own` is the workspace's `.remit` folder."""
+    return f"{own}/{FOLDER}/{take_sha256(os.fsencode(folder))[:16]}"
+
+
+@contextmanager
+def open_area(own: str, folder: str, repository: Repository | None, *, seconds: float) -> Iterator[Area]:
+    """The private repository of a real folder, locked."""
+    place = find_place(own, folder)
+    os.makedirs(place, mode=0o700, exist_ok=True)
+    with hold(f"{place}.lock", seconds=seconds):
+        remove(f"{place}/index.lock")  # left by a git that was killed: nobody else is here
+        yield Area(own, folder, repository, seconds=seconds)
+
+
+class Area(Trees):
+    """A folder, and the private repository that remembers what is in it."""
+
+    def __init__(self, own: str, folder: str, repository: Repository | None, *, seconds: float) -> None:
+        super().__init__(find_place(own, folder), repository.prefix if repository else "", seconds=seconds)
+        self.own = own
+        self.folder = folder
+        self.repository = repository
+        self.top = repository.top if repository else folder
+        self.settings = repository.settings if repository else _load_settings(folder)
+        self.hashing = repository.hashing if repository else "sha1"
+        self.excludes = _find_excludes(self.top, self.settings)
+        self.info = f"{repository.common}/info/exclude" if repository else ""
+        self.unread: dict[str, str] = {}
+        carried = [f"{key}={self.settings[key]}" for key in _CARRIED if key in self.settings]
+        self.options = [part for each in (f"core.excludesFile={self.excludes or '/dev/null'}", *carried)
+                        for part in ("-c", each)]  # fmt: skip
+
+    def ask(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> Answer:
+        """Call git with the private repository and the work tree."""
+        environment = {"GIT_WORK_TREE": self.top, "GIT_OPTIONAL_LOCKS": "1", **(more or {})}
+        return super().ask("-C", self.top, *self.options, *arguments, given=given, more=environment)
+
+    # --- looking ------------------------------------------------------------------------------------------------------
+
+    def look(self, *, expected: Sequence[str] = (), rules: str = "", everything: bool = False) -> Look:
+        """The tree as it is now.
+
+        `expected` are folders below this one whose files belong to it, ignored or not; with `everything` no rule
+        counts. `rules` names the ignore rules of an earlier look, which count instead of those that are there now.
+        """
+        try:
+            return self._look(expected, rules, everything=everything)
+        except Refused:
+            if time.monotonic() >= self.deadline:
+                raise
+            self._forget()  # a machine that stopped, or a repository whose objects are gone
+            return self._look(expected, rules, everything=everything)
+
+    def _look(self, expected: Sequence[str], rules: str, *, everything: bool) -> Look:
+        note = self._load_note() or self._start()
+        _write_if_new(f"{self.place}/info/exclude", _load_capped(self.info) if self.info else b"")
+        is_known = bool(note["tree"]) and note["mark"] == _mark(f"{self.place}/index")
+        changed, others, ignored = self._list_status(everything=everything)
+        # A rule file may itself be ignored, so both lists count.
+        seen = {path for path in (*others, *ignored) if path.rpartition("/")[2] == NAME}
+        files = {*note["rules"], *seen, *_list_above(self.prefix)}
+        current = "" if everything else keep_rules(
+            self.place, load_rules(self.top, files, excludes=self.excludes, info=self.info)
+        )  # fmt: skip
+        users = _mark(f"{self.repository.own}/index") if self.repository else ""
+        if not rules and (current, users) != (note["current"], note["users"]):
+            forced, is_dropped = self._renew(expected, has_new_rules=current != note["current"])
+            changed += [path for path in forced if f"{path}/" not in note["linked"]]
+            is_known = is_known and not is_dropped
+        if rules and rules != current:
+            others, ignored = self._apply(rules, others, ignored)
+        others += ignored if everything else self._list_expected(expected, ignored)
+        nested = {path for path in others if path.endswith("/") and os.path.lexists(f"{self.top}/{path}.git")}
+        nested |= {path for path in note["linked"] if os.path.lexists(f"{self.top}/{path}.git")}
+        is_new = self._update(changed, [path for path in others if not path.endswith("/")])
+        tree = note["tree"]
+        if is_new or not is_known:
+            written = self.call("write-tree", "--missing-ok").decode("ascii").strip()
+            if written != tree:
+                tree = written
+                self._set_head(tree)
+        kept = {path for path in files if os.path.lexists(f"{self.top}/{path}")}
+        self._save_note({**note, "tree": tree, "rules": sorted(kept), "mark": _mark(f"{self.place}/index")}
+                        | ({} if rules else {"current": current, "users": users}), note)  # fmt: skip
+        below = len(self.prefix)
+        return Look(tree, rules or current, tuple(sorted(path[below:] for path in nested)), self.unread)
+
+    def _list_status(self, *, everything: bool) -> tuple[list[str], list[str], list[str]]:
+        """The paths that differ from the index, those that aren't in it, and those that are ignored, from the top.
+
+        Git refreshes the index with it, and does not enter a folder that is ignored, unless `everything` counts.
+        """
+        mode = "traditional" if everything else "matching"
+        where = ("--", self.prefix.rstrip("/")) if self.prefix else ()
+        out = self.call("status", "--porcelain=v1", "-z", "--untracked-files=all", f"--ignored={mode}",
+                        "--ignore-submodules=all", "--no-renames", *where)  # fmt: skip
+        changed: list[str] = []
+        others: list[str] = []
+        ignored: list[str] = []
+        for line in os.fsdecode(out).split("\0"):
+            kind, path = line[:2], line[3:]
+            if not path or kind[1] == " " or self._is_own(path):
+                continue
+            (others if kind == "??" else ignored if kind == "!!" else changed).append(path)
+        return changed, others, ignored
+
+    def _is_own(self, path: str) -> bool:
+        """Whether a path leads into the workspace's own folder."""
+        full = f"{self.top}/{path.rstrip('/')}"
+        return full == self.own or full.startswith(f"{self.own}/")
+
+    def _list_expected(self, expected: Sequence[str], ignored: Iterable[str]) -> list[str]:
+        """The ignored files in folders where artifacts are expected."""
+        places = [f"{self.prefix}{each}".rstrip("/") + "/" for each in expected if each]
+        paths = [*ignored]
+        found = [path for path in paths if not path.endswith("/") and path.startswith(tuple(places))]
+        entered = [path for path in paths if path.endswith("/")]
+        inside = [path for path in entered if path.startswith(tuple(places))]
+        inside += [place for place in places if place.startswith(tuple(entered))] if entered else []
+        return found + self._list_all(inside)
+
+    def _list_all(self, folders: Sequence[str]) -> list[str]:
+        """All files in some folders that aren't in the index, whatever the rules."""
+        if not folders:
+            return []
+        out = self.call("ls-files", "-z", "--others", "--", *(folder.rstrip("/") for folder in folders))
+        return [path for path in os.fsdecode(out).split("\0") if path and not self._is_own(path)]
+
+    def _apply(self, rules: str, others: list[str], ignored: list[str]) -> tuple[list[str], list[str]]:
+        """The same two lists by the rules of an earlier look."""
+        earlier = self._find_ignored(rules, (*others, *ignored))
+        freed = [path for path in ignored if path not in earlier]
+        inside = self._list_all([path for path in freed if path.endswith("/")])
+        hidden = self._find_ignored(rules, inside) if inside else frozenset()
+        others = [path for path in others if path not in earlier]
+        others += [path for path in freed if not path.endswith("/")] + [path for path in inside if path not in hidden]
+        return others, sorted(earlier | hidden)
+
+    def _find_ignored(self, rules: str, paths: Iterable[str]) -> frozenset[str]:
+        from shutil import rmtree  # noqa: PLC0415 - only if a run changed the rules
+        from tempfile import mkdtemp  # noqa: PLC0415
+
+        place = mkdtemp(prefix="rules-", dir=self.place)
+
+        def check(*arguments: str, given: bytes) -> Answer:
+            excludes = f"core.excludesFile={place}/global"
+            more = {
+                "GIT_DIR": f"{place}/git",
+                "GIT_WORK_TREE": f"{place}/tree",
+                "HOME": place,
+                "XDG_CONFIG_HOME": place,
+                "GIT_LITERAL_PATHSPECS": "0",  # this command refuses it
+            }
+            left = max(self.deadline - time.monotonic(), 0.1)
+            return run(f"{place}/tree", "-c", excludes, *arguments, given=given, more=more, alone=True, seconds=left,
+                       max_bytes=_MOST_OUTPUT_BYTES)  # fmt: skip
+
+        try:
+            return find_ignored(place, read_rules(self.place, rules), paths, check)
+        except (OSError, ValueError) as error:
+            raise Refused(commit_failed(f"the ignore rules of the earlier look can't be applied: {error}")) from error
+        finally:
+            rmtree(place, ignore_errors=True)
+
+    def _renew(self, expected: Sequence[str], *, has_new_rules: bool) -> tuple[list[str], bool]:
+        """The files that the user tracks though they are ignored; and whether files were dropped for new rules."""
+        flags = ("-z", "--cached", "--ignored", "--exclude-standard")
+        forced: list[str] = []
+        if self.repository is not None and os.path.exists(index := f"{self.repository.own}/index"):
+            answer = self.ask("ls-files", *flags, more={"GIT_INDEX_FILE": index, "GIT_OPTIONAL_LOCKS": "0"})
+            listed = os.fsdecode(answer.out).split("\0") if answer.code == 0 else []
+            forced = [path for path in listed if path and path.startswith(self.prefix) and not self._is_own(path)]
+        if not has_new_rules:
+            return forced, False
+        places = tuple(f"{self.prefix}{each}".rstrip("/") + "/" for each in expected if each)
+        listed = os.fsdecode(self.call("ls-files", *flags)).split("\0")
+        stale = {path for path in listed if path and not path.startswith(places)} - {*forced}
+        self._drop(stale)
+        return forced, bool(stale)
+
+    # --- the index ----------------------------------------------------------------------------------------------------
+
+    def _update(self, changed: Iterable[str], others: Iterable[str] = ()) -> bool:
+        """Let the index have some paths as they are on disk, of which `others` are not in it; whether it changed."""
+        there: list[str] = []
+        gone: list[str] = []
+        known = dict.fromkeys(changed)
+        for path in dict.fromkeys((*known, *others)):
+            try:
+                reason = _refuse(os.lstat(f"{self.top}/{path}"))
+            except OSError:
+                reason = _GONE
+            if not reason:
+                there.append(path)
+                continue
+            if path in known:
+                gone.append(path)
+            if reason != _GONE:
+                self.unread[path[len(self.prefix) :]] = reason
+        self._drop(gone)
+        for start in range(0, len(there), _ABREAST):
+            self._add(there[start : start + _ABREAST])
+        return bool(there or gone)
+
+    def _add(self, paths: list[str]) -> None:
+        command = ("update-index", "--add", "--remove", "--replace", "--info-only", "-z", "--stdin")
+        answer = self.ask(*command, given=b"".join(os.fsencode(path) + b"\0" for path in paths))
+        if answer.code == 0:
+            return
+        blocked = {path: reason for path in paths if (reason := _try_to_read(f"{self.top}/{path}"))}
+        if not blocked:
+            raise Refused(commit_failed(answer.reason))
+        self.unread |= {path[len(self.prefix) :]: reason for path, reason in blocked.items()}
+        self._drop(blocked)
+        rest = [path for path in paths if path not in blocked]
+        self.call(*command, given=b"".join(os.fsencode(path) + b"\0" for path in rest))
+
+    def _drop(self, paths: Iterable[str]) -> None:
+        """Remove paths from the index."""
+        zeros = "0" * (64 if self.hashing == "sha256" else 40)
+        given = os.fsencode("".join(f"0 {zeros}\t{path}\0" for path in paths))
+        if given:
+            self.call("update-index", "-z", "--index-info", given=given)
+
+    def _set_head(self, tree: str) -> None:
+        """Let git compare the index with a tree that it equals, so that status lists no staged file."""
+        who = "remit <> 0 +0000"
+        text = f"tree {tree}\nauthor {who}\ncommitter {who}\n\n\n"
+        commit = self.call("hash-object", "-t", "commit", "-w", "--stdin", given=text.encode()).decode("ascii").strip()
+        write_bytes(f"{self.place}/HEAD", f"{commit}\n".encode(), durable=False)
+
+    # --- the first look -----------------------------------------------------------------------------------------------
+
+    def _start(self) -> dict[str, Any]:
+        """Make the private repository, with an index that starts as a copy of the user's."""
+        self._forget()
+        version = 1 if self.hashing == "sha256" else 0
+        config = f"[core]\n\trepositoryformatversion = {version}\n\tbare = false\n"
+        config += f"[extensions]\n\tobjectformat = {self.hashing}\n" if version else ""
+        borrowed = f"{self.repository.common}/objects\n" if self.repository else ""
+        texts = {"config": config, "info/attributes": _AS_IT_IS, "objects/info/alternates": borrowed,
+                 "HEAD": "ref: refs/heads/none\n", "refs/none": "", "folder": self.folder}  # fmt: skip
+        for name, text in texts.items():
+            os.makedirs(os.path.dirname(f"{self.place}/{name}"), exist_ok=True)
+            write_bytes(f"{self.place}/{name}", os.fsencode(text), durable=False)
+        note: dict[str, Any] = {"tree": "", "mark": "", "rules": [], "linked": [], "current": "", "users": "",
+                                "hashing": self.hashing, "prefix": self.prefix}  # fmt: skip
+        if self.repository is not None and self._copy_index(self.repository):
+            try:
+                self._clean_index(self.repository, note)
+            except Refused:  # an index that git can't read
+                remove(f"{self.place}/index")
+                note |= {"rules": [], "linked": []}
+        with suppress(Refused):  # unmerged files have no tree yet
+            note["tree"] = self.call("write-tree", "--missing-ok").decode("ascii").strip()
+            self._set_head(note["tree"])
+        note["mark"] = _mark(f"{self.place}/index")
+        return note
+
+    def _copy_index(self, repository: Repository) -> bool:
+        """Copy the user's index with its time: git compares that time with each file's. False if it can't be used."""
+        is_sparse = repository.settings.get("core.sparsecheckout", "false") not in ("false", "0", "no", "off", "")
+        if is_sparse or any(name.startswith("sharedindex.") for name in os.listdir(repository.own)):
+            return False
+        try:
+            with open(f"{repository.own}/index", "rb") as stream:
+                found = os.fstat(stream.fileno())
+                write_bytes(f"{self.place}/index", stream.read(), durable=False)
+        except FileNotFoundError:
+            return False
+        os.utime(f"{self.place}/index", ns=(found.st_atime_ns, found.st_mtime_ns))
+        return True
+
+    def _clean_index(self, repository: Repository, note: dict[str, Any]) -> None:
+        """Take out of the copy what would hide a change: flags, other repositories, converted contents."""
+        found = []
+        for line in os.fsdecode(self.call("ls-files", "-s", "-v", "-z")).split("\0"):
+            facts, parted, path = line.partition("\t")
+            if parted:
+                found.append((facts[0], facts[2:8], path))
+        names = [path for _, _, path in found]
+        outside = {name for name in names if not name.startswith(self.prefix) or self._is_own(name)}
+        linked = {path for _, mode, path in found if mode == _LINKED} - outside
+        for option, marks in (("--no-assume-unchanged", _LOWER), ("--no-skip-worktree", "Ss")):
+            flagged = "".join(f"{path}\0" for mark, _, path in found if mark in marks)
+            if flagged:
+                self.call("update-index", option, "-z", "--stdin", given=os.fsencode(flagged))
+        self._drop(outside | linked)
+        kept = [name for name in names if name not in outside and name not in linked]
+        note["linked"] = sorted(f"{name}/" for name in linked)
+        note["rules"] = sorted(name for name in kept if name.rpartition("/")[2] == NAME)
+        attributes = self._list_attributes(repository, kept)
+        if attributes or self.settings.get("core.autocrlf", "false").lower() not in ("false", "0", "no", "off", ""):
+            converted = self._list_converted(attributes, kept)
+            self._drop(converted)
+            self._update(converted)
+
+    def _list_attributes(self, repository: Repository, names: Iterable[str]) -> list[str]:
+        """The files that may say that git converts contents."""
+        home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+        named = self.settings.get("core.attributesfile")
+        found = [f"{repository.common}/info/attributes", "/etc/gitattributes", f"{home}/git/attributes"]
+        found += [os.path.join(self.top, os.path.expanduser(named))] if named else []
+        found += [f"{self.top}/{name}" for name in names if name.rpartition("/")[2] == ".gitattributes"]
+        return [file for file in found if os.path.isfile(file)]
+
+    def _list_converted(self, attributes: Iterable[str], names: Sequence[str]) -> list[str]:
+        """The paths whose entry in the user's index may be the id of something else than the file's own bytes.
+
+        The size of a file is in the entry. If the content in git has another, git converted it.
+        """
+        import re  # noqa: PLC0415 - only at the first look at a repository that converts contents
+
+        sized = re.compile(rb"\d{6} ([0-9a-f]+) \d\t([^\0]*)\0  ctime[^\0]*?size: (\d+)\tflags: [0-9a-f]+\n")
+        entries = sized.findall(self.call("ls-files", "-s", "--debug", "-z"))
+        given = b"".join(name + b"\n" for name, _, _ in entries)
+        sizes = self.call("cat-file", "--buffer", "--batch-check=%(objectsize)", given=given).split(b"\n")
+        found = [os.fsdecode(path) for (_, path, size), known in zip(entries, sizes, strict=False) if size != known]
+        if any(b"filter" in _load_capped(file) for file in attributes):  # a filter may keep the size
+            given = b"".join(os.fsencode(name) + b"\0" for name in names)
+            answer = run(self.top, "check-attr", "-z", "--stdin", "filter", given=given, max_bytes=_MOST_OUTPUT_BYTES)
+            told = os.fsdecode(answer.out).split("\0")
+            found += [
+                path
+                for path, value in zip(told[::3], told[2::3], strict=False)
+                if value not in ("unspecified", "unset")
+            ]
+        return [*dict.fromkeys(found)]
+
+    # --- what is remembered -------------------------------------------------------------------------------------------
+
+    def _load_note(self) -> dict[str, Any]:
+        """What the last look left; nothing if it can't be used."""
+        try:
+            with open(f"{self.place}/note.json", "rb") as stream:
+                note = json.load(stream)
+        except (OSError, ValueError):
+            return {}
+        is_usable = isinstance(note, dict) and note.get("hashing") == self.hashing and note.get("prefix") == self.prefix
+        return note if is_usable else {}
+
+    def _save_note(self, note: dict[str, Any], last: dict[str, Any]) -> None:
+        if note != last:
+            write_bytes(f"{self.place}/note.json", json.dumps(note).encode(), durable=False)
+
+    def _forget(self) -> None:
+        """Have everything read again. The trees stay: earlier looks name them."""
+        for name in ("note.json", "index", "index.lock"):
+            remove(f"{self.place}/{name}")
+
+
+def _load_settings(folder: str) -> dict[str, str]:
+    """The user's settings of git where there is no repository."""
+    answer = run(folder, "config", "-z", "--list")
+    pairs = (entry.partition("\n") for entry in os.fsdecode(answer.out).split("\0") if entry)
+    settings = {key: value if parted else "true" for key, parted, value in pairs} if answer.code == 0 else {}
+    # A repository has asked the disk whether it tells apart names in another case. Without one it is asked here.
+    names = os.path.split(folder)
+    other = os.path.join(names[0], names[1].swapcase())
+    with suppress(OSError):
+        if other != folder and os.path.samefile(folder, other):
+            settings["core.ignorecase"] = "true"
+    return settings
+
+
+def _find_excludes(top: str, settings: Mapping[str, str]) -> str:
+    """The user's global ignore file; empty if there is none."""
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    named = settings.get("core.excludesfile") or f"{home}/git/ignore"
+    file = os.path.join(top, os.path.expanduser(named))
+    return file if os.path.isfile(file) else ""
+
+
+def _list_above(prefix: str) -> Iterator[str]:
+    """The rule files in the folders between the top and a folder below it."""
+    yield NAME
+    parts = prefix.rstrip("/").split("/") if prefix else []
+    for count in range(1, len(parts) + 1):
+        yield "/".join((*parts[:count], NAME))
+
+
+def _mark(file: str) -> str:
+    """What changes whenever a file is replaced."""
+    try:
+        found = os.stat(file)
+    except OSError:
+        return ""
+    return f"{found.st_mtime_ns} {found.st_size} {found.st_ino}"
+
+
+def _refuse(found: os.stat_result) -> str:
+    """Why something is not hashed; empty if it is. What is neither a file nor a link is in no tree."""
+    if stat.S_ISLNK(found.st_mode):
+        return ""
+    if not stat.S_ISREG(found.st_mode):
+        return _GONE
+    on_disk = found.st_blocks * 512
+    if found.st_size > _SPARSE_FROM_BYTES and on_disk < found.st_size // _SPARSE_PART:
+        return f"it claims {found.st_size} bytes and has {on_disk} of them on disk"
+    return "it is too large to hash" if found.st_size > _MOST_FILE_BYTES else ""
+
+
+def _try_to_read(file: str) -> str:
+    """Why a file can't be read; empty if it can, or if it is gone."""
+    try:
+        if not os.path.islink(file):
+            os.close(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return f"it can't be read: {(error.strerror or str(error)).lower()}"
+    return ""
+
+
+def _load_capped(file: str) -> bytes:
+    try:
+        with open(file, "rb") as stream:
+            return stream.read(1 << 20)
+    except OSError:
+        return b""
+
+
+def _write_if_new(file: str, data: bytes) -> None:
+    if _load_capped(file) != data:
+        write_bytes(file, data, durable=False)
