@@ -120,7 +120,7 @@ SAMPLES: Final[dict[str, Sample]] = {
         "malformed",
         shown=",",
     ),
-    "RET004": Sample(PLAIN, _raw('"status": "completed"', '"status": (done)'), "error", "malformed", shown="("),
+    "RET004": Sample(PLAIN, _raw('"status": "completed"', '"status": %done'), "error", "malformed", shown="%"),
     "RET005": Sample(
         PLAIN,
         Message('```json\n{"status": "completed", "summary": "Fixed the par'),

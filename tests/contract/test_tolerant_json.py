@@ -38,7 +38,8 @@ REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "unquoted_text": ('{"status": completed}', {"status": "completed"}),
     "triple_quotes": ('{"a": """one\ntwo""", "b": `three`}', {"a": "one\ntwo", "b": "three"}),
-    "odd_space": ('{\u00a0"a":\u200b1}', {"a": 1}),
+    "parentheses": ('{"a": (1, "x"), "b": ("one "\n"two")}', {"a": [1, "x"], "b": "one two"}),
+    "odd_space": ('{\u00a0"a":\u200b1,\\n "b": 2\\n}', {"a": 1, "b": 2}),
     "repeated_key": ('{"a": [1], "a": [1]}', {"a": [1]}),
 }
 """The repairs that the parser makes by itself."""

@@ -84,7 +84,9 @@ class Scan:
         )
 
 
-_OPENING = lazy(r"""\{(?=[\s\ufeff\u200b\u2060]*+(?:["'“”„«‘’‚}/\#…]|\.\.\.|[A-Za-z_$][\w$-]{0,60}+["']?+\s*+[:=]))""")
+_OPENING = lazy(
+    r"""\{(?=(?:[\s\ufeff\u200b\u2060]|\\[nrt])*+(?:["'“”„«‘’‚}/\#…]|\.\.\.|[A-Za-z_$][\w$-]{0,60}+["']?+\s*+[:=]))"""
+)
 _LOST_OPENING = lazy(
     r"""^[ \t]*+(?=["'](?:status|summary|artifacts|metadata|meta|next_steps|errors?)["']\s*+:)""", re.MULTILINE
 )

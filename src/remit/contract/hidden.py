@@ -18,10 +18,13 @@ _NAMES = (
     "think|thinking|antthinking|thoughts?|thought_process|reasoning|reasoning_content|scratchpad|reflection|analysis"
     "|inner_monologue"
 )
+_THOUGHT = r"(?:think|thinking|thought)"
 _ANGLED = (
-    rf"<(?:(?P<close>/?)(?:antml:)?(?:{_NAMES})(?:\s[^<>]{{0,200}})?>"
-    r"|\|(?P<open2>begin_of_thought\|>|channel\|>(?:analysis|commentary))"
-    r"|\|(?P<close2>end_of_thought\|>|channel\|>final|end\|>))"
+    rf"<(?:(?P<close>/?)(?:[a-z]{{1,20}}:)?(?:{_NAMES})(?:\s[^<>]{{0,200}})?>"
+    rf"|\|?(?P<open2>(?:start|begin)(?:_of)?_{_THOUGHT}\|?>)"
+    rf"|\|(?P<open5>think\|>|inner_prefix\|>|channel\|>(?:analysis|commentary))"
+    rf"|\|?(?P<close2>end(?:_of)?_{_THOUGHT}\|?>)"
+    rf"|\|(?P<close5>/think\|>|inner_suffix\|>|channel\|>final|end\|>))"
 )
 _TAG = lazy(_ANGLED, re.IGNORECASE)
 _ANY_TAG = lazy(rf"{_ANGLED}|\[(?P<close3>/?)think(?:ing)?\]|◁(?P<close4>/?)think▷", re.IGNORECASE)
@@ -51,7 +54,7 @@ def find_thinking(text: str, objects: list[tuple[int, int]]) -> list[tuple[int, 
         if count > MAX_TAGS:
             return [(0, len(text))]
         slash = tag["close"] or (rare and (tag["close3"] or tag["close4"]))
-        if not (slash or tag["close2"]):
+        if not (slash or tag["close2"] or tag["close5"]):
             opened = start if opened is None else opened
         elif opened is not None:
             found.append((opened, end))

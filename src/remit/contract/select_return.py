@@ -14,6 +14,7 @@ from remit.contract.dialects import HYPER, MANIFEST, STANDARD
 from remit.contract.dialects.hyper import clip
 from remit.contract.dialects.manifest import SENTENCES
 from remit.contract.extract import Candidate, Scan, find_incomplete, scan_message
+from remit.contract.hidden import find_thinking
 from remit.contract.placeholders import find_placeholders
 from remit.contract.reading import Reading
 from remit.contract.rules import Case, Trouble, TroubleKind, judge_outcome, run_rules
@@ -335,10 +336,16 @@ def _tell_apart(flaws: list[Flaw]) -> list[Flaw]:
     return [flaw for flaw in flaws if flaw.kind != "cut" or flaw is first_cut]
 
 
+_DECIDING = frozenset({"status", "summary", "artifacts", "metadata", "errors"})
+"""Once all of these are there, nothing that is cut off behind them changes what a return of `standard` says."""
+
+
 def _read_flaw(flaw: Flaw, candidate: Candidate, repairs: list[tuple[str, int]]) -> Trouble | None:
     top = flaw.pointer.split("/")[1].replace("~1", "/").replace("~0", "~") if flaw.pointer else ""
-    if flaw.kind == "cut" and top and not any(name.startswith(top) for name in candidate.dialect.essential):
-        candidate.parsed.value.pop(top, None)
+    value, essential = candidate.parsed.value, candidate.dialect.essential
+    is_optional = not any(name.startswith(top) for name in essential) if top else value.keys() >= _DECIDING
+    if flaw.kind == "cut" and is_optional:
+        value.pop(top, None)
         repairs.append(("cut_off", flaw.start))
         return None
     kind, what, hint = _FLAWS[flaw.kind]
@@ -447,14 +454,24 @@ def _find_sentence_after(candidate: Candidate) -> tuple[int, int] | None:
     return None if start == end or text[start] in "{[" else (start, end)
 
 
+_FENCE = lazy(r"^\s*+(?:```|~~~).*+$")
+
+
 def _read_sentence(reading: Reading) -> None:
     """Read the reply of the `manifest` format; the entry itself comes from the manifest.
 
-    Each line that is one of the sentences counts, with or without its period; so does the end of the last line.
+    Each line that is one of the sentences counts, with or without its period; so does the end of the last line. Text
+    inside thinking tags and quoted lines don't count.
     """
     reading.dialect = MANIFEST
     reading.transport = "manifest"
-    lines = [(line.strip("`*\"'_> \t\r\ufeff"), line) for line in reading.text.split("\n") if line.strip()]
+    seen, at = [], 0
+    for start, end in find_thinking(reading.text, []):
+        seen.append(reading.text[at:start])
+        at = end
+    seen.append(reading.text[at:])
+    written = [line for line in "\n".join(seen).split("\n") if line.lstrip()[:1] != ">"]
+    lines = [(plain, line) for line in written if (plain := _FENCE.sub("", line).strip("`*\"'_ \t\r\ufeff"))]
     found: dict[str, str] = {}
     for word, sentence in SENTENCES.items():
         bare = sentence.rstrip(".")

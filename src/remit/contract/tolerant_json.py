@@ -47,9 +47,10 @@ REPAIRS = {
     "missing_colon": "added a colon between a key and its value",
     "missing_quote": "added a quote that was missing at one end",
     "unquoted_text": "quoted a bare word",
+    "parentheses": "read Python's parentheses as a list or a text",
     "triple_quotes": "read triple quotes or backticks as double quotes",
     "missing_open_bracket": "added an opening bracket",
-    "odd_space": "read a non-breaking or zero-width space as a space",
+    "odd_space": "read a non-breaking, zero-width or escaped space as a space",
     "repeated_key": "left out a key that repeats the same value",
     "cut_off": "left out an optional value that was cut off",
     "lifted_keys": "moved keys behind a missing bracket back to the top",
@@ -156,7 +157,7 @@ def join_pointer(pointer: str, key: str) -> str:
 # Possessive quantifiers throughout: nothing here can backtrack.
 _SPACE = lazy(r"[ \t\r\n]*+")
 _COMMA = lazy(r",[ \t\r\n]*+")
-_ODD_SPACE = lazy(r"[\s\ufeff\u200b\u2060]++")
+_ODD_SPACE = lazy(r"(?:[\s\ufeff\u200b\u2060]|\\[nrt])++")
 _STRUCTURE = frozenset("\"'{}[],:")
 _COLONS = frozenset(":=\uff1a")
 _COMMAS = frozenset(",;\uff0c\u3001")
@@ -170,7 +171,7 @@ _PLAIN_MEMBERS = {
 }
 """A key and a text, both without anything odd: most of a return is made of these."""
 _PLAIN_KEY = lazy(r'"([^"\\\x00-\x1f]*+)"[ \t]*+:')
-_NUMBER = lazy(r"-?(?:0|[1-9]\d*+)(\.\d++)?+([eE][+-]?+\d++)?+(?![\w.])")
+_NUMBER = lazy(r"-?(?:0|[1-9]\d*+)(\.\d++)?+([eE][+-]?+\d++)?+(?![\w.-])")
 _ODD_NUMBER = lazy(
     r"[+-]?+(?:0[xX][0-9a-fA-F]++|(?:\d++(?:_\d++)*+)?+(?:\.(?:\d++(?:_\d++)*+)?+)?+(?:[eE][+-]?+\d++)?+)(?![\w.])"
 )
@@ -184,14 +185,25 @@ _HALF_TEXT = lazy(r"""([A-Za-z][^"\n\\{}\[\]]*+)"(?=\s*+(?:[,;}\]]|\n))""")
 """A text with its closing quote only."""
 _OPEN_TEXT = lazy(r""""([^"\n\\]*+)\n(?=\s*+(?:"[^"\n\\]{1,80}+"\s*+:|[}\]]))""")
 """A text with its opening quote only: its line has no other one, and the next line goes on with a key or a bracket."""
-_BARE_TEXT = lazy(r"[A-Za-z_][\w.-]*+(?=\s*+(?:[,;}\]]|\n|\Z))")
+_BARE_TEXT = lazy(r"(?:[A-Za-z_][\w.-]*+|\d{4}-\d\d-\d\d[\w.:+-]*+)(?=\s*+(?:[,;}\]]|\n|\Z))")
 _KEY_AHEAD = lazy(
     r"""(?:"[^"\n\\]{1,80}+"|'[^'\n\\]{1,80}+'|[“”„«][^“”»\n]{1,80}+[“”»]|[A-Za-z_$][\w$-]{0,80}+["']?+)\s*+[:=\uff1a]"""
 )
-_TEXT_ENDS = lazy(
-    r"""[ \t\xa0\u200b\u2060\ufeff\u3000]*+(?:[,:}\]\r\n"'“‘\uff1a\uff0c]|=(?=>?+\s*+["'\[{\d-])"""
-    r"""|;(?=\s*+["'}\]]|\s*+\Z)|//|/\*|\#|```|\+\s*+["']|\Z)"""
+_TEXT_END = (
+    r"""[:}\]\r\n"'“‘\uff1a\uff0c]|=(?=>?+\s*+["'\[{\d-])|;(?=\s*+["'}\]]|\s*+\Z)|(?:\\[nrt]\s*+)++[}\]]"""
+    r"""|//|/\*|\#|```|\+\s*+["']|\Z"""
 )
+_COMMA_ENDS = (
+    r""",(?=(?:\s|\\[nrt])*+(?:[}\],…“”„«‘’‚]|\.\.|//|/\*|\#|```|\Z"""
+    r"""|"(?:[^"\\]|\\[\s\S])*+"\s*+[:="'\[{]|'(?:[^'\\\n]|\\.)*+'\s*+[:="'\[{]|["']?+[A-Za-z_$][\w$-]{0,80}+["']?+\s*+[:=]"""
+)
+_IN_LIST = r"""|["'`{\[(\d+.-]|[A-Za-z_][\w.-]*+\s*+[,\]]))|\)(?=\s*+[,)}\]])"""
+_TEXT_ENDS = {
+    False: lazy(rf"[ \t\xa0\u200b\u2060\ufeff\u3000]*+(?:{_TEXT_END}|{_COMMA_ENDS})))"),
+    True: lazy(rf"[ \t\xa0\u200b\u2060\ufeff\u3000]*+(?:{_TEXT_END}|{_COMMA_ENDS}{_IN_LIST})"),
+}
+"""What follows the end of a text, in an object and in a list. A comma ends a text only if a member, or in a list a
+value, comes next: otherwise the quote and the comma belong to the text."""
 _GOES_ON = lazy(r"[\s}\]]*+,\s*+")
 _AFTER_TEXT = frozenset({",", "}", ""})
 _ADJACENT = lazy(r"\s++(?=[\"'])")
@@ -228,6 +240,8 @@ class _Parser:
         self.repairs: dict[str, int] = {}
         self.flaws: list[Flaw] = []
         self.closed: Closed = "bracket"
+        self.in_list = False
+        """Whether the value that is read stands in a list."""
         self.is_markdown = False
         """Whether a key has `\\_`: then all of it was escaped as Markdown."""
 
@@ -351,6 +365,7 @@ class _Parser:
             elif char not in ".…" or not self.pass_ellipsis(pointer):
                 if not separated:
                     self.repair("missing_comma")
+                self.in_list = True
                 result.append(self.read_value(f"{pointer}/{len(result)}", depth, char))
                 comma = self.pos
                 separated = self.pass_comma()
@@ -360,6 +375,31 @@ class _Parser:
             self.pos += 1
         self.spans[pointer] = (start, self.pos)
         return result
+
+    def read_parentheses(self, pointer: str, depth: int) -> Any:  # noqa: ANN401 - any JSON value
+        """Read what Python puts into parentheses: texts side by side are one text, values and commas are a list."""
+        start = self.pos
+        self.pos += 1
+        items: list[Any] = []
+        has_comma = False
+        while (char := self.peek()) != ")":
+            if char == "" or depth >= MAX_DEPTH or char in "}]":
+                raise self.fail_at(start, "parentheses that don't close")
+            self.in_list = True
+            items.append(self.read_value(f"{pointer}/{len(items)}", depth + 1, char))
+            if self.peek() == ",":
+                has_comma = True
+                self.pos += 1
+        self.pos += 1
+        self.repair("parentheses", start)
+        self.spans[pointer] = (start, self.pos)
+        if has_comma or not items:
+            return items
+        if all(isinstance(item, str) for item in items):
+            return "".join(items)
+        if len(items) > 1:
+            raise self.fail_at(start, "values in parentheses without a comma")
+        return items[0]
 
     def pass_separator(self, char: str, *, extra: bool) -> None:
         """Pass over what separates two members, whatever it is written as."""
@@ -412,12 +452,14 @@ class _Parser:
                 key, self.pos = whole_key[1], whole_key.end()
                 goes_on = self.peek() != ""
             else:
+                self.in_list = False
                 key, goes_on = self.read_key(char)
                 goes_on = goes_on and self.pass_colon()
             child = join_pointer(pointer, key)
             if not goes_on:
                 self.flaw("cut", child, at, self.pos)
                 return
+            self.in_list = False
             value = self.read_value(child, depth, self.peek())
         if type(value) is str and self.text[self.pos : self.pos + 1] not in _AFTER_TEXT:
             value = self.join_adjacent(value, child)
@@ -492,6 +534,8 @@ class _Parser:
             if depth >= MAX_DEPTH:
                 raise self.fail("the object is nested too deeply", capped=True)
             return (self.read_object if char == "{" else self.read_array)(pointer, depth + 1)
+        if char == "(":
+            return self.read_parentheses(pointer, depth)
         value = self.read_scalar(pointer)
         self.spans[pointer] = (start, self.pos)
         return value
@@ -541,7 +585,7 @@ class _Parser:
             if stop.group() == "\\":
                 run = _ESCAPED_RUN.match(text, stop.start())
                 at = run.end() if run else self.limit
-            elif _TEXT_ENDS.match(text, stop.end()):
+            elif _TEXT_ENDS[self.in_list].match(text, stop.end()):
                 break
             else:
                 at, inner = stop.end(), inner + 1

@@ -1,0 +1,53 @@
+"""Final messages in the styles of many models, each with the answer that is right; `tests/data/final_messages.jsonl`.
+
+Every line names the message, the issued id (null: none), the format, and what is wanted: the return that counts, or why
+no return may be accepted (`refused`: whatever the reason).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from remit import contract
+from remit.model import Expectation
+
+if TYPE_CHECKING:
+    from remit.model import Verdict
+
+ROWS = [json.loads(line) for line in (Path(__file__).parents[1] / "data" / "final_messages.jsonl").open()]
+AGENT = "auditor"
+
+
+def check(row: dict[str, Any]) -> Verdict:
+    known = Expectation(row["id"], AGENT, None, 1, ("orchestrator", AGENT), roots=("/repo/app",))
+    dialect = row["dialect"] or ("standard" if row["id"] else None)
+    return contract.check(row["message"], dialect=dialect, expectation=known, manifest_tail=row.get("manifest"))
+
+
+def is_right(row: dict[str, Any], verdict: Verdict) -> bool:
+    want = row["want"]
+    if isinstance(want, str):
+        return not verdict.accepted and want in ("refused", verdict.outcome)
+    returned = verdict.returned
+    if returned is None:
+        return False
+    notes = [finding for finding in verdict.findings if finding.code == "RET013"]
+    return (
+        returned.status == want["status"]
+        and returned.summary == want.get("summary", returned.summary)
+        and [each.path for each in returned.artifacts] == want.get("paths", [each.path for each in returned.artifacts])
+        and (bool(notes) or not want.get("note"))
+    )
+
+
+def test_every_message_is_read_right() -> None:
+    wrong = [row["name"] for row in ROWS if not is_right(row, check(row))]
+    assert wrong == []
+
+
+def test_the_messages_are_many_and_of_both_kinds() -> None:
+    refused = [row for row in ROWS if isinstance(row["want"], str)]
+    assert len({row["name"] for row in ROWS}) == len(ROWS) >= 400
+    assert len(refused) >= 80
