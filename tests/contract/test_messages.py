@@ -16,7 +16,8 @@ from remit.model import Expectation
 if TYPE_CHECKING:
     from remit.model import Verdict
 
-ROWS = [json.loads(line) for line in (Path(__file__).parents[1] / "data" / "final_messages.jsonl").open()]
+DATA = Path(__file__).parents[1] / "data" / "final_messages.jsonl"
+ROWS = [json.loads(line) for line in DATA.read_text().splitlines()]
 AGENT = "auditor"
 
 
