@@ -159,7 +159,7 @@ clean: ## remove environments, caches and builds
 	@touch $@
 
 # Each lock by itself: two of them pin different versions of pip.
-.wheels/.ready: .venv/.ready requirements/dev.txt requirements/installers.txt requirements/installers-oldest.txt
+.wheels/.ready: .venv/.ready $(patsubst %,requirements/%.txt,dev bench examples fuzz installers installers-oldest)
 	@echo "Downloading the wheels of the locks into .wheels ..."
 	@rm -rf .wheels
 	@for lock in $(filter %.txt,$^); do \

@@ -1,6 +1,8 @@
 """Remit installs into an empty environment, and no later release of a package can break a lock.
 
-The wheels of `make wheels` and a newer release of psycopg, made here, are a local index: a resolver takes the newer.
+The wheels of `make wheels` and newer releases of psycopg and click, made here, are a local index: a resolver takes the
+newer. Every lock is installed with uv and with the newest pip, and with pip 22.3 the part that such a release once broke;
+`make test-all` installs every lock with pip 22.3, too.
 """
 
 import os
@@ -11,7 +13,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import distributions, requires
 from pathlib import Path
 
@@ -22,8 +24,8 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 WHEELS = ROOT / ".wheels"
-USED = ("dev.txt", "installers.txt", "installers-oldest.txt")
-"""The locks whose wheels are there, in the order of the Makefile."""
+USED = ("dev.txt", "bench.txt", "examples.txt", "fuzz.txt", "installers.txt", "installers-oldest.txt")
+"""The locks whose wheels are downloaded, in the order of the Makefile; those of core.txt are in dev.txt."""
 NEWER = "99.0"
 OLDEST_PIP = "pip-22.3-"
 
@@ -35,16 +37,20 @@ needs_wheels = pytest.mark.skipif(
 )
 
 
-def read_lock(file: Path) -> dict[str, str]:
-    """The requirements of a lock by name, each as it is written, with its hashes."""
+def read_lines(file: Path) -> list[str]:
+    """The requirements of a lock, each as it is written, with its hashes."""
     text = re.sub(r"^\s*#.*\n", "", file.read_text("utf-8"), flags=re.MULTILINE)
-    lines = text.replace("\\\n", " ").splitlines()
-    return {canonicalize_name(Requirement(line.partition(" --hash")[0]).name): line for line in lines}
+    return text.replace("\\\n", " ").splitlines()
 
 
-def list_here(lock: dict[str, str]) -> dict[str, str]:
-    """The versions that a lock pins for this platform, by name."""
-    pinned = [Requirement(line.partition(" --hash")[0]) for line in lock.values()]
+def read_lock(file: Path) -> dict[str, str]:
+    """The requirements of a lock by name."""
+    return {canonicalize_name(Requirement(line.partition(" --hash")[0]).name): line for line in read_lines(file)}
+
+
+def list_here(lines: Iterable[str]) -> dict[str, str]:
+    """The versions that some requirements pin for this platform, by name."""
+    pinned = [Requirement(line.partition(" --hash")[0]) for line in lines]
     return {
         canonicalize_name(each.name): str(each.specifier).removeprefix("==")
         for each in pinned
@@ -68,9 +74,9 @@ def list_below(name: str, extras: frozenset[str] = frozenset(), *, seen: set[str
 
 @pytest.mark.parametrize("file", LOCKS, ids=[file.stem for file in LOCKS])
 def test_a_lock_pins_every_package_with_its_hashes(file: Path) -> None:
-    lock = read_lock(file)
-    assert lock
-    for line in lock.values():
+    lines = read_lines(file)
+    assert lines
+    for line in lines:
         assert re.fullmatch(r"[a-z0-9.-]+==[\w.]+( ; [^#]*?)?( +--hash=sha256:[0-9a-f]{64})+", line.rstrip()), line
 
 
@@ -92,7 +98,7 @@ def test_the_lock_has_what_extras_bring() -> None:
         if line and not line.startswith("#"):
             asked = Requirement(line)
             below |= list_below(asked.name, frozenset(asked.extras))
-    assert below <= list_here(read_lock(ROOT / "requirements/dev.txt")).keys()
+    assert below <= list_here(read_lines(ROOT / "requirements/dev.txt")).keys()
 
 
 # --- what an installer makes of them ----------------------------------------------------------------------------------
@@ -103,16 +109,20 @@ def index(tmp_path: Path) -> Path:
     """A folder with a release of psycopg that is newer than the lock, and asks for the newer psycopg-binary."""
     folder = tmp_path / "index"
     folder.mkdir()
-    for name, more in (
-        ("psycopg", f"Provides-Extra: binary\nRequires-Dist: psycopg-binary=={NEWER}; extra == 'binary'\n"),
-        ("psycopg_binary", ""),
-    ):
-        with zipfile.ZipFile(folder / f"{name}-{NEWER}-py3-none-any.whl", "w") as wheel:
-            info = f"{name}-{NEWER}.dist-info"
-            wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {NEWER}\n{more}")
-            wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-            wheel.writestr(f"{info}/RECORD", "")
+    write_newer(
+        folder, "psycopg", f"Provides-Extra: binary\nRequires-Dist: psycopg-binary=={NEWER}; extra == 'binary'\n"
+    )
+    write_newer(folder, "psycopg_binary")
     return folder
+
+
+def write_newer(folder: Path, name: str, more: str = "") -> None:
+    """Write an empty release of a package that is newer than any other."""
+    with zipfile.ZipFile(folder / f"{name}-{NEWER}-py3-none-any.whl", "w") as wheel:
+        info = f"{name}-{NEWER}.dist-info"
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {NEWER}\n{more}")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
 
 
 class Installer:
@@ -121,18 +131,17 @@ class Installer:
     def __init__(self, kind: str, index: Path, folder: Path) -> None:
         self.is_uv = kind == "uv"
         self.environment = folder / "environment"
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.environment], check=True)
         self.python = self.environment / "bin" / "python"
+        self.empty()
         prefix = {"pip 22.3": OLDEST_PIP, "the newest pip": "pip-", "uv": "uv-"}[kind]
         wheels = [each for each in WHEELS.glob(f"{prefix}*.whl") if not each.name.startswith(OLDEST_PIP)]
         [wheel] = [*WHEELS.glob(f"{OLDEST_PIP}*.whl")] if prefix == OLDEST_PIP else wheels
-        if self.is_uv:
-            with zipfile.ZipFile(wheel) as packed:
-                [program] = [name for name in packed.namelist() if name.endswith("/scripts/uv")]
-                self.program = packed.extract(program, folder)
-            Path(self.program).chmod(0o700)
-        else:
-            self.program = f"{wheel}/pip"
+        with zipfile.ZipFile(wheel) as packed:  # out of its wheel, pip would be compiled each time
+            parts = ("pip/", f"{wheel.name.partition('-py')[0]}.data/")  # without the note that it is installed
+            packed.extractall(folder / "program", [name for name in packed.namelist() if name.startswith(parts)])
+        [program] = (folder / "program").glob("*/scripts/uv" if self.is_uv else "pip")
+        program.chmod(0o700)
+        self.program = str(program)
         self.index = ["--no-index", "--find-links", str(WHEELS), "--find-links", str(index)]
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "UV_"))}
         self.environ = kept | {
@@ -140,6 +149,11 @@ class Installer:
             "UV_NO_CONFIG": "1",
             "UV_CACHE_DIR": str(folder / "cache"),
         }
+
+    def empty(self) -> None:
+        """Make the environment, or make it empty again."""
+        words = [sys.executable, "-m", "venv", "--without-pip", "--clear", str(self.environment)]
+        subprocess.run(words, check=True)
 
     def run(self, *words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
         """Run a program with nothing but the local index."""
@@ -187,13 +201,38 @@ def part(tmp_path: Path) -> Path:
 
 @needs_wheels
 @pytest.mark.slow
-def test_a_newer_release_changes_nothing(installer: Installer, part: Path) -> None:
-    flags = find_flags()
-    whole = installer.install(*flags, "--dry-run", "-r", "requirements/dev.txt")
-    assert whole.returncode == 0, whole.stderr
-    done = installer.install(*flags, "-r", str(part))
+@pytest.mark.thorough("pip 22.3")
+def test_every_lock_installs_while_a_newer_release_is_visible(installer: Installer, index: Path) -> None:
+    """Each lock has an environment of its own with uv.
+
+    pip takes much longer, so that the environment stays: a lock installs what the one before did not.
+    """
+    write_newer(index, "click")  # every lock but those of the installers has it
+    flags, here = find_flags(), {}
+    for lock in LOCKS:
+        here[lock.name] = list_here(read_lines(lock))
+        if installer.is_uv:
+            installer.empty()
+        done = installer.install(*flags, "-r", str(lock))
+        assert done.returncode == 0, done.stderr
+        installed = installer.list_installed()
+        if not installer.is_uv:
+            assert {name: installed.get(name) for name in here[lock.name]} == here[lock.name], lock.name
+            continue
+        assert installed == here[lock.name], lock.name
+        checked = installer.run(installer.program, "pip", "check", "--python", str(installer.python))
+        assert checked.returncode == 0, checked.stderr
+    assert sum("click" in pinned for pinned in here.values()) == len(LOCKS) - len(list(WHEELS.glob("pip-*.whl")))
+
+
+@needs_wheels
+@pytest.mark.slow
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="pip 22.3 does not run on Python 3.12 and newer")
+def test_pip_22_3_installs_what_a_newer_release_once_broke(index: Path, part: Path, tmp_path: Path) -> None:
+    installer = Installer("pip 22.3", index, tmp_path / "installer")
+    done = installer.install(*find_flags(), "-r", str(part))
     assert done.returncode == 0, done.stderr
-    assert installer.list_installed() == list_here(read_lock(part))
+    assert installer.list_installed() == list_here(read_lines(part))
     check = [sys.executable, "-m", "pip", "--python", str(installer.python), "check", "--disable-pip-version-check"]
     checked = subprocess.run(check, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout
