@@ -127,6 +127,7 @@ def test_sarif_is_written_where_it_is_wanted(lint: Callable[..., Ran], workspace
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_rules_and_severities_are_handed_on(lint: Callable[..., Ran]) -> None:
     codes = set(re.findall(r"title=(\w+)", lint(paths="more").out))
     assert codes

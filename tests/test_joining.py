@@ -52,6 +52,7 @@ def pytest_collection_modifyitems(items):
 @pytest.mark.parametrize(
     ("many", "told"), [(1, "1 failed, 4 passed, 3 skipped"), (1000, "2 failed, 6 passed, 4 skipped")]
 )
+@pytest.mark.thorough
 def test_cases_are_told_whether_they_are_joined_or_not(tmp_path: Path, many: int, told: str) -> None:
     (tmp_path / "test_it.py").write_text(TESTS)
     (tmp_path / "conftest.py").write_text(JOIN.format(many=many))

@@ -29,6 +29,7 @@ def run_pytest(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_screen_that_changed_fails_and_one_option_rewrites_it(tmp_path: Path) -> None:
     file = tmp_path / "test_screen.py"
     file.write_text(TEST, encoding="utf-8")

@@ -62,6 +62,7 @@ def run_pytest(folder: Path, text: str, *options: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("-n", "1")], ids=["alone", "in a worker"])
+@pytest.mark.thorough("in a worker")
 def test_a_test_that_hangs_fails_and_the_next_one_runs(options: tuple[str, ...], tmp_path: Path) -> None:
     printed = run_pytest(tmp_path, HANGING, *options)
     assert "3 failed, 1 passed" in printed
@@ -70,6 +71,7 @@ def test_a_test_that_hangs_fails_and_the_next_one_runs(options: tuple[str, ...],
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_cases_that_run_as_one_item_have_one_timeout(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(JOINED, encoding="utf-8")
     printed = run_pytest(tmp_path, MANY_HANG)

@@ -221,6 +221,7 @@ def test_more_tags_than_anybody_reads() -> None:
     ],
     ids=lambda text: repr(text[:12]),
 )
+@pytest.mark.thorough
 def test_a_hostile_file_takes_no_time(text: str) -> None:
     start = process_time()
     scan(text)

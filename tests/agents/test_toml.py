@@ -96,6 +96,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.thorough
 def test_a_hostile_file_is_read_in_no_time(text: str) -> None:
     started = time.process_time()
     findings = lint(text, CODEX_PATH)

@@ -35,6 +35,7 @@ def seen(browser: Browser, tmp_path: Path) -> Iterator[Seen]:
         server.end()
 
 
+@pytest.mark.thorough
 def test_a_page_comes_back_after_its_server_was_killed(seen: Seen) -> None:
     server, page = seen.server, seen.page
     server.remit("run", "worker", "Before it broke.", "--json")

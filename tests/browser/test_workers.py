@@ -62,6 +62,7 @@ def place(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         pytest.skip(f"NO POSTGRESQL, the page of workers was not seen: {error}")
 
 
+@pytest.mark.thorough
 def test_workers_queues_and_leases_come_and_go_by_themselves(place: tuple[Seen, str]) -> None:
     seen, url = place
     seen.open("/workers", wait="main h1")

@@ -273,6 +273,7 @@ async def _tell_all(db: Database, names: list[str]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_frozen_server_is_noticed(own: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """It keeps its connections and answers none: who asks is told, who is cancelled or listens does not wait for it."""
     monkeypatch.setattr(store, "LOOK_S", 0.1)

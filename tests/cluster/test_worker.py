@@ -244,6 +244,7 @@ def test_a_worker_that_was_frozen_changes_nothing_when_it_thaws(tmp_path: Path, 
 # --- machines that are to end ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_worker_that_is_drained_finishes_and_takes_nothing_more(
     tmp_path: Path, url: str, caller: Caller, agent: ScriptedAgent
 ) -> None:

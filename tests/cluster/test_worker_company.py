@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.thorough
 def test_what_an_agent_hands_on_is_carried_out_though_its_worker_was_killed_meanwhile(tmp_path: Path, url: str) -> None:
     gate = tmp_path / "gate"
     caller = Caller(tmp_path / "caller", url)

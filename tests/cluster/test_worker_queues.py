@@ -52,6 +52,7 @@ def test_a_session_is_carried_out_once_and_then_forgotten(url: str, postgres: Se
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_what_a_worker_had_before_it_was_started_anew_still_counts_among_those_that_run(url: str) -> None:
     """Its agents go on meanwhile: were they not counted, others would begin beside them."""
     begun: list[str] = []

@@ -19,6 +19,7 @@ def test_the_laws_hold_for_every_sample(seed: str) -> None:
 
 
 @pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, PARTS))])
+@pytest.mark.thorough
 def test_the_laws_hold_for_mutated_messages(part: int) -> None:
     """C16: never raises, never slow, and what is accepted is whole, bound, and accepted again."""
     rng = random.Random(part)  # noqa: S311 - the same messages in every run

@@ -194,6 +194,7 @@ def test_no_prefix_is_accepted_unless_all_that_decides_was_said(payload: Payload
 @settings(LAW, max_examples=choose(10, 25))
 @BY_MESSAGE
 @given(data=st.data())
+@pytest.mark.thorough
 def test_no_prefix_of_any_return_is_accepted_for_less(name: str, data: st.DataObject) -> None:
     """R0.2: the same for every return that can be drawn, with its keys in any order."""
     payload = data.draw(MESSAGES[name])

@@ -163,6 +163,7 @@ def freezer() -> Iterator[Path]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.thorough("subreaper")
 def test_a_frozen_process_does_not_hang_its_shim(
     tmp_path: Path, contain: Contained, freezer: Path, *, whole: bool
 ) -> None:

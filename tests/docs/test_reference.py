@@ -175,6 +175,7 @@ def test_every_table_is_told_and_every_key_has_a_meaning_and_an_example(pages: d
         assert parse_settings(text) != parse_settings("")
 
 
+@pytest.mark.thorough
 def test_every_variable_that_is_read_is_told() -> None:
     told = {name for variables in VARIABLES.values() for name in variables}
     named = search(r'"(_?(?:REMIT|OTEL)_[A-Z_]+)"')

@@ -185,6 +185,7 @@ def test_a_ledger_that_is_held_for_longer_than_the_harness_waits(child: Child, r
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_ledger_that_another_writes_to_for_longer_than_the_harness_waits(child: Child, root: Path) -> None:
     """It can be read meanwhile, so only what has to be written down is refused."""
     send = send_hurried(child.stage)

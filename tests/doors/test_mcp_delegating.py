@@ -115,6 +115,7 @@ PROMPTS = [
 ]
 
 
+@pytest.mark.thorough
 def test_a_prompt_is_a_text_whatever_it_says(place: Place) -> None:
     for prompt in PROMPTS:
         told = place.peer.call("delegate", prompt=prompt, runner="obeys")
@@ -154,6 +155,7 @@ def test_two_at_once_go_on_beside_each_other_and_beside_other_tools(place: Place
     assert all(each["over"] for each in found)
 
 
+@pytest.mark.thorough
 def test_who_takes_a_question_back_ends_the_work(place: Place) -> None:
     asked = begin(place, "hangs")
     place.peer.notify("notifications/cancelled", requestId=asked, reason="not needed")
@@ -224,6 +226,7 @@ def test_work_of_a_server_that_is_killed_is_taken_up_by_the_next(place: Place) -
     assert len(place.agents["waits"].did("began")) == 1
 
 
+@pytest.mark.thorough
 def test_who_does_not_wait_longer_lets_it_go_on(place: Place) -> None:
     asked = begin(place, "waits", wait_seconds=0.2)
     told = place.peer.end_call("delegate", asked)["structuredContent"]
@@ -279,6 +282,7 @@ def find_reasons(root: Path, session_id: str) -> list[str]:
         home.close()
 
 
+@pytest.mark.thorough
 def test_a_long_answer_comes_in_pages(place: Place) -> None:
     told = place.peer.call("delegate", prompt="Talk.", runner="talks")
     assert len(json.dumps(told)) < 4000
@@ -390,6 +394,7 @@ def test_a_budget_holds_through_the_server(place: Place) -> None:
     assert told["result"]["structuredContent"]["error"]["code"] == "BUDGET_EXCEEDED"
 
 
+@pytest.mark.thorough
 def test_an_agent_checks_its_own_return(place: Place) -> None:
     """R2.15: it is judged as the session of its ticket, by the engine that will judge it."""
     returned = {
@@ -424,6 +429,7 @@ def test_an_agent_hands_its_return_in(place: Place) -> None:
         assert envelope["outcome"] == ("accepted" if submitted else "missing")
 
 
+@pytest.mark.thorough
 def test_an_agent_names_nobody_else(place: Place) -> None:
     """Whoever has a ticket is its session, or speaks for one below it."""
     asked = begin(place, "hangs")

@@ -113,6 +113,7 @@ def settle(folder: Path, many: int = 1, *, agent: str = "scout", terms: Terms | 
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_tree_of_processes_is_one_trace(remit: Remit, receiver: Receiver, tmp_path: Path) -> None:
     """Whoever is started hears where it belongs, and all of it is sent once, by the command that a person gave."""
     command = f"sh -c {shlex.quote('echo $TRACEPARENT > 3.txt')}"
@@ -283,6 +284,7 @@ def test_each_delegation_is_sent_once(remit: Remit, receiver: Receiver) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_who_dies_before_it_has_noted_what_was_taken_sends_the_same_again(remit: Remit, receiver: Receiver) -> None:
     delegate(remit, **receiver.environ)
     script = ("run", WORK, "--command", "true")
@@ -350,6 +352,7 @@ def test_who_takes_only_one_kind_is_sent_the_other_no_more_often(
     assert [each.path for each in sending.got] == ["/v1/traces", "/v1/metrics"]
 
 
+@pytest.mark.thorough
 def test_many_are_sent_page_by_page(sending: Receiver, tmp_path: Path, inside: Inside) -> None:
     assert inside is not None
     begun_ms = time.time_ns() // 1_000_000 - 1
@@ -433,6 +436,7 @@ def test_a_command_ends_as_it_would_have_without(remit: Remit, receiver: Receive
     assert len([span for span in receiver.spans[sent:] if span.name.startswith("invoke_agent")]) == 3
 
 
+@pytest.mark.thorough
 def test_nobody_at_the_other_end(remit: Remit, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

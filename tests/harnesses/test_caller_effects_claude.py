@@ -162,7 +162,7 @@ def test_no_caller_of_a_liar_gets_its_lie_without_the_verdict(played: tuple[Row,
     assert any(LIE in request for request in requests) is not row.is_replaced
 
 
-@pytest.mark.thorough("by the call", "in the middle", "nested")
+@pytest.mark.thorough("by the call", "in the middle", "nested", "hand-back", "SendMessage", "schema")
 def test_an_honest_agent_is_accepted_at_once_and_counted_once(played: tuple[Row, Stage]) -> None:
     row, stage = played
     runs = list_runs(stage)

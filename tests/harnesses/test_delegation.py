@@ -219,6 +219,7 @@ def find_folder(stage: Stage, session_id: str, attempt: int) -> str:
 
 
 @pytest.mark.parametrize("stage", ["claude"], indirect=True)
+@pytest.mark.thorough
 def test_a_session_is_resumed_in_the_folder_that_it_began_in(stage: Stage) -> None:
     """Claude Code knows a session in its own folder only, also where that is a worktree (R0.14)."""
     first = stage.delegate("stopped", worktree=True, reasks=1, commits=False)

@@ -121,6 +121,7 @@ def test_claude_code_keeps_its_promises(root: Path, monkeypatch: pytest.MonkeyPa
     assert sorted(root.rglob("*")) == before, "nothing in the workspace changes"
 
 
+@pytest.mark.thorough
 def test_each_promise_is_reported_broken_in_claude_code_if_it_is(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hooks that do nothing for subagents, and a harness that reports double its tokens."""
     program = put("claude", root, monkeypatch)
@@ -179,6 +180,7 @@ def test_a_hook_that_is_missing_in_opencode_breaks_its_promise(
     assert broken <= list_broken(check("opencode"))
 
 
+@pytest.mark.thorough
 def test_codex_skips_hooks_until_the_user_trusts_them(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = put("codex", root, monkeypatch)
     checked = check_harness("codex", print)

@@ -81,6 +81,7 @@ def load_result(stage: Stage, script: str, step: int = 1, *, at: int = 0) -> dic
     return told
 
 
+@pytest.mark.thorough
 def test_work_is_delegated_through_the_server(stage: Stage) -> None:
     """Nothing makes Claude Code wait for servers: it goes on without one that is slow, and this one is there."""
     session = converse(stage, "main")

@@ -143,6 +143,7 @@ def test_claude_code_finds_nothing_wrong_with_the_plugin(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_claude_code_loads_all_of_the_plugin(tmp_path: Path) -> None:
     program = find_cli("claude")
     if program is None:

@@ -211,6 +211,7 @@ def test_one_that_goes_on_later_is_another_delegation(stage: Stage) -> None:
     assert rows[1].session_id in third
 
 
+@pytest.mark.thorough
 def test_a_session_that_is_an_agents_as_a_whole_is_held_to_its_return(stage: Stage) -> None:
     session = converse(stage, "work", "--agent=scribe")
     (row,) = list_delegations(stage)

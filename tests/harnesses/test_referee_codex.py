@@ -135,6 +135,7 @@ def test_a_persons_own_session_is_in_nobodys_way(stage: Stage) -> None:
     assert list_delegations(stage) == []
 
 
+@pytest.mark.thorough
 def test_a_killed_hook_blocks_by_its_command_line(stage: Stage) -> None:
     register(stage, ("sh", "-c", "kill -9 $$"))
     converse(stage, "own", TRUSTING)
@@ -173,6 +174,7 @@ def list_hooks(stage: Stage, environ: dict[str, str]) -> list[dict[str, Any]]:
     raise TimeoutError("Codex did not tell its hooks")
 
 
+@pytest.mark.thorough
 def test_without_trust_hooks_are_passed_over_in_silence_and_codex_tells_it_when_asked(stage: Stage) -> None:
     environ = stage.environ
     session = converse(stage, "main", environ=environ)
@@ -240,6 +242,7 @@ def test_a_hook_that_adds_to_a_sealed_prompt_ends_the_agent(tmp_path: Path, monk
         assert "could not be decrypted" in last
 
 
+@pytest.mark.thorough
 def test_in_code_mode_what_is_denied_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a model that Codex knows, tools are called by JavaScript, and patches are a tool of their own."""
     patch = "*** Begin Patch\n*** Add File: {}\n+[referee]\n*** End Patch\n"

@@ -89,6 +89,7 @@ def keep_open_branch(stage: Stage) -> None:
     assert "PreToolUse" in (stage.root / SETTINGS).read_text()
 
 
+@pytest.mark.thorough
 def test_what_was_made_before_a_message_is_not_credited_again(stage: Stage) -> None:
     converse(stage, "again")
     rows = list_delegations(stage)
@@ -96,6 +97,7 @@ def test_what_was_made_before_a_message_is_not_credited_again(stage: Stage) -> N
     assert [each.path for each in get_report(stage, rows[0]).artifacts] == ["left.md"]
 
 
+@pytest.mark.thorough
 def test_settings_that_an_agent_changes_by_git_are_not_taken_over(stage: Stage) -> None:
     keep_open_branch(stage)
     before = (stage.root / "remit.toml").read_text()

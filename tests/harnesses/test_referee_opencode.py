@@ -78,6 +78,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
         yield stage
 
 
+@pytest.mark.thorough
 def test_each_of_a_session_is_held_to_its_own(stage: Stage) -> None:
     """One session with three subagents, since each session takes its time."""
     settings = (stage.root / "remit.toml").read_text()

@@ -343,6 +343,7 @@ def test_a_long_script_is_answered_at_once(tmp_path: Path) -> None:
         assert time.process_time() - start < 0.25
 
 
+@pytest.mark.thorough
 def test_a_script_that_goes_down_and_down_is_not_followed_for_ever(tmp_path: Path) -> None:
     """Each step is a folder more for every path, a file more that is written, and one more that is run.
 

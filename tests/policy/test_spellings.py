@@ -77,6 +77,7 @@ def test_what_the_agent_above_may_not_do_the_one_below_may_not_do_either() -> No
         assert judge(Call("bash", command=each.script), [own, above], GROUND).answer != "allow", each.name
 
 
+@pytest.mark.thorough
 def test_a_denied_command_is_found_behind_any_ordinary_one() -> None:
     """What stands before it, a here-document or a quote, does not hide it."""
     for number, each in enumerate(list_ordinary()):
@@ -96,6 +97,7 @@ def test_ordinary_commands_are_let_alone() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_spellings_really_start_what_is_denied(box: Box) -> None:
     """A sample of each class: its stub ran, and the policy would not have let it."""
     told = try_all(spread(list_spellings(), SAMPLE), box, jobs=2)

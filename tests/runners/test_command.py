@@ -27,6 +27,7 @@ def hear(*pieces: bytes, own: tuple[str, ...] = ()) -> str:
     ],
 )
 @pytest.mark.parametrize("count", [9, 30])
+@pytest.mark.thorough
 def test_a_return_in_what_is_cut_off_is_noticed(first: bytes, count: int) -> None:
     assert hear(first, *[NOISE] * count, b"end") == "cut"
     assert hear(NOISE, first, b"end") == ""

@@ -64,6 +64,7 @@ def test_a_session_is_begun_resumed_and_told(place: Place) -> None:
     assert place.model.requests[-1].step == 2
 
 
+@pytest.mark.thorough
 def test_a_session_goes_on_after_it_was_killed(place: Place) -> None:
     killed = place.start(place.model.mark("late"), kill=lambda: place.wait_until_kept("late", 1, "half.md"))
     assert killed.exit_code is None
@@ -143,6 +144,7 @@ def test_an_agent_of_its_own_is_begun_with_and_one_that_it_does_not_know_refused
     assert "'nobody' not found" in ran.heard.trouble
 
 
+@pytest.mark.thorough
 def test_tools_are_those_that_the_agent_may_use(place: Place) -> None:
     ran = place.start(place.model.mark("wrong"), tools=("read", "bash", "grep"))
     placeholder = {"DeferredToolPlaceholder"}  # since 2.1.326 or a little before; it does nothing

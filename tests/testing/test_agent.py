@@ -241,6 +241,7 @@ def test_what_is_changed_after_the_return_is_what_counts_or_never_happens(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_flood_before_the_return_drowns_nothing(root: Path, agent: ScriptedAgent) -> None:
     envelope = delegate(root, agent.floods().says("\n").obeys())
     assert agent.did("flooded")
@@ -287,6 +288,7 @@ def play_fakes(*options: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_no_fake_return_is_believed_and_the_truth_is() -> None:
     """A fourth of them; `make torture` plays all."""
     told = play_fakes("--most", "50")

@@ -47,6 +47,7 @@ def test_a_model_answers(scripted_model):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_project_can_use_it(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "test_mine.py").write_text(TESTS)

@@ -37,6 +37,7 @@ def test_no_agent_is_lost_or_run_twice_where_its_broker_is_killed(recoverers: in
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_every_random_history_ends_as_the_model_says() -> None:
     total = choose(24, 200)
     report = torture("histories.py", "--histories", str(total))
@@ -49,6 +50,7 @@ def test_every_random_history_ends_as_the_model_says() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_broken_recovery_is_found_out() -> None:
     """If it were not, the test above would prove nothing."""
     assert torture("histories.py", "--histories", "20", "--control")["complaints"]

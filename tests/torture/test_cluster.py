@@ -35,6 +35,7 @@ def torture(scene: str, size: int) -> Any:  # noqa: ANN401 - what the script say
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("scene", "size"), [*DAILY.items(), *(WHOLE.items() if IS_WHOLE else ())])
+@pytest.mark.thorough
 def test_whatever_happens_nothing_is_lost_or_doubled(scene: str, size: int) -> None:
     report = torture(scene, size)
     assert report["complaints"] == []

@@ -194,6 +194,7 @@ def test_who_looks_first_and_opens_then_is_led_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_no_secret_that_an_agent_says_is_written_down_or_shown() -> None:
     command = [sys.executable, str(ROOT / "torture" / "leaks.py"), "--json", "--most", str(choose(3, 0))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -41,6 +41,7 @@ def check_kills(told: Any, *, at_least: int) -> None:  # noqa: ANN401
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_who_writes_one_file_after_the_other_is_found_out() -> None:
     """If it were not, the other tests would prove nothing."""
     for script in ("kill_points.py", "io_errors.py"):
@@ -50,6 +51,7 @@ def test_who_writes_one_file_after_the_other_is_found_out() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_move_that_is_killed_happened_or_did_not_and_so_did_its_recovery() -> None:
     syscalls = [word for name in ("rename", "renameat", "renameat2", "fsync") for word in ("--syscall", name)]
     told = torture("kill_points.py", *list_options("task move"), *syscalls, "--most", str(choose(5, 12)))
@@ -60,7 +62,7 @@ def test_a_move_that_is_killed_happened_or_did_not_and_so_did_its_recovery() -> 
 
 
 @pytest.mark.slow
-@pytest.mark.thorough("commands0", "commands3")
+@pytest.mark.thorough("commands0", "commands1", "commands3")
 @pytest.mark.parametrize(
     "commands",
     [
@@ -78,7 +80,7 @@ def test_a_command_that_is_killed_happened_or_did_not(commands: tuple[str, ...])
 
 
 @pytest.mark.slow
-@pytest.mark.thorough("task new", "task archive", "init")
+@pytest.mark.thorough("task new", "manifest add", "task archive", "init")
 @pytest.mark.parametrize("command", ["task move", "task new", "manifest add", "task archive", "init"])
 def test_an_error_of_the_disk_is_told_and_harms_nothing(command: str) -> None:
     most = choose(4, 12)
@@ -91,6 +93,7 @@ def test_an_error_of_the_disk_is_told_and_harms_nothing(command: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_change_that_the_disk_failed_under_is_whole_or_not_there() -> None:
     """SQLite finds in its log what it could not promise to have written."""
     told = torture("io_errors.py", *list_options("task move"), "--syscall", "fdatasync", "--syscall", "fsync")
@@ -113,7 +116,7 @@ def test_what_gc_cannot_remove_is_told() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.thorough("revoke")
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", ["trust", "trust --revoke"])
 def test_a_list_of_consents_that_cannot_be_read_is_left_as_it_is(command: str) -> None:
     told = torture("io_errors.py", *list_options(command))

@@ -187,6 +187,7 @@ def test_the_file_is_bounded_whatever_is_written(root: Path, monkeypatch: pytest
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_run_of_a_thousand_is_one_file_of_a_few_megabytes(root: Path) -> None:
     with opened(root) as home:
         insert(home, Kept(0), *(Kept(at, parent=at // 3, root=0, attempts=("accepted",)) for at in range(1, 1_000)))

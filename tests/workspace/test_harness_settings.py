@@ -367,6 +367,7 @@ def test_permissions_are_kept(home: Home) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", [None, '{"a": 1}'])
+@pytest.mark.thorough("None")
 def test_killed_at_any_step_it_can_be_finished_and_taken_back(home: Home, text: str | None) -> None:
     def reset() -> None:
         Path(home.root, PATH).unlink(missing_ok=True)

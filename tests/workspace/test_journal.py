@@ -85,6 +85,7 @@ def test_nothing_to_change_leaves_the_files_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_wherever_it_is_killed_the_files_agree_again(tmp_path: Path) -> None:
     ends = set()
     for step in range(1, 200):
@@ -105,6 +106,7 @@ def test_wherever_it_is_killed_the_files_agree_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_to_be_killed_while_finishing_is_no_harm(tmp_path: Path) -> None:
     fired = 0
     (tmp_path / "as it was").mkdir()

@@ -218,6 +218,7 @@ def make_scratch(folder: Path, mode: int = 0o700) -> Path:
     return folder
 
 
+@pytest.mark.thorough
 def test_the_scratch_folder_of_a_commit_that_was_killed_goes_after_a_day(
     tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -259,7 +259,7 @@ def commit_as_agent(folder: Path, *, owes: bool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.thorough("all done")
+@pytest.mark.thorough
 @pytest.mark.parametrize("owes", [False, True], ids=["all done", "owes"])
 def test_wherever_it_is_killed_an_agent_that_commits_gets_no_commit_too_many(tmp_path: Path, *, owes: bool) -> None:
     """C19: what Remit wrote down before it was killed is not taken for work that the agent has not committed."""

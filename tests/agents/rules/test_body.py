@@ -335,6 +335,7 @@ def test_no_body_stops_a_rule(changes: list[tuple[int, int, str]]) -> None:
     ],
     ids=lambda body: repr(body[:30]),
 )
+@pytest.mark.thorough
 def test_a_hostile_body_takes_no_time(body: str) -> None:
     text = STANDARD[:BODY] + body
     lint(text)

@@ -122,6 +122,7 @@ def test_every_graph_of_up_to_three_agents() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_every_graph_of_four_agents() -> None:
     """R2.3, R2.5, C7, C8."""
     counts = [check_graph("abcd", edges) for edges in enumerate_graphs("abcd")]

@@ -40,6 +40,7 @@ def gate() -> Iterator[threading.Event]:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_functions_that_hang_hold_up_nobody_and_are_told(root: Path, gate: threading.Event) -> None:
     many = 40  # more than any pool of threads would have
 

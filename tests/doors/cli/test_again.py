@@ -102,6 +102,7 @@ def run_short(remit: Remit, *options: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_what_is_partial_goes_on_in_the_session_of_its_harness(remit: Remit, harness: Harness) -> None:
     """R0.14: and what the earlier one wrote is its own work: this one only reads."""
     first = run_short(remit)
@@ -123,6 +124,7 @@ def test_what_is_partial_goes_on_in_the_session_of_its_harness(remit: Remit, har
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_worktree_is_gone_on_with_where_it_is(remit: Remit, harness: Harness) -> None:
     put(remit, "README.md", "one\n")
     git(remit.folder, "add", "-A")
@@ -169,6 +171,7 @@ def test_what_is_open_is_neither_resumed_nor_retried(inside: Inside, agent: Scri
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_retry_asks_for_the_same_with_other_limits(remit: Remit, agent: ScriptedAgent) -> None:
     assert remit("task", "new", "Measure the uploads").code == 0
     agent.waits_for(str(Path(agent.log).with_name("go"))).obeys()
@@ -236,6 +239,7 @@ def test_that_nothing_was_printed_is_said(inside: Inside) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_logs_of_a_harness_are_what_it_said_and_did(remit: Remit, harness: Harness) -> None:
     run_short(remit)
     assert harness.calls
@@ -260,6 +264,7 @@ def test_who_follows_sees_it_come_and_ends_with_it(remit: Remit, agent: Scripted
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_every_attempt_is_shown_also_to_who_follows(remit: Remit, harness: Harness) -> None:
     ended = remit("run", "Answer badly.", "--runner", "claude", "--timeout", "60s", "--detach")
     session = ended.text.strip()

@@ -293,6 +293,7 @@ def test_work_on_a_task_is_begun_anew_with_its_own_command(inside: Inside, worke
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_work_goes_on_at_the_first_open_phase_and_stops_where_one_is_not_done(
     inside: Inside, worker: Worker, tmp_path: Path
 ) -> None:

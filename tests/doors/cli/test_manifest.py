@@ -151,6 +151,7 @@ main()
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not hold a process to its limit")
+@pytest.mark.thorough
 def test_a_manifest_larger_than_memory_is_judged(remit: Remit) -> None:
     remit.write(FINDINGS_FILE, PAGE)
     with (remit.folder / "m.jsonl").open("w", encoding="utf-8") as file:

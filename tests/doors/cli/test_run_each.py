@@ -90,6 +90,7 @@ def test_what_does_not_go_together(remit: Remit, args: tuple[str, ...], sentence
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_killed_and_run_again_nothing_is_lost_or_done_twice(remit: Remit, agent: ScriptedAgent) -> None:
     file = remit.write("prompts.jsonl", "".join(f'"Write {n}."\n' for n in range(4)))
     command = agent.sleeps(1).returns().command

@@ -319,6 +319,7 @@ def test_the_ledger_may_be_made_later_and_made_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_connection_that_takes_nothing_is_closed(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "SEND_S", 0.3)
     with socket.socket() as raw:

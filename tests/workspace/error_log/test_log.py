@@ -341,6 +341,7 @@ def test_many_processes_lose_no_error(tmp_path: Path, file: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_whoever_is_killed_leaves_the_old_file_or_the_new_one(tmp_path: Path, file: Path) -> None:
     put(file, make_log(MAX_KEPT))
     before = {each["id"] for each in read(file)}

@@ -148,6 +148,7 @@ def test_whatever_happens_to_a_file_it_is_saved_without_a_word_and_without_inven
     ['{"message":', "[", "{", '{"message": "x"', '{"message": "x",}', '"', '{"a":[', '\\"', '{"message": "x"}', '{"":',
      "<<<<<<< a\n>>>>>>> b\n"],
 )  # fmt: skip
+@pytest.mark.thorough
 def test_a_hostile_file_takes_time_that_grows_with_its_length(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
     start = time.process_time()

@@ -208,6 +208,7 @@ def test_a_path_from_a_stored_snapshot_cannot_lead_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_large_tree_is_kept_small_and_told_exactly(tmp_path: Path) -> None:
     """A snapshot of 20,000 files, stored and read back, finds the three that are not what they were."""
     for part in range(1000):

@@ -628,6 +628,7 @@ def test_a_commit_that_comes_in_between_is_built_upon(checkout: Checkout, monkey
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_many_that_commit_at_once_lose_nothing(checkout: Checkout) -> None:
     program = """
 import sys

@@ -136,6 +136,7 @@ def test_what_nobody_needs_any_more_goes_after_two_weeks(trip: Trip, checkout: C
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_very_many_files_come_there_and_back(tmp_path: Path) -> None:
     number = choose(300, 100_000)
     root, worker = tmp_path / "plain", tmp_path / "worker"

@@ -318,6 +318,7 @@ EVIL: list[Entries] = [
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_tree_that_no_git_would_make_is_refused(trip: Trip, checkout: Checkout) -> None:
     """By either of two walls: what arrives is looked at, and whoever brings it in looks for himself."""
     forger = Forger(trip.clone / ".remit/parcels.git")

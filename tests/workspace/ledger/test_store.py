@@ -62,6 +62,7 @@ def test_processes_that_make_it_at_once_make_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_many_writers_lose_nothing_and_the_log_stays_short(tmp_path: Path) -> None:
     write_with_processes(tmp_path, writers=16, count=200)
     home = Home(str(tmp_path))

@@ -405,7 +405,7 @@ def test_many_writers_lose_nothing_tear_nothing_and_share_no_id(tmp_path: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.thorough("indexed")
+@pytest.mark.thorough
 def test_many_writers_of_lines_up_to_a_megabyte(tmp_path: Path) -> None:
     writers, count = 32, choose(20, 60)
     run_writers(write_raw, tmp_path, writers, count)

@@ -101,6 +101,7 @@ def test_foreign_text_makes_no_heading() -> None:
      "# x\n## Summary\n" + "e.g. " * (MAX_CHARS // 5)],
     ids=range(9),
 )  # fmt: skip
+@pytest.mark.thorough
 def test_no_page_takes_long(text: str) -> None:
     started = time.process_time()
     check_findings_file(text)

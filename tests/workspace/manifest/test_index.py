@@ -479,6 +479,7 @@ _LINES = st.one_of(
 @pytest.mark.slow
 @settings(max_examples=choose(20, 60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parts=st.lists(st.tuples(st.lists(_LINES, max_size=6), st.booleans()), min_size=1, max_size=5))
+@pytest.mark.thorough
 def test_however_a_file_grows_the_index_is_that_of_the_whole(
     tmp_path_factory: pytest.TempPathFactory, parts: list[tuple[list[bytes], bool]]
 ) -> None:

@@ -463,6 +463,7 @@ def crowd(kind: str, size: int) -> tuple[str, str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["status", "list alone", "state alone", "over", "copies", "clash"])
 @pytest.mark.parametrize("prefer", ["newest", "state", "todo"])
+@pytest.mark.thorough
 def test_a_repair_takes_linear_time(kind: str, prefer: Prefer) -> None:
     took = []
     for size in (choose(25, 100), choose(250, 1_000)):

@@ -130,6 +130,7 @@ def test_sides_that_have_little_in_common_are_for_a_person() -> None:
     ],
     ids=["open", "middle", "whole", "fences", "one line", "headings", "examples"],
 )
+@pytest.mark.thorough
 def test_any_text_takes_time_in_step_with_its_length(text: str) -> None:
     began = time.process_time()
     check_merged(text)

@@ -314,6 +314,7 @@ def test_an_edit_makes_exactly_the_intended_difference(value: dict[str, Any], la
 
 @pytest.mark.slow
 @given(states(), st.sampled_from(sorted(LAYOUTS)), st.data())
+@pytest.mark.thorough
 def test_many_edits_at_once_are_each_of_them(value: dict[str, Any], layout: str, data: st.DataObject) -> None:
     text = LAYOUTS[layout](value)
     entries = list_tasks(text)

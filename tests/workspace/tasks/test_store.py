@@ -312,6 +312,7 @@ def test_wherever_a_move_is_killed_the_files_agree_again(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_many_move_at_once_and_the_files_agree(tmp_path: Path) -> None:
     make(tmp_path, *"abcd").home.close()
     commands = [[sys.executable, "-c", MOVING, str(tmp_path), str(number)] for number in range(1, 5)]
@@ -434,6 +435,7 @@ for number in range(count):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.thorough("False")
 def test_an_editor_loses_no_note_to_moves(tmp_path: Path, *, in_place: bool) -> None:
     """In between, an editor that had read TODO.md before a move may save it: then the move is in state.json only."""
     store, count = make(tmp_path, *(f"Task {number}" for number in range(1, 101))), 60

@@ -194,6 +194,7 @@ def test_a_broken_state_is_kept_before_it_is_written_anew(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_wherever_a_recovery_is_killed_nothing_is_lost(tmp_path: Path) -> None:
     """At every step the broken file is still there, or it is kept and the new one is whole."""
     ends = set()
