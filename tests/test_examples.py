@@ -94,6 +94,7 @@ def test_the_orchestrator_decides_by_what_comes_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_examples_of_agents_go_the_second_time_as_the_first(tmp_path: Path) -> None:
     """A reader tries what a page shows again, and in another order."""
     examples, kinds = ROOT / "examples", ("short", "review")

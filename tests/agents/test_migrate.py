@@ -420,6 +420,7 @@ PIECES = st.sampled_from([
 @pytest.mark.slow
 @settings(deadline=None, max_examples=choose(20, 60))  # a migration looks at its file many times
 @given(st.lists(PIECES, max_size=25), st.sampled_from(["\n", "\r\n"]))
+@pytest.mark.thorough
 def test_nothing_is_lost_whatever_the_body(pieces: list[str], newline: str) -> None:
     text = newline.join(["---", "name: x", "description: Reads.", "---", *pieces, ""])
     old = parse_document("agents/x.md", text)

@@ -299,6 +299,7 @@ def check_tab(place: Place, tab: str) -> None:
     check_text(place.seen, shown, ".node-body")
 
 
+@pytest.mark.thorough
 def test_other_pages(place: Place) -> None:
     for path in ("/agents", "/tasks", "/findings", "/errors", "/compliance"):
         check_page(place.seen, path)

@@ -204,6 +204,7 @@ def test_a_tree_and_its_timeline(place: Place) -> None:
     seen.see("a.run-row")
 
 
+@pytest.mark.thorough
 def test_search_filters_and_keys(place: Place) -> None:
     seen, page = place.seen, place.seen.page
     now = int(time.time() * 1000) - 5000

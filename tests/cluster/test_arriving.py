@@ -141,6 +141,7 @@ def test_a_parcel_that_was_changed_is_not_brought_in(
 
 
 @pytest.mark.parametrize("when", ["away", "following"])
+@pytest.mark.thorough
 def test_what_the_database_has_forgotten_is_not_done_twice(
     root: Path, tmp_path: Path, cluster: dict[str, str], postgres: Server, when: str
 ) -> None:

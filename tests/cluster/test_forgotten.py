@@ -28,6 +28,7 @@ _TAKEN = "UPDATE dbos.workflow_status SET status = 'PENDING', executor_id = %s W
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_session_that_was_taken_and_never_begun_is_given_back(tmp_path: Path, url: str) -> None:
     gate = tmp_path / "gate"
     busy = ScriptedAgent(tmp_path / "agents", "busy").waits_for(str(gate)).obeys()

@@ -409,6 +409,7 @@ def test_a_dispatcher_does_not_wait_for_another(play: Play) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_four_dispatchers_at_once_lose_nothing_though_one_dies(url: str, tmp_path: Path) -> None:
     """Each session is enqueued once, but for those of the one that dies before it could mark them."""
     names = {f"s{number}" for number in range(choose(60, 400))}

@@ -59,6 +59,7 @@ def test_an_empty_database_is_made_ready_and_left_alone_afterwards(postgres: Ser
     assert postgres.ask(written, url) == before, "nothing was written"
 
 
+@pytest.mark.thorough
 def test_four_processes_at_once_make_it_ready_once(postgres: Server, url: str) -> None:
     def start() -> subprocess.Popen[str]:
         pipe = subprocess.PIPE

@@ -217,6 +217,7 @@ def test_a_statement_that_takes_too_long_is_ended(url: str) -> None:
 
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_restart_is_told_and_survived(own: Server, mode: str) -> None:
     """The same Database goes on; what was committed is there; who listens is told to look again."""
 

@@ -165,6 +165,7 @@ def is_saved(caller: Caller, session: str) -> bool:
     return saved is not None and b"half.md" in saved
 
 
+@pytest.mark.thorough
 def test_a_worker_that_was_killed_goes_on_with_its_agents(
     tmp_path: Path, url: str, caller: Caller, agent: ScriptedAgent
 ) -> None:
@@ -217,6 +218,7 @@ def test_a_worker_that_is_ended_leaves_its_agents_and_comes_back_to_them(
     assert count_runs(agent, envelope.session_id) == 1
 
 
+@pytest.mark.thorough
 def test_a_worker_that_was_frozen_changes_nothing_when_it_thaws(tmp_path: Path, url: str, agent: ScriptedAgent) -> None:
     gate = tmp_path / "gate"
     agent.waits_for(str(gate)).obeys({"report.md": "the second\n"})

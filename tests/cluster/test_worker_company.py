@@ -98,6 +98,7 @@ def test_agents_go_on_while_the_database_is_away(tmp_path: Path) -> None:
     assert len(agent.did("began", session=envelope.session_id)) == 1
 
 
+@pytest.mark.thorough
 def test_orders_that_nobody_should_carry_out_are_refused(tmp_path: Path, url: str) -> None:
     caller = Caller(tmp_path / "caller", url)
     key = bytes.fromhex(KEY)

@@ -42,6 +42,7 @@ def test_nearly_every_return_is_read_right() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_every_message_of_the_corpus_can_be_explained() -> None:
     """C16: whatever the verdict, its reasons can be asked for, and an accepted one has no error."""
     for case in cases():

@@ -260,6 +260,7 @@ def test_no_damaged_return_raises(name: str, data: st.DataObject) -> None:
 @pytest.mark.slow
 @settings(LAW, max_examples=choose(800, 3_000))
 @given(text=fragments)
+@pytest.mark.thorough
 def test_no_heap_of_fragments_raises_for_long(text: str) -> None:
     """C16: the same, for longer."""
     _ask_everything(text, ISSUED)

@@ -94,6 +94,7 @@ def runs() -> list[Run]:
     return [each for told in explain_all() if told.code[:3] in RUNNERS for each in run_all(told)]
 
 
+@pytest.mark.thorough
 def test_what_is_shown_as_bad_is_found_and_what_is_shown_as_good_is_not(runs: list[Run]) -> None:
     wrong = [each for each in runs if each.is_found != (each.word == "Bad")]
     assert not wrong, "\n".join(map(str, wrong))

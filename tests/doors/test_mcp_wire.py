@@ -320,6 +320,7 @@ def test_a_pipe_that_never_waits_is_waited_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_harness_that_reads_nothing_does_not_hold_the_end_up(tmp_path: Path) -> None:
     process = subprocess.Popen(SERVE, cwd=tmp_path, env=make_environ(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdin is not None

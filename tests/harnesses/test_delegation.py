@@ -266,6 +266,7 @@ def test_one_whose_time_is_nearly_over_hands_back_what_it_has(stage: Stage, monk
 
 
 @pytest.mark.parametrize("stage", ["claude"], indirect=True)
+@pytest.mark.thorough
 def test_one_that_leaves_a_server_in_the_background_is_done_when_it_has_answered(stage: Stage) -> None:
     begun = time.monotonic()
     envelope = stage.delegate("server")
@@ -432,6 +433,7 @@ def test_work_is_handed_on_to_depth_three_and_no_further(
     assert {*envelope.unclaimed} - {".opencode/.gitignore"} == own  # the files of those below it were named by them
 
 
+@pytest.mark.thorough
 def test_from_the_sandbox_of_codex_nothing_is_handed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody could reach a model from in there. It is told at once, and nothing waits for what cannot come."""
     with ScriptedModel(make_chain(("codex", "codex", "codex"))) as model:

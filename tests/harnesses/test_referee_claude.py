@@ -112,6 +112,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
         yield stage
 
 
+@pytest.mark.thorough
 def test_each_of_a_session_is_held_to_its_own(stage: Stage) -> None:
     """One session, since each takes its time: the person's own call, and four subagents."""
     compile_agents(stage, keeper="nobody")
@@ -286,6 +287,7 @@ def test_the_plugin_does_the_same(stage: Stage) -> None:
     assert (envelope["status"], envelope["attempts"]) == ("completed", 2)
 
 
+@pytest.mark.thorough
 def test_a_killed_hook_blocks_by_its_command_line(stage: Stage) -> None:
     register(stage, ("sh", "-c", "kill -9 $$"))
     converse(stage, "own")

@@ -45,6 +45,7 @@ def find_allowed(spellings: list[Spelling]) -> list[str]:
     return [each.name for each in spellings if ask(each.script, deny=(each.denied.pattern,)).answer == "allow"]
 
 
+@pytest.mark.thorough
 def test_no_spelling_of_a_denied_command_is_allowed() -> None:
     """R1.3: deny wins, however it is written. Some of each batch."""
     assert find_allowed(spread(list_spellings(), QUICK)) == []
@@ -70,6 +71,7 @@ def test_no_spelling_is_allowed_where_only_a_few_commands_are() -> None:
     assert [each.name for each in spellings if ask(each.script, allow=NARROW).answer == "allow"] == []
 
 
+@pytest.mark.thorough
 def test_what_the_agent_above_may_not_do_the_one_below_may_not_do_either() -> None:
     own = Permissions(tools=None, allow={}, deny={})
     for each in spread(list_spellings(), 500):
@@ -107,6 +109,7 @@ def test_the_spellings_really_start_what_is_denied(box: Box) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_what_bash_and_the_parser_read_differently_is_not_allowed(box: Box) -> None:
     """Random scripts, most of them not even well formed: whichever is allowed does not start it."""
     chances = try_chances(choose(1000, 3000), 1, box)

@@ -42,6 +42,7 @@ def stage(root: Path) -> Stage:
     return Stage(root)
 
 
+@pytest.mark.thorough
 def test_a_settling_that_is_killed_again_and_again_is_done_once(stage: Stage, root: Path) -> None:
     child = begin(stage)
     child.write("specs/report.md", "# Report\nIt is slow.\n")

@@ -20,6 +20,7 @@ def call(stage: Stage, number: int) -> Child | str:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_of_many_calls_at_once_no_more_are_let_in_than_may(root: Path) -> None:
     (root / "remit.toml").write_text("[limits]\nrunning = 3\n")
     stage = Stage(root)

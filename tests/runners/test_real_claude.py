@@ -122,6 +122,7 @@ def test_root_may_not_skip_permissions_and_is_told_so(place: Place) -> None:
     assert free.heard.text == "All done."
 
 
+@pytest.mark.thorough
 def test_a_prompt_and_instructions_of_any_length_arrive(place: Place) -> None:
     prompt = f"{'p' * 300_000} {place.model.mark('work')}"
     instructions = f"MARKED {'i' * 200_000}"
@@ -133,6 +134,7 @@ def test_a_prompt_and_instructions_of_any_length_arrive(place: Place) -> None:
     assert "Assist with authorized security testing" in body  # Claude Code's own prompt is still there
 
 
+@pytest.mark.thorough
 def test_an_agent_of_its_own_is_begun_with_and_one_that_it_does_not_know_refused(place: Place) -> None:
     agents = place.root / ".claude" / "agents"
     agents.mkdir(parents=True)

@@ -148,6 +148,7 @@ DAILY = {
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_bombs_are_met_in_time_and_space() -> None:
     chosen = DAILY | {"manifest: a million blank lines", "check: a line of 100 MB"} if IS_WHOLE else DAILY
     bombs = [bomb for bomb in list_bombs() if f"{bomb.subject}: {bomb.name}" in chosen]

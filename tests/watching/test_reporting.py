@@ -173,6 +173,7 @@ def test_where_room_is_short_each_is_cut_shorter_before_any_is_left_out(
 
 
 @pytest.mark.parametrize("char", ["<", "\u202e", "\x00", "é", "&", "`", "\U0001f600"])
+@pytest.mark.thorough
 def test_the_file_is_bounded_whatever_is_written(root: Path, monkeypatch: pytest.MonkeyPatch, char: str) -> None:
     room = 120_000
     monkeypatch.setattr(reporting, "ROOM", room)

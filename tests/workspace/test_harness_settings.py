@@ -284,6 +284,7 @@ def test_comments_stay_where_the_harness_allows_them(home: Home) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_file_full_of_entries_is_cleared_at_once(home: Home) -> None:
     entry = {"hooks": [{"type": "command", "command": "remit hook claude"}]}
     file = put(home, json.dumps({"hooks": {"Stop": [entry] * 10_000}}))

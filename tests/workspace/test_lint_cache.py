@@ -202,6 +202,7 @@ JUNK: tuple[Any, ...] = (None, 7, -1, True, "text", [], {}, [None], {"a": 1}, [[
 
 
 @pytest.mark.parametrize("path", [PLANNER, ".opencode/command/go.md", "agents/a.md", ".claude/agents/broken.md"])
+@pytest.mark.thorough
 def test_an_entry_of_another_shape_never_ends_the_run(workspace: Workspace, path: str) -> None:
     """Whatever part of an entry is something else: it is judged anew, or what is used has the right types."""
     from remit.agents.lint import Choice, lint  # noqa: PLC0415 - what uses the entries

@@ -56,6 +56,7 @@ def test_no_value_breaks_a_rule_or_a_fix(key: str, value: str) -> None:
 
 
 @for_each(["tools", "permissions", "context_loading", "delegation", "lifecycle", "description", "color"], ODD)
+@pytest.mark.thorough
 def test_no_value_of_a_table_breaks_a_rule(key: str, value: str) -> None:
     text = f"---\nname: planner\nversion: 1.0.0\nagent_type: planning\n{key}: {value}\n---\n"
     for path in (HOME, CLAUDE_PATH, ".opencode/agent/planner.md", ".claude/commands/planner.md"):
@@ -63,6 +64,7 @@ def test_no_value_of_a_table_breaks_a_rule(key: str, value: str) -> None:
 
 
 @for_each(["stage", "command", "return_format", "stages"], ODD[:: choose(2, 1)])
+@pytest.mark.thorough
 def test_no_value_of_the_lifecycle_breaks_a_rule(key: str, value: str) -> None:
     text = change("lifecycle:\n", f"lifecycle:\n  {key}: {value}\n".replace("\n  a\n  b", "\n    a\n    b"))
     assert isinstance(fix(text, unsafe=True), str)

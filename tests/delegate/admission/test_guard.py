@@ -203,6 +203,7 @@ def walk_at_random(chance: Chance, tally: dict[str, int]) -> None:
 
 
 @pytest.mark.parametrize("count", [3_000, pytest.param(choose(10_000, 100_000), marks=pytest.mark.slow)])
+@pytest.mark.thorough
 def test_random_walks_on_up_to_eight_agents(count: int) -> None:
     """R2.3, R2.5, C7, C8; budgets never grow on the way down, and no deadline is later than the parent's."""
     chance, tally = make_chance(count), dict[str, int]()

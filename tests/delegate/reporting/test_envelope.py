@@ -216,6 +216,7 @@ PIECES = (
 
 @pytest.mark.parametrize("max_tokens", [MIN_TOKENS, DEFAULT_TOKENS])
 @pytest.mark.parametrize("piece", PIECES[: choose(5, len(PIECES))])
+@pytest.mark.thorough
 def test_ten_megabytes_and_ten_thousand_artifacts_fit(piece: str, max_tokens: int, way: str) -> None:
     whole = make_hostile(piece)
     fit_envelope(make(), max_tokens)  # patterns and the tokenizer are loaded once
@@ -244,6 +245,7 @@ def test_the_least_budget_holds_the_longest_words_and_numbers(piece: str, way: s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", PIECES[:3])
+@pytest.mark.thorough
 def test_ten_megabytes_fit_in_a_few_times_what_hashing_them_takes(piece: str, way: str) -> None:
     """The best of several runs, beside a floor in the same run: the machine may be busy."""
     del way

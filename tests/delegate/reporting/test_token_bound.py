@@ -44,6 +44,7 @@ def test_marks_pairs_and_digits_are_as_the_bound_takes_them() -> None:
     assert [number for number in range(1000) if count(str(number)) > 1 or count(f"{number:03d}") > 1] == []
 
 
+@pytest.mark.thorough
 def test_random_texts_have_no_more_tokens_than_the_bound() -> None:
     draw = random.Random(5)  # noqa: S311 - no secret
     for _ in range(20_000):
@@ -53,6 +54,7 @@ def test_random_texts_have_no_more_tokens_than_the_bound() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_random_sentences_have_no_more_tokens_than_the_bound() -> None:
     draw = random.Random(6)  # noqa: S311 - no secret
     joints = [" ", " ", " ", "  ", "_", "'", "'s ", "-", '": "', "\n", ".", "(", "/", "1", "é", "…", "—", "\t", "{\n"]
@@ -74,6 +76,7 @@ def test_prose_is_not_counted_by_its_bytes() -> None:
 
 
 @pytest.mark.parametrize("piece", ["a", "😀", "'", "a'", " ", "{", "1", "\n"])
+@pytest.mark.thorough
 def test_the_time_is_linear(piece: str) -> None:
     def measure(count: int) -> float:
         started = time.process_time()

@@ -206,6 +206,7 @@ def test_every_ledger_is_closed_by_the_thread_that_opened_it(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_change_that_a_crash_interrupted_is_told_and_finished(workspace: Inside) -> None:
     put(workspace, "specs/state.json", STATE)
     put(workspace, "specs/TODO.md", TODO)

@@ -342,6 +342,7 @@ def test_a_disk_that_takes_nothing_is_one_sentence(remit: Remit) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_several_at_once_leave_one_installation(remit: Remit) -> None:
     put(remit, LOCAL, MINE)
     remit("init", *ALL)

@@ -211,6 +211,7 @@ def test_what_changed_after_the_plan_is_not_written_over(repository: Inside) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_killed_at_any_step_it_leaves_whole_files_and_the_next_run_finishes_it(repository: Inside) -> None:
     root = repository.folder
     put(repository, ".gitattributes", "*.png binary\n")

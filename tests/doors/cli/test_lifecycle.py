@@ -633,6 +633,7 @@ def test_no_two_work_on_one_task(remit: Remit, worker: Worker, tmp_path: Path) -
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_who_is_killed_between_phases_loses_none(remit: Remit, worker: Worker, tmp_path: Path) -> None:
     """The phase that ran is taken up by whoever waits for it; the next call goes on behind it."""
     give_plan(remit)

@@ -304,6 +304,7 @@ def test_sarif_of_a_clean_workspace_is_an_empty_run(inside: Inside) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_of_thirty_thousand_findings_the_gravest_fit_into_the_limits_of_code_scanning() -> None:
     known = {each.code: each for each in app.explain_all()}
     codes = [code for code in known if code.startswith(("AGT", "GRF"))]

@@ -234,6 +234,7 @@ def test_after_a_failure_it_can_be_made_again(inside: Inside) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_diff_changes_nothing_and_applies(remit: Remit) -> None:
     git(remit.folder, "init")
     for name, text in {
@@ -381,6 +382,7 @@ def make_sources(remit: Remit, *names: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("to", TARGETS)
+@pytest.mark.thorough
 def test_agents_are_compiled_and_checked(remit: Remit, to: str) -> None:
     make_sources(remit, "a")
     path = TARGETS[to]

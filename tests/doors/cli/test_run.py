@@ -483,6 +483,7 @@ asyncio.run(main())
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_nobody_takes_it_before_its_driver_has_it(remit: Remit, agent: ScriptedAgent) -> None:
     """While others look for abandoned work all the time, each is claimed once, by its driver."""
     command = agent.obeys().command

@@ -127,6 +127,7 @@ def ask_as(url: str, cookie: str, method: str = "GET", path: str = "/api/v1/stat
         return connection.getresponse().status
 
 
+@pytest.mark.thorough
 def test_who_is_logged_in_stays_so_when_the_server_is_started_again(remit: Remit) -> None:
     with serving(remit, "serve", "--port", "0") as (process, said):
         url = said["url"]

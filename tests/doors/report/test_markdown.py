@@ -42,6 +42,7 @@ def words(text: str) -> str:
 @pytest.mark.parametrize(
     "texts", [pytest.param(PAYLOADS, id="HTML", marks=pytest.mark.slow), pytest.param(MARKDOWN, id="Markdown")]
 )
+@pytest.mark.thorough("HTML")
 def test_hostile_text_in_every_field_is_text(texts: tuple[str, ...]) -> None:
     plain = shape(render_markdown(fill(make_report(), "plain")))
     assert {"fence code", "heading_open h3", "bullet_list_open ul"} <= {*plain}

@@ -329,6 +329,7 @@ def start(root: Path, name: str, count: int, *before: str) -> subprocess.Popen[b
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_many_processes_lose_no_error(tmp_path: Path, file: Path) -> None:
     many, each = choose(12, 32), choose(5, 20)
     processes = [start(tmp_path, str(number), each) for number in range(many)]
