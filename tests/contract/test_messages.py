@@ -7,8 +7,11 @@ no return may be accepted (`refused`: whatever the reason).
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from remit import contract
 from remit.model import Expectation
@@ -52,3 +55,16 @@ def test_the_messages_are_many_and_of_both_kinds() -> None:
     refused = [row for row in ROWS if isinstance(row["want"], str)]
     assert len({row["name"] for row in ROWS}) == len(ROWS) >= 400
     assert len(refused) >= 80
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"status": "x", "summary": "' + '" ' * 250_000, '{"status": "x"' + "," * 500_000, "<think " * 100_000,
+     '{"status": "x", ' + "/* */ " * 100_000, '{"status": "x", "summary": "a" b", "' + '\\"' * 250_000,
+     '{"status": "ok", "summary": "x"}\n' * 40_000, '{"status": "x", "' + "k" * 1_000_000 + '": 1}'],
+    ids=["quotes", "commas", "tags", "comments", "escapes", "objects", "key"],
+)  # fmt: skip
+def test_a_hostile_message_takes_little_time(text: str) -> None:
+    began = time.process_time()
+    assert not contract.check(text, dialect="standard", session_id="sess_1763450000_p4w7tz").accepted
+    assert time.process_time() - began < 1.0  # 0.2 on an idle machine, and several times that before the caps

@@ -26,6 +26,7 @@ MAX_CANDIDATES = 64
 MAX_RETURN_FILES = 8
 MAX_SCANNED_VALUES = 20_000
 MAX_TRIES = 10_000
+MAX_PASSED = 30_000
 MAX_INCOMPLETE = 200
 
 
@@ -97,6 +98,7 @@ _FAR = 200_000
 """How far from its status word a return may begin, once a message holds a crowd of objects."""
 _CLOSE = 40
 """What has its status word this close to its bracket began like a return, however soon it went wrong."""
+_TOO_MANY = "the message holds too many objects to tell the return from the rest"
 _PATIENCE = 20
 """After so many objects, those that cannot be meant are passed over at C speed."""
 _WRAPPERS = frozenset({"return", "result", "response", "output", "answer", "final", "final_answer", "data", "payload",
@@ -112,7 +114,9 @@ def scan_message(text: str, dialects: Iterable[Dialect], session_id: str | None)
     key = keys.search(text)
     has_key = key is not None
     fence = text.rfind("\n```", 0, key.start()) if key else -1
-    pos, passed = 0, 0
+    more = sorted({name for dialect in dialects for name in dialect.shape.required} - {*names})
+    others = re.compile("|".join(map(spell, more) if ESCAPED in text else more))
+    pos, passed, other = 0, 0, -1
     seen: set[str] = set()
     while key and (opening := _OPENING.search(text, pos)):
         start = opening.start()
@@ -126,17 +130,20 @@ def scan_message(text: str, dialects: Iterable[Dialect], session_id: str | None)
             pos = fence
             continue
         passed += 1
+        if passed > MAX_PASSED or scan.is_exhausted(len(text)):
+            scan.overflow = _TOO_MANY
+            break
         if passed > _PATIENCE:
-            if key.start() - start > _FAR:
-                pos = key.start() - _FAR
+            if other < start:
+                found = others.search(text, start)
+                other = found.start() if found else len(text) + _FAR  # then nothing that follows is a return
+            if max(key.start(), other) - start > _FAR:
+                pos = max(key.start(), other) - _FAR
                 continue
             end = _pass_over(text, start, dialects, session_id, seen)
             if end is not None:
                 pos = end
                 continue
-        if scan.is_exhausted(len(text)):
-            scan.overflow = "the message holds too many objects to tell the return from the rest"
-            break
         inside = start <= scan.broken_to
         pos, parsed = _attempt(scan, text, start, key.start())
         if parsed and (candidate := _recognise(parsed, text, dialects)):

@@ -18,16 +18,14 @@ _NAMES = (
     "think|thinking|antthinking|thoughts?|thought_process|reasoning|reasoning_content|scratchpad|reflection|analysis"
     "|inner_monologue"
 )
-_THOUGHT = r"(?:think|thinking|thought)"
 _ANGLED = (
-    rf"<(?:(?P<close>/?)(?:[a-z]{{1,20}}:)?(?:{_NAMES})(?:\s[^<>]{{0,200}})?>"
-    rf"|\|?(?P<open2>(?:start|begin)(?:_of)?_{_THOUGHT}\|?>)"
-    rf"|\|(?P<open5>think\|>|inner_prefix\|>|channel\|>(?:analysis|commentary))"
-    rf"|\|?(?P<close2>end(?:_of)?_{_THOUGHT}\|?>)"
-    rf"|\|(?P<close5>/think\|>|inner_suffix\|>|channel\|>final|end\|>))"
+    rf"<(?:(?P<slash>/)?(?:[a-z]{{1,20}}+:)?+(?:{_NAMES})(?:\s[^<>]{{0,200}}+)?+>"
+    r"|\|?(?:start|begin|(?P<end>end))(?:_of)?_(?:think|thinking|thought)\|?>"
+    r"|\|(?:think|inner_prefix|channel\|>(?:analysis|commentary)|(?P<token>/think|inner_suffix|channel\|>final|end\|>)))"
 )
+"""Only what closes a thought has a group: an opening tag matches without any."""
 _TAG = lazy(_ANGLED, re.IGNORECASE)
-_ANY_TAG = lazy(rf"{_ANGLED}|\[(?P<close3>/?)think(?:ing)?\]|◁(?P<close4>/?)think▷", re.IGNORECASE)
+_ANY_TAG = lazy(rf"{_ANGLED}|\[(?P<slash2>/)?think(?:ing)?\]|◁(?P<slash3>/)?think▷", re.IGNORECASE)
 """Rare spellings are searched only if one of them occurs: a pattern that begins with one character is much faster."""
 _RARE = lazy(r"\[/?[tT][hH][iI][nN][kK]|◁")
 
@@ -43,24 +41,23 @@ def find_thinking(text: str, objects: list[tuple[int, int]]) -> list[tuple[int, 
         return []
     found: list[tuple[int, int]] = []
     opened: int | None = None
-    index = count = 0
-    for tag in (_ANY_TAG if rare else _TAG).finditer(text):
-        start, end = tag.span()
-        while index < len(objects) and objects[index][1] <= start:
-            index += 1
-        if (index < len(objects) and objects[index][0] <= start) or text[start - 1 : start] == "`":
+    left = [(len(text), len(text)), *reversed(objects)]
+    for count, tag in enumerate((_ANY_TAG if rare else _TAG).finditer(text)):
+        start = tag.start()
+        while left[-1][1] <= start:
+            left.pop()
+        if left[-1][0] <= start or text[start - 1 : start] == "`":
             continue
-        count += 1
         if count > MAX_TAGS:
             return [(0, len(text))]
-        slash = tag["close"] or (rare and (tag["close3"] or tag["close4"]))
-        if not (slash or tag["close2"] or tag["close5"]):
+        kind = tag.lastgroup
+        if kind is None:
             opened = start if opened is None else opened
         elif opened is not None:
-            found.append((opened, end))
+            found.append((opened, tag.end()))
             opened = None
-        elif slash and _is_at_edge(text, start, end):
-            found.append((found[-1][0] if found else 0, end))
+        elif kind.startswith("slash") and _is_at_edge(text, start, tag.end()):
+            found.append((found[-1][0] if found else 0, tag.end()))
     if opened is not None and _starts_line(text, opened):
         found.append((opened, len(text)))
     return found

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _MAX_CHARS = 40
 """No name is longer than that."""
+_MAX_READ = 400
 _LOOK_ALIKES = str.maketrans(
     "\u0430\u0251\u03b1\u0435\u03b5\u043e\u03bf\u0585\u0440\u03c1\u0441\u03f2\u0445\u0443\u0455\ua731\u0456\u03b9"
     "\u0131\u0442\u03c4\u03c5\u057d\u028b\u0433\u043a\u03ba\u0501\u04cf\u0192\u043c\u057c\u0578\u04bb",
@@ -24,7 +25,7 @@ _LOOK_ALIKES = str.maketrans(
 
 def plain(key: str) -> str:
     """A key as it is read: small letters, digits and underscores, without blanks and what nobody sees."""
-    key = "".join(char for char in key if char.isalnum() or char == "_")
+    key = "".join(char for char in key[:_MAX_READ] if char.isalnum() or char == "_")
     if len(key) > _MAX_CHARS or key.isascii():
         return key.lower()
     from unicodedata import normalize  # noqa: PLC0415 - hardly any key needs it

@@ -157,6 +157,8 @@ def join_pointer(pointer: str, key: str) -> str:
 # Possessive quantifiers throughout: nothing here can backtrack.
 _SPACE = lazy(r"[ \t\r\n]*+")
 _COMMA = lazy(r",[ \t\r\n]*+")
+_COMMENTS = lazy(r"(?:(?:/\*(?:[^*]|\*(?!/))*+\*/|(?:\#|//)[^\n]*+)[ \t\r\n]*+)++")
+_EXTRA_COMMAS = lazy(r"[, \t\r\n]++")
 _ODD_SPACE = lazy(r"(?:[\s\ufeff\u200b\u2060]|\\[nrt])++")
 _STRUCTURE = frozenset("\"'{}[],:")
 _COLONS = frozenset(":=\uff1a")
@@ -287,16 +289,11 @@ class _Parser:
 
     def pass_comment(self) -> None:
         text, pos = self.text, self.pos
-        if text.startswith("/*", pos):
-            end = text.find("*/", pos + 2)
-            end = end + 2 if end >= 0 else self.limit
-        elif text[pos] == "#" or text.startswith("//", pos):
-            end = text.find("\n", pos)
-            end = end if end >= 0 else self.limit
-        else:
+        comments = _COMMENTS.match(text, pos)
+        if comments is None and not text.startswith("/*", pos):
             raise self.fail("'/' starts neither a comment nor a value")
         self.repair("comment")
-        self.pos = min(end, self.limit)
+        self.pos = comments.end() if comments else self.limit  # one that nothing closes takes the rest
 
     def read_object(self, pointer: str, depth: int) -> dict[str, Any]:
         start = self.pos
@@ -407,7 +404,8 @@ class _Parser:
             self.repair("extra_comma")
         if char != ",":
             self.repair("separator")
-        self.pos += 1
+        run = _EXTRA_COMMAS.match(self.text, self.pos) if extra else None
+        self.pos = run.end() if run else self.pos + 1
 
     def pass_comma(self) -> bool:
         """Pass over a comma right behind a value, and the space after it: most values have one."""
@@ -474,6 +472,7 @@ class _Parser:
         """Join texts that stand side by side where one value belongs: so does Python print a long one."""
         while (space := _ADJACENT.match(self.text, self.pos)) and not _KEY_AHEAD.match(self.text, space.end()):
             self.repair("joined_text")
+            self.count_value()
             self.pos = space.end()
             more, whole = self.read_text(self.text[self.pos])
             value += more
@@ -520,9 +519,7 @@ class _Parser:
         return bare[1], True
 
     def read_value(self, pointer: str, depth: int, char: str) -> Any:  # noqa: ANN401 - any JSON value
-        self.values_left -= 1
-        if self.values_left < 0:
-            raise self.fail("the object holds more values than a return may", capped=True)
+        self.count_value()
         start = self.pos
         if char in _CLOSERS:
             value, whole = self.read_text(char)
@@ -540,6 +537,11 @@ class _Parser:
         self.spans[pointer] = (start, self.pos)
         return value
 
+    def count_value(self) -> None:
+        self.values_left -= 1
+        if self.values_left < 0:
+            raise self.fail("the object holds more values than a return may", capped=True)
+
     def read_text(self, opener: str) -> tuple[str, bool]:
         """Read a quoted text; the second value is False where it was cut off."""
         pattern = _PLAIN_TEXTS.get(opener)
@@ -554,6 +556,7 @@ class _Parser:
         value, whole = self.read_odd_text(opener)
         while whole and (plus := _PLUS.match(self.text, self.pos)):
             self.repair("joined_text")
+            self.count_value()
             self.pos = plus.end()
             more, whole = self.read_odd_text(self.text[self.pos])
             value += more
@@ -607,6 +610,8 @@ class _Parser:
             try:
                 body = json.loads(f'"{body}"', strict=False)
             except ValueError:
+                if body.count("\\") > MAX_VALUES:
+                    raise self.fail("a text has more escapes than a return may", capped=True) from None
                 body = _ESCAPE.sub(self.escape, body)
         joined = body if body.isascii() else join_surrogates(body)
         if "\ufffd" in joined and joined != body:
