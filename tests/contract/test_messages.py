@@ -59,12 +59,12 @@ def test_the_messages_are_many_and_of_both_kinds() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ['{"status": "x", "summary": "' + '" ' * 250_000, '{"status": "x"' + "," * 500_000, "<think " * 100_000,
-     '{"status": "x", ' + "/* */ " * 100_000, '{"status": "x", "summary": "a" b", "' + '\\"' * 250_000,
-     '{"status": "ok", "summary": "x"}\n' * 40_000, '{"status": "x", "' + "k" * 1_000_000 + '": 1}'],
+    ['{"status": "x", "summary": "' + '" ' * 1_000_000, '{"status": "x"' + "," * 2_000_000, "<think " * 600_000,
+     '{"status": "x", ' + "/* */ " * 600_000, '{"status": "x", "summary": "a" b", "' + '\\"' * 2_000_000,
+     '{"status": "ok", "summary": "x"}\n' * 150_000, '{"status": "x", "' + "k" * 5_000_000 + '": 1}'],
     ids=["quotes", "commas", "tags", "comments", "escapes", "objects", "key"],
 )  # fmt: skip
 def test_a_hostile_message_takes_little_time(text: str) -> None:
     began = time.process_time()
     assert not contract.check(text, dialect="standard", session_id="sess_1763450000_p4w7tz").accepted
-    assert time.process_time() - began < 1.0  # 0.2 on an idle machine, and several times that before the caps
+    assert time.process_time() - began < 1.5  # a third of that on an idle machine, linear in any case
