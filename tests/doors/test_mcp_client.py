@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from remit.doors.mcp.catalogue import BY_NAME
 from remit.testing.agent import ScriptedAgent
 from tests.doors.mcp_peer import make_environ, make_workspace
 from tests.doors.work import wait_until
@@ -51,7 +52,7 @@ def test_a_client_lists_calls_and_reads(mode: str, tmp_path: Path, monkeypatch: 
 
     async def play(client: Client) -> None:
         tools = (await client.list_tools()).tools
-        assert len(tools) == 10
+        assert [tool.name for tool in tools] == [*BY_NAME]
         assert all(tool.output_schema for tool in tools)
         given = {"prompt": "Write a report.", "runner": "obeys"}
         result: Any = await client.call_tool("delegate", given, progress_callback=hear)

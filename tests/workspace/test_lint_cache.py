@@ -141,11 +141,13 @@ def test_the_stamp_is_that_of_the_files_of_the_rules(tmp_path: Path) -> None:
     for name in ("__init__.py", "model.py", "errors.py", "quick_tuple.py"):
         (package / name).parent.mkdir(exist_ok=True)
         (package / name).write_bytes((SOURCE / "remit" / name).read_bytes())
-    for folder in ("agents/rules", "agents/rules/claude", "workspace"):
+    for folder in ("agents/rules", "agents/rules/claude", "harnesses", "workspace"):
         (package / folder).mkdir(parents=True)
         (package / folder / "__init__.py").touch()
     for name in ("agent_files.py", "lint_cache.py", "files.py"):
         (package / "workspace" / name).write_bytes((SOURCE / "remit/workspace" / name).read_bytes())
+    for name in ("claude.py", "codex.py", "gemini.py", "opencode.py"):
+        (package / "harnesses" / name).write_bytes((SOURCE / "remit/harnesses" / name).read_bytes())
     rule = package / "agents/rules/one.py"
     rule.write_text("A = 1\n")
 
@@ -161,7 +163,10 @@ def test_the_stamp_is_that_of_the_files_of_the_rules(tmp_path: Path) -> None:
     second = stamp()
     assert second != first
     (package / "agents/rules/claude/two.py").write_text("A = 1\n")
-    assert stamp() != second
+    third = stamp()
+    assert third != second
+    (package / "harnesses/new.py").write_text("A = 1\n")
+    assert stamp() != third
 
 
 # What others left there

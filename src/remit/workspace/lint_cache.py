@@ -91,8 +91,10 @@ def _stamp_rules() -> str:
             if entry.name.endswith(".py"):
                 found = entry.stat()
                 facts.append(f"{entry.path}:{found.st_size}:{found.st_mtime_ns}")
-            elif entry.name == "agents" or (folder != package and "." not in entry.name and entry.is_dir()):
-                waiting.append(entry.path)  # rules lie in rooms of their own
+            elif entry.name in ("agents", "harnesses") or (
+                folder != package and "." not in entry.name and entry.is_dir()
+            ):  # the rules, and the names of harnesses that they know
+                waiting.append(entry.path)
     return hash_content("|".join(sorted(facts)).encode())
 
 
