@@ -19,7 +19,15 @@ from remit.errors import BusyError, RunnerError, StateError, StorageError, Usage
 from remit.workspace.home import Home
 from remit.workspace.sessions.confining import Confinement, Fixed
 from remit.workspace.sessions.enclosing import find_enclosing
-from remit.workspace.sessions.folders import Attempt, find_folder, is_alive, list_living, make_attempt, remove_session
+from remit.workspace.sessions.folders import (
+    Attempt,
+    find_folder,
+    is_alive,
+    list_living,
+    make_attempt,
+    read_small,
+    remove_session,
+)
 from remit.workspace.sessions.output import hear_out, read_out
 from remit.workspace.sessions.results import (
     Contained,
@@ -32,6 +40,7 @@ from remit.workspace.sessions.results import (
 )
 from remit.workspace.sessions.shims import send_control
 from remit.workspace.sessions.starting import ShimOrder, Started, start_shim
+from tests.workspace.scarcity import few_files
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = mint_key()
@@ -71,6 +80,22 @@ def cancel(attempt: Attempt, started: Started | None) -> None:
 
 
 # What has become of it
+
+
+def test_a_result_that_cannot_be_read_is_not_taken_for_none(home: Home) -> None:
+    """An attempt without a result is lost, and its work with it."""
+    attempt, result = run(home, "true")
+    with few_files(0):
+        with pytest.raises(OSError, match="Too many open files"):
+            os.open(os.devnull, os.O_RDONLY)
+        with pytest.raises(BusyError, match=r"result\.json' cannot be read: too many open files"):
+            find_state(attempt.folder, key=KEY)
+    assert load_result(attempt.folder, key=KEY) == result
+    file = Path(attempt.folder, "result.json")
+    file.unlink()
+    assert load_result(attempt.folder, key=KEY) is None
+    with pytest.raises(StorageError, match="cannot be read: input/output error"):
+        read_small("/proc/self/mem")  # a regular file whose first byte can't be read
 
 
 def test_an_attempt_is_none_then_alive_then_finished(home: Home) -> None:

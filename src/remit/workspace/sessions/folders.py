@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
@@ -22,6 +23,9 @@ SMALL_BYTES = 4096
 _MAX_RETURN_BYTES = 2 * 1024 * 1024
 _RETURN = "return"
 _MAX_ID_LETTERS = 128
+_NONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+"""There is no such file, or a link in its place."""
+_SCARCE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 
 class Attempt(NamedTuple):
@@ -72,7 +76,8 @@ def find_return_file(folder: str) -> str:
 
 def load_return_file(folder: str) -> bytes:
     """The return that the agent of an attempt wrote to its file; empty if there is none."""
-    return _read_file(find_return_file(folder), _MAX_RETURN_BYTES)
+    unreadable = _NONE | {errno.EACCES, errno.EPERM}  # by the agent, whose file it is
+    return _read_file(find_return_file(folder), _MAX_RETURN_BYTES, none=unreadable)
 
 
 # --- who is alive -----------------------------------------------------------------------------------------------------
@@ -183,19 +188,28 @@ def remove_session(home: Home, session_id: str) -> bool:
 
 
 def read_small(file: str) -> bytes:
-    """A small file of an attempt; nothing where it is none."""
+    """The content of a small file of an attempt; empty if there is no such file.
+
+    Raises `BusyError` if the machine has no descriptor or memory left, and `StorageError` if the disk fails: whether
+    there is a file is unknown then.
+    """
     return _read_file(file, SMALL_BYTES)
 
 
-def _read_file(file: str, limit: int) -> bytes:
+def _read_file(file: str, limit: int, *, none: frozenset[int] = _NONE) -> bytes:
     """The first bytes of a regular file; empty if it is a link or anything else. It never waits for a writer."""
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    try:
-        return os.read(handle, limit) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
-    except OSError:
-        return b""
-    finally:
-        os.close(handle)
+        try:
+            return os.read(handle, limit) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+        finally:
+            os.close(handle)
+    except OSError as error:
+        if error.errno in none:
+            return b""
+        message = f"'{file}' cannot be read: {(error.strerror or str(error)).lower()}"
+        if error.errno in _SCARCE:
+            raise BusyError(
+                message, hint="end other programs or raise the limit (ulimit -n), then try again"
+            ) from error
+        raise StorageError(message, hint="check the disk and the folder's permissions, then try again") from error

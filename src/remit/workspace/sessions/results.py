@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from remit.errors import BusyError
 from remit.workspace.sessions.folders import is_alive, read_small
 
 if TYPE_CHECKING:
@@ -76,7 +78,10 @@ def find_state(folder: str, *, key: str, boot_id: str = "") -> State:
 
 
 def load_result(folder: str, *, key: str) -> Result | None:
-    """How an attempt ended; None where it has not, or where what lies there was not written by its shim."""
+    """How an attempt ended; None if it has not, or if its shim did not write what is there.
+
+    Raises `BusyError` or `StorageError` if the file can't be read: an attempt is not lost because of that.
+    """
     data = read_small(f"{folder}/result.json")
     body, mark, rest = data.rpartition(b',"seal":"')
     name = "/".join(folder.rstrip("/").split("/")[-2:])
@@ -105,9 +110,10 @@ async def wait_result(folder: str, *, key: str, started: Started | None = None) 
         await _wait_process(started.process)
     pause = _ASK_SECONDS if started is not None else _POLL_SECONDS
     while is_alive(folder):
-        result = load_result(folder, key=key)
-        if result is not None and result.stuck:  # its shim has ended, and what it left keeps the lock
-            return result
+        with suppress(BusyError):  # without a free descriptor it is unknown: ask again
+            result = load_result(folder, key=key)
+            if result is not None and result.stuck:  # its shim has ended, and what it left keeps the lock
+                return result
         await sleep(pause)  # nothing reports when a lock becomes free
     return load_result(folder, key=key)
 
