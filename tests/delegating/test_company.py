@@ -83,6 +83,9 @@ def test_beside_a_sibling_a_change_without_a_tool_record_is_unproven(
         agent.obeys({"own.md": "# Own\n"}) if own else agent.lies("report.md"),
         is_over=is_over,
     )
+    if own and is_over:  # the sibling had ended, and its tree shows that it didn't write the file
+        assert (told.status, told.outcome) == ("completed", "accepted")
+        return
     assert (told.status, told.outcome, told.attempts) == ("partial", "unproven", 1), told
     assert (told.findings[0].code, told.errors[0].code) == ("EVD003", "UNPROVEN")
     assert ("own.md" if own else "report.md") in told.errors[0].message

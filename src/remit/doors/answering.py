@@ -378,9 +378,9 @@ def _find_own(event: Event, root: str) -> Refereed | None:
 
 def _observe(event: Event, root: str) -> Refereed | None:
     """Write down that an agent used a tool."""
-    from remit.delegate.referee.tools import find_changed, find_written, get_operation
+    from remit.delegate.referee.tools import find_changed, find_seen, find_written, get_operation
     from remit.delegate.referee.who import find_own
-    from remit.workspace.ledger.refereed import load_last_use, note_use, open_quickly
+    from remit.workspace.ledger.refereed import end_commands, load_last_use, note_use, open_quickly
 
     db = open_quickly(f"{root}/.remit/ledger.db") or _open_home(root).ledger.db
     own = find_own(db, event)
@@ -388,12 +388,15 @@ def _observe(event: Event, root: str) -> Refereed | None:
         failed = event.kind == claude.FAILED_TOOL
         paths = find_written(event, root)
         is_known = event.harness == "codex"
+        seen = () if is_known or failed else find_seen(event, root)
         if is_known:  # the use is noted already, and that a patch failed is not told
             paths = find_changed(root, paths, load_last_use(db, own.session_id))
             if not paths:
                 return own
         operation = get_operation(event.tool)
-        note_use(db, own, event.tool, paths, operation=operation, failed=failed, is_known=is_known)
+        if operation == "run" and event.tool_use_id:
+            end_commands(db, own.session_id, event.tool_use_id)
+        note_use(db, own, event.tool, [*paths, *seen], operation=operation, failed=failed, is_known=is_known)
     return own
 
 

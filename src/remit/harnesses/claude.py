@@ -225,6 +225,24 @@ def read_return(tool: str, tool_input: Mapping[str, Any]) -> object:
     return tool_input.get(key) if key else dict(tool_input)
 
 
+def read_changed_files(response: object) -> tuple[list[str], bool] | None:
+    """The files that changed while a command ran, and whether these are all; None if the result doesn't say.
+
+    Since 2.1.326 at the latest, if `DIFF_VARIABLE` or a setting turns it on, and only in a git repository. It is the
+    difference of the tree before and after the command, so another agent may have changed them. A command that failed,
+    or that changed nothing, has no such list.
+    """
+    found = response.get("bashEditDiff") if isinstance(response, dict) else None
+    if not isinstance(found, dict):
+        return None
+    shown, named = found.get("files"), found.get("changedFiles")
+    shown = shown if isinstance(shown, list) else []
+    named = named if isinstance(named, list) else [each.get("filePath") for each in shown if isinstance(each, dict)]
+    paths = [str(path) for path in named if isinstance(path, str) and path]
+    is_whole = not found.get("unavailable") and not found.get("skipped")
+    return paths, is_whole and len(paths) >= len(shown) + _get_count(found, "moreFiles")
+
+
 def _get_count(response: Mapping[str, Any], key: str) -> int:
     count = response.get(key)
     return count if type(count) is int and count > 0 else 0
@@ -338,6 +356,10 @@ OPERATIONS = {
     "Bash": "run",
     **dict.fromkeys(DELEGATING, "delegate"),
 }
+DIFF_VARIABLE = "CLAUDE_CODE_BASH_EDIT_DIFF"
+"""Has the result of a command name the files that changed while it ran; the model doesn't see it."""
+TOOL_RESPONSE = "tool_use_result"
+"""The key of a tool's result beside a message of the type `user`."""
 
 
 def counts_earlier_runs(version: str) -> bool:

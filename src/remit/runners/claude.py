@@ -9,6 +9,7 @@ Owns what is known of it:
 - The session's id is chosen before the start. A session is bound to its working folder, can be resumed after the
   program was killed, and cannot be begun twice. It is written down with a short delay: killed right after its first
   words, there is nothing to resume.
+- The result of a command names the files that changed while it ran, if a variable asks for it.
 - A server that refuses is asked eleven times, which takes minutes, also where the key is wrong. Six times take about
   20 seconds; the caller's own number holds where there is one.
 - The exit code alone says nothing. An API error has `subtype: success` with `is_error`; a limit that was reached has no
@@ -56,7 +57,7 @@ _IDS = uuid.UUID("5bba9ef8-2ea4-5bd0-a2c2-6c1b5dbb8d54")
 _LIMITS: Mapping[str, Any] = names.RESULT_LIMITS
 _MAX_MESSAGES = 100_000
 _MAX_RESULTS = 1000
-_RETRIES = {names.RETRIES_VARIABLE: "5"}
+_UNLESS_SET = {names.RETRIES_VARIABLE: "5", names.DIFF_VARIABLE: "1"}
 
 
 class Claude:
@@ -103,7 +104,7 @@ class Claude:
         argv += [f"{names.TURNS_OPTION}={order.max_turns}"] if order.max_turns is not None else []
         argv += [f"{names.BUDGET_OPTION}={max(order.max_usd, 0.000001):.6f}"] if order.max_usd is not None else []
         stdin = encode(f"\n{prompt}" if prompt.startswith("/") else prompt)
-        environ = {name: value for name, value in _RETRIES.items() if name not in order.environ}
+        environ = {name: value for name, value in _UNLESS_SET.items() if name not in order.environ}
         return Launch((*argv, *args), stdin, {names.UPDATES_VARIABLE: "1"} | environ | get_environ(order), files)
 
 
@@ -139,9 +140,13 @@ class ClaudeListener(StreamListener):
             self._is_idle = False
             self._hear_assistant(record)
         elif kind == "user":
-            for block in get_list(get_map(record, "message"), "content"):
-                if block.get("type") == "tool_result":
-                    self.tools.end(get_text(block, names.CALL_KEY), failed=block.get(names.IS_ERROR) is True)
+            blocks = get_list(get_map(record, "message"), "content")
+            ended = [block for block in blocks if block.get("type") == "tool_result"]
+            for block in ended:
+                self.tools.end(get_text(block, names.CALL_KEY), failed=block.get(names.IS_ERROR) is True)
+            changed = names.read_changed_files(record.get(names.TOOL_RESPONSE)) if len(ended) == 1 else None
+            if changed is not None:
+                self.tools.name_files(get_text(ended[0], names.CALL_KEY), *changed)
         elif kind == "result":
             self._is_idle = True
             if len(self._results) < _MAX_RESULTS:

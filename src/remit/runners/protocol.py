@@ -71,7 +71,8 @@ class ToolUse(NamedTuple):
     name: str
     operation: Operation
     path: str | None = None
-    """The file that it was about, as the agent wrote it."""
+    """The file that it was about, as the agent wrote it. Of a command, a file that changed while it ran, as the harness
+    reports it: another agent may have changed it. Empty: none did. None: unknown."""
     failed: bool = False
     """Denied, or ended with an error: it changed nothing that anybody may count on."""
     ran: bool = False

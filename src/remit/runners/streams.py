@@ -91,6 +91,15 @@ class Tools:
         if failed and key in self._uses:
             self._uses[key] = self._uses[key]._replace(failed=True, ran=ran)
 
+    def name_files(self, key: str, paths: list[str], is_whole: bool) -> None:  # noqa: FBT001 - as a harness reports it
+        """The files that changed while a command ran; `is_whole`: no others did."""
+        use = self._uses.get(key)
+        if use is None or use.operation != "run":
+            return
+        named = [path[:4096] for path in paths[:MAX_TOOLS]] or [""]
+        for number, path in enumerate([*named, *([] if is_whole else [None])]):
+            self._uses[f"{key}/{number}" if number else key] = use._replace(path=path)
+
     def list(self, *, is_over: bool) -> tuple[ToolUse, ...]:
         """All uses. Once the run is over, nobody may count on one that never came to its end."""
         if not is_over:

@@ -2,12 +2,14 @@
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from remit.delegate.judging.judgement import Earlier, Judgement, Scene, judge_answer, look_around
+from remit.delegate.judging.others import Other, Site
 from remit.model import Expectation
 from remit.runners import ToolUse
 from remit.workspace.evidence.snapshot import take_snapshot
@@ -16,6 +18,8 @@ from remit.workspace.manifest.beginning import take_beginning
 
 SESSION = "sess_1794805361_qbq98k"
 WROTE = ToolUse("Write", "write", "report.md")
+AGO_MS = 60
+"""So much later a run begins, as if what the fixture wrote were older than the clock of files can hide."""
 
 
 def make_answer(*paths: str, status: str = "completed", **more: object) -> str:
@@ -42,6 +46,12 @@ def root(tmp_path: Path) -> Path:
 
 def look(root: Path, **more: Any) -> Scene:  # noqa: ANN401 - fields of Scene
     return Scene(str(root), take_snapshot(root, hash_paths=("",)), **more)
+
+
+def beside(root: Path, **more: Any) -> Site:  # noqa: ANN401 - fields of Other
+    """Another agent that started with this one and still runs; nothing was written for a while before."""
+    began_ms = time.time_ns() // 1_000_000 + AGO_MS
+    return Site(str(root), began_ms, (Other("sess_1794805361_other1", began_ms, **more),))
 
 
 def test_a_file_that_was_made_meanwhile_bears_the_claim_out(root: Path) -> None:
@@ -159,7 +169,7 @@ def test_without_a_record_of_the_tree_before_a_claim_is_unproven(root: Path) -> 
 
 
 def test_an_unproven_return_is_partial_final_and_not_accepted(root: Path) -> None:
-    scene = look(root, shared=True)
+    scene = look(root, site=beside(root))
     (root / "report.md").write_text("# New\n")
     judgement = judge(make_answer("report.md"), scene)
     assert (judgement.outcome, judgement.accepted, judgement.is_final) == ("unproven", False, True)
@@ -170,7 +180,7 @@ def test_an_unproven_return_is_partial_final_and_not_accepted(root: Path) -> Non
 
 
 def test_a_return_without_artifacts_is_never_unproven(root: Path) -> None:
-    for scene in (look(root, shared=True), look(root)._replace(before=None, is_lost=True)):
+    for scene in (look(root, site=beside(root)), look(root)._replace(before=None, is_lost=True)):
         judgement = judge_answer(
             make_answer(), scene, dialect="standard", expectation=Expectation(SESSION, "researcher"), words={}
         )  # fmt: skip
@@ -178,7 +188,7 @@ def test_a_return_without_artifacts_is_never_unproven(root: Path) -> None:
 
 
 def test_a_contradicted_claim_beside_an_unproven_one_is_fabricated(root: Path) -> None:
-    scene = look(root, shared=True)
+    scene = look(root, site=beside(root))
     (root / "report.md").write_text("# New\n")
     judgement = judge(make_answer("report.md", "old.md"), scene)
     assert (judgement.outcome, judgement.returned) == ("fabricated", None)
@@ -186,7 +196,7 @@ def test_a_contradicted_claim_beside_an_unproven_one_is_fabricated(root: Path) -
 
 
 def test_a_tool_record_attributes_a_file_in_a_shared_folder(root: Path) -> None:
-    scene = look(root, shared=True, tools=(WROTE,))
+    scene = look(root, site=beside(root), tools=(WROTE,))
     (root / "report.md").write_text("# New\n")
     assert judge(make_answer("report.md"), scene).outcome == "accepted"
 
@@ -194,7 +204,7 @@ def test_a_tool_record_attributes_a_file_in_a_shared_folder(root: Path) -> None:
 def test_a_sibling_s_file_is_fabricated_only_if_all_own_writes_are_known(root: Path) -> None:
     """A shell command may have changed the same file, so only a record without one contradicts the claim."""
     (root / "own.md").write_text("# Mine\n")
-    scene = look(root, shared=True, others=frozenset({"report.md"}))
+    scene = look(root, site=beside(root, written=frozenset({"report.md"})))
     (root / "report.md").write_text("# By the sibling\n")
     own = ToolUse("Write", "write", "own.md")
     for tools, outcome in (
@@ -250,7 +260,7 @@ def test_of_a_part_nothing_is_proved_and_it_is_only_told(root: Path) -> None:
 
 
 def test_in_a_shared_folder_a_change_without_a_tool_record_is_unproven(root: Path) -> None:
-    scene = look(root, shared=True)
+    scene = look(root, site=beside(root))
     (root / "report.md").write_text("# New\n")
     judgement = judge(make_answer("report.md"), scene)
     assert (judgement.outcome, judgement.unproven) == ("unproven", ("report.md",))
@@ -401,7 +411,7 @@ def test_an_id_that_an_older_entry_has_is_sent_back(root: Path, status: str) -> 
 
 
 def test_of_lines_by_several_the_one_of_its_topic_or_task_is_its_own(root: Path) -> None:
-    scene = look_manifest(root, shared=True, topic="cache")
+    scene = look_manifest(root, site=beside(root), topic="cache")
     for topic in ("cache", "other"):
         make_findings(root, topic)
         append(root, make_line(topic))

@@ -118,7 +118,7 @@ def _check_session(ws: Workspace, message: str, row: Delegation) -> OwnVerdict:
             digest = (load_text(ws.home, row.session_id, "before") or b"").decode()
             before = load_before(ws.home, row.session_id, digest)
     scene = Scene(
-        terms.root, before, None, shared=False, manifest=terms.manifest, manifest_bytes=terms.manifest_bytes,
+        terms.root, before, manifest=terms.manifest, manifest_bytes=terms.manifest_bytes,
         topic=terms.topic, task_number=row.task_number, below=ws.broker.list_below(row.session_id),
         is_lost=terms.evidence and before is None, manifest_sha256=terms.manifest_sha256,
     )  # fmt: skip

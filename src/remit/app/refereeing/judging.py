@@ -13,34 +13,36 @@ from typing import TYPE_CHECKING, Any
 from remit.app.refereeing.resuming import list_resumed
 from remit.app.refereeing.settling import load_usage
 from remit.delegate.admission.terms import read_terms
-from remit.delegate.driving.company import is_shared, list_below, list_written_by_others
+from remit.delegate.driving.company import find_site, list_below
 from remit.delegate.judging.attempt_record import describe_attempt, load_earlier
 from remit.delegate.judging.endings import Ended, conclude
 from remit.delegate.judging.handed_on import HandedOn, load_handed_on
 from remit.delegate.judging.judgement import Scene, judge_answer, look_around
-from remit.delegate.referee.tools import get_operation
+from remit.delegate.judging.others import is_recorded, list_seen
+from remit.delegate.referee.tools import read_uses
 from remit.delegate.referee.who import find_transcript, read_agent_id
 from remit.delegate.reporting.report import load_report, make_report, render_report
 from remit.errors import RemitError
 from remit.harnesses import claude, codex
 from remit.model import ACCEPTABLE, Expectation
 from remit.quick_tuple import NamedTuple
-from remit.runners.protocol import Heard, ToolUse, Usage
+from remit.runners.protocol import Heard, Usage
 from remit.workspace.beginnings import load_beginning
 from remit.workspace.evidence.kept import load_before
 from remit.workspace.ledger.delegations import advance, begin_attempt, count_attempts, load_delegation, record_attempt
 from remit.workspace.ledger.events import add_event, load_last_event, read_clock_ms
-from remit.workspace.ledger.refereed import list_tool_uses
+from remit.workspace.ledger.refereed import end_commands, list_tool_uses
 from remit.workspace.ledger.texts import keep_texts, load_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from remit.delegate.admission.terms import Terms
     from remit.delegate.judging.endings import Conclusion
     from remit.delegate.judging.judgement import Judgement
     from remit.delegate.referee.events import Event
     from remit.model import Finding
+    from remit.runners.protocol import ToolUse
     from remit.workspace.evidence.comparison import Change, Comparison
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
@@ -96,11 +98,10 @@ def _make_scene(home: Home, row: Delegation, terms: Terms, tools: tuple[ToolUse,
     digest = (load_text(home, row.session_id, "before") or b"").decode()
     before = load_before(home, row.session_id, digest) if terms.evidence else None
     since = list_resumed(home, terms.resume_of)
-    shared = is_shared(home.ledger, row, terms.root, since=since)
-    others = list_written_by_others(home.ledger, row, terms.root, since=since) if shared else frozenset()
+    site = find_site(home, row, terms.root, since=since)
     return Scene(
-        terms.root, before, tools, shared, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
-        list_below(home.ledger, row.session_id), terms.evidence and before is None, others,
+        terms.root, before, tools, site, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
+        list_below(home.ledger, row.session_id), terms.evidence and before is None,
         load_earlier(home.ledger, row.session_id), terms.manifest_sha256, is_late=terms.is_late,
     )  # fmt: skip
 
@@ -112,16 +113,13 @@ def _list_tools(home: Home, row: Delegation, event: Event | None) -> tuple[ToolU
     nobody knows what its harness knows.
     """
     earlier = read_terms(row.details).resume_of
-    sessions = (row.session_id, *list_resumed(home, earlier))
+    told = _list_used(home, (row.session_id, *list_resumed(home, earlier)))
+    return None if not told and not earlier and (event is None or _has_used(event)) else told
+
+
+def _list_used(home: Home, sessions: Iterable[str]) -> tuple[ToolUse, ...]:
     with home.ledger.reading() as db:
-        told = [use for session_id in sessions for use in list_tool_uses(db, session_id)]
-    if not told and not earlier and (event is None or _has_used(event)):
-        return None
-    return tuple(ToolUse(tool, _get_operation(tool), path, failed, ran=failed) for tool, path, failed in told)
-
-
-def _get_operation(tool: str) -> Any:  # noqa: ANN401 - one of the protocol's words
-    return get_operation(tool)
+        return tuple(use for session_id in sessions for use in read_uses(list_tool_uses(db, session_id)))
 
 
 def _has_used(event: Event) -> bool:
@@ -148,7 +146,8 @@ def conclude_return(
     keep_attempt(home, row, answer, judgement, number)
     scene = _make_scene(home, row, terms, None)
     grades = {} if judgement is None else judgement.grades
-    written = _list_written(home, row)
+    used = _list_used(home, (row.session_id,))
+    written = frozenset(use.path for use in used if use.path and not use.failed and use.operation == "write")
     handed_on = HandedOn()
     comparison: Comparison | None = None
     unclaimed: tuple[Change, ...] = ()
@@ -159,7 +158,7 @@ def conclude_return(
     conclusion = conclude(
         Ended(
             ending, row.agent, Heard(answer or None), judgement, comparison, unclaimed, reason=reason,
-            written=written, shared=scene.shared,
+            written=written, shared=scene.shared, seen=frozenset(list_seen(used)), is_recorded=is_recorded(used),
         )
     )  # fmt: skip
     now_ms = read_clock_ms()
@@ -170,6 +169,7 @@ def conclude_return(
         if row.state == "settling" and is_usable and _is_settled(home, row):
             return  # somebody else has done so meanwhile, and has told more
         keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+        end_commands(db, row.session_id)
         if row.state == "running":
             advance(
                 db, row.session_id, "settling", ended_ms=now_ms, ending=conclusion.ending, outcome=conclusion.outcome,
@@ -231,12 +231,6 @@ def is_cancelled(home: Home, row: Delegation) -> bool:
 def _load_usage(home: Home, row: Delegation) -> Usage:
     tokens, turns = load_usage(home, row)
     return Usage(output_tokens=tokens, turns=turns)
-
-
-def _list_written(home: Home, row: Delegation) -> frozenset[str]:
-    with home.ledger.reading() as db:
-        uses = list_tool_uses(db, row.session_id)
-    return frozenset(path for tool, path, failed in uses if path and not failed and get_operation(tool) == "write")
 
 
 def _list_own_files(home: Home) -> tuple[str, ...]:

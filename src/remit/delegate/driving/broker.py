@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from remit.delegate.admission.terms import find_retry, read_terms
 from remit.delegate.admission.ticket import RANDOM_BYTES, Ticket, mint
-from remit.delegate.driving.company import is_shared, list_below, list_written_by_others
+from remit.delegate.driving.company import find_site, list_below
 from remit.delegate.driving.drive import Drive
 from remit.delegate.driving.line import Line, find_deadline
 from remit.delegate.driving.together import Together
-from remit.delegate.driving.turns import list_written
 from remit.delegate.judging.endings import Ended, conclude
 from remit.delegate.reporting.report import add_steps, load_report, make_report, render_report
 from remit.errors import BusyError, RemitError, RunnerError, StateError
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from remit.delegate.cluster.caller.afar import Afar
     from remit.delegate.cluster.caller.errand import Errand
     from remit.delegate.judging.endings import Conclusion
+    from remit.delegate.judging.others import Site
     from remit.delegate.reporting.envelope import Envelope
     from remit.runners import Runner
     from remit.workspace.home import Home
@@ -347,15 +347,11 @@ class Broker:
         event = load_last_event(self.home.ledger, session_id, "cancel")
         return "" if event is None else str(event.details.get("reason") or "")
 
-    def is_shared(self, row: Delegation, root: str, *, since: Mapping[str, int]) -> bool:
-        """Whether others worked in the same folder meanwhile. `since`: the sessions that it goes on with."""
-        return is_shared(self.home.ledger, row, root, since=since)
-
-    def list_written_by_others(self, row: Delegation, root: str, *, since: Mapping[str, int]) -> frozenset[str]:
-        """The files that the tools of others wrote meanwhile; of those that this broker drives, until now."""
+    def find_site(self, row: Delegation, root: str, *, since: Mapping[str, int]) -> Site:
+        """Who else worked in the same folder meanwhile. `since`: the sessions that the run continues."""
         drives = [each for each in self.drives.values() if isinstance(each, Drive) and each.terms.root == root]
-        live = {each.row.session_id: list_written(each.live, root) for each in drives}
-        return list_written_by_others(self.home.ledger, row, root, since=since, live=live)
+        live = {each.row.session_id: each.describe() for each in drives}
+        return find_site(self.home, row, root, since=since, live=live)
 
     def list_below(self, session_id: str) -> tuple[str, ...]:
         """The agents that were handed work by another and are not back yet."""

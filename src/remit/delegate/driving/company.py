@@ -6,69 +6,109 @@ does not show which of them made it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
+from remit.delegate.judging.endings import Writes
+from remit.delegate.judging.handed_on import load_handed_on
+from remit.delegate.judging.others import Nested, Other, Site, is_recorded, list_seen
+from remit.delegate.referee.tools import read_uses
+from remit.delegate.reporting.report import load_writes
 from remit.model import NOTHING
 from remit.workspace.ledger.delegations import list_delegations
-from remit.workspace.ledger.refereed import GRACE_MS
+from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.refereed import GRACE_MS, has_command, list_tool_uses
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
+    from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
-    from remit.workspace.ledger.store import Ledger
+    from remit.workspace.ledger.store import Connection, Ledger
 
 # Two questions that an index answers each: who is at work, and who has ended since. A run that was long late before
 # this one began is not at work: its harness ended without a word.
 _OTHERS = """
-    SELECT session_id FROM (
-        SELECT session_id, details FROM delegations
+    SELECT session_id, started_ms, ended_ms, layers, coalesce(json_extract(details, '$.confine'), 0) FROM (
+        SELECT session_id, started_ms, ended_ms, details FROM delegations
         WHERE state <> 'settled' AND started_ms IS NOT NULL AND ended_ms IS NULL
             AND (deadline_ms IS NULL OR deadline_ms >= :since - :grace)
         UNION
-        SELECT session_id, details FROM delegations WHERE ended_ms > :since AND started_ms IS NOT NULL
-    ) WHERE session_id <> :session AND json_extract(details, '$.root') = :root
+        SELECT session_id, started_ms, ended_ms, details FROM delegations
+        WHERE ended_ms > :since AND started_ms IS NOT NULL
+    ) LEFT JOIN refereed USING (session_id)
+    WHERE session_id <> :session AND json_extract(details, '$.root') = :root
+"""
+# The nested runs that have ended and were not accepted, or say themselves that they failed.
+_NESTED = """
+    WITH RECURSIVE below (session_id) AS (
+        SELECT session_id FROM delegations WHERE parent_id = ?
+        UNION
+        SELECT child.session_id FROM delegations AS child JOIN below ON child.parent_id = below.session_id
+    )
+    SELECT delegations.agent, awaited, session_id, started_ms, ended_ms, layers,
+        coalesce(json_extract(details, '$.confine'), 0)
+    FROM delegations JOIN below USING (session_id) LEFT JOIN refereed USING (session_id)
+    WHERE started_ms IS NOT NULL AND ended_ms IS NOT NULL
+        AND (outcome NOT IN ('accepted', 'repaired') OR status IN ('failed', 'blocked'))
+"""
+_PERMISSIONS = """
+    WITH RECURSIVE line (session_id, parent_id, details) AS (
+        SELECT session_id, parent_id, details FROM delegations WHERE session_id = ?
+        UNION
+        SELECT above.session_id, above.parent_id, above.details
+        FROM delegations AS above JOIN line ON above.session_id = line.parent_id
+    )
+    SELECT json_extract(details, '$.permissions'), json_extract(details, '$.also') FROM line
 """
 
 
-def is_shared(ledger: Ledger, row: Delegation, root: str, *, since: Mapping[str, int]) -> bool:
-    """Whether others worked in the same folder meanwhile: neither those above it, who wait, nor those below it.
+def find_site(
+    home: Home, row: Delegation, root: str, *, since: Mapping[str, int], live: Mapping[str, Other] = NOTHING
+) -> Site:
+    """Where an agent worked, and the agents that worked there meanwhile: no caller that only waits, no nested run.
 
-    `since`: the sessions that it goes on with, and when each began.
+    `since`: the sessions that it continues, and when each began. `live`: the records of the runs that this process
+    drives, by session, which are not in the ledger yet.
     """
-    return bool(_list_others(ledger, row, root, since=since))
-
-
-def list_written_by_others(
-    ledger: Ledger,
-    row: Delegation,
-    root: str,
-    *,
-    since: Mapping[str, int],
-    live: Mapping[str, Collection[str]] = NOTHING,
-) -> frozenset[str]:
-    """The files that the tools of others wrote meanwhile, as far as their harnesses tell.
-
-    `live`: what was heard of those that are at work, by session, and is not written down yet.
-    """
-    query = "SELECT path FROM activity WHERE session_id = ? AND operation = 'write' AND at_ms >= ?"
-    began_ms = min((row.started_ms or 0, *since.values()))
-    with ledger.reading() as db:
-        others = _list_others(ledger, row, root, since=since)
-        told = {each[0] for other in others for each in db.execute(query, (other, began_ms))}
-    return frozenset(told.union(*(live.get(other, ()) for other in others)))
-
-
-def _list_others(ledger: Ledger, row: Delegation, root: str, *, since: Mapping[str, int]) -> set[str]:
     began_ms = min((row.started_ms or 0, *since.values()))
     values = {"since": began_ms, "grace": GRACE_MS, "session": row.session_id, "root": root}
-    with ledger.reading() as db:
-        others = {each[0] for each in db.execute(_OTHERS, values)} - since.keys()
-    if not others:
-        return set()
-    tree = {each.session_id: each for each in list_delegations(ledger, root_id=row.root_id, limit=100_000)}
-    others -= set(_list_waiting(tree, row.session_id))
-    return {other for other in others if row.session_id not in _list_above(tree, other)}
+    with home.ledger.reading() as db:
+        found = {each[0]: each for each in db.execute(_OTHERS, values) if each[0] not in since}
+        tree = _load_tree(home.ledger, row) if found else {}
+        waiting = _list_waiting(tree, row.session_id)
+        others = [
+            _load_other(home, db, each, began_ms, live.get(session_id))
+            for session_id, each in found.items()
+            if session_id not in waiting and row.session_id not in _list_above(tree, session_id)
+        ]
+        nested = [
+            Nested(agent, _load_other(home, db, tuple(each), began_ms, None), bool(is_awaited))
+            for agent, is_awaited, *each in db.execute(_NESTED, (row.session_id,))
+        ]
+    made = load_handed_on(home, (row.session_id, *since), root).made if nested else NOTHING
+    return Site(root, began_ms, tuple(others), tuple(nested), made)
+
+
+def _load_other(home: Home, db: Connection, found: tuple[Any, ...], began_ms: int, live: Other | None) -> Other:
+    """Another agent, with its permissions and the records of its tools."""
+    session_id, started_ms, ended_ms, layers, is_confined = found
+    is_by_harness = layers is not None
+    if layers is None:  # a run: those of its callers hold as well
+        above = db.execute(_PERMISSIONS, (session_id,)).fetchall()
+        layers = f"[{','.join([each for first, also in above for each in (first, *json.loads(also or '[]')) if each])}]"
+    query = "SELECT path FROM activity WHERE session_id = ? AND operation = 'write' AND at_ms >= ?"
+    written = frozenset(each[0] for each in db.execute(query, (session_id, began_ms)))
+    other = Other(session_id, started_ms, ended_ms, tuple(json.loads(layers)), bool(is_confined), written)
+    if ended_ms is not None:
+        return other._replace(writes=load_writes(home, session_id))
+    if live is not None:
+        return other._replace(written=written | live.written, writes=live.writes, recorded_ms=live.recorded_ms)
+    if not is_by_harness:  # another process drives it, and reports its tools when it has ended
+        return other
+    used = read_uses(list_tool_uses(db, session_id))
+    writes = Writes(None, frozenset(list_seen(used)), is_recorded(used) and not has_command(db, session_id))
+    return other._replace(writes=writes, recorded_ms=read_clock_ms())
 
 
 def list_below(ledger: Ledger, session_id: str) -> tuple[str, ...]:
@@ -76,6 +116,11 @@ def list_below(ledger: Ledger, session_id: str) -> tuple[str, ...]:
     query = "SELECT agent FROM delegations WHERE parent_id = ? AND state <> 'settled' ORDER BY created_ms"
     with ledger.reading() as db:
         return tuple(each[0] for each in db.execute(query, (session_id,)))
+
+
+def _load_tree(ledger: Ledger, row: Delegation) -> dict[str, Delegation]:
+    """The runs that have the same first caller, by session."""
+    return {each.session_id: each for each in list_delegations(ledger, root_id=row.root_id, limit=100_000)}
 
 
 def _list_above(tree: Mapping[str, Delegation], session_id: str | None) -> list[str]:

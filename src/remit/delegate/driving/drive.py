@@ -21,11 +21,22 @@ from remit.delegate.driving.allowance import Allowance
 from remit.delegate.driving.hearing import sum_usage
 from remit.delegate.driving.launching import make_order, start
 from remit.delegate.driving.surroundings import find_handed_on, hear_earlier, look_before, make_scene
-from remit.delegate.driving.turns import BUDGET, HANDBACK, OWN_END, Turn, list_written, listen_to, make_turn, refuse
+from remit.delegate.driving.turns import (
+    BUDGET,
+    HANDBACK,
+    OWN_END,
+    Turn,
+    list_written,
+    listen_to,
+    make_turn,
+    name_below_root,
+    refuse,
+)
 from remit.delegate.driving.watching import watch
 from remit.delegate.judging.attempt_record import describe_attempt
-from remit.delegate.judging.endings import Ended, conclude
+from remit.delegate.judging.endings import Ended, Writes, conclude
 from remit.delegate.judging.judgement import judge_answer, look_around
+from remit.delegate.judging.others import Other, is_recorded, list_seen
 from remit.errors import RemitError, RunnerError
 from remit.model import Expectation
 from remit.runners import Heard, Usage
@@ -38,7 +49,7 @@ from remit.workspace.sessions.output import measure_out
 from remit.workspace.sessions.results import Result, find_state, load_boot_id, load_result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from remit.delegate.admission.terms import Terms
     from remit.delegate.driving.broker import Broker
@@ -73,6 +84,8 @@ class Drive:
         self.turns: list[Turn] = []
         self.live = Heard()
         """What is heard of the attempt that runs now."""
+        self.live_ms = 0
+        """When its output was last read."""
         self.cancelling = ""
         self.asked = ""
         """What its shim was told to end the agent for: handback, budget or timeout."""
@@ -115,6 +128,24 @@ class Drive:
         """What there is to say of limits that its runner gives nobody the means to hold."""
         budget = Budget(**self.terms.budget)
         return check_held(budget, self.runner, name=self.row.runner, hands_on=bool(self.terms.may_call))
+
+    @property
+    def used(self) -> tuple[ToolUse, ...] | None:
+        """The tools of all attempts so far; None if one of them doesn't report them."""
+        heards = [*(turn.heard for turn in self.turns), *([self.live] if self.live_ms else [])]
+        told = [heard.tools for heard in heards]
+        return None if not told or None in told else tuple(use for each in told for use in each or ())
+
+    def describe(self) -> Other:
+        """What its records show of the files that it wrote so far, for the runs beside it."""
+        written, seen = (frozenset(each) for each in self._list_files(self.used))
+        return Other(self.row.session_id, written=written, writes=Writes(None, seen, is_recorded(self.used)),
+                     recorded_ms=self.live_ms)  # fmt: skip
+
+    def _list_files(self, tools: Sequence[ToolUse] | None) -> tuple[set[str], set[str]]:
+        """The files below the root that tools wrote, and those that changed while commands ran."""
+        root = self.terms.root
+        return list_written(Heard(tools=tuple(tools or ())), root), name_below_root(list_seen(tools), root)
 
     def load_text(self, kind: str) -> str:
         """A text that is kept of this delegation."""
@@ -183,7 +214,7 @@ class Drive:
             await watch(self, number)
             turn = await self._examine(number)
             self.turns.append(turn)
-            self.live, self.asked = Heard(), ""
+            self.live, self.live_ms, self.asked = Heard(), 0, ""
             message = self._find_message(turn)
             goes_on = message is not None or self._may_run_again(turn)
             if not goes_on:
@@ -339,6 +370,7 @@ class Drive:
         written = None if scene.tools is None else frozenset(
             path for each in self.turns for path in list_written(each.heard, self.terms.root)
         )  # fmt: skip
+        tools = None if any(each is None for each in self.earlier_tools) else self.used
         handed_on = find_handed_on(self)
         comparison, unclaimed = await self._compare(scene, turn, partial(handed_on.has, written=written))
         handed_back = any(earlier.ending == HANDBACK for earlier in self.turns[:-1])
@@ -348,6 +380,7 @@ class Drive:
                 ending, self.row.agent, turn.heard, turn.judgement, comparison, unclaimed, turn.exit_code,
                 self._find_reason(turn, ending), written, scene.shared, handed_back, self._find_resume(),
                 find_retry(self.row), frozenset(handed_on.made), self.row.session_id,
+                frozenset(self._list_files(tools)[1]), is_recorded(tools),
             )
         )  # fmt: skip
 

@@ -14,6 +14,7 @@ from remit.delegate.driving.turns import listen_to
 from remit.delegate.judging.attempt_record import load_earlier
 from remit.delegate.judging.handed_on import HandedOn, load_handed_on
 from remit.delegate.judging.judgement import Scene
+from remit.delegate.judging.others import Site
 from remit.workspace.evidence.kept import BEFORE_LIMITS, TREE, keep_before, load_before, take_before
 from remit.workspace.ledger.delegations import count_attempts, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
@@ -97,11 +98,10 @@ def make_scene(drive: Drive, heard: Heard) -> Scene:
     tools = None if any(each is None for each in told) else tuple(use for each in told for use in each or ())
     is_asked = before is not None or bool(terms.manifest)  # else nothing is told by what changed
     since = _list_resumed(drive)
-    shared = is_asked and drive.broker.is_shared(row, terms.root, since=since)
-    others = drive.broker.list_written_by_others(row, terms.root, since=since) if shared else frozenset()
+    site = drive.broker.find_site(row, terms.root, since=since) if is_asked else Site(terms.root)
     return Scene(
-        terms.root, before, tools, shared, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
-        drive.broker.list_below(row.session_id), terms.evidence and before is None, others,
+        terms.root, before, tools, site, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
+        drive.broker.list_below(row.session_id), terms.evidence and before is None,
         load_earlier(drive.home.ledger, row.session_id, until=len(drive.turns)), terms.manifest_sha256,
     )  # fmt: skip
 

@@ -13,6 +13,8 @@ from remit.runners import Heard
 from remit.workspace.sessions.output import OUT_CAP_BYTES, hear_out, read_out
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from remit.delegate.judging.judgement import Judgement
     from remit.errors import RemitError
     from remit.runners import Listener
@@ -94,6 +96,11 @@ def listen_to(folder: str, listener: Listener, result: Result | None) -> Heard:
 def list_written(heard: Heard, root: str) -> set[str]:
     """The files below the root that the agent's own tools wrote."""
     uses = [use.path for use in heard.tools or () if use.operation == "write" and use.path and not use.failed]
+    return name_below_root(uses, root)
+
+
+def name_below_root(paths: Iterable[str], root: str) -> set[str]:
+    """What files that a harness names are called below the root; without those that lie elsewhere."""
     real = os.path.realpath(root)
-    below = {os.path.relpath(os.path.realpath(os.path.join(real, path)), real) for path in uses if "\0" not in path}
+    below = {os.path.relpath(os.path.realpath(os.path.join(real, path)), real) for path in paths if "\0" not in path}
     return {path for path in below if not path.startswith("..")}

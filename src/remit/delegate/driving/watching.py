@@ -10,7 +10,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from remit.delegate.driving.hearing import Hearing
+from remit.delegate.driving.hearing import PIECE_BYTES, Hearing
 from remit.delegate.driving.turns import ANSWERED, BUDGET, HANDBACK, TIMEOUT
 from remit.errors import RemitError
 from remit.workspace.ledger.events import read_clock_ms
@@ -65,9 +65,12 @@ class _Watcher:
     def look(self) -> None:
         """Take in what was printed since, and act on it."""
         now_ms = read_clock_ms()
+        begin = self.hearing.offset
         if self.hearing.go_on():
             self.drive.live = self.hearing.listener.tell()
             self.heard_ms, self.idle = now_ms, False
+        if self.hearing.offset - begin < PIECE_BYTES:  # nothing is left to read
+            self.drive.live_ms = now_ms
         if not self.stopped and self.drive.broker.is_cancelled(self.drive.row.session_id):
             self._stop("cancel")  # whoever asked was too early for the shim
         if not self.stopped:

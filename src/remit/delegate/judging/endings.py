@@ -22,10 +22,25 @@ if TYPE_CHECKING:
     from remit.workspace.evidence.grades import ArtifactGrade
 
 MAX_SALVAGED = 20
+_TOGETHER = ("EVD003", "EVD010")
+"""What can't be verified because several agents worked in one folder."""
+_MOST_KEPT = 2_000
+"""How many changed files are kept of a run."""
 _PROSE = (".md", ".mdx", ".txt", ".rst")
 _BEGINS = 3
 """How many findings a sentence names."""
 _HOW = "Let its final message end with the JSON that remit instructions --dialect standard shows; remit check judges it"
+
+
+class Writes(NamedTuple):
+    """What the tree and the tool records show about the files of one run."""
+
+    changed: Mapping[str, str | None] | None = None
+    """The files that differed from the tree before the run when it ended, with their hashes; None: unknown."""
+    seen: frozenset[str] = frozenset()
+    """The files that changed while one of its commands ran."""
+    is_recorded: bool = False
+    """Whether the records name every file that it can have written."""
 
 
 class Conclusion(NamedTuple):
@@ -49,6 +64,8 @@ class Conclusion(NamedTuple):
     """Files that Remit cannot attribute to the agent: reported, and neither linked nor committed."""
     made: tuple[tuple[str, str], ...] = ()
     """What is the agent's for sure: places below the root, each with its hash. Nobody above it has to name them."""
+    writes: Writes | None = None
+    """What shows which files it wrote, for the runs that are judged later; None: unknown."""
 
 
 class Ended(NamedTuple):
@@ -76,12 +93,27 @@ class Ended(NamedTuple):
     """The files that agents below it made and that were accepted of them."""
     session_id: str = ""
     """Where its log is; empty where there is none."""
+    seen: frozenset[str] = frozenset()
+    """The files that changed while one of its commands ran."""
+    is_recorded: bool = False
+    """Whether the records of its tools name every file that it can have written."""
 
 
 def conclude(ended: Ended) -> Conclusion:
-    """What is told the caller."""
+    """What is told the caller, and kept for the runs that are judged later."""
     told = _conclude(ended)
+    if ended.comparison is not None:
+        told = told._replace(writes=_gather_writes(ended, ended.comparison))
     return told._replace(made=tuple(_list_made(told))) if told.outcome in ACCEPTABLE else told
+
+
+def _gather_writes(ended: Ended, comparison: Comparison) -> Writes:
+    """The files that are not what they were before, claimed or not, and what the records of tools show."""
+    changes = (*comparison.created, *comparison.changed, *comparison.doubtful)
+    changed = {change.path: change.sha256 for change in changes}
+    for grade in () if ended.judgement is None else ended.judgement.grades.values():
+        changed |= {place: grade.sha256 for place in grade.places if grade.grade not in ("claimed", "unchanged")}
+    return Writes(changed if len(changed) <= _MOST_KEPT else None, ended.seen, ended.is_recorded)
 
 
 def _list_made(told: Conclusion) -> Iterator[tuple[str, str]]:
@@ -146,7 +178,7 @@ def _name_unproven(judgement: Judgement) -> Fault:
     advice = f"Check {shown}{more} before you use {'it' if len(judgement.unproven) == 1 else 'them'}"
     if not judgement.unproven:
         advice = "Check what the agent did before you use it"
-    if any(finding.code == "EVD003" for finding in judgement.doubts):
+    if any(finding.code in _TOGETHER for finding in judgement.doubts):
         advice = f"{advice}; to have it verified, run each agent in its own worktree: --worktree"
     return _make_fault("unproven", _join_messages(judgement.doubts), advice, recoverable=True)
 

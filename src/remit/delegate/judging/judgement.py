@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from remit import contract
 from remit.contract.dialects import MANIFEST
+from remit.delegate.judging.others import Site, find_origin, find_undoers, find_writers, has_written, list_seen
 from remit.delegate.judging.own_entry import OwnEntry, find_entry
 from remit.model import ACCEPTABLE, Finding
 from remit.quick_tuple import NamedTuple
@@ -26,7 +27,7 @@ from remit.workspace.inside import name_below
 from remit.workspace.manifest.beginning import Beginning, has_kept
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from remit.model import Expectation, Outcome, Return, Severity, Status, Verdict
     from remit.runners import ToolUse
@@ -54,8 +55,8 @@ class Scene(NamedTuple):
     before: Snapshot | None = None
     tools: tuple[ToolUse, ...] | None = None
     """What it used; None where nobody can tell."""
-    shared: bool = False
-    """Whether others worked in the same tree meanwhile."""
+    site: Site = Site()
+    """Who else worked in the same tree meanwhile."""
     manifest: str = ""
     manifest_bytes: int = 0
     topic: str = ""
@@ -64,13 +65,16 @@ class Scene(NamedTuple):
     """Agents that it handed work to and that are not back yet."""
     is_lost: bool = False
     """Whether the tree before the work was looked at, and is not known any more."""
-    others: frozenset[str] = frozenset()
-    """Files that the tools of other agents wrote meanwhile."""
     earlier: Earlier = Earlier()
     manifest_sha256: str = ""
     """The hash of what the manifest held before the work."""
     is_late: bool = False
     """Whether Remit first saw the agent, and the tree, after its work had begun."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether others worked in the same tree meanwhile."""
+        return bool(self.site.others)
 
 
 class Judgement(NamedTuple):
@@ -129,10 +133,12 @@ def judge_answer(
     entry = find_entry(scene) if reading.dialect is MANIFEST else OwnEntry(None)
     contract.attach_entry(reading, entry.line, rival=entry.rival)
     facts = look_at_artifacts(reading, root, manifest)
-    verdict = contract.judge(reading, evidence=facts, findings_text=load_findings(facts, root, manifest))
     bases = find_bases(reading, root, manifest)
     grades = grade_artifacts(facts, before=scene.before, root=scene.root, bases=bases, tool_ledger=_list_writes(scene))
-    judgement = _weigh(verdict, grades, scene, _list_withdrawn(grades, scene, bases))
+    undone = {path for path, grade in grades.items() if _may_be_undone(grade, scene)}
+    shown = facts | {path: facts[path]._replace(state="file", size_bytes=1) for path in undone}
+    verdict = contract.judge(reading, evidence=shown, findings_text=load_findings(facts, root, manifest))
+    judgement = _weigh(verdict, grades, scene, _list_withdrawn(grades, scene, bases), undone)
     if entry.taken is not None:
         judgement = _refuse(judgement, entry.taken)
     return _name_from_root(judgement) if len(bases) > 1 else judgement
@@ -201,8 +207,12 @@ def _list_withdrawn(grades: Mapping[str, ArtifactGrade], scene: Scene, bases: Se
 
 
 def _weigh(
-    verdict: Verdict, grades: Mapping[str, ArtifactGrade], scene: Scene, withdrawn: Sequence[str]
-) -> Judgement:  # fmt: skip
+    verdict: Verdict,
+    grades: Mapping[str, ArtifactGrade],
+    scene: Scene,
+    withdrawn: Sequence[str],
+    undone: Collection[str],
+) -> Judgement:
     errors = [finding for finding in verdict.findings if finding.severity == "error"]
     if not verdict.accepted:
         absent = bool(errors) and {finding.code for finding in errors} <= _NOT_THERE
@@ -211,10 +221,13 @@ def _weigh(
         return Judgement(outcome, findings, grades=grades, verdict=verdict)
     returned = verdict.returned
     is_done = returned is not None and returned.status == "completed"
-    contradictions = _find_contradictions(grades, scene, "error" if is_done else "warning")
+    standing = {path: grade for path, grade in grades.items() if path not in undone}
+    contradictions = _find_contradictions(standing, scene, "error" if is_done else "warning")
     if withdrawn and is_done:  # to say less than `completed` is honest
         contradictions.append(claim_withdrawn(withdrawn))
-    doubts, unproven = _find_doubts(grades, scene)
+    doubts, unproven = _find_doubts(standing, scene)
+    if undone and not (scene.is_lost and grades):
+        doubts, unproven = [*doubts, may_be_undone(sorted(undone))], (*unproven, *sorted(undone))
     findings = (*contradictions, *doubts, *verdict.findings)
     if any(finding.severity == "error" for finding in contradictions):
         return Judgement("fabricated", findings, claimed=returned, grades=grades, verdict=verdict)
@@ -246,9 +259,8 @@ def _find_contradictions(
         own = [use for use in scene.tools if _may_have_written(use)]
         if grades and not own:
             told.append(no_tool_used(len(grades), severity))
-        if all(use.operation == "write" and use.path for use in own):  # so every file that it wrote is known
-            taken = [path for path, grade in grades.items() if _is_taken(grade, scene)]
-            told += [not_changed(path, "another agent wrote it", severity) for path in taken]
+        taken = [path for path, grade in grades.items() if _is_taken(grade, scene)]
+        told += [not_changed(path, "another agent wrote it", severity) for path in taken]
     told += [] if scene.shared else _find_loss(scene, severity)
     return [*told, *([not_back(scene.below, severity)] if scene.below else [])]
 
@@ -261,9 +273,23 @@ def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene) -> tuple[lis
     unknown = {path: grade.reason for path, grade in grades.items() if grade.grade == "unknown"}
     late = "Remit first saw this agent after its work had begun"
     unknown |= {path: late for path, grade in grades.items() if _may_predate(grade, scene)}
-    unsure = [path for path, grade in grades.items() if scene.shared and grade.grade == "changed"]
-    told = [not_known(path, reason) for path, reason in unknown.items()]
-    return [*told, *([not_attributed(unsure)] if unsure else []), *lost], (*unknown, *unsure)
+    seen = _name_below_root(list_seen(scene.tools), scene)
+    unsure = [
+        path for path, grade in grades.items() if grade.grade == "changed" and find_writers(grade, scene.site, seen)
+    ]
+    nested = {
+        path: origin
+        for path, grade in grades.items()
+        if grade.grade in PROVED
+        and (origin := find_origin(grade, scene.site, is_written=grade.grade == "attributed")) is not None
+    }
+    told = [
+        *(not_known(path, reason) for path, reason in unknown.items()),
+        *([not_attributed(unsure)] if unsure else []),
+        *(made_by_nested(path, origin.agent, origin.run.session_id) for path, origin in nested.items()),
+        *lost,
+    ]
+    return told, tuple(dict.fromkeys((*unknown, *unsure, *nested)))
 
 
 def _may_predate(grade: ArtifactGrade, scene: Scene) -> bool:
@@ -272,8 +298,30 @@ def _may_predate(grade: ArtifactGrade, scene: Scene) -> bool:
 
 
 def _is_taken(grade: ArtifactGrade, scene: Scene) -> bool:
-    """Whether the tools of another agent wrote a file that changed."""
-    return grade.grade == "changed" and not scene.others.isdisjoint(grade.places)
+    """Whether another agent wrote a file that changed, and the records show that this one did not."""
+    is_known = grade.grade == "changed" and _is_unwritten(grade, scene)
+    return is_known and any(has_written(other, grade) for other in scene.site.others)
+
+
+def _may_be_undone(grade: ArtifactGrade, scene: Scene) -> bool:
+    """Whether the tree contradicts a claim only because another agent may have undone the work since."""
+    is_contradicted = grade.grade in CONTRADICTED and grade.facts.state in ("file", "missing", "empty")
+    return is_contradicted and not _is_unwritten(grade, scene) and bool(find_undoers(grade, scene.site))
+
+
+def _is_unwritten(grade: ArtifactGrade, scene: Scene) -> bool:
+    """Whether the records of the agent's own tools show that it didn't write a file."""
+    own = None if scene.tools is None else [use for use in scene.tools if _may_have_written(use)]
+    if own is None or any(use.path is None or use.operation not in ("write", "run") for use in own):
+        return False
+    named = _name_below_root([use.path for use in own if use.path], scene)
+    return {*grade.places}.isdisjoint(named)
+
+
+def _name_below_root(paths: Sequence[str], scene: Scene) -> set[str]:
+    """What files that tools name are called below the root."""
+    found = (find_way(scene.root, path, scene.before) for path in paths)
+    return {path for path in found if path}
 
 
 def _find_loss(scene: Scene, severity: Severity) -> list[Finding]:
@@ -292,9 +340,10 @@ def _list_writes(scene: Scene) -> dict[str, tuple[str, ...]] | None:
     """The files that the agent's own tools wrote, as they are called below the root."""
     if scene.tools is None:
         return None
-    paths = {use.path for use in scene.tools if use.operation == "write" and use.path and not use.failed}
-    found = (find_way(scene.root, path, scene.before) for path in paths)
-    return {path: (WRITE,) for path in found if path}
+    paths = [use.path for use in scene.tools if use.operation == "write" and use.path and not use.failed]
+    if not scene.shared:  # then nobody else can have changed a file while its command ran
+        paths += list_seen(scene.tools)
+    return dict.fromkeys(_name_below_root(paths, scene), (WRITE,))
 
 
 # --- what is told -----------------------------------------------------------------------------------------------------
@@ -330,10 +379,11 @@ def no_tool_used(count: int, severity: Severity) -> Finding:
 
 
 def not_attributed(paths: list[str]) -> Finding:
-    """A claimed file changed while another run was active in the same folder, and no tool record shows who changed it.
+    """A claimed file changed while another agent ran that could have written it, and no tool record shows who did.
 
-    Why: with several agents in one folder, a change alone proves nothing about any one of them. The verdict is
-    `unproven`: Remit neither accepts the claim nor calls it false.
+    Why: with several agents in one folder, a change alone proves nothing about any one of them. Another agent counts
+    only if it ran before the file's last change and its permissions allow the path. The verdict is `unproven`: Remit
+    neither accepts the claim nor calls it false.
 
     Bad: two agents at once in one folder, whose harness does not report which files they write.
 
@@ -419,6 +469,37 @@ def not_known(path: str, reason: str) -> Finding:
     return Finding("EVD008", "warning", message, "Check the file yourself.", "R0.12", pointer="/artifacts")
 
 
+def made_by_nested(path: str, agent: str, session_id: str) -> Finding:
+    """A claimed file is as a nested run left it whose work was not accepted.
+
+    Why: work that failed, or that Remit could not verify, does not become good work because the caller claims it. The
+    verdict is `unproven`. If the caller rewrites the file, it is the caller's work.
+
+    Bad: a nested run returns `failed` with `report.md`, and its caller claims `report.md` as `completed`.
+
+    Good: the caller repairs the file, runs the agent again, or returns `partial` and says what is missing.
+    """
+    message = f"'{path[:200]}' comes from {agent[:100]} ({session_id}), whose work was not accepted"
+    hint = f"See remit show {session_id}; rewrite the file, or run the agent again."
+    return Finding("EVD009", "warning", message, hint, "R0.12", pointer="/artifacts")
+
+
+def may_be_undone(paths: Sequence[str]) -> Finding:
+    """A claimed file is missing or unchanged, and another agent that ran meanwhile may have undone the work on it.
+
+    Why: with several agents in one folder, one may delete or restore what another wrote. The verdict is `unproven`:
+    Remit neither accepts the claim nor calls it false.
+
+    Bad: two agents at once in one folder, and one of them runs `git checkout .` or `git clean`.
+
+    Good: a worktree for each of them (`--worktree`).
+    """
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    message = f"'{paths[0][:200]}'{more} is not there or not changed; another run in this folder may have undone it"
+    return Finding("EVD010", "warning", message, "Give each agent its own worktree: --worktree.", "R0.12",
+                   pointer="/artifacts")  # fmt: skip
+
+
 TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "EVD001": (not_changed, "error", "R0.12"),
     "EVD002": (no_tool_used, "error", "R0.12"),
@@ -428,4 +509,6 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "EVD006": (claim_withdrawn, "error", "R0.12"),
     "EVD007": (manifest_rewritten, "error", "R4.7"),
     "EVD008": (not_known, "warning", "R0.12"),
+    "EVD009": (made_by_nested, "warning", "R0.12"),
+    "EVD010": (may_be_undone, "warning", "R0.12"),
 }

@@ -18,7 +18,7 @@ from remit.harnesses import claude, codex, opencode
 from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
 from remit.policy.terms import shorten
 from remit.quick_json import parse_json
-from remit.workspace.ledger.refereed import find_by_agent, note_use
+from remit.workspace.ledger.refereed import begin_command, find_by_agent, note_use
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,9 +100,12 @@ def guard_tool(
         return {}
     decision = judge_event(event, own, _list_layers(db, own, environ), _find_ground(event, root, environ))
     if decision.answer == "allow":
-        # Codex does not tell of every use when it is over. Which files it wrote is known only then.
+        operation = get_operation(event.tool)
         if own is not None and own.session_id and event.harness == "codex":
-            note_use(db, own, event.tool, [], operation=get_operation(event.tool), failed=False)
+            # Codex does not tell of every use when it is over. Which files it wrote is known only then.
+            note_use(db, own, event.tool, [], operation=operation, failed=False)
+        elif own is not None and own.session_id and operation == "run" and event.tool_use_id:
+            begin_command(db, own.session_id, event.tool_use_id)
         return {}
     return _tell(decision, event, db)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from remit.delegate.referee.events import Event
     from remit.policy import Call
+    from remit.runners.protocol import ToolUse
 
 _NAMES = {
     **claude.TOOLS,
@@ -49,6 +50,17 @@ def get_operation(tool: str) -> str:
     name = get_name(tool)
     is_delegating = tool in (*claude.DELEGATING, opencode.DELEGATING) or codex.split_tool(tool)[1] == codex.SPAWN
     return "delegate" if is_delegating else _OPERATIONS.get(name, "other")
+
+
+def read_uses(told: list[tuple[str, str | None, bool]]) -> list[ToolUse]:
+    """The tools that an agent used, as the ledger has them: name, file, and whether it failed."""
+    from remit.runners.protocol import ToolUse  # noqa: PLC0415 - only where something is judged
+
+    found: list[ToolUse] = []
+    for tool, path, failed in told:
+        operation: Any = get_operation(tool)
+        found.append(ToolUse(tool, operation, path, failed, ran=failed))
+    return found
 
 
 def list_files(tool: str, given: Mapping[str, Any]) -> list[str]:
@@ -143,10 +155,25 @@ def _join(words: list[Any]) -> str:
 
 def find_written(event: Event, root: str) -> list[str]:
     """The files below the root that a call has written, by their names there."""
-    if get_name(event.tool) not in WRITING:
+    return _name_below(event, root, _list_plain(event)) if get_name(event.tool) in WRITING else []
+
+
+def find_seen(event: Event, root: str) -> list[str | None]:
+    """The files below the root that changed while a command ran; None among them: others may have, too.
+
+    An empty name says that none did. The list is empty if the harness doesn't report it.
+    """
+    changed = claude.read_changed_files(event.response) if get_name(event.tool) == "bash" else None
+    if changed is None:
         return []
+    paths, is_whole = changed
+    named = _name_below(event, root, [path for path in paths if "\0" not in path]) or [""]
+    return [*named, *([] if is_whole else [None])]
+
+
+def _name_below(event: Event, root: str, names: list[str]) -> list[str]:
     real = os.path.realpath(root)
-    whole = [os.path.realpath(os.path.join(event.cwd or real, name)) for name in _list_plain(event)]
+    whole = [os.path.realpath(os.path.join(event.cwd or real, name)) for name in names]
     return [path[len(real) + 1 :] for path in whole if path.startswith(f"{real}/")]
 
 

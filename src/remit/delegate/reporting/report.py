@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Protocol
 
-from remit.delegate.judging.endings import Conclusion
+from remit.delegate.judging.endings import Conclusion, Writes
 from remit.delegate.reporting.envelope import Envelope, EnvelopeArtifact, Spending, Unsettled, gather_artifacts
 from remit.errors import StateError
 from remit.model import Artifact, Fault, Finding
@@ -101,7 +101,7 @@ def _tell_step(step: Step) -> str:
 
 def render_report(report: Envelope, conclusion: Conclusion) -> bytes:
     """Both as bytes. Of the conclusion, what settling needs."""
-    kept = {
+    kept: dict[str, Any] = {
         "envelope": {
             **report._asdict(),
             "artifacts": [each._asdict() for each in report.artifacts],
@@ -118,6 +118,9 @@ def render_report(report: Envelope, conclusion: Conclusion) -> bytes:
         "unsure": [*conclusion.unsure],
         "made": [*conclusion.made],
     }
+    writes = conclusion.writes
+    if writes is not None:
+        kept["writes"] = [writes.changed, sorted(writes.seen), writes.is_recorded]
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
@@ -142,7 +145,7 @@ def read_report(kept: dict[str, Any]) -> tuple[Envelope, Conclusion]:
     conclusion = Conclusion(
         report.ending, report.outcome, status, report.summary, artifacts, {}, unclaimed, report.errors,
         report.next_steps, report.findings, report.notes, kept["entry"], tuple(kept.get("unsure", ())),
-        _read_made(kept),
+        _read_made(kept), _read_writes(kept) if "writes" in kept else None,
     )  # fmt: skip
     return report, conclusion
 
@@ -167,6 +170,16 @@ def load_made(home: Home, session_id: str) -> tuple[tuple[str, str], ...]:
     """What was accepted of an agent, by place and hash; nothing where it is not over, or not kept any more."""
     kept = _load_kept(home, session_id)
     return () if kept is None else _read_made(kept)
+
+
+def load_writes(home: Home, session_id: str) -> Writes:
+    """What shows which files an agent wrote that has ended; unknown if that isn't kept."""
+    return _read_writes(_load_kept(home, session_id) or {})
+
+
+def _read_writes(kept: dict[str, Any]) -> Writes:
+    changed, seen, is_recorded = kept.get("writes", (None, (), False))
+    return Writes(changed, frozenset(seen), is_recorded)
 
 
 def _load_kept(home: Home, session_id: str) -> Any:  # noqa: ANN401 - JSON

@@ -11,6 +11,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from sqlite3 import Connection
 
 _MAX_WORDS = 4_000
@@ -302,16 +303,25 @@ def open_quickly(file: str) -> Connection | None:
 
 
 def note_use(
-    db: Connection, own: Refereed, tool: str, paths: list[str], *, operation: str, failed: bool, is_known: bool = False
+    db: Connection,
+    own: Refereed,
+    tool: str,
+    paths: Sequence[str | None],
+    *,
+    operation: str,
+    failed: bool,
+    is_known: bool = False,
 ) -> None:
     """Write down in one go that an agent used a tool, and what it did to files (R3.11).
+
+    `paths`: the files that it wrote, or that changed while it ran; None among them: others may have, too.
 
     `is_known`: that it was used is written down already, and only what it wrote is new.
     """
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("BEGIN IMMEDIATE")
     try:
-        named = paths[:1] if is_known and _name_file(db, own.session_id, tool, paths[0]) else []
+        named = paths[:1] if is_known and paths and _name_file(db, own.session_id, tool, paths[0] or "") else ()
         for path in paths[len(named) :] or (() if named else (None,)):
             add_tool_use(db, own.session_id, tool, path, failed=failed)
         for path in () if failed or operation != "write" else paths:
@@ -325,6 +335,26 @@ def note_use(
             db.execute("ROLLBACK")
         raise
     _checkpoint_if_long(db)
+
+
+def begin_command(db: Connection, session_id: str, tool_use_id: str) -> None:
+    """Note that an agent runs a command: what that writes is reported only when it has ended."""
+    db.execute("PRAGMA synchronous = NORMAL")
+    db.execute("INSERT OR IGNORE INTO notes (name, value) VALUES (?, '')", (f"command {session_id} {tool_use_id}",))
+
+
+def end_commands(db: Connection, session_id: str, tool_use_id: str = "") -> None:
+    """Note that a command has ended; without its id, all of an agent's."""
+    prefix = f"command {session_id} {tool_use_id}"
+    last = prefix if tool_use_id else f"{prefix}~"
+    db.execute("DELETE FROM notes WHERE name >= ? AND name <= ?", (prefix, last))
+
+
+def has_command(db: Connection, session_id: str) -> bool:
+    """Whether an agent runs a command."""
+    prefix = f"command {session_id} "
+    query = "SELECT 1 FROM notes WHERE name >= ? AND name <= ? LIMIT 1"
+    return db.execute(query, (prefix, f"{prefix}~")).fetchone() is not None
 
 
 def _name_file(db: Connection, session_id: str, tool: str, path: str) -> bool:
