@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import time
 from typing import TYPE_CHECKING, Any
@@ -56,6 +55,7 @@ class Run:
         return Other(OTHER, self.began_ms + started, None if ended is None else self.began_ms + ended, **more)
 
     def judge(self, path: str, *others: Other, **more: Any) -> Judgement:  # noqa: ANN401 - fields of Scene
+        """Judge a return that claims one file."""
         nested = more.pop("nested", ())
         site = Site(str(self.root), self.began_ms, others, nested, more.pop("made", {}))
         scene = Scene(str(self.root), self.before, site=site, **more)
@@ -248,7 +248,7 @@ def test_a_file_that_the_caller_rewrote_or_another_nested_run_made_counts(run: R
 
 
 def test_a_link_counts_by_its_own_time_and_that_of_its_file(run: Run) -> None:
-    os.symlink("docs", run.root / "way")
+    (run.root / "way").symlink_to("docs")
     (run.root / "docs" / "a.md").write_text(TEXT)
     late = run.make_other(started=HOUR_MS)
     assert run.judge("way/a.md", late).outcome == "accepted"

@@ -7,13 +7,14 @@ does not show which of them made it.
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from remit.delegate.judging.endings import Writes
 from remit.delegate.judging.handed_on import load_handed_on
-from remit.delegate.judging.others import Nested, Other, Site, is_recorded, list_seen
+from remit.delegate.judging.others import MadeEarlier, Nested, Other, Site, is_recorded, list_seen
 from remit.delegate.referee.tools import read_uses
-from remit.delegate.reporting.report import load_writes
+from remit.delegate.reporting.report import load_made, load_writes
 from remit.model import NOTHING
 from remit.workspace.ledger.delegations import list_delegations
 from remit.workspace.ledger.events import read_clock_ms
@@ -52,6 +53,13 @@ _NESTED = """
     WHERE started_ms IS NOT NULL AND ended_ms IS NOT NULL
         AND (outcome NOT IN ('accepted', 'repaired') OR status IN ('failed', 'blocked'))
 """
+_ACCEPTED = """
+    SELECT session_id, task_number FROM delegations
+    WHERE ended_ms <= ? AND outcome IN ('accepted', 'repaired') AND json_extract(details, '$.root') = ?
+    ORDER BY ended_ms DESC LIMIT ?
+"""
+_MOST_EARLIER = 200
+"""How many earlier runs are asked what they made."""
 _PERMISSIONS = """
     WITH RECURSIVE line (session_id, parent_id, details) AS (
         SELECT session_id, parent_id, details FROM delegations WHERE session_id = ?
@@ -87,7 +95,20 @@ def find_site(
             for agent, is_awaited, *each in db.execute(_NESTED, (row.session_id,))
         ]
     made = load_handed_on(home, (row.session_id, *since), root).made if nested else NOTHING
-    return Site(root, began_ms, tuple(others), tuple(nested), made)
+    return Site(root, began_ms, tuple(others), tuple(nested), made, partial(_find_made, home, row, root, began_ms))
+
+
+def _find_made(home: Home, row: Delegation, root: str, began_ms: int) -> dict[str, MadeEarlier]:
+    """The files of earlier runs in the same folder that were accepted; of a run on the same task, if there is one."""
+    with home.ledger.reading() as db:
+        found = db.execute(_ACCEPTED, (began_ms, root, _MOST_EARLIER)).fetchall()
+    made: dict[str, MadeEarlier] = {}
+    for session_id, task_number in found:
+        is_same = row.task_number is not None and task_number == row.task_number
+        for place, _ in load_made(home, session_id):
+            if place not in made or (is_same and not made[place].is_same_task):
+                made[place] = MadeEarlier(session_id, is_same)
+    return made
 
 
 def _load_other(home: Home, db: Connection, found: tuple[Any, ...], began_ms: int, live: Other | None) -> Other:

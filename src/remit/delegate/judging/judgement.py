@@ -15,7 +15,7 @@ from remit import contract
 from remit.contract.dialects import MANIFEST
 from remit.delegate.judging.others import Site, find_origin, find_undoers, find_writers, has_written, list_seen
 from remit.delegate.judging.own_entry import OwnEntry, find_entry
-from remit.model import ACCEPTABLE, Finding
+from remit.model import ACCEPTABLE, NOTHING, Finding
 from remit.quick_tuple import NamedTuple
 from remit.workspace.evidence.artifacts import inspect_artifacts
 from remit.workspace.evidence.comparison import compare
@@ -29,6 +29,7 @@ from remit.workspace.manifest.beginning import Beginning, has_kept
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from remit.delegate.judging.others import MadeEarlier
     from remit.model import Expectation, Outcome, Return, Severity, Status, Verdict
     from remit.runners import ToolUse
     from remit.workspace.evidence.comparison import Change, Comparison
@@ -221,20 +222,28 @@ def _weigh(
         return Judgement(outcome, findings, grades=grades, verdict=verdict)
     returned = verdict.returned
     is_done = returned is not None and returned.status == "completed"
-    standing = {path: grade for path, grade in grades.items() if path not in undone}
+    earlier = _find_earlier(grades, scene)
+    standing = {path: grade for path, grade in grades.items() if path not in undone and path not in earlier}
     contradictions = _find_contradictions(standing, scene, "error" if is_done else "warning")
     if withdrawn and is_done:  # to say less than `completed` is honest
         contradictions.append(claim_withdrawn(withdrawn))
-    doubts, unproven = _find_doubts(standing, scene)
+    doubts, reasons = _find_doubts(standing, scene)
     if undone and not (scene.is_lost and grades):
-        doubts, unproven = [*doubts, may_be_undone(sorted(undone))], (*unproven, *sorted(undone))
-    findings = (*contradictions, *doubts, *verdict.findings)
+        doubts.append(may_be_undone(sorted(undone)))
+        reasons |= dict.fromkeys(sorted(undone), "another run in this folder may have undone it")
+    told = [made_earlier(path, run.session_id) for path, run in earlier.items()]
+    doubts += [finding for finding, run in zip(told, earlier.values(), strict=True) if not run.is_same_task]
+    reasons |= {path: f"{run.session_id} made it" for path, run in earlier.items() if not run.is_same_task}
+    findings = (*contradictions, *doubts, *(finding for finding in told if finding not in doubts), *verdict.findings)
     if any(finding.severity == "error" for finding in contradictions):
         return Judgement("fabricated", findings, claimed=returned, grades=grades, verdict=verdict)
+    for path, reason in reasons.items():
+        grades = {**grades, path: grades[path]._replace(grade="unknown", reason=reason)}
     if doubts and is_done and returned is not None:
         lowered = returned._replace(status="partial")
         return Judgement(
-            "unproven", findings, lowered, returned, grades, verdict=verdict, unproven=unproven, doubts=tuple(doubts)
+            "unproven", findings, lowered, returned, grades, verdict=verdict, unproven=tuple(reasons),
+            doubts=tuple(doubts),
         )  # fmt: skip
     return Judgement(verdict.outcome, findings, returned, returned, grades, verdict=verdict)
 
@@ -265,31 +274,40 @@ def _find_contradictions(
     return [*told, *([not_back(scene.below, severity)] if scene.below else [])]
 
 
-def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene) -> tuple[list[Finding], tuple[str, ...]]:
-    """What Remit cannot decide about the claims, and the files that this concerns."""
+def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene) -> tuple[list[Finding], dict[str, str]]:
+    """What Remit cannot decide about the claims, and the files that this concerns, each with the reason."""
     lost = _find_loss(scene, "warning") if scene.shared else []  # which of the agents did it is not known
     if scene.is_lost and grades:
-        return [before_lost(), *lost], tuple(grades)
-    unknown = {path: grade.reason for path, grade in grades.items() if grade.grade == "unknown"}
+        return [before_lost(), *lost], dict.fromkeys(grades, "Remit has no record of the tree before the run")
+    reasons = {path: grade.reason for path, grade in grades.items() if grade.grade == "unknown"}
     late = "Remit first saw this agent after its work had begun"
-    unknown |= {path: late for path, grade in grades.items() if _may_predate(grade, scene)}
+    reasons |= {path: late for path, grade in grades.items() if _may_predate(grade, scene)}
+    doubts = [not_known(path, reason) for path, reason in reasons.items()]
     seen = _name_below_root(list_seen(scene.tools), scene)
-    unsure = [
-        path for path, grade in grades.items() if grade.grade == "changed" and find_writers(grade, scene.site, seen)
-    ]
-    nested = {
-        path: origin
-        for path, grade in grades.items()
-        if grade.grade in PROVED
-        and (origin := find_origin(grade, scene.site, is_written=grade.grade == "attributed")) is not None
-    }
-    told = [
-        *(not_known(path, reason) for path, reason in unknown.items()),
-        *([not_attributed(unsure)] if unsure else []),
-        *(made_by_nested(path, origin.agent, origin.run.session_id) for path, origin in nested.items()),
-        *lost,
-    ]
-    return told, tuple(dict.fromkeys((*unknown, *unsure, *nested)))
+    changed = {path: grade for path, grade in grades.items() if grade.grade == "changed"}
+    unsure = [path for path, grade in changed.items() if find_writers(grade, scene.site, seen)]
+    if unsure:
+        doubts.append(not_attributed(unsure))
+        reasons |= dict.fromkeys(unsure, "another run in this folder could have written it")
+    for path, grade in grades.items():
+        is_written = grade.grade == "attributed"
+        origin = find_origin(grade, scene.site, is_written=is_written) if grade.grade in PROVED else None
+        if origin is not None:
+            doubts.append(made_by_nested(path, origin.agent, origin.run.session_id))
+            reasons[path] = f"it comes from {origin.run.session_id}, whose work was not accepted"
+    return [*doubts, *lost], reasons
+
+
+def _find_earlier(grades: Mapping[str, ArtifactGrade], scene: Scene) -> dict[str, MadeEarlier]:
+    """The files that did not change and that an earlier run made, if the agent made another file that it claims.
+
+    A later phase of a task may list what the phases before it made.
+    """
+    if scene.site.find_made is None or not any(grade.grade in PROVED for grade in grades.values()):
+        return {}
+    listed = {path: grade for path, grade in grades.items() if grade.grade == "unchanged"}
+    made = scene.site.find_made() if listed else NOTHING
+    return {path: made[place] for path, grade in listed.items() for place in grade.places if place in made}
 
 
 def _may_predate(grade: ArtifactGrade, scene: Scene) -> bool:
@@ -500,6 +518,20 @@ def may_be_undone(paths: Sequence[str]) -> Finding:
                    pointer="/artifacts")  # fmt: skip
 
 
+def made_earlier(path: str, session_id: str) -> Finding:
+    """A claimed file did not change in this run; an earlier run whose work was accepted made it.
+
+    Why: a later phase of a task may list what the earlier phases made, and that is no false claim. If the earlier run
+    worked on the same task, the claim counts. Otherwise the verdict is `unproven`.
+
+    Bad: an agent lists a file of another task among its own.
+
+    Good: an agent claims the files that it made or changed.
+    """
+    message = f"'{path[:200]}' did not change in this run; {session_id} made it"
+    return Finding("EVD011", "warning", message, "Claim only what you made or changed.", "R0.12", pointer="/artifacts")
+
+
 TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "EVD001": (not_changed, "error", "R0.12"),
     "EVD002": (no_tool_used, "error", "R0.12"),
@@ -511,4 +543,5 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "EVD008": (not_known, "warning", "R0.12"),
     "EVD009": (made_by_nested, "warning", "R0.12"),
     "EVD010": (may_be_undone, "warning", "R0.12"),
+    "EVD011": (made_earlier, "warning", "R0.12"),
 }

@@ -19,7 +19,7 @@ from remit.policy.judging import check_switched_on, judge_path
 from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from remit.runners import ToolUse
     from remit.workspace.evidence.grades import ArtifactGrade
@@ -58,6 +58,13 @@ class Nested(NamedTuple):
     """Whether its caller did nothing but wait for it."""
 
 
+class MadeEarlier(NamedTuple):
+    """An earlier run that made a file and was accepted."""
+
+    session_id: str
+    is_same_task: bool = False
+
+
 class Site(NamedTuple):
     """Where and since when the agent worked whose claims are judged, and who else did."""
 
@@ -67,6 +74,8 @@ class Site(NamedTuple):
     nested: tuple[Nested, ...] = ()
     made_below: Mapping[str, frozenset[str]] = NOTHING
     """The files that were accepted of nested runs, with their hashes."""
+    find_made: Callable[[], Mapping[str, MadeEarlier]] | None = None
+    """Finds the files that earlier runs in the same folder made and that were accepted."""
 
 
 def list_seen(tools: Iterable[ToolUse] | None) -> list[str]:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 _BAR = 24
 _DRAW_EVERY_S = 0.25
 _BATCH = "remit run --each"
-_SHARED = "EVD003"
-"""The finding that several runs shared a folder."""
+_SHARED = ("EVD003", "EVD010")
+"""The findings that a worktree for each agent would have prevented."""
 
 
 def run_each(
@@ -179,7 +179,9 @@ def _show(lines: Sequence[Line], envelopes: Sequence[Envelope]) -> None:
             say(f"{' ' * width}   see: {escape(envelope.show)}")
     statuses = [envelope.status for envelope in envelopes]
     told = ", ".join(f"{statuses.count(status)} {escape(status)}" for status in dict.fromkeys(statuses))
-    unproven = sum(envelope.outcome == "unproven" for envelope in envelopes)
-    say(f"{count(len(envelopes), 'delegation')}: {told}{f' ({unproven} unproven)' if unproven else ''}")
-    if any(finding.code == _SHARED for envelope in envelopes for finding in envelope.findings):
+    unproven = [envelope for envelope in envelopes if envelope.outcome == "unproven"]
+    claims = sum(artifact.grade == "unknown" for envelope in unproven for artifact in envelope.artifacts)
+    doubt = f" ({len(unproven)} unproven, with {count(claims, 'unproven claim')})" if unproven else ""
+    say(f"{count(len(envelopes), 'delegation')}: {told}{doubt}")
+    if any(finding.code in _SHARED for envelope in envelopes for finding in envelope.findings):
         say("hint: --worktree gives each agent its own worktree, where Remit can verify what it made")
