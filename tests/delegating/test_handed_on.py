@@ -77,6 +77,31 @@ def test_what_a_child_is_not_believed_is_nobodys(root: Path, tmp_path: Path) -> 
     assert hand_on(root, top, child, accepted=False).unclaimed == ("a.md",)
 
 
+@pytest.mark.parametrize(("rewrites", "outcome"), [(False, "unproven"), (True, "accepted")])
+def test_a_caller_does_not_pass_off_the_failed_work_of_a_nested_run(
+    root: Path, tmp_path: Path, outcome: str, *, rewrites: bool
+) -> None:
+    child = make(tmp_path, "child").writes("c.md", "# Half\n").returns("c.md", status="failed")
+    top = make(tmp_path, "top").recurses(None, command=child.command)
+    top = top.writes("c.md", "# Whole\n") if rewrites else top
+    top.returns("c.md")
+
+    async def play() -> tuple[Envelope, str]:
+        async with Workspace.open(root) as ws:
+            envelope = await ws.delegate(None, "Do all of it.", command=top.command, reasks=0)
+            (below,) = (row for row in ws.list(only_open=False) if row.depth > 1)
+            assert below.status == "failed"
+            return envelope, below.session_id
+
+    envelope, session_id = asyncio.run(play())
+    assert envelope.outcome == outcome
+    if not rewrites:
+        assert envelope.status == "partial"
+        assert envelope.findings[0].code == "EVD009"
+        assert session_id in envelope.findings[0].message
+        assert envelope.artifacts[0].grade == "unknown"
+
+
 def play_below(root: Path, child: ScriptedAgent, *, note: str = "") -> tuple[Envelope, HandedOn]:
     """A function that hands on to a command and names nothing itself; and what is known of those below it."""
 

@@ -16,7 +16,7 @@ import pytest
 
 from remit.app.delegating.workspace import Workspace
 from tests.doors.conftest import Remit
-from tests.refereeing.stage import Child, Stage, make_workspace
+from tests.refereeing.stage import Child, Stage, add_agent, make_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -222,3 +222,86 @@ def test_subagents_of_a_harness(tmp_path: Path, path: str, acts: tuple[Act, Act,
         assert told["outcome"] == outcome
         if outcome == "unproven":
             assert (told["status"], told["errors"][0]["code"]) == ("partial", "UNPROVEN")
+
+
+def change(child: Child, path: str) -> None:
+    (child.stage.root / path).write_text(TEXTS[path])
+
+
+def test_a_command_s_own_record_proves_a_file_beside_an_agent_that_wrote_others(tmp_path: Path) -> None:
+    stage = Stage(make_workspace(tmp_path / "project"), quick=True)
+    honest, sibling = stage.call("writer"), stage.call("tester")
+    honest.start(), sibling.start()
+    change(honest, "out.md")
+    assert honest.use("Bash", command="make", changed=["out.md"]) == {}
+    sibling.write("other.md")
+    assert honest.stop(honest.report("out.md")) == {}
+    assert honest.hand_over(honest.report("out.md"))["outcome"] == "accepted"
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_a_file_that_changes_while_a_liar_s_command_runs_proves_nothing(tmp_path: Path, *, is_over: bool) -> None:
+    """The harness compares the tree before and after a command, so the record of the liar's names the file, too."""
+    stage = Stage(make_workspace(tmp_path / "project"), quick=True)
+    honest, liar = stage.call("writer"), stage.call("tester")
+    honest.start(), liar.start()
+    call = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "toolu_long"}
+    assert stage.send(honest.event("PreToolUse", **call)) == {}
+    change(honest, "out.md")
+    assert liar.use("Bash", command="true", changed=["out.md"]) == {}
+    if is_over:
+        diff = {"files": [], "moreFiles": 0, "changedFiles": [f"{stage.root}/out.md"]}
+        assert stage.send(honest.event("PostToolUse", **call, tool_response={"bashEditDiff": diff})) == {}
+    for child in (liar, honest) if is_over else (liar,):
+        assert child.stop(child.report("out.md")) == {}
+        assert child.hand_over(child.report("out.md"))["outcome"] == "unproven"
+
+
+@pytest.mark.parametrize("more", ["tools:\n  read: true\n", 'permissions:\n  deny:\n    - write: ["*.md"]\n'])
+def test_a_sibling_that_may_not_write_the_file_leaves_no_doubt(tmp_path: Path, more: str) -> None:
+    root = make_workspace(tmp_path / "project")
+    add_agent(root, "reader", more=more)
+    stage = Stage(root, quick=True)
+    honest, reader = stage.call("writer"), stage.call("reader")
+    honest.start(), reader.start()
+    shell(honest, "out.md")
+    assert honest.stop(honest.report("out.md")) == {}
+    assert honest.hand_over(honest.report("out.md"))["outcome"] == "accepted"
+
+
+def test_a_file_that_a_sibling_removes_is_unproven_in_a_harness(tmp_path: Path) -> None:
+    stage = Stage(make_workspace(tmp_path / "project"), quick=True)
+    honest, sibling = stage.call("writer"), stage.call("tester")
+    honest.start(), sibling.start()
+    honest.write("out.md")
+    (stage.root / "out.md").unlink()
+    assert sibling.use("Bash", command="make clean") == {}
+    assert honest.stop(honest.report("out.md")) == {}
+    told = honest.hand_over(honest.report("out.md"))
+    assert (told["outcome"], told["status"], told["findings"][0]["code"]) == ("unproven", "partial", "EVD010")
+
+
+@pytest.mark.parametrize(("rewrites", "outcome"), [(False, "unproven"), (True, "accepted")])
+def test_a_subagent_does_not_pass_off_the_failed_work_of_its_own(
+    tmp_path: Path, outcome: str, *, rewrites: bool
+) -> None:
+    stage = Stage(make_workspace(tmp_path / "project"), quick=True)
+    parent = stage.call("writer")
+    parent.start()
+    child = stage.call("tester", by=parent)
+    child.start()
+    child.write("out.md", "# Half\n")
+    assert child.stop(child.report("out.md", status="failed")) == {}
+    child.respond(child.report("out.md", status="failed"))
+    assert child.row.status == "failed"
+    if rewrites:
+        parent.write("out.md", "# Whole\n")
+    else:
+        assert parent.use("Bash", command="touch out.md") == {}
+        (stage.root / "out.md").touch()
+    assert parent.stop(parent.report("out.md")) == {}
+    told = parent.hand_over(parent.report("out.md"))
+    assert told["outcome"] == outcome
+    if not rewrites:
+        assert told["findings"][0]["code"] == "EVD009"
+        assert child.session_id in told["findings"][0]["message"]

@@ -116,6 +116,8 @@ def make_scripts(cli: CliName) -> dict[str, list[Turn]]:
         "refused": [fail(401, "wrong key", kind="authentication_error")],
         "broken": [fail(500, "out of order")],
         "slow": [run("touch ${root}/begun; sleep 4"), write(cli, "report.md"), give()],
+        "shell": [run("echo '# Report' > report.md"), run("timeout 1 tail -f /dev/null; true"), give()],
+        "beside": [write(cli, "beside.md"), give(path="beside.md")],
         "plant": [run(PLANT), write(cli, "report.md"), say("It is all done."), give()],
     }
 
@@ -263,6 +265,22 @@ def test_one_whose_time_is_nearly_over_hands_back_what_it_has(stage: Stage, monk
     assert [(artifact.path, artifact.grade) for artifact in envelope.artifacts] == [("half.md", "attributed")]
     asked = [told for step in (2, 3) for told in stage.asked("late", step)]  # Claude Code asks once more as it is ended
     assert "Your time is nearly over" in asked[-1]
+
+
+@pytest.mark.parametrize("stage", ["claude"], indirect=True)
+def test_a_file_that_a_command_wrote_is_attributed_beside_another_agent(stage: Stage) -> None:
+    """The result of a command names the files that changed while it ran; the other agent's records name others."""
+
+    async def play() -> list[Envelope]:
+        async with Workspace.open(stage.root, environ=stage.environ) as ws:
+            prompts = (f"{stage.mark(script)} Do it." for script in ("shell", "beside"))
+            return await asyncio.gather(
+                *(ws.delegate("scribe", each, runner="claude", timeout_s=WAIT_S, reasks=0) for each in prompts)
+            )
+
+    shell, beside = asyncio.run(play())
+    assert [tell(each) for each in (shell, beside)] == [("completed", "exited", "accepted", 1)] * 2
+    assert [each.artifacts[0].grade for each in (shell, beside)] == ["attributed", "attributed"]
 
 
 @pytest.mark.parametrize("stage", ["claude"], indirect=True)

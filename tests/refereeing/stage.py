@@ -332,8 +332,15 @@ class Child:
             assert self.stage.send(self.event("UserPromptSubmit", prompt=self.told)) == {}
         return answer
 
-    def use(self, tool: str, *, failed: bool = False, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
-        """It uses a tool: what is said before; where nothing is, it happens, and that is told."""
+    def use(
+        self, tool: str, *, failed: bool = False, changed: list[str] | None = None, **given: Any  # noqa: ANN401 - any JSON value
+    ) -> dict[str, Any]:  # fmt: skip
+        """It uses a tool: what is said before; where nothing is, it happens, and that is told.
+
+        `changed`: the files that Claude Code reports to have changed while a command ran.
+        """
+        diff = {"files": [], "moreFiles": 0, "changedFiles": [f"{self.stage.root}/{path}" for path in changed or ()]}
+        response = {"type": "text"} if changed is None else {"stdout": "", "stderr": "", "bashEditDiff": diff}
         call = {"tool_name": tool, "tool_input": given, "tool_use_id": "toolu_x"}
         answer = self.stage.send(self.event("PreToolUse", **call))
         if answer:
@@ -346,7 +353,7 @@ class Child:
         if failed:
             assert self.stage.send(self.event("PostToolUseFailure", **call, error="Exit code 1")) == {}
         else:
-            assert self.stage.send(self.event("PostToolUse", **call, tool_response={"type": "text"})) == {}
+            assert self.stage.send(self.event("PostToolUse", **call, tool_response=response)) == {}
         return {}
 
     def write(self, name: str, content: str = "# New\n") -> None:

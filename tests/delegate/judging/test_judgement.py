@@ -460,3 +460,29 @@ def test_a_second_name_for_an_old_file_is_no_work(root: Path) -> None:
     judgement = judge(make_answer("new.md"), scene)
     assert judgement.outcome == "unproven"
     assert "second name" in judgement.findings[0].message
+
+
+@pytest.mark.parametrize("link", ["file", "folder"])
+def test_a_manifest_that_is_a_link_out_of_the_workspace_is_not_read(
+    root: Path, tmp_path_factory: pytest.TempPathFactory, link: str
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    scene = look_manifest(root)
+    scene = scene._replace(manifest=str(root / "out" / "MANIFEST.jsonl")) if link == "folder" else scene
+    manifest = Path(scene.manifest)
+    if link == "file":
+        moved = outside / "M"
+        moved.write_bytes(manifest.read_bytes())
+        manifest.unlink()
+        manifest.symlink_to(moved)
+    else:
+        (outside / "MANIFEST.jsonl").write_text("")
+        manifest.parent.symlink_to(outside)
+    make_findings(manifest.parent, "cache")
+    with manifest.open("a") as file:
+        file.write(make_line("cache"))
+    assert "cache" in manifest.read_text()
+    judgement = judge(SENTENCE, scene, dialect="manifest")
+    assert not judgement.is_final
+    assert "EVD012" in {finding.code for finding in judgement.findings}
+    assert "leads out of the workspace through a link" in " ".join(each.message for each in judgement.findings)

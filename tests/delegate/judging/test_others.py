@@ -213,7 +213,8 @@ def test_where_nothing_happened_nothing_was_undone(run: Run, path: str) -> None:
 
 
 def nest(run: Run, *, is_awaited: bool = True, **more: Any) -> Nested:  # noqa: ANN401 - fields of Other
-    return Nested("reader", run.make_other(**({"ended": HOUR_MS, "writes": LEFT} | more)), is_awaited)
+    fields: dict[str, Any] = {"ended": HOUR_MS, "writes": LEFT} | more
+    return Nested("reader", run.make_other(**fields), is_awaited)
 
 
 def test_a_file_as_a_nested_run_left_it_that_was_not_accepted_is_unproven(run: Run) -> None:

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from remit.delegate.judging.endings import Writes
 from remit.delegate.judging.handed_on import load_handed_on
-from remit.delegate.judging.others import MadeEarlier, Nested, Other, Site, is_recorded, list_seen
+from remit.delegate.judging.others import UNTIL_NOW, MadeEarlier, Nested, Other, Site, is_recorded, list_seen
 from remit.delegate.referee.tools import read_uses
 from remit.delegate.reporting.report import load_made, load_writes
 from remit.model import NOTHING
 from remit.workspace.ledger.delegations import list_delegations
-from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.refereed import GRACE_MS, has_command, list_tool_uses
 
 if TYPE_CHECKING:
@@ -129,7 +128,7 @@ def _load_other(home: Home, db: Connection, found: tuple[Any, ...], began_ms: in
         return other
     used = read_uses(list_tool_uses(db, session_id))
     writes = Writes(None, frozenset(list_seen(used)), is_recorded(used) and not has_command(db, session_id))
-    return other._replace(writes=writes, recorded_ms=read_clock_ms())
+    return other._replace(writes=writes, recorded_ms=UNTIL_NOW)
 
 
 def list_below(ledger: Ledger, session_id: str) -> tuple[str, ...]:

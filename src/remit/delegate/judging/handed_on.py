@@ -27,6 +27,7 @@ WITH RECURSIVE below (session_id) AS (
 )
 SELECT session_id, json_extract(details, '$.root') FROM delegations
 WHERE session_id IN (SELECT session_id FROM below) AND outcome IN ('accepted', 'repaired')
+    AND status NOT IN ('failed', 'blocked')
 """
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from remit import contract
 from remit.contract.dialects import MANIFEST
 from remit.delegate.judging.others import Site, find_origin, find_undoers, find_writers, has_written, list_seen
-from remit.delegate.judging.own_entry import OwnEntry, find_entry
+from remit.delegate.judging.own_entry import OwnEntry, find_entry, manifest_outside
 from remit.model import ACCEPTABLE, NOTHING, Finding
 from remit.quick_tuple import NamedTuple
 from remit.workspace.evidence.artifacts import inspect_artifacts
@@ -23,7 +23,7 @@ from remit.workspace.evidence.facts import find_bases, follow_to_file, load_find
 from remit.workspace.evidence.grades import CONTRADICTED, PROVED, WRITE, grade_artifacts, list_unclaimed
 from remit.workspace.evidence.snapshot import take_snapshot
 from remit.workspace.evidence.ways import find_way
-from remit.workspace.inside import name_below
+from remit.workspace.inside import find_inside, name_below
 from remit.workspace.manifest.beginning import Beginning, has_kept
 
 if TYPE_CHECKING:
@@ -136,12 +136,14 @@ def judge_answer(
     facts = look_at_artifacts(reading, root, manifest)
     bases = find_bases(reading, root, manifest)
     grades = grade_artifacts(facts, before=scene.before, root=scene.root, bases=bases, tool_ledger=_list_writes(scene))
+    seen = _name_below_root(list_seen(scene.tools), scene)
+    grades = {path: _attribute(grade, scene, seen) for path, grade in grades.items()}
     undone = {path for path, grade in grades.items() if _may_be_undone(grade, scene)}
     shown = facts | {path: facts[path]._replace(state="file", size_bytes=1) for path in undone}
     verdict = contract.judge(reading, evidence=shown, findings_text=load_findings(facts, root, manifest))
     judgement = _weigh(verdict, grades, scene, _list_withdrawn(grades, scene, bases), undone)
-    if entry.taken is not None:
-        judgement = _refuse(judgement, entry.taken)
+    if entry.refused is not None:
+        judgement = _refuse(judgement, entry.refused)
     return _name_from_root(judgement) if len(bases) > 1 else judgement
 
 
@@ -283,9 +285,8 @@ def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene) -> tuple[lis
     late = "Remit first saw this agent after its work had begun"
     reasons |= {path: late for path, grade in grades.items() if _may_predate(grade, scene)}
     doubts = [not_known(path, reason) for path, reason in reasons.items()]
-    seen = _name_below_root(list_seen(scene.tools), scene)
     changed = {path: grade for path, grade in grades.items() if grade.grade == "changed"}
-    unsure = [path for path, grade in changed.items() if find_writers(grade, scene.site, seen)]
+    unsure = [path for path, grade in changed.items() if find_writers(grade, scene.site)]
     if unsure:
         doubts.append(not_attributed(unsure))
         reasons |= dict.fromkeys(unsure, "another run in this folder could have written it")
@@ -308,6 +309,12 @@ def _find_earlier(grades: Mapping[str, ArtifactGrade], scene: Scene) -> dict[str
     listed = {path: grade for path, grade in grades.items() if grade.grade == "unchanged"}
     made = scene.site.find_made() if listed else NOTHING
     return {path: made[place] for path, grade in listed.items() for place in grade.places if place in made}
+
+
+def _attribute(grade: ArtifactGrade, scene: Scene, seen: set[str]) -> ArtifactGrade:
+    """The grade of a file that changed while a command of the agent ran: its own work, if records rule others out."""
+    is_seen = grade.grade == "changed" and not seen.isdisjoint(grade.places)
+    return grade._replace(grade="attributed") if is_seen and not find_writers(grade, scene.site, seen) else grade
 
 
 def _may_predate(grade: ArtifactGrade, scene: Scene) -> bool:
@@ -344,7 +351,9 @@ def _name_below_root(paths: Sequence[str], scene: Scene) -> set[str]:
 
 def _find_loss(scene: Scene, severity: Severity) -> list[Finding]:
     """Whether the manifest still has what it had. Nobody claims that file, so no grade would tell."""
-    if not scene.manifest or has_kept(scene.manifest, Beginning(scene.manifest_bytes, scene.manifest_sha256)):
+    if not scene.manifest or find_inside(scene.root, scene.manifest) is None:
+        return []
+    if has_kept(scene.manifest, Beginning(scene.manifest_bytes, scene.manifest_sha256)):
         return []
     return [manifest_rewritten(name_below(scene.root, scene.manifest) or scene.manifest, severity)]
 
@@ -544,4 +553,5 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "EVD009": (made_by_nested, "warning", "R0.12"),
     "EVD010": (may_be_undone, "warning", "R0.12"),
     "EVD011": (made_earlier, "warning", "R0.12"),
+    "EVD012": (manifest_outside, "error", "R4.7"),
 }

@@ -28,6 +28,8 @@ _TICK_MS = 50
 """How far the clock of files may lag behind the clock of the ledger."""
 _WHOLE_SECOND_MS = 2_000
 """The same on a disk that keeps whole seconds."""
+UNTIL_NOW = 1 << 62
+"""The time until which records are complete that are written as things happen."""
 _WRITING = ("write", "edit", "bash")
 """The tools that can write a file."""
 
@@ -90,7 +92,7 @@ def is_recorded(tools: Sequence[ToolUse] | None) -> bool:
     )
 
 
-def find_writers(grade: ArtifactGrade, site: Site, own_seen: Collection[str]) -> list[Other]:
+def find_writers(grade: ArtifactGrade, site: Site, own_seen: Collection[str] = ()) -> list[Other]:
     """The other agents that could have written a file that changed.
 
     `own_seen`: the files that changed while a command of the agent itself ran.

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from remit.contract.dialects.manifest import read_aliases
 from remit.errors import InputError
+from remit.model import Finding
 from remit.quick_tuple import NamedTuple
 from remit.workspace.files import load_appended
+from remit.workspace.inside import find_inside, name_below
 
 if TYPE_CHECKING:
     from remit.delegate.judging.judgement import Scene
-    from remit.model import Finding
 
 
 class OwnEntry(NamedTuple):
@@ -26,14 +27,16 @@ class OwnEntry(NamedTuple):
     """None: no manifest is known. Empty: nothing was appended."""
     rival: str = ""
     """The status of another entry that was appended for the same file or under the same id, where it is another."""
-    taken: Finding | None = None
-    """Its id is that of an older entry."""
+    refused: Finding | None = None
+    """Why the entry doesn't count: its id is that of an older entry, or the manifest lies elsewhere."""
 
 
 def find_entry(scene: Scene) -> OwnEntry:
     """The line that this work appended: the last of its topic or task; else the last, where nobody else wrote."""
     if not scene.manifest:
         return OwnEntry(None)
+    if find_inside(scene.root, scene.manifest) is None:
+        return OwnEntry("", refused=manifest_outside(name_below(scene.root, scene.manifest) or scene.manifest))
     try:
         text = load_appended(scene.manifest, scene.manifest_bytes)
     except InputError:  # a folder, a pipe: whatever it is, nothing was appended to it
@@ -75,6 +78,20 @@ def _get_name(entry: dict[str, Any], field: str) -> str:
     """An id, or the name of a findings file: its folder is given from the manifest, or from the root."""
     value = entry.get(field)
     return os.path.basename(value) if isinstance(value, str) else ""
+
+
+def manifest_outside(path: str) -> Finding:
+    """The manifest, or its folder, is a link that leads out of the workspace.
+
+    Why: a file outside the workspace is not the workspace's manifest, and other people may write it. Remit neither
+    reads nor writes a manifest through such a link.
+
+    Bad: an agent moves the manifest elsewhere and leaves a link to it.
+
+    Good: the manifest is a file of the workspace.
+    """
+    message = f"'{path[:200]}' leads out of the workspace through a link, so Remit doesn't read it"
+    return Finding("EVD012", "error", message, "Put the manifest back as a file, then append your entry.", "R4.7")
 
 
 def _find_taken(manifest: str, entry: dict[str, Any]) -> Finding | None:
