@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import time
 from typing import TYPE_CHECKING
 
@@ -89,3 +90,32 @@ def test_beside_a_sibling_a_change_without_a_tool_record_is_unproven(
     assert (told.status, told.outcome, told.attempts) == ("partial", "unproven", 1), told
     assert (told.findings[0].code, told.errors[0].code) == ("EVD003", "UNPROVEN")
     assert ("own.md" if own else "report.md") in told.errors[0].message
+
+
+@pytest.mark.parametrize(("second", "outcome"), [("made", "unproven"), ("nothing", "fabricated")])
+def test_a_later_run_that_lists_the_files_of_an_earlier_one_is_not_false(root: Path, second: str, outcome: str) -> None:
+    """If it made something itself: to list only what was there is no work."""
+
+    def act(prompt: str) -> str:
+        session = re.findall(r"Session (sess_\w+)", prompt)[-1]
+        paths = ["one.md", "two.md"] if "SECOND" in prompt and second == "made" else ["one.md"]
+        if paths[-1:] != ["one.md"] or "FIRST" in prompt:
+            (root / paths[-1]).write_text("# New\n")
+        return json.dumps({
+            "status": "completed", "summary": "The part is done. It is written down.",
+            "artifacts": [{"type": "report", "path": path, "summary": "A part"} for path in paths],
+            "metadata": {"session_id": session, "duration_seconds": 1, "agent_type": "python", "delegation_depth": 1,
+                         "delegation_path": ["orchestrator", "python"]},
+            "errors": [],
+        })  # fmt: skip
+
+    async def play() -> list[Envelope]:
+        async with Workspace.open(root) as ws:
+            return [await ws.delegate(None, each, function=act, reasks=0) for each in ("FIRST", "SECOND")]
+
+    first, later = asyncio.run(play())
+    assert (first.status, first.outcome) == ("completed", "accepted")
+    assert later.outcome == outcome
+    if outcome == "unproven":
+        assert (later.findings[0].code, later.status) == ("EVD011", "partial")
+        assert first.session_id in later.findings[0].message

@@ -306,8 +306,8 @@ class Drive:
             keep_texts(self.home, self.row.session_id, {f"answer-{number}": data}, db=db, durable=False)
 
     async def _shorten(self, turn: Turn) -> Turn:
-        """The last attempt, judged with a shortened summary if its length is all that is wrong with it."""
-        if turn.judgement is None or not turn.judgement.is_too_long:
+        """The last attempt, judged again if its return is used because it can't be sent back."""
+        if turn.judgement is None or not turn.judgement.is_usable_at_last:
             return turn
         return turn._replace(judgement=await self.judge(turn.heard, turn.number, shortens=True))
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from remit.workspace.evidence.values import Snapshot
 
 _TOO_LONG = "RET030"
+_MADE_EARLIER = "EVD011"
 _NOT_THERE = frozenset({"RET051", "RET054", "RET089"})
 """A file that is claimed is missing or empty."""
 
@@ -101,9 +102,10 @@ class Judgement(NamedTuple):
         return self.outcome in ACCEPTABLE
 
     @property
-    def is_too_long(self) -> bool:
-        """Whether the length of the summary is all that is wrong with the return."""
-        return {finding.code for finding in self.findings if finding.severity == "error"} == {_TOO_LONG}
+    def is_usable_at_last(self) -> bool:
+        """Whether the agent can correct all that is wrong, and the return is used if it can't be sent back again."""
+        codes = {finding.code for finding in self.findings if finding.severity == "error"}
+        return bool(codes) and codes <= {_TOO_LONG, _MADE_EARLIER}
 
     @property
     def is_final(self) -> bool:
@@ -141,7 +143,8 @@ def judge_answer(
     undone = {path for path, grade in grades.items() if _may_be_undone(grade, scene)}
     shown = facts | {path: facts[path]._replace(state="file", size_bytes=1) for path in undone}
     verdict = contract.judge(reading, evidence=shown, findings_text=load_findings(facts, root, manifest))
-    judgement = _weigh(verdict, grades, scene, _list_withdrawn(grades, scene, bases), undone)
+    withdrawn = _list_withdrawn(grades, scene, bases)
+    judgement = _weigh(verdict, grades, scene, withdrawn, undone, is_last=expectation.shortens)
     if entry.refused is not None:
         judgement = _refuse(judgement, entry.refused)
     return _name_from_root(judgement) if len(bases) > 1 else judgement
@@ -215,6 +218,8 @@ def _weigh(
     scene: Scene,
     withdrawn: Sequence[str],
     undone: Collection[str],
+    *,
+    is_last: bool,
 ) -> Judgement:
     errors = [finding for finding in verdict.findings if finding.severity == "error"]
     if not verdict.accepted:
@@ -233,12 +238,16 @@ def _weigh(
     if undone and not (scene.is_lost and grades):
         doubts.append(may_be_undone(sorted(undone)))
         reasons |= dict.fromkeys(sorted(undone), "another run in this folder may have undone it")
-    told = [made_earlier(path, run.session_id) for path, run in earlier.items()]
-    doubts += [finding for finding, run in zip(told, earlier.values(), strict=True) if not run.is_same_task]
-    reasons |= {path: f"{run.session_id} made it" for path, run in earlier.items() if not run.is_same_task}
-    findings = (*contradictions, *doubts, *(finding for finding in told if finding not in doubts), *verdict.findings)
+    foreign = {path: run for path, run in earlier.items() if not run.is_same_task}
+    severity: Severity = "error" if is_done and not is_last else "warning"
+    doubts += [made_earlier(path, run.session_id, severity) for path, run in foreign.items()]
+    reasons |= {path: f"{run.session_id} made it" for path, run in foreign.items()}
+    listed = [made_earlier(path, run.session_id, "warning") for path, run in earlier.items() if path not in foreign]
+    findings = (*contradictions, *doubts, *listed, *verdict.findings)
     if any(finding.severity == "error" for finding in contradictions):
         return Judgement("fabricated", findings, claimed=returned, grades=grades, verdict=verdict)
+    if foreign and severity == "error":  # the agent can leave them out
+        return Judgement("invalid", findings, claimed=returned, grades=grades, verdict=verdict)
     for path, reason in reasons.items():
         grades = {**grades, path: grades[path]._replace(grade="unknown", reason=reason)}
     if doubts and is_done and returned is not None:
@@ -527,18 +536,19 @@ def may_be_undone(paths: Sequence[str]) -> Finding:
                    pointer="/artifacts")  # fmt: skip
 
 
-def made_earlier(path: str, session_id: str) -> Finding:
+def made_earlier(path: str, session_id: str, severity: Severity) -> Finding:
     """A claimed file did not change in this run; an earlier run whose work was accepted made it.
 
     Why: a later phase of a task may list what the earlier phases made, and that is no false claim. If the earlier run
-    worked on the same task, the claim counts. Otherwise the verdict is `unproven`.
+    worked on the same task, the claim counts. Otherwise the return is sent back; if that isn't possible, the verdict is
+    `unproven`.
 
     Bad: an agent lists a file of another task among its own.
 
     Good: an agent claims the files that it made or changed.
     """
     message = f"'{path[:200]}' did not change in this run; {session_id} made it"
-    return Finding("EVD011", "warning", message, "Claim only what you made or changed.", "R0.12", pointer="/artifacts")
+    return Finding("EVD011", severity, message, "Claim only what you made or changed.", "R0.12", pointer="/artifacts")
 
 
 TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
@@ -552,6 +562,6 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "EVD008": (not_known, "warning", "R0.12"),
     "EVD009": (made_by_nested, "warning", "R0.12"),
     "EVD010": (may_be_undone, "warning", "R0.12"),
-    "EVD011": (made_earlier, "warning", "R0.12"),
+    "EVD011": (made_earlier, "error", "R0.12"),
     "EVD012": (manifest_outside, "error", "R4.7"),
 }
