@@ -7,6 +7,7 @@ does not show which of them made it.
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +17,13 @@ from remit.delegate.judging.others import UNTIL_NOW, MadeEarlier, Nested, Other,
 from remit.delegate.referee.tools import read_uses
 from remit.delegate.reporting.report import load_made, load_writes
 from remit.model import NOTHING
+from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import list_delegations
 from remit.workspace.ledger.refereed import GRACE_MS, has_command, list_tool_uses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.ledger.store import Connection, Ledger
 
@@ -94,19 +95,18 @@ def find_site(
             for agent, is_awaited, *each in db.execute(_NESTED, (row.session_id,))
         ]
     made = load_handed_on(home, (row.session_id, *since), root).made if nested else NOTHING
-    return Site(root, began_ms, tuple(others), tuple(nested), made, partial(_find_made, home, row, root, began_ms))
+    return Site(root, began_ms, tuple(others), tuple(nested), made, partial(_find_made, home.root, row, root, began_ms))
 
 
-def _find_made(home: Home, row: Delegation, root: str, began_ms: int) -> dict[str, MadeEarlier]:
+def _find_made(workspace: str, row: Delegation, root: str, began_ms: int) -> dict[str, MadeEarlier]:
     """The files of earlier runs in the same folder that were accepted; of a run on the same task, if there is one."""
-    with home.ledger.reading() as db:
-        found = db.execute(_ACCEPTED, (began_ms, root, _MOST_EARLIER)).fetchall()
     made: dict[str, MadeEarlier] = {}
-    for session_id, task_number in found:
-        is_same = row.task_number is not None and task_number == row.task_number
-        for place, _ in load_made(home, session_id):
-            if place not in made or (is_same and not made[place].is_same_task):
-                made[place] = MadeEarlier(session_id, is_same)
+    with closing(Home(workspace)) as home:  # a run is judged in a thread, which needs a connection of its own
+        for session_id, task_number in home.ledger.db.execute(_ACCEPTED, (began_ms, root, _MOST_EARLIER)).fetchall():
+            is_same = row.task_number is not None and task_number == row.task_number
+            for place, _ in load_made(home, session_id):
+                if place not in made or (is_same and not made[place].is_same_task):
+                    made[place] = MadeEarlier(session_id, is_same)
     return made
 
 
