@@ -131,6 +131,45 @@ def test_every_text_of_an_accepted_return_stands_in_the_message(name: str, data:
         assert all(_plain(each) in plain for each in _texts(verdict.payload))
 
 
+@LAW
+@given(value=json_objects, data=st.data())
+def test_every_number_and_literal_of_a_repaired_object_stands_in_the_text(value: Payload, data: st.DataObject) -> None:
+    """A repair reads what is written; it adds no value."""
+    text = data.draw(damaged(json.dumps(value)))
+    try:
+        parsed = parse_object(text, text.index("{")) if "{" in text else None
+    except UnreadableError:
+        return
+    written = text.lower().replace("_", "")
+    for number in _scalars(parsed.value if parsed else {}):
+        if isinstance(number, bool) or number is None:
+            assert str(number).lower() in written or "null" in written or "undefined" in written or "..." in written
+        elif number == number:  # noqa: PLR0124 - NaN is a flaw
+            assert re.sub(r"\D", "", repr(abs(number)).partition("e")[0])[:6].strip("0") in re.sub(
+                r"[^0-9a-f]", "", written
+            )
+
+
+def _scalars(value: object) -> list[Any]:
+    if isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        return [scalar for each in inner for scalar in _scalars(each)]
+    return [] if isinstance(value, str) else [value]
+
+
+@pytest.mark.parametrize(
+    "path", [r"docs\notes\read.md", r"src\util\x.py", "a b/c.md", r"src\bin\file.rs", "ü/ß.md", r"d\q\z.md"]
+)
+@pytest.mark.parametrize("escaped", [False, True])
+def test_a_repaired_path_is_the_path_that_was_written(path: str, *, escaped: bool) -> None:
+    """A backslash that starts no escape of JSON is kept; one that does can't be told from an escape."""
+    written = path.replace("\\", "\\\\") if escaped else path
+    parsed = parse_object('{"path": "' + written + '",}', 0)
+    read = parsed.value["path"]
+    control = {"\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
+    assert "".join(control.get(char, char) for char in read) == path
+
+
 def _texts(value: object) -> list[str]:
     if isinstance(value, dict):
         return [*value, *(text for inner in value.values() for text in _texts(inner))]

@@ -151,6 +151,11 @@ def test_an_absolute_path_elsewhere_is_refused() -> None:
 def test_one_object_that_says_two_things_at_its_top_is_refused(member: tuple[str, object]) -> None:
     verdict = check(fenced({**standard(), member[0]: member[1]}), session_id=ISSUED)
     assert not verdict.accepted
+    assert check(fenced(hyper()), dialect="hyper").accepted
+    assert not check(fenced({**hyper(), member[0]: member[1]}), dialect="hyper").accepted
+    assert check_values(sentence(), dialect="manifest", manifest_tail=line(entry())).accepted
+    denied = line({**entry(), member[0]: member[1]})
+    assert not check_values(sentence(), dialect="manifest", manifest_tail=denied).accepted
     counts = standard({f"/metadata/{member[0]}": 3, "/metadata/errors": "0 errors", "/metadata/failed": 3})
     assert check(fenced(counts), session_id=ISSUED).accepted
 

@@ -20,8 +20,8 @@ from remit.contract.select_return import (
     MAX_MESSAGE_CHARS,
     choose_reading,
     find_blanks,
+    find_conflicts,
     find_return,
-    find_twins,
     normalize,
 )
 from remit.model import ACCEPTABLE, NOTHING, Expectation, Verdict
@@ -87,7 +87,7 @@ def attach_entry(reading: Reading, manifest_tail: str | None, *, rival: str = ""
             reading.repairs += tuple(
                 (kind, 0) for kind in normalize(entry, MANIFEST, reading.expectation, reading.words)
             )
-            reading.troubles += (*find_blanks(entry, MANIFEST), *find_twins(entry, MANIFEST))
+            reading.troubles += (*find_blanks(entry, MANIFEST), *find_conflicts(entry, MANIFEST, reading.words))
             if rival:
                 reading.troubles += (
                     Trouble(

@@ -1,4 +1,8 @@
-"""Denials: one object that says two things about how the work ended."""
+"""Denials: one object that says two things about how the work ended.
+
+Decides by the names of members at the top of the object and by plain values: a boolean, an exit code, an error that is
+given. Sentences are never read.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,10 @@ _DENIED_BY_TRUE = frozenset({"partial", "blocked", "failed", "is_error", "iserro
 _DENIED_BY_FALSE = frozenset({"success", "ok", "succeeded"})
 _EXIT_CODES = frozenset({"exit_code", "exitcode", "returncode", "return_code"})
 _MEMBERS = _DENIED_BY_TRUE | _DENIED_BY_FALSE | _EXIT_CODES | {"error"}
-_FALSE = (False, "false", "no")
-_TRUE = (True, "true", "yes")
-_NO_ERROR = ("", "none", "no", "null", "n/a", "-", "false", "0")
+_FALSE = (False, "false")
+_TRUE = (True, "true")
+_NO_ERROR = ("", "none", "null", "false")
+"""Literals that were written as a text."""
 
 
 def find_denials(value: Mapping[str, Any]) -> Iterator[str]:

@@ -209,7 +209,7 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
         what = "the return stands inside another that cannot be read"
         troubles.append(Trouble("unreadable", what, "Send one return.", parsed.start, parsed.start + 1))
     troubles += find_blanks(parsed.value, dialect, known.session_id)
-    troubles += _find_conflicts(parsed.value, dialect, reading.words)
+    troubles += find_conflicts(parsed.value, dialect, reading.words)
     case = Case(
         candidate.text,
         dialect,
@@ -269,7 +269,7 @@ def find_blanks(payload: dict[str, Any], dialect: Dialect, session_id: str | Non
         yield Trouble("template", message, "Put a real value there.", pointer=pointer)
 
 
-def _find_conflicts(payload: dict[str, Any], dialect: Dialect, own: Mapping[str, Status]) -> Iterator[Trouble]:
+def find_conflicts(payload: dict[str, Any], dialect: Dialect, own: Mapping[str, Status]) -> Iterator[Trouble]:
     """Members at the top that deny a completed status, and known keys in a second spelling.
 
     `error` and `errors` of the format itself have rules of their own.
@@ -281,10 +281,10 @@ def _find_conflicts(payload: dict[str, Any], dialect: Dialect, own: Mapping[str,
         if key not in ("error", "errors") or key not in known:
             message = f"the status is completed, but {key} says otherwise"
             yield Trouble("conflict", message, "Say once how the work ended.", pointer=f"/{escape_key(key)}")
-    yield from find_twins(payload, dialect)
+    yield from _find_twins(payload, dialect)
 
 
-def find_twins(payload: dict[str, Any], dialect: Dialect) -> Iterator[Trouble]:
+def _find_twins(payload: dict[str, Any], dialect: Dialect) -> Iterator[Trouble]:
     """Known keys that are there a second time in another spelling, with another value."""
     known = dialect.shape.known
     holders: list[tuple[str, Any, Mapping[str, object]]] = [("", payload, known)]
