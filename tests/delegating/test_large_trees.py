@@ -81,6 +81,25 @@ def test_an_honest_edit_beside_a_large_venv_is_completed_at_once(project: Path, 
     assert (told.status, told.outcome, told.artifacts[0].grade) == ("completed", "accepted", "changed")
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("rules", [".gitignore", ".venv/.gitignore"])
+def test_an_honest_edit_beside_a_really_large_venv_is_completed(project: Path, rules: str) -> None:
+    """More than 300 MB in 2,000 files, ignored by the project, or by the file that makers of a .venv put into it."""
+    for number in range(2000):
+        file = project / f".venv/lib/package{number // 40}/{number}.py"
+        file.parent.mkdir(exist_ok=True)
+        file.touch()
+        os.truncate(file, 100_000 + number * 60)
+    size = sum(file.stat().st_size for file in (project / ".venv").rglob("*.*"))
+    assert size > 300_000_000
+    if rules != ".gitignore":
+        (project / ".gitignore").write_text(".remit/\n")
+        (project / rules).write_text("*\n")
+    source = project / "src/conf.py"
+    told = work(project, "src/conf.py", lambda: source.write_text(source.read_text().replace("1", "2", 1)))
+    assert (told.status, told.outcome, told.artifacts[0].grade) == ("completed", "accepted", "changed")
+
+
 def test_a_touch_beside_a_large_venv_is_still_fabricated(project: Path) -> None:
     told = work(project, "src/conf.py", lambda: os.utime(project / "src/conf.py"))
     assert (told.status, told.outcome) == ("failed", "fabricated")
