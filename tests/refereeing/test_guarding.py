@@ -126,6 +126,15 @@ def test_what_remit_has_started_is_held_to_its_own(stage: Stage, root: Path) -> 
     assert stage.send(event) == {}  # a person
 
 
+def test_an_agent_writes_to_the_file_for_its_return_and_nothing_else_beside_it(stage: Stage, root: Path) -> None:
+    file = root / ".remit" / "sessions" / "sess_1" / "1" / "return" / "return.json"
+    for path, word in ((file, ""), (file.with_name("other"), "deny"), (root / ".remit" / "ledger.db", "deny")):
+        given = {"file_path": str(path), "content": "x"}
+        event = stage.event("PreToolUse", tool_name="Write", tool_input=given, tool_use_id="t")
+        environ = {"REMIT_TICKET": "remit1_" + "x" * 43, "REMIT_RETURN_FILE": str(file)}
+        assert say(stage.send(event, environ)) == word, path
+
+
 @pytest.mark.usefixtures("agents")
 @pytest.mark.parametrize(
     ("tool", "given"),
