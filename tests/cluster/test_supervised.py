@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import time
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 import pytest
 
 from remit.config.cluster import ClusterSettings
@@ -13,74 +15,67 @@ from remit.delegate.cluster.caller import afar as caller
 from remit.delegate.cluster.worker import beating
 from remit.delegate.cluster.worker.process import Worker
 from remit.errors import BusyError, StorageError
-from remit.workspace.cluster import leases, rows
+from remit.workspace.cluster import leases, posting
 from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation
+from remit.workspace.ledger.delegations import Delegation, load_delegation
+from tests.cluster.sent import make, meet
+from tests.cluster.test_worker import until
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
+    from remit.workspace.cluster.store import Database
 
-def test_a_busy_ledger_is_reported_and_looked_at_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    looks = 0
+    Play = Callable[[Callable[[Database], Awaitable[Any]]], Any]
 
-    async def list_rows(*_: object, **__: object) -> list[Any]:
-        nonlocal looks
-        looks += 1
-        return []
 
-    async def listen(_: object) -> AsyncIterator[tuple[str, str]]:
-        await asyncio.Event().wait()
-        yield "", ""
-
-    async def mirror(_: object) -> None:
-        if looks == 2:
-            raise BusyError("another process has kept the ledger locked")
+def test_a_busy_ledger_is_reported_and_looked_at_again(tmp_path: Path, url: str) -> None:
+    """A sibling of the followed session is written into the ledger, which another process keeps locked."""
 
     async def follow() -> None:
-        afar = caller.Afar(Home(str(tmp_path)), "postgresql://x@127.0.0.1:1/x", ClusterSettings(), {}, key=b"k" * 32)
-        monkeypatch.setattr(rows, "list_rows", list_rows)
-        monkeypatch.setattr(afar.db, "listen", listen)
-        monkeypatch.setattr(afar, "mirror", mirror)
-        told: list[object] = []
-        async with afar.follow(Delegation("sess_1_aaaaaa", "a", 1, ("o", "a"), root_id="sess_1_aaaaaa")) as followed:
-            monkeypatch.setattr(followed, "tell", lambda _, trouble=None: told.append(trouble))
-            while looks < 4:  # noqa: ASYNC110 - whoever looks tells nobody
-                await asyncio.sleep(0.01)
-        assert [type(each) for each in told] == [BusyError]
+        home = Home(str(tmp_path))
+        home.ledger.db.execute("PRAGMA busy_timeout = 50")
+        afar = caller.Afar(home, url, ClusterSettings(), {}, key=b"k" * 32)
+        await afar.open()
+        for name in ("one", "two"):
+            await posting.post(afar.db, make(name, root="one"))
+        other = sqlite3.connect(home.ledger.file, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        async with afar.follow(Delegation("one", "worker", 1, ("o", "worker"), root_id="one")) as followed:
+            await until(lambda: followed.trouble)
+            assert type(followed.trouble) is BusyError
+            other.execute("ROLLBACK")
+            await until(lambda: load_delegation(home.ledger, "two"))
+            assert followed.trouble is None
+        other.close()
         await afar.close()
 
     asyncio.run(asyncio.wait_for(follow(), 30))
 
 
 @pytest.mark.parametrize("hangs", [False, True])
-def test_a_worker_whose_loop_hangs_renews_no_lease(monkeypatch: pytest.MonkeyPatch, *, hangs: bool) -> None:
-    beats: list[float] = []
-
-    async def beat(*_: object, **__: object) -> leases.Beat:
-        beats.append(time.monotonic())
-        return leases.Beat({}, set(), drains=False)
-
-    monkeypatch.setattr(leases, "beat", beat)
-
-    async def work() -> tuple[int, int]:
-        heart = beating.Beating("postgresql://x@127.0.0.1:1/x", "worker", 0.5, on_heard=lambda _: None)
+def test_a_worker_whose_loop_hangs_renews_no_lease(play: Play, url: str, *, hangs: bool) -> None:
+    async def work(db: Database) -> None:
+        await meet(db)
+        await posting.post(db, make("one"))
+        assert await leases.take(db, "one", "w1", lease_s=1, timeout_s=60)
+        heart = beating.Beating(url, "w1", 1, on_heard=lambda _: None)
+        heart.held["one"] = 1
         heart.start()
         await asyncio.sleep(0.3)
         if hangs:
-            time.sleep(2)  # noqa: ASYNC251 - the loop hangs
+            time.sleep(3)  # noqa: ASYNC251 - the loop hangs
         else:
-            await asyncio.sleep(2)
-        late = sum(time.monotonic() - each < 1 for each in beats)
-        await asyncio.sleep(0.6)
-        again = sum(time.monotonic() - each < 0.5 for each in beats)
+            await asyncio.sleep(3)
+        with psycopg.connect(url) as line:  # without the loop, which would renew it
+            expired = line.execute("SELECT leased_until < clock_timestamp() FROM remit.sessions").fetchone()
+        assert expired == (hangs,)
+        await asyncio.sleep(1)
+        assert await leases.list_expired(db) == [], "it did not come back"
         await asyncio.to_thread(heart.stop)
-        return late, again
 
-    late, again = asyncio.run(asyncio.wait_for(work(), 30))
-    assert (late == 0) is hangs
-    assert again, "it did not come back"
+    play(work)
 
 
 def test_a_worker_ends_with_the_error_of_a_task_that_it_needs() -> None:
