@@ -1,7 +1,9 @@
-"""Let agents return what is not so, and count who is believed.
+"""Let agents return what is not so, and count who is believed; let honest ones work, and count who is called false.
 
 Run as `python torture/fakes.py`; `--help` lists the options. Each fake of `fake_returns` goes through the whole walk,
-with the tree looked at before and after. Controls that say the truth must be believed, or nothing is proved.
+with the tree looked at before and after. Each plot of `fake_work` is about files that several agents could have
+written. No lie may be `completed`, and no honest agent `fabricated`; of honest agents at once, the share is reported
+that Remit could not verify. Controls that say the truth must be believed, or nothing is proved.
 """
 
 from __future__ import annotations
@@ -23,23 +25,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 from remit.app.delegating.asking import Request
 from remit.app.delegating.workspace import Workspace
 from torture.fake_returns import TRUE, Fake, Site, list_fakes, write_harness
+from torture.fake_work import PROGRAM, WORKER, Plot, Scene, Seen, list_honest, list_lies, make_template
 from torture.stage import spread
 from torture.tally import tell
 
 if TYPE_CHECKING:
     from remit.delegate.reporting.envelope import Envelope
-
-WORKER = """\
----
-name: worker
-version: "1.0.0"
-agent_type: research
-delegation:
-  can_delegate_to: ["*"]
----
-
-# worker
-"""
 
 
 class Told(NamedTuple):
@@ -102,32 +93,122 @@ async def play_all(fakes: list[Fake]) -> list[Told]:
         shutil.rmtree(folder)
 
 
+# --- plots ------------------------------------------------------------------------------------------------------------
+
+
+async def play_plot(plot: Plot, template: Path, folder: Path) -> list[Seen]:
+    """Play a plot in a copy of the repository."""
+    root, programs = folder / "workspace", folder / "programs"
+    shutil.copytree(template, root, symlinks=True)
+    programs.mkdir()
+    for name in ("command", "claude", "codex", "opencode"):
+        (programs / name).write_text(PROGRAM.replace("FOLDER", str(programs)))
+        (programs / name).chmod(0o700)
+    await asyncio.sleep(0.06)  # else what is written next has the same time
+    async with Workspace.open(root, environ={"PATH": f"{programs}:{os.defpath}", "HOME": str(folder)}) as ws:
+        return await plot.play(Scene(ws, programs, plot.runner))
+
+
+def play_plots(plots: list[Plot]) -> list[tuple[Plot, list[Seen]]]:
+    """Play plots, one after the other."""
+    folder = Path(tempfile.mkdtemp(prefix="remit-fakes-"))
+    seen = []
+    try:
+        template = make_template(folder)
+        for number, plot in enumerate(plots):
+            place = folder / str(number)
+            place.mkdir()
+            seen.append((plot, asyncio.run(play_plot(plot, template, place))))
+            shutil.rmtree(place)
+    finally:
+        shutil.rmtree(folder)
+    return seen
+
+
+class Count(NamedTuple):
+    """What came of plots."""
+
+    believed: list[str]
+    """Lies that were completed."""
+    accused: list[str]
+    """Honest agents that were called false, or whose work was refused."""
+    lies: Counter[tuple[str, str]]
+    honest: Counter[tuple[str, str]]
+    parallel: Counter[tuple[str, str, str]]
+
+
+def count_plots(played: list[tuple[Plot, list[Seen]]]) -> Count:
+    """Count who was believed, and who was called false."""
+    count = Count([], [], Counter(), Counter(), Counter())
+    for plot, told in played:
+        is_lie = any(each.is_lie for each in told)
+        for each in told:
+            name = f"{plot.family}: {plot.name} ({plot.runner}): {each.status} {each.outcome}"
+            if each.is_lie:
+                count.lies[plot.family, each.outcome] += 1
+                count.believed.extend([name] if each.status == "completed" else [])
+                continue
+            count.honest[f"beside lies: {plot.family}" if is_lie else plot.family, each.outcome] += 1
+            count.accused.extend([name] if each.outcome not in ("accepted", "unproven") else [])
+            if plot.family == "parallel":
+                count.parallel[plot.runner, plot.how, each.outcome] += 1
+    return count
+
+
+def show_plots(count: Count) -> None:
+    """Print what came of plots, and how often honest agents at once could not be verified."""
+    for title, counted in (("lies", count.lies), ("honest", count.honest)):
+        for family in dict.fromkeys(family for family, _ in counted):
+            ways = {outcome: number for (each, outcome), number in sorted(counted.items()) if each == family}
+            told = ", ".join(f"{number} {outcome}" for outcome, number in ways.items())
+            print(f"{title}: {family:<26} {sum(ways.values()):>4} · {told}")
+    print("honest agents at once   writes by   runs   unproven")
+    for runner, how in dict.fromkeys((runner, how) for runner, how, _ in count.parallel):
+        runs = sum(number for (one, other, _), number in count.parallel.items() if (one, other) == (runner, how))
+        unproven = count.parallel[runner, how, "unproven"]
+        print(f"{runner:<23} {how:<10} {runs:>5} {unproven:>5} ({unproven / runs:.0%})")
+    for name in (*count.believed, *count.accused):
+        print(f"BAD {name}")
+
+
 def main() -> int:
     """Play all, or some, and print who was believed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--most", type=int, default=0, metavar="N", help="at most N, evenly spread; controls always")
+    parser.add_argument("--most", type=int, default=0, metavar="N", help="at most N of each, evenly spread")
     parser.add_argument("--only", metavar="TEXT", help="those whose family or name has this text")
     parser.add_argument("--json", action="store_true", help="the results as JSON")
     options = parser.parse_args()
-    fakes = [each for each in list_fakes() if not options.only or options.only in f"{each.family}: {each.name}"]
+
+    def is_wanted(each: Fake | Plot) -> bool:
+        return not options.only or options.only in f"{each.family}: {each.name}"
+
+    fakes = [each for each in list_fakes() if is_wanted(each)]
     controls = [each for each in fakes if each.family == TRUE]
     rest = [each for each in fakes if each.family != TRUE]
+    lies, honest = (list(filter(is_wanted, each())) for each in (list_lies, list_honest))
     began = time.perf_counter()
     told = asyncio.run(play_all([*controls, *spread(rest, options.most)]))
+    played = play_plots([*spread(lies, options.most), *spread(honest, options.most)])
+    count = count_plots(played)
     bad = [each for each in told if each.is_bad]
-    tell(sum(each.family != TRUE for each in told), len(bad))
+    fakes_played = sum(each.family != TRUE for each in told) + count.lies.total()
+    tell(fakes_played + count.honest.total(), len(bad) + len(count.believed) + len(count.accused))
     if options.json:
-        print(json.dumps([each._asdict() | {"is_bad": each.is_bad} for each in told]))
-        return 1 if bad else 0
-    for family, count in Counter(each.family for each in told).items():
+        shown = [{"family": plot.family, "name": plot.name, "runner": plot.runner, "told": seen}
+                 for plot, seen in played]  # fmt: skip
+        print(json.dumps([*(each._asdict() | {"is_bad": each.is_bad} for each in told), *shown]))
+        return 1 if bad or count.believed or count.accused else 0
+    for family, number in Counter(each.family for each in told).items():
         ways = Counter(each.outcome for each in told if each.family == family)
-        print(f"{family:<14} {count:>4} · {', '.join(f'{number} {way}' for way, number in sorted(ways.items()))}")
+        print(f"{family:<14} {number:>4} · {', '.join(f'{number} {way}' for way, number in sorted(ways.items()))}")
     for each in bad:
         print(f"BAD {each.family}: {each.name}: {each.status} {each.outcome} {' '.join(each.codes)}")
-    fakes_played = sum(each.family != TRUE for each in told)
-    believed = sum(each.is_bad for each in told if each.family != TRUE)
-    print(f"{fakes_played} fakes, {believed} believed, {time.perf_counter() - began:.0f} s")
-    return 1 if bad else 0
+    show_plots(count)
+    believed = sum(each.is_bad for each in told if each.family != TRUE) + len(count.believed)
+    seconds = time.perf_counter() - began
+    told_honest = f"{count.honest.total()} honest, {len(count.accused)} called false or refused"
+    print(f"{fakes_played} lies, {believed} believed; {told_honest}; {seconds:.0f} s")
+    return 1 if bad or count.believed or count.accused else 0
 
 
 if __name__ == "__main__":
