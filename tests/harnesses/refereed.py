@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 import subprocess
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(remit.__file__).parent
 TRUSTING = "--dangerously-bypass-hook-trust"
 """Codex passes hooks over in silence that nobody has agreed to."""
+_END_S = 10.0
 _FETCHED = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
 """What makes opencode believe that it has fetched already what it would wait for, and without a network wait long."""
 STANDARD = """\
@@ -94,6 +96,9 @@ def set_up(
             compile_agents(stage, scribe="nobody")
         install(stage)
         yield stage
+        until = time.monotonic() + _END_S  # a hook that was running when its program was killed ends by itself
+        while stage.list_living() and time.monotonic() < until:
+            time.sleep(0.1)
         assert stage.list_living() == []
 
 

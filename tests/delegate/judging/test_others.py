@@ -191,6 +191,8 @@ def test_work_that_another_agent_may_have_undone_is_unproven(run: Run, undo: Cal
     assert judgement.returned.status == "partial"
     wrote = run.judge(path, run.make_other(), tools=(ToolUse("Write", "write", path), BASH))
     assert wrote.outcome == "unproven"
+    recorded = run.make_other(ended=5, writes=Writes(seen=frozenset({path}), is_recorded=True))
+    assert run.judge(path, recorded).outcome == "unproven"
 
 
 @pytest.mark.parametrize("undo", UNDONE.values(), ids=UNDONE)
@@ -198,7 +200,9 @@ def test_work_that_no_other_agent_can_have_undone_is_fabricated(run: Run, undo: 
     path = undo(run.root)
     late, reading = run.make_other(started=HOUR_MS), run.make_other(layers=(READING,))
     kept = run.make_other(ended=5, writes=Writes({path: HASH}))
-    assert [run.judge(path, *others).outcome for others in ((), (late,), (reading,), (kept,))] == ["fabricated"] * 4
+    recorded = run.make_other(ended=5, writes=Writes(is_recorded=True))
+    for others in ((), (late,), (reading,), (kept,), (recorded,)):
+        assert run.judge(path, *others).outcome == "fabricated"
     elsewhere = (ToolUse("Write", "write", "other.md"),)
     assert run.judge(path, run.make_other(), tools=elsewhere).outcome == "fabricated"
 

@@ -119,7 +119,10 @@ def find_undoers(grade: ArtifactGrade, site: Site) -> list[Other]:
     return [
         other
         for other in site.others
-        if other.started_ms <= changed_ms and not _left_changed(other, grade) and _may_write(other, grade, site)
+        if other.started_ms <= changed_ms
+        and not _left_changed(other, grade)
+        and not _is_ruled_out(other, grade, changed_ms)
+        and _may_write(other, grade, site)
     ]
 
 
