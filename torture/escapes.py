@@ -25,9 +25,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
 from remit.agents.context import ContextPlan, Wanted
 from remit.errors import RemitError
+from remit.evidence.artifacts import inspect_artifacts
 from remit.policy import PROTECTED, Call, Ground, Permissions, judge
 from remit.workspace.context_files import load_context
-from remit.workspace.evidence.artifacts import inspect_artifacts
 from remit.workspace.frontmatter_activity import Record, write_activity
 from remit.workspace.home import Home
 from remit.workspace.inside import replace_inside

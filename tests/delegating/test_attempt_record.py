@@ -57,7 +57,7 @@ def test_each_claim_is_kept_with_what_was_found_of_it(root: Path) -> None:
     assert {path: (claim["state"], claim["grade"]) for path, claim in claims.items()} == {
         "made.md": ("file", "changed"),
         "there.md": ("file", "unchanged"),
-        "nowhere.md": ("missing", "claimed"),
+        "nowhere.md": ("missing", "missing"),
     }
     assert claims["made.md"]["size_bytes"] == 4
     assert len(claims["made.md"]["sha256"]) == 64

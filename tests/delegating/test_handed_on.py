@@ -10,8 +10,8 @@ import pytest
 
 from remit.app.delegating.workspace import Workspace
 from remit.delegate.judging.handed_on import HandedOn, load_handed_on
+from remit.evidence.changes import Change
 from remit.testing import ScriptedAgent
-from remit.workspace.evidence.comparison import Change
 from remit.workspace.ledger.activity import add_act
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def test_it_is_known_by_its_place_and_what_is_in_it(root: Path, tmp_path: Path) 
     assert place == "a.md"
     assert below.has(Change("a.md", "created", 4, digest), written=None)
     assert not below.has(Change("a.md", "created", 4, "0" * 64), written=None)
-    assert not below.has(Change("a.md", "created", 4, None, "too large"), written=None)
+    assert not below.has(Change("a.md", "created", 4, "", "too large"), written=None)
     assert not below.has(Change("a.md", "deleted"), written=None)
     assert not below.has(Change("c.md", "created", 4, digest), written=None)
 

@@ -1,4 +1,4 @@
-"""Large trees: what Remit did not read before a run is a doubt, and ordinary projects with a .venv get an answer."""
+"""Large trees: projects with a large .venv, large files, and a machine without git."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.app.delegating.workspace import Workspace
-from remit.workspace.evidence.content import Budget, open_root, read_content
-from remit.workspace.evidence.kept import BEFORE_LIMITS
-from remit.workspace.evidence.values import LIMITS
+from remit.evidence.grades import hash_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,13 +23,11 @@ if TYPE_CHECKING:
 
 PIECE = b"x" * (2 * 1024 * 1024)
 PIECES = 40
-"""Together more than is hashed before a run, and each small enough to be."""
 
 
 @pytest.fixture
 def project(root: Path) -> Path:
     """A project with a source file, and a .venv that sorts before it and is larger than the limit."""
-    assert len(PIECE) * PIECES > BEFORE_LIMITS.max_hashed_bytes
     (root / ".git").rmdir()
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
     (root / ".gitignore").write_text(".venv/\n.remit/\n")
@@ -70,13 +66,9 @@ def make_agent(path: str, act: Callable[[], object]) -> Callable[[str], str]:
 
 @pytest.mark.parametrize("has_git", [True, False])
 def test_an_honest_edit_beside_a_large_venv_is_completed_at_once(project: Path, *, has_git: bool) -> None:
-    """Without git the smallest files come first; with it, those that are not ignored."""
     file = project / "src/conf.py"
     if not has_git:
         subprocess.run(["rm", "-r", ".git"], cwd=project, check=True)
-    else:
-        for number in range(400):  # smaller than the source, and ignored
-            (project / f".venv/lib/{number}.py").write_bytes(b"x" * 190_000)
     told = work(project, "src/conf.py", lambda: file.write_text(file.read_text().replace("1", "2", 1)))
     assert (told.status, told.outcome, told.artifacts[0].grade) == ("completed", "accepted", "changed")
 
@@ -105,19 +97,35 @@ def test_a_touch_beside_a_large_venv_is_still_fabricated(project: Path) -> None:
     assert (told.status, told.outcome) == ("failed", "fabricated")
 
 
-def test_an_edit_of_a_file_that_was_too_large_to_hash_is_unproven(project: Path) -> None:
+def test_an_edit_of_a_large_file_is_completed(project: Path) -> None:
     file = project / "data.bin"
-    file.write_bytes(b"x" * (BEFORE_LIMITS.max_file_bytes + 1))
-    time.sleep(0.05)
+    file.write_bytes(b"x" * (70 << 20))
 
     def edit() -> None:
         with file.open("r+b") as data:
             data.write(b"y")
 
     told = work(project, "data.bin", edit)
+    assert (told.status, told.outcome, told.artifacts[0].grade) == ("completed", "accepted", "changed")
+    kept = sum(each.stat().st_size for each in (project / ".remit/evidence").rglob("*"))
+    assert kept < 100_000
+
+
+def test_an_edit_of_an_ignored_file_is_unproven(project: Path) -> None:
+    file = project / ".venv/lib/1.bin"
+    told = work(project, ".venv/lib/1.bin", lambda: file.write_bytes(PIECE[:-1] + b"y"))
     assert (told.status, told.outcome, told.artifacts[0].grade) == ("partial", "unproven", "unknown")
     assert (told.errors[0].code, told.findings[0].code) == ("UNPROVEN", "EVD008")
-    assert told.next_steps[0] == "Check data.bin before you use it"
+    assert told.next_steps[0] == "Check .venv/lib/1.bin before you use it"
+
+
+def test_without_git_a_run_works_and_its_claims_are_unproven(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    told = work(project, "new.md", lambda: (project / "new.md").write_text("# New\n"))
+    assert (told.status, told.outcome, told.findings[0].code) == ("partial", "unproven", "EVD005")
+    assert "git cannot be started" in told.findings[0].message
 
 
 class Stalls:
@@ -150,9 +158,7 @@ def test_the_event_loop_runs_while_claimed_files_are_hashed(root: Path) -> None:
         file.write_bytes(os.urandom(240 << 20))
         os.sync()  # or the next commit of the ledger waits for the disk
         began = time.monotonic()
-        handle = open_root(str(root))
-        assert read_content(handle, "big.bin", Budget(LIMITS)).sha256
-        os.close(handle)
+        assert hash_file(str(file))[0]
         took_s.append(time.monotonic() - began)
         stalls.take()
 

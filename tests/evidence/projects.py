@@ -4,8 +4,10 @@ import os
 import subprocess
 from pathlib import Path
 
-from remit.evidence.comparison import Comparison, compare
-from remit.evidence.tree import Tree, take_tree
+from remit.evidence.changes import Comparison
+from remit.evidence.comparison import compare
+from remit.evidence.take import take_again, take_tree
+from remit.evidence.tree import Tree
 from remit.workspace.home import Home
 
 _ENVIRONMENT = {
@@ -45,11 +47,11 @@ class Project:
 
     def take(self, *, expected: tuple[str, ...] = (), like: Tree | None = None) -> Tree:
         """Look at the project."""
-        return take_tree(self.home, str(self.root), expected=expected, like=like)
+        return take_tree(self.home, str(self.root), expected=expected) if like is None else take_again(like)
 
     def compare(self, before: Tree) -> Comparison:
         """What changed since."""
-        return compare(self.home, before, self.take(like=before))
+        return compare(before, self.take(like=before))
 
     def show(self, before: Tree) -> dict[str, str]:
         """The paths that changed since, each with what became of it."""

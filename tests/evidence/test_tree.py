@@ -13,7 +13,8 @@ import pytest
 from remit.errors import StorageError
 from remit.evidence.area import FOLDER
 from remit.evidence.comparison import compare, find_ids, join_trees
-from remit.evidence.tree import parse_tree, take_tree
+from remit.evidence.take import take_tree
+from remit.evidence.tree import parse_tree
 from remit.workspace.home import Home
 from tests.evidence.projects import Project, git
 
@@ -347,10 +348,17 @@ def test_a_file_that_was_there_before_is_not_created_by_other_rules(project: Pro
     before = project.take()
     (project.root / ".gitignore").unlink()
     after = project.take()  # by a run that began later, with the rules of then
-    assert find_ids(project.home, after, ["old.log"])
-    found = compare(project.home, before, after)
+    assert find_ids(after, ["old.log"])
+    found = compare(before, after)
     assert found.older == {"old.log"}
     assert [change.path for change in found.created] == []
+
+
+def test_a_file_that_came_with_its_folder_is_created(project: Project) -> None:
+    before = project.take()
+    (project.root / "src").rename(project.root / "lib")  # the files in it keep all their times
+    kinds = {"lib/b.txt": "created", "lib/c.txt": "created", "src/b.txt": "deleted", "src/c.txt": "deleted"}
+    assert project.show(before) == kinds
 
 
 def test_concurrent_looks_agree(project: Project) -> None:
@@ -373,7 +381,7 @@ def test_what_happened_between_two_sessions_is_not_the_agents(project: Project) 
     last_ns = time.time_ns()
     time.sleep(0.05)
     project.write({"foreign.txt": "x\n", "src/b.txt": "x\n"})
-    before = join_trees(project.home, earlier, project.take(), last_ns=last_ns)
+    before = join_trees(earlier, project.take(), last_ns=last_ns)
     project.write({"src/c.txt": "own\n"})
     assert project.show(before) == {"own.txt": "created", "a.txt": "changed", "src/c.txt": "changed"}
 

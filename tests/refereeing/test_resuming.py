@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.refereeing.resuming import go_on_from
 from remit.delegate.reporting.report import load_report
-from remit.workspace.evidence.comparison import compare
-from remit.workspace.evidence.snapshot import take_snapshot
 from remit.workspace.home import Home
 
 if TYPE_CHECKING:
@@ -125,20 +122,3 @@ def test_but_not_what_was_touched_in_between(child: Child, root: Path) -> None:
     again = take_up(child)
     child.use("Bash", command="true")
     assert "one.md" in say(child, again, "one.md")["reason"]
-
-
-def test_what_was_touched_later_is_compared_with_the_later_tree(tmp_path: Path) -> None:
-    (tmp_path / "kept").mkdir()
-    (tmp_path / "kept" / "old.md").write_text("old")
-    (tmp_path / "changed.md").write_text("old")
-    earlier = take_snapshot(tmp_path, hash_paths=("",))
-    (tmp_path / "changed.md").write_text("new")
-    (tmp_path / "made.md").write_text("new")
-    (tmp_path / "link").symlink_to("made.md")
-    now = take_snapshot(tmp_path, hash_paths=("",))
-    last_ms = (tmp_path / "link").lstat().st_ctime_ns // 1_000_000
-    went_on = compare(go_on_from(earlier, now, last_ms), now)
-    assert sorted(each.path for each in went_on.created) == ["link", "made.md"]
-    assert [each.path for each in went_on.changed] == ["changed.md"]
-    anew = compare(go_on_from(earlier, now, earlier.taken_ns // 1_000_000 - 1000), now)
-    assert (anew.created, anew.changed) == ((), ())

@@ -107,7 +107,7 @@ def test_a_node_tells_what_was_asked_claimed_and_done(root: Path) -> None:
     assert {claim["path"]: claim["grade"] for claim in attempt["claims"]} == {
         "made.md": "changed",
         "there.md": "unchanged",
-        "nowhere.md": "claimed",
+        "nowhere.md": "missing",
     }
     assert attempt["answer"]["lines"] > 5
     assert any(finding.get("place") for finding in attempt["findings"])

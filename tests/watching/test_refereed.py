@@ -40,7 +40,7 @@ def test_each_of_its_answers_is_kept_with_what_it_claims(child: Child) -> None:
         node = load_node(home, child.session_id)
         classes = load_compliance(home)["total"]
     first, second = node["attempts"]
-    assert [(claim["path"], claim["grade"]) for claim in first["claims"]] == [("nothing.md", "claimed")]
+    assert [(claim["path"], claim["grade"]) for claim in first["claims"]] == [("nothing.md", "missing")]
     assert any(finding.get("place") and finding.get("hint") for finding in first["findings"])
     assert [(claim["path"], claim["grade"]) for claim in second["claims"]] == [("plan.md", "attributed")]
     assert [repair["kind"] for repair in second["repairs"]]

@@ -25,7 +25,7 @@ from remit.workspace.agent_files import (
 )
 from tests.agents.samples import CLAUDE, CODEX, STANDARD
 from tests.amounts import choose
-from tests.workspace.evidence.trees import open_tree, unprivileged
+from tests.evidence.trees import open_tree, unprivileged
 
 SOURCE = Path(__file__).parents[2] / "src"
 

@@ -10,9 +10,9 @@ from typing import get_args
 from remit import errors
 from remit.app.error_words import FAULTS, PROBLEMS, REFUSALS, describe, list_errors
 from remit.doors import render
+from remit.evidence.grades import Grade
 from remit.model import ERROR_CODES, STATUSES, FileState, Outcome, Severity, Transport
 from remit.workspace.error_log.records import FixStatus
-from remit.workspace.evidence.grades import Grade
 from remit.workspace.ledger.delegations import STATES
 from remit.workspace.tasks.moves import NEED_REASON, list_moves
 from remit.workspace.tasks.values import MARKERS

@@ -44,7 +44,7 @@ ENDINGS = {
     "budget": "It used as much as it may.",
 }
 GRADES = {
-    "claimed": "The agent named it, and there is no such file.",
+    "missing": "There is no such file.",
     "unchanged": "There is such a file, and it is what it was before the run.",
     "unknown": "There is such a file, and Remit cannot decide whether the run changed it.",
     "changed": "The file was made or changed during the run.",

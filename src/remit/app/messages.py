@@ -39,7 +39,7 @@ def check(
     """Turn the final message of an agent into a verdict; with `root`, its artifacts are looked at on disk."""
     if root is None and manifest is None:
         return _name_encoding(contract.check(text, dialect=dialect, session_id=session_id, agent=agent), text)
-    from remit.workspace.evidence.facts import follow_to_file, load_findings, look_at_artifacts  # noqa: PLC0415 - only here
+    from remit.evidence.facts import follow_to_file, load_findings, look_at_artifacts  # noqa: PLC0415 - only here
 
     words = load_settings(root).status_words if root is not None else {}
     roots = () if root is None else (os.path.abspath(root), os.path.realpath(root))  # noqa: PTH100 - links stay

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from remit.config import Settings
+    from remit.evidence.upkeep import Removed
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.ledger.retention import Forgotten
@@ -37,7 +38,8 @@ class Cleared(NamedTuple):
     """Of sessions."""
     brokers: int = 0
     """Files of processes that drove delegations and were killed."""
-    snapshots: int = 0
+    trees: int = 0
+    """Private repositories of folders that are gone."""
     freed_bytes: int = 0
     failures: tuple[str, ...] = ()
     """What could not be done, a sentence each."""
@@ -66,7 +68,8 @@ def clear_up(*, dry_run: bool = False) -> Cleared:
             finish_if_interrupted(home)  # what waits to be put in its place is no leftover
         worktrees, kept, failures = _clear_worktrees(home, settings, dry_run=dry_run)
         forgotten, strays = _forget(home, settings, failures, dry_run=dry_run)
-        folders, brokers, trees = _clear_sessions(home, failures, dry_run=dry_run)
+        folders, brokers = _clear_sessions(home, failures, dry_run=dry_run)
+        trees = _clear_evidence(home, failures, dry_run=dry_run)
         from remit.workspace.leftovers import clear, clear_scratch, clear_spills, find_recovered, find_scratch  # noqa: PLC0415
 
         recovered = find_recovered(home, days=settings.retention.days, failures=failures)
@@ -86,9 +89,10 @@ def clear_up(*, dry_run: bool = False) -> Cleared:
             tuple(each.file for each in scratch),
             forgotten.folders + len(folders),
             brokers,
-            len(trees),
+            trees.repositories,
             forgotten.freed_bytes
-            + sum(each.size_bytes for each in (*strays, *recovered, *half, *scratch, *folders, *trees)),
+            + trees.size_bytes
+            + sum(each.size_bytes for each in (*strays, *recovered, *half, *scratch, *folders)),
             tuple(dict.fromkeys(failures)),  # a folder may be searched for more than one reason
             tuple(kept.items()),
         )
@@ -107,16 +111,23 @@ def _forget(home: Home, settings: Settings, failures: list[str], *, dry_run: boo
     return forget_old(home, days=days, megabytes=megabytes, dry_run=dry_run), find_stray_spills(home, failures)
 
 
-def _clear_sessions(home: Home, failures: list[str], *, dry_run: bool) -> tuple[list[Leftover], int, list[Leftover]]:
-    """What agents and brokers have left: folders that no row names, killed brokers, the last look at the tree."""
+def _clear_sessions(home: Home, failures: list[str], *, dry_run: bool) -> tuple[list[Leftover], int]:
+    """What agents and brokers have left: folders that no row names, and killed brokers."""
     if not os.path.lexists(home.ledger_file):
-        return [], 0, []
-    from remit.workspace.leftovers import clear, clear_sessions, find_old_tree, find_stray_sessions  # noqa: PLC0415
+        return [], 0
+    from remit.workspace.leftovers import clear_sessions, find_stray_sessions  # noqa: PLC0415
 
-    folders, trees = find_stray_sessions(home), find_old_tree(home)
+    folders = find_stray_sessions(home)
     if not dry_run:
-        folders, trees = clear_sessions(home, folders, failures), clear(trees, failures)
-    return folders, _clear_brokers(home, failures, dry_run=dry_run), trees
+        folders = clear_sessions(home, folders, failures)
+    return folders, _clear_brokers(home, failures, dry_run=dry_run)
+
+
+def _clear_evidence(home: Home, failures: list[str], *, dry_run: bool) -> Removed:
+    """Private repositories of folders that are gone, and trees that no session names."""
+    from remit.evidence.upkeep import Removed, clear_evidence  # noqa: PLC0415 - only for this
+
+    return clear_evidence(home, failures, dry_run=dry_run) if os.path.lexists(home.ledger_file) else Removed()
 
 
 def _clear_brokers(home: Home, failures: list[str], *, dry_run: bool) -> int:

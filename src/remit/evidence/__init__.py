@@ -1,6 +1,13 @@
 """Evidence: what is really on disk, before and after an agent worked there, and what that makes of its claims.
 
-`tree` takes the work tree as git trees, with a private repository (`area`) and fixed ignore rules (`rules`);
-`comparison` lists what changed between two of them; `grades` says what they make of a claimed file. `artifacts` finds
-claimed paths, `facts` fetches what the contract asks for.
+`take` looks at a work tree, with a private repository for each part of it (`area`) and ignore rules that are fixed for
+a run (`rules`); a look is a `tree`. `comparison` lists the `changes` between two of them, `grades` says what they make
+of a claimed file. `before` is what a session keeps. `artifacts` finds claimed paths, `ways` what a tool wrote, `facts`
+fetches what the contract asks for.
 """
+
+from __future__ import annotations
+
+from remit.evidence.artifacts import inspect_artifacts
+
+__all__ = ["inspect_artifacts"]

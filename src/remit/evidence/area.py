@@ -21,6 +21,7 @@ from remit.workspace.files import remove, write_bytes
 from remit.workspace.git.process import Answer, run
 from remit.workspace.git.repository import Repository, find_repository
 from remit.workspace.git.told import Refused, commit_failed
+from remit.workspace.inside import name_below
 from remit.workspace.locks import hold
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ _OPTIONS = (
 )  # fmt: skip
 _CARRIED = ("core.ignorecase", "core.precomposeunicode")
 _LINKED = "160000"
-_LOWER = "abcdefghijklmnopqrstuvwxyz"
+_PLAIN = ("H 100", "H 120")
+"""How the line of a file or a link begins that has no flag."""
 _GONE = "gone"
 NOT_THERE = "000000"
 """The mode of a path that a tree doesn't have."""
@@ -118,6 +120,33 @@ class Trees:
                 found[path[len(self.prefix) :]] = facts.split(" ")[2]
         return found
 
+    def find_ignored(self, rules: str, paths: Iterable[str]) -> frozenset[str]:
+        """The paths, from the top, that the rules of an earlier look ignore."""
+        from shutil import rmtree  # noqa: PLC0415 - only if a run changed the rules
+        from tempfile import mkdtemp  # noqa: PLC0415
+
+        place = mkdtemp(prefix="rules-", dir=self.place)
+
+        def check(*arguments: str, given: bytes) -> Answer:
+            excludes = f"core.excludesFile={place}/global"
+            more = {
+                "GIT_DIR": f"{place}/git",
+                "GIT_WORK_TREE": f"{place}/tree",
+                "HOME": place,
+                "XDG_CONFIG_HOME": place,
+                "GIT_LITERAL_PATHSPECS": "0",  # this command refuses it
+            }
+            left = max(self.deadline - time.monotonic(), 0.1)
+            return run(f"{place}/tree", "-c", excludes, *arguments, given=given, more=more, alone=True, seconds=left,
+                       max_bytes=_MOST_OUTPUT_BYTES)  # fmt: skip
+
+        try:
+            return find_ignored(place, read_rules(self.place, rules), paths, check)
+        except (OSError, ValueError) as error:
+            raise Refused(commit_failed(f"the ignore rules of the earlier look can't be applied: {error}")) from error
+        finally:
+            rmtree(place, ignore_errors=True)
+
     def blend(self, tree: str, entries: Iterable[Entry]) -> str:
         """A tree with the earlier side of some entries in it."""
         zeros = "0" * len(tree)
@@ -165,10 +194,11 @@ class Area(Trees):
 
     def __init__(self, own: str, folder: str, repository: Repository | None, *, seconds: float) -> None:
         super().__init__(find_place(own, folder), repository.prefix if repository else "", seconds=seconds)
-        self.own = own
         self.folder = folder
         self.repository = repository
         self.top = repository.top if repository else folder
+        below = name_below(self.top, own)
+        self.own_name = f"{below}/" if below else ""
         self.settings = repository.settings if repository else _load_settings(folder)
         self.hashing = repository.hashing if repository else "sha1"
         self.excludes = _find_excludes(self.top, self.settings)
@@ -210,10 +240,11 @@ class Area(Trees):
         current = "" if everything else keep_rules(
             self.place, load_rules(self.top, files, excludes=self.excludes, info=self.info)
         )  # fmt: skip
-        users = _mark(f"{self.repository.own}/index") if self.repository else ""
-        if not rules and (current, users) != (note["current"], note["users"]):
-            forced, is_dropped = self._renew(expected, has_new_rules=current != note["current"])
-            changed += [path for path in forced if f"{path}/" not in note["linked"]]
+        users = _count_entries(f"{self.repository.own}/index") if self.repository else 0
+        has_new_rules = bool(note["current"]) and current != note["current"]
+        if not rules and (has_new_rules or users != note["users"]):
+            forced, is_dropped = self._renew(expected, has_new_rules=has_new_rules)
+            others += forced
             is_known = is_known and not is_dropped
         if rules and rules != current:
             others, ignored = self._apply(rules, others, ignored)
@@ -254,12 +285,12 @@ class Area(Trees):
 
     def _is_own(self, path: str) -> bool:
         """Whether a path leads into the workspace's own folder."""
-        full = f"{self.top}/{path.rstrip('/')}"
-        return full == self.own or full.startswith(f"{self.own}/")
+        return bool(self.own_name) and f"{path.rstrip('/')}/".startswith(self.own_name)
 
     def _list_expected(self, expected: Sequence[str], ignored: Iterable[str]) -> list[str]:
         """The ignored files in folders where artifacts are expected."""
         places = [f"{self.prefix}{each}".rstrip("/") + "/" for each in expected if each]
+        places = [place for place in places if os.path.isdir(f"{self.top}/{place}")]
         paths = [*ignored]
         found = [path for path in paths if not path.endswith("/") and path.startswith(tuple(places))]
         entered = [path for path in paths if path.endswith("/")]
@@ -276,54 +307,31 @@ class Area(Trees):
 
     def _apply(self, rules: str, others: list[str], ignored: list[str]) -> tuple[list[str], list[str]]:
         """The same two lists by the rules of an earlier look."""
-        earlier = self._find_ignored(rules, (*others, *ignored))
+        earlier = self.find_ignored(rules, (*others, *ignored))
         freed = [path for path in ignored if path not in earlier]
         inside = self._list_all([path for path in freed if path.endswith("/")])
-        hidden = self._find_ignored(rules, inside) if inside else frozenset()
+        hidden = self.find_ignored(rules, inside) if inside else frozenset()
         others = [path for path in others if path not in earlier]
         others += [path for path in freed if not path.endswith("/")] + [path for path in inside if path not in hidden]
         return others, sorted(earlier | hidden)
 
-    def _find_ignored(self, rules: str, paths: Iterable[str]) -> frozenset[str]:
-        from shutil import rmtree  # noqa: PLC0415 - only if a run changed the rules
-        from tempfile import mkdtemp  # noqa: PLC0415
-
-        place = mkdtemp(prefix="rules-", dir=self.place)
-
-        def check(*arguments: str, given: bytes) -> Answer:
-            excludes = f"core.excludesFile={place}/global"
-            more = {
-                "GIT_DIR": f"{place}/git",
-                "GIT_WORK_TREE": f"{place}/tree",
-                "HOME": place,
-                "XDG_CONFIG_HOME": place,
-                "GIT_LITERAL_PATHSPECS": "0",  # this command refuses it
-            }
-            left = max(self.deadline - time.monotonic(), 0.1)
-            return run(f"{place}/tree", "-c", excludes, *arguments, given=given, more=more, alone=True, seconds=left,
-                       max_bytes=_MOST_OUTPUT_BYTES)  # fmt: skip
-
-        try:
-            return find_ignored(place, read_rules(self.place, rules), paths, check)
-        except (OSError, ValueError) as error:
-            raise Refused(commit_failed(f"the ignore rules of the earlier look can't be applied: {error}")) from error
-        finally:
-            rmtree(place, ignore_errors=True)
-
     def _renew(self, expected: Sequence[str], *, has_new_rules: bool) -> tuple[list[str], bool]:
-        """The files that the user tracks though they are ignored; and whether files were dropped for new rules."""
-        flags = ("-z", "--cached", "--ignored", "--exclude-standard")
-        forced: list[str] = []
+        """The files that the user tracks and the index lacks; and whether files were dropped for new rules.
+
+        A file that is tracked counts though it is ignored.
+        """
+        tracked: set[str] = set()
         if self.repository is not None and os.path.exists(index := f"{self.repository.own}/index"):
-            answer = self.ask("ls-files", *flags, more={"GIT_INDEX_FILE": index, "GIT_OPTIONAL_LOCKS": "0"})
-            listed = os.fsdecode(answer.out).split("\0") if answer.code == 0 else []
-            forced = [path for path in listed if path and path.startswith(self.prefix) and not self._is_own(path)]
-        if not has_new_rules:
-            return forced, False
-        places = tuple(f"{self.prefix}{each}".rstrip("/") + "/" for each in expected if each)
-        listed = os.fsdecode(self.call("ls-files", *flags)).split("\0")
-        stale = {path for path in listed if path and not path.startswith(places)} - {*forced}
-        self._drop(stale)
+            answer = self.ask("ls-files", "-z", more={"GIT_INDEX_FILE": index, "GIT_OPTIONAL_LOCKS": "0"})
+            tracked = {*os.fsdecode(answer.out).split("\0")} - {""} if answer.code == 0 else set()
+        missing = tracked.difference(os.fsdecode(self.call("ls-files", "-z")).split("\0")) if tracked else set()
+        forced = [path for path in missing if path.startswith(self.prefix) and not self._is_own(path)]
+        stale: set[str] = set()
+        if has_new_rules:
+            places = tuple(f"{self.prefix}{each}".rstrip("/") + "/" for each in expected if each)
+            listed = os.fsdecode(self.call("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")).split("\0")
+            stale = {path for path in listed if path and not path.startswith(places)} - tracked
+            self._drop(stale)
         return forced, bool(stale)
 
     # --- the index ----------------------------------------------------------------------------------------------------
@@ -387,22 +395,25 @@ class Area(Trees):
         config += f"[extensions]\n\tobjectformat = {self.hashing}\n" if version else ""
         borrowed = f"{self.repository.common}/objects\n" if self.repository else ""
         texts = {"config": config, "info/attributes": _AS_IT_IS, "objects/info/alternates": borrowed,
-                 "HEAD": "ref: refs/heads/none\n", "refs/none": "", "folder": self.folder}  # fmt: skip
+                 "HEAD": "ref: refs/heads/none\n", "folder": self.folder}  # fmt: skip
+        os.makedirs(f"{self.place}/refs", exist_ok=True)
         for name, text in texts.items():
             os.makedirs(os.path.dirname(f"{self.place}/{name}"), exist_ok=True)
             write_bytes(f"{self.place}/{name}", os.fsencode(text), durable=False)
-        note: dict[str, Any] = {"tree": "", "mark": "", "rules": [], "linked": [], "current": "", "users": "",
+        note: dict[str, Any] = {"tree": "", "mark": "", "rules": [], "linked": [], "current": "", "users": 0,
                                 "hashing": self.hashing, "prefix": self.prefix}  # fmt: skip
         if self.repository is not None and self._copy_index(self.repository):
+            note["users"] = _count_entries(f"{self.place}/index")
             try:
                 self._clean_index(self.repository, note)
             except Refused:  # an index that git can't read
                 remove(f"{self.place}/index")
-                note |= {"rules": [], "linked": []}
+                note |= {"rules": [], "linked": [], "users": 0}
         with suppress(Refused):  # unmerged files have no tree yet
             note["tree"] = self.call("write-tree", "--missing-ok").decode("ascii").strip()
             self._set_head(note["tree"])
         note["mark"] = _mark(f"{self.place}/index")
+        self._save_note(note, {})  # if the time is up before all files are hashed, the next look continues
         return note
 
     def _copy_index(self, repository: Repository) -> bool:
@@ -421,25 +432,26 @@ class Area(Trees):
 
     def _clean_index(self, repository: Repository, note: dict[str, Any]) -> None:
         """Take out of the copy what would hide a change: flags, other repositories, converted contents."""
-        found = []
-        for line in os.fsdecode(self.call("ls-files", "-s", "-v", "-z")).split("\0"):
-            facts, parted, path = line.partition("\t")
-            if parted:
-                found.append((facts[0], facts[2:8], path))
-        names = [path for _, _, path in found]
-        outside = {name for name in names if not name.startswith(self.prefix) or self._is_own(name)}
-        linked = {path for _, mode, path in found if mode == _LINKED} - outside
-        for option, marks in (("--no-assume-unchanged", _LOWER), ("--no-skip-worktree", "Ss")):
-            flagged = "".join(f"{path}\0" for mark, _, path in found if mark in marks)
+        lines = os.fsdecode(self.call("ls-files", "-s", "-v", "-z")).split("\0")[:-1]
+        odd = [line for line in lines if not line.startswith(_PLAIN)]
+        flags = {
+            "--no-assume-unchanged": [line for line in odd if line[0].islower()],
+            "--no-skip-worktree": [line for line in odd if line[0] in "Ss"],
+        }
+        for option, flagged in flags.items():
             if flagged:
-                self.call("update-index", option, "-z", "--stdin", given=os.fsencode(flagged))
-        self._drop(outside | linked)
-        kept = [name for name in names if name not in outside and name not in linked]
-        note["linked"] = sorted(f"{name}/" for name in linked)
-        note["rules"] = sorted(name for name in kept if name.rpartition("/")[2] == NAME)
-        attributes = self._list_attributes(repository, kept)
+                given = os.fsencode("".join(f"{_get_path(line)}\0" for line in flagged))
+                self.call("update-index", option, "-z", "--stdin", given=given)
+        linked = [path for line in odd if line.startswith(_LINKED, 2) and (path := _get_path(line))]
+        note["linked"] = [f"{path}/" for path in linked if path.startswith(self.prefix)]
+        outside = [line for line in lines if self.prefix and not _get_path(line).startswith(self.prefix)]
+        outside += [line for line in lines if self.own_name and f"\t{self.own_name}" in line]
+        self._drop({*linked, *map(_get_path, outside)})
+        named = [_get_path(line) for line in lines if line.endswith((NAME, ".gitattributes"))]
+        note["rules"] = [path for path in named if path.startswith(self.prefix) and path.rpartition("/")[2] == NAME]
+        attributes = self._list_attributes(repository, named)
         if attributes or self.settings.get("core.autocrlf", "false").lower() not in ("false", "0", "no", "off", ""):
-            converted = self._list_converted(attributes, kept)
+            converted = self._list_converted(attributes)
             self._drop(converted)
             self._update(converted)
 
@@ -449,10 +461,10 @@ class Area(Trees):
         named = self.settings.get("core.attributesfile")
         found = [f"{repository.common}/info/attributes", "/etc/gitattributes", f"{home}/git/attributes"]
         found += [os.path.join(self.top, os.path.expanduser(named))] if named else []
-        found += [f"{self.top}/{name}" for name in names if name.rpartition("/")[2] == ".gitattributes"]
+        found += [f"{self.top}/{name}" for name in names if name.endswith(".gitattributes")]
         return [file for file in found if os.path.isfile(file)]
 
-    def _list_converted(self, attributes: Iterable[str], names: Sequence[str]) -> list[str]:
+    def _list_converted(self, attributes: Iterable[str]) -> list[str]:
         """The paths whose entry in the user's index may be the id of something else than the file's own bytes.
 
         The size of a file is in the entry. If the content in git has another, git converted it.
@@ -465,7 +477,7 @@ class Area(Trees):
         sizes = self.call("cat-file", "--buffer", "--batch-check=%(objectsize)", given=given).split(b"\n")
         found = [os.fsdecode(path) for (_, path, size), known in zip(entries, sizes, strict=False) if size != known]
         if any(b"filter" in _load_capped(file) for file in attributes):  # a filter may keep the size
-            given = b"".join(os.fsencode(name) + b"\0" for name in names)
+            given = b"".join(path + b"\0" for _, path, _ in entries)
             answer = run(self.top, "check-attr", "-z", "--stdin", "filter", given=given, max_bytes=_MOST_OUTPUT_BYTES)
             told = os.fsdecode(answer.out).split("\0")
             found += [
@@ -525,6 +537,20 @@ def _list_above(prefix: str) -> Iterator[str]:
     parts = prefix.rstrip("/").split("/") if prefix else []
     for count in range(1, len(parts) + 1):
         yield "/".join((*parts[:count], NAME))
+
+
+def _get_path(line: str) -> str:
+    """The path in a line of `ls-files -s -v`."""
+    return line[line.index("\t") + 1 :]
+
+
+def _count_entries(index: str) -> int:
+    """How many entries an index has, by its header."""
+    try:
+        with open(index, "rb") as stream:
+            return int.from_bytes(stream.read(12)[8:], "big")
+    except OSError:
+        return 0
 
 
 def _mark(file: str) -> str:

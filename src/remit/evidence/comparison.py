@@ -9,75 +9,46 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from remit.errors import StorageError, UsageError
 from remit.evidence.area import NOT_THERE, Entry, Trees, find_place
-from remit.evidence.tree import MAX_SECONDS
-from remit.quick_tuple import NamedTuple
+from remit.evidence.changes import Change, Comparison
+from remit.evidence.take import MAX_SECONDS
 from remit.workspace.git.told import Refused
+from remit.workspace.home import FOLDER as OWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from remit.evidence.changes import Kind
     from remit.evidence.tree import Part, Tree
-    from remit.workspace.home import Home
 
-Kind = Literal["created", "changed", "deleted", "doubtful"]
 _LINK = "120000"
 
 
-class Change(NamedTuple):
-    """One path that is not what it was."""
-
-    path: str
-    """Named from the root; a full path for a file outside of it."""
-    kind: Kind
-    blob: str = ""
-    """The git id of the content now; empty if it is deleted or isn't known."""
-    size_bytes: int | None = None
-    reason: str = ""
-
-
-class Comparison(NamedTuple):
-    """Every path that is not what it was, sorted. A file that moved is deleted at one path and created at another."""
-
-    created: tuple[Change, ...] = ()
-    changed: tuple[Change, ...] = ()
-    deleted: tuple[Change, ...] = ()
-    doubtful: tuple[Change, ...] = ()
-    """Files that could not be hashed."""
-    older: frozenset[str] = frozenset()
-    """Files that are new to the tree, and were there before the run."""
-
-    def find(self, path: str) -> Change | None:
-        """The change of a path; None if it has none."""
-        changes = (*self.created, *self.changed, *self.deleted, *self.doubtful)
-        return next((change for change in changes if change.path == path), None)
-
-
-def compare(home: Home, before: Tree, after: Tree) -> Comparison:
+def compare(before: Tree, after: Tree) -> Comparison:
     """What changed between two looks at one root. The later one must be the last look at it."""
     if before.root != after.root:
         raise UsageError(f"a tree of '{before.root}' cannot be compared with one of '{after.root}'",
                          hint="take both of the same folder")  # fmt: skip
     found: dict[Kind, list[Change]] = {"created": [], "changed": [], "deleted": [], "doubtful": []}
-    older = set()
-    for entry in _list_entries(home, before, after):
+    entries = [*_list_entries(before, after)]
+    older = _list_older(before, entries)
+    for entry in entries:
         kind: Kind = "created" if entry.old_mode == NOT_THERE else "deleted" if entry.mode == NOT_THERE else "changed"
         full = os.path.join(after.root, entry.path)
         try:
             now = os.lstat(full)
         except OSError:
             now = None
-        if kind == "created" and now is not None and now.st_ctime_ns < before.taken_ns:
-            older.add(entry.path)
-        elif kind == "deleted" and now is not None and not stat.S_ISDIR(now.st_mode):  # it is ignored since
+        if entry.path in older:
             continue
-        else:
-            gone = kind == "deleted"
-            size = None if now is None or gone else now.st_size
-            found[kind].append(Change(entry.path, kind, "" if gone else entry.id, size))
+        if kind == "deleted" and now is not None and not stat.S_ISDIR(now.st_mode):  # it is ignored since
+            continue
+        gone = kind == "deleted"
+        size = None if now is None or gone else now.st_size
+        found[kind].append(Change(entry.path, kind, size, "" if gone else entry.id))
     for path in before.executed.keys() | after.executed.keys():
         old, new = before.executed.get(path), after.executed.get(path)
         if old != new:
@@ -86,21 +57,44 @@ def compare(home: Home, before: Tree, after: Tree) -> Comparison:
     for path, reason in {**before.unread, **after.unread}.items():
         found["doubtful"].append(Change(path, "doubtful", reason=reason))
     lists = {kind: tuple(sorted(changes, key=lambda change: change.path)) for kind, changes in found.items()}
-    return Comparison(lists["created"], lists["changed"], lists["deleted"], lists["doubtful"], frozenset(older))
+    return Comparison(lists["created"], lists["changed"], lists["deleted"], lists["doubtful"], older)
 
 
-def find_ids(home: Home, tree: Tree, paths: Iterable[str]) -> dict[str, str]:
+def _list_older(before: Tree, entries: Iterable[Entry]) -> frozenset[str]:
+    """The files that are new to the tree, and were there before the run: the rules of then ignored them.
+
+    A file that came with its folder is older than the run, too, and is new at its place.
+    """
+    unmoved = [
+        entry.path
+        for entry in entries
+        if entry.old_mode == NOT_THERE and _changed_by(os.path.join(before.root, entry.path), before.taken_ns)
+    ]
+    expected = tuple(f"{each.rstrip('/')}/" for each in before.expected)
+    found: set[str] = set()
+    for part, inner in _split(before.parts, [path for path in unmoved if not path.startswith(expected)]):
+        with _telling(before.root):
+            ignored = (
+                _open(before.home, part).find_ignored(part.rules, [f"{part.prefix}{each}" for each in inner])
+                if part.rules
+                else ()
+            )
+        found |= {f"{part.name}{path[len(part.prefix) :]}" for path in ignored}
+    return frozenset(found)
+
+
+def find_ids(tree: Tree, paths: Iterable[str]) -> dict[str, str]:
     """The git id that each of some paths has in a tree; those that it doesn't have are left out."""
     wanted = [*paths]
     found: dict[str, str] = {}
     for part, inner in _split(tree.parts, wanted):
         with _telling(tree.root):
-            ids = _open(home, part).find(part.tree, inner)
+            ids = _open(tree.home, part).find(part.tree, inner)
         found |= {f"{part.name}{path}": blob for path, blob in ids.items()}
     return found
 
 
-def join_trees(home: Home, earlier: Tree, now: Tree, *, last_ns: int) -> Tree:
+def join_trees(earlier: Tree, now: Tree, *, last_ns: int) -> Tree:
     """The tree as it is now; of files that last changed by `last_ns`, as it was earlier.
 
     It is what an agent is compared with that continues an earlier session: its own work until then counts.
@@ -113,7 +107,7 @@ def join_trees(home: Home, earlier: Tree, now: Tree, *, last_ns: int) -> Tree:
             parts.append(part)
             continue
         with _telling(now.root):
-            trees = _open(home, part)
+            trees = _open(now.home, part)
             entries = trees.compare(old.tree, part.tree)
             kept = [entry for entry in entries if _changed_by(os.path.join(part.folder, entry.path), last_ns)]
             parts.append(part._replace(tree=trees.blend(part.tree, kept)) if kept else part)
@@ -127,7 +121,7 @@ def _changed_by(file: str, last_ns: int) -> bool:
         return False
 
 
-def _list_entries(home: Home, before: Tree, after: Tree) -> Iterator[Entry]:
+def _list_entries(before: Tree, after: Tree) -> Iterator[Entry]:
     """The paths that differ, named from the root. A folder that became a repository meanwhile moved to another part."""
     old_parts = {part.folder: part for part in before.parts}
     new_parts = {part.folder: part for part in after.parts}
@@ -136,7 +130,7 @@ def _list_entries(home: Home, before: Tree, after: Tree) -> Iterator[Entry]:
         old, new = old_parts.get(folder), new_parts.get(folder)
         old_id, new_id = "" if old is None else old.tree, "" if new is None else new.tree
         with _telling(after.root):
-            entries = _open(home, part).compare(old_id, new_id)
+            entries = _open(after.home, part).compare(old_id, new_id)
         for entry in entries:
             path = f"{part.name}{entry.path}"
             other = merged.get(path, entry)  # another one: it left one part and is in another
@@ -159,8 +153,8 @@ def _split(parts: Iterable[Part], paths: list[str]) -> Iterator[tuple[Part, list
             yield part, inner
 
 
-def _open(home: Home, part: Part) -> Trees:
-    return Trees(find_place(os.path.realpath(home.folder), part.folder), part.prefix, seconds=MAX_SECONDS)
+def _open(home: str, part: Part) -> Trees:
+    return Trees(find_place(os.path.realpath(f"{home}/{OWN}"), part.folder), part.prefix, seconds=MAX_SECONDS)
 
 
 @contextmanager

@@ -73,9 +73,9 @@ def find_ignored(
     for key, text in rules.items():
         file = {GLOBAL: f"{place}/global", INFO: f"{place}/git/info/exclude"}.get(key, f"{place}/tree/{key}")
         _write(file, text)
-    for name, text in (("HEAD", "ref: refs/heads/none\n"), ("objects/none", ""), ("refs/none", "")):
-        _write(f"{place}/git/{name}", text)
-    os.makedirs(f"{place}/tree", exist_ok=True)
+    _write(f"{place}/git/HEAD", "ref: refs/heads/none\n")
+    for folder in ("git/objects", "git/refs", "tree"):
+        os.makedirs(f"{place}/{folder}", exist_ok=True)
     for path in wanted:
         if path.endswith("/"):  # git asks the disk whether a path is a folder
             os.makedirs(f"{place}/tree/{path}", exist_ok=True)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import BusyError, StorageError
 from remit.lazy import lazy
-from remit.workspace.evidence.kept import TREE
 from remit.workspace.git.repository import SCRATCH
 from remit.workspace.ledger.condition import examine
 from remit.workspace.machine import is_alive
@@ -243,11 +242,6 @@ def clear_sessions(home: Home, strays: Iterable[Leftover], failures: list[str]) 
         except (BusyError, StorageError) as error:
             failures.append(str(error))
     return gone
-
-
-def find_old_tree(home: Home) -> list[Leftover]:
-    """The last look at the whole tree, where nobody has needed it for a day: it only makes the next one quicker."""
-    return list(_find_plain([f"{home.folder}/{TREE}"], SCRATCH_SECONDS))
 
 
 def _is_quiet(folder: str, now: float) -> bool:

@@ -8,11 +8,11 @@ from inline_snapshot import snapshot
 
 from remit.delegate.judging.endings import MAX_SALVAGED, Conclusion, Ended, add_usage, conclude
 from remit.delegate.judging.judgement import Judgement, not_attributed
+from remit.evidence.changes import Change, Comparison
+from remit.evidence.grades import ArtifactGrade
 from remit.model import Artifact, ArtifactFacts, Finding, Outcome, Return
 from remit.runners import Heard, Usage
 from remit.runners.protocol import Cause
-from remit.workspace.evidence.comparison import Change, Comparison
-from remit.workspace.evidence.grades import ArtifactGrade
 
 DONE = Return("completed", "Wrote it. It is there.", (Artifact("report", "report.md"),), agent="researcher")
 PART = DONE._replace(status="partial", next_steps=("Write the rest.",))
@@ -264,11 +264,15 @@ def test_only_what_is_proved_of_an_accepted_return_is_made() -> None:
     paths = ("a.md", "b.md", "c.md")
     returned = DONE._replace(artifacts=tuple(Artifact("report", path) for path in paths))
     grades = {
-        "a.md": ArtifactGrade(ArtifactFacts("a.md", "file"), "changed", "", "1" * 64, places=("a.md", "real/a.md")),
-        "b.md": ArtifactGrade(ArtifactFacts("b.md", "file"), "unchanged", "", "2" * 64, places=("b.md",)),
+        "a.md": ArtifactGrade(
+            ArtifactFacts("a.md", "file"), "changed", "", "1" * 64, places=("a.md", "real/a.md"), blob="1" * 40
+        ),
+        "b.md": ArtifactGrade(
+            ArtifactFacts("b.md", "file"), "unchanged", "", "2" * 64, places=("b.md",), blob="2" * 40
+        ),
         "c.md": ArtifactGrade(ArtifactFacts("c.md", "file"), "attributed", "too large", None, places=("c.md",)),
     }
     told = end(judgement=judge(returned, grades=grades), exit_code=0)
-    assert told.made == (("a.md", "1" * 64), ("real/a.md", "1" * 64))
+    assert told.made == (("a.md", "1" * 40), ("real/a.md", "1" * 40))
     doubted = end(judgement=judge(None, "fabricated", grades=grades), exit_code=0)
     assert not doubted.made

@@ -10,10 +10,10 @@ import pytest
 
 from remit.delegate.judging.judgement import Earlier, Judgement, Scene, judge_answer, look_around
 from remit.delegate.judging.others import Other, Site
+from remit.evidence.take import take_tree
 from remit.model import Expectation
 from remit.runners import ToolUse
-from remit.workspace.evidence.snapshot import take_snapshot
-from remit.workspace.evidence.values import Limits
+from remit.workspace.home import Home
 from remit.workspace.manifest.beginning import take_beginning
 
 SESSION = "sess_1794805361_qbq98k"
@@ -45,7 +45,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def look(root: Path, **more: Any) -> Scene:  # noqa: ANN401 - fields of Scene
-    return Scene(str(root), take_snapshot(root, hash_paths=("",)), **more)
+    return Scene(str(root), take_tree(Home(str(root)), str(root)), **more)
 
 
 def beside(root: Path, **more: Any) -> Site:  # noqa: ANN401 - fields of Other
@@ -72,14 +72,14 @@ def test_with_a_tool_ledger_it_is_attributed(root: Path) -> None:
 def test_what_a_tool_wrote_is_not_what_its_path_leads_to_afterwards(root: Path) -> None:
     """A link in the place of what was written would pass off any file as the agent's."""
     old = root / "old.md"
-    scene = look(root, tools=(WROTE,))._replace(before=take_snapshot(root))  # its content before is not known
+    scene = look(root, tools=(WROTE,))
     (root / "report.md").write_text("# New\n")
     (root / "report.md").unlink()
     (root / "report.md").symlink_to("old.md")
     os.utime(old)
     for path in ("old.md", "report.md"):
         judgement = judge(make_answer(path), scene)
-        assert (judgement.outcome, judgement.grades[path].by_session) == ("unproven", False)
+        assert (judgement.outcome, judgement.grades[path].by_session) == ("fabricated", False)
 
 
 def test_a_file_that_was_there_before_is_nobodys_work(root: Path) -> None:
@@ -225,24 +225,32 @@ def test_an_agent_that_remit_saw_late_is_not_called_false(root: Path) -> None:
     assert judge(make_answer("nowhere.md"), scene).outcome == "fabricated"
 
 
-def test_an_edit_of_the_same_size_without_an_earlier_hash_is_unproven(root: Path) -> None:
+def test_an_edit_of_the_same_size_to_an_ignored_file_is_unproven(root: Path) -> None:
+    (root / ".gitignore").write_text("conf.py\n")
     (root / "conf.py").write_text("RETRIES = 1\n")
-    scene = look(root)._replace(before=take_snapshot(root))
+    scene = look(root)
     (root / "conf.py").write_text("RETRIES = 2\n")
     judgement = judge(make_answer("conf.py"), scene)
     assert (judgement.outcome, judgement.findings[0].code) == ("unproven", "EVD008")
+    wrote = scene._replace(tools=(ToolUse("Write", "write", "conf.py"),))
+    assert judge(make_answer("conf.py"), wrote).outcome == "accepted"
 
 
-def test_a_new_file_in_a_folder_that_was_not_read_before_is_unproven(root: Path) -> None:
-    (root / "docs").mkdir()
-    (root / "docs/plan.md").write_text("# Plan\n")
-    scene = look(root)._replace(before=take_snapshot(root, limits=Limits(max_entries=1)))
-    assert scene.before is not None
-    assert scene.before.gaps
-    (root / "docs/new.md").write_text("# New\n")
-    assert judge(make_answer("docs/new.md"), scene).outcome == "unproven"
-    wrote = scene._replace(tools=(ToolUse("Write", "write", "docs/new.md"),))
-    assert judge(make_answer("docs/new.md"), wrote).outcome == "accepted"
+def test_a_tree_that_cannot_be_read_after_the_run_is_a_doubt(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = look(root)
+    (root / "report.md").write_text("# New\n")
+    monkeypatch.setenv("PATH", str(root))
+    judgement = judge(make_answer("report.md"), scene)
+    assert (judgement.outcome, judgement.findings[0].code) == ("unproven", "EVD008")
+    assert "it is not on the path" in judgement.findings[0].message
+
+
+def test_a_tree_that_could_not_be_read_before_the_run_says_why(root: Path) -> None:
+    scene = Scene(str(root), None, is_lost=True, lost="the tree could not be read: git took longer than 60 s")
+    (root / "report.md").write_text("# New\n")
+    judgement = judge(make_answer("report.md"), scene)
+    assert (judgement.outcome, judgement.findings[0].code) == ("unproven", "EVD005")
+    assert judgement.findings[0].message.endswith(": the tree could not be read: git took longer than 60 s")
 
 
 def test_unknown_is_not_none(root: Path) -> None:
@@ -434,7 +442,7 @@ def test_an_artifact_is_named_from_the_root_and_the_manifest_is_no_stray(root: P
     """R0.6: the entry names its file from the manifest's folder; whoever is handed it on knows the root only."""
     folder = root / "out"
     folder.mkdir()
-    scene = look_manifest(folder)._replace(root=str(root), before=take_snapshot(root, hash_paths=("",)))
+    scene = look_manifest(folder)._replace(root=str(root), before=take_tree(Home(str(root)), str(root)))
     make_findings(folder, "cache")
     append(folder, make_line("cache"))
     (root / "stray.txt").write_text("x")

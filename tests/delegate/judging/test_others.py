@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from hashlib import sha1
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,10 +13,10 @@ import pytest
 from remit.delegate.judging.endings import Writes
 from remit.delegate.judging.judgement import Judgement, Scene, judge_answer
 from remit.delegate.judging.others import Nested, Other, Site
+from remit.evidence.take import take_tree
 from remit.model import Expectation
-from remit.quick_hash import take_sha256
 from remit.runners import ToolUse
-from remit.workspace.evidence.snapshot import take_snapshot
+from remit.workspace.home import Home
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,13 @@ if TYPE_CHECKING:
 
 SESSION, OTHER = "sess_1794805361_qbq98k", "sess_1794805361_other1"
 TEXT = "# New\n"
-HASH = take_sha256(TEXT.encode())
+
+
+def hash_blob(text: str) -> str:
+    return sha1(f"blob {len(text)}\0{text}".encode()).hexdigest()  # noqa: S324 - git's name of it
+
+
+HASH = hash_blob(TEXT)
 HOUR_MS = 3_600_000
 BASH = ToolUse("Bash", "run")
 READING = {"tools": ["read", "grep"]}
@@ -47,7 +54,7 @@ class Run:
         (root / "docs").mkdir()
         (root / "old.md").write_text("# Old\n")
         time.sleep(0.06)  # so that the clock of files can't hide that these are older
-        self.before = take_snapshot(root, hash_paths=("",))
+        self.before = take_tree(Home(str(root)), str(root))
         self.began_ms = time.time_ns() // 1_000_000
 
     def make_other(self, *, started: int = 0, ended: int | None = None, **more: Any) -> Other:  # noqa: ANN401 - fields
@@ -83,7 +90,7 @@ UNCERTAIN: dict[str, dict[str, Any]] = {
 IMPOSSIBLE: dict[str, dict[str, Any]] = {
     "started after the change": {"started": HOUR_MS},
     "ended before the file was there": {"ended": 5, "writes": Writes({})},
-    "ended, and left something else there": {"ended": 5, "writes": Writes({"new.md": take_sha256(b"other")})},
+    "ended, and left something else there": {"ended": 5, "writes": Writes({"new.md": hash_blob("other")})},
     "has no tool that writes": {"layers": (READING,)},
     "its caller has none": {"layers": ({"tools": ["write"]}, READING)},
     "may not write there": {"layers": ({"deny": {"write": ["new.*"]}},)},
@@ -239,7 +246,7 @@ def test_a_file_as_a_nested_run_left_it_that_was_not_accepted_is_unproven(run: R
 def test_a_file_that_the_caller_rewrote_or_another_nested_run_made_counts(run: Run) -> None:
     (run.root / "new.md").write_text(TEXT)
     wrote = (ToolUse("Write", "write", "new.md"),)
-    other = Writes({"new.md": take_sha256(b"before"), "more.md": HASH})
+    other = Writes({"new.md": hash_blob("before"), "more.md": HASH})
     for nested, more in (
         (nest(run, writes=other), {}),
         (nest(run, writes=Writes({})), {}),

@@ -31,8 +31,8 @@ from remit.delegate.reporting.fitting import fit_envelope
 from remit.delegate.reporting.token_bound import bound_tokens
 from remit.doors.render import render_json
 from remit.errors import UsageError
+from remit.evidence.grades import ArtifactGrade
 from remit.model import Artifact, ArtifactFacts, Fault, Finding
-from remit.workspace.evidence.grades import ArtifactGrade
 from tests.amounts import choose
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def make_hostile(piece: str) -> Envelope:
     part = text[:100_000]
     fault = Fault(part, part, part, recoverable=False, recommendation=part)
     artifacts = tuple(
-        EnvelopeArtifact(f"{part[:500]}{at}", part[:99], part, "claimed", part, "a" * 64, 10**30)
+        EnvelopeArtifact(f"{part[:500]}{at}", part[:99], part, "missing", part, "a" * 64, 10**30)
         for at in range(10_000)
     )
     return Envelope(

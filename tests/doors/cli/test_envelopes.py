@@ -99,7 +99,7 @@ def test_what_an_agent_wrote_does_not_steer_the_terminal() -> None:
     evil = "\x1b]0;x\x07\u202e"
     fault = Fault(evil, evil, evil, recoverable=False, recommendation=evil)
     finding = Finding("RET011", "error", f"two{evil}", "", "R1.1")
-    artifact = EnvelopeArtifact(evil, evil, evil, "claimed", evil)
+    artifact = EnvelopeArtifact(evil, evil, evil, "missing", evil)
     told = Envelope(
         "s", evil, "failed", evil, evil, evil, (artifact,), (evil,), 1, (finding,), (fault,), (evil,),
         unsettled=(Unsettled(evil, evil),), notes=(evil,), left_out=(evil,),

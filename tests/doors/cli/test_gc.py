@@ -293,25 +293,25 @@ def test_large_output_counts_as_much_as_rows(workspace: Inside) -> None:
     assert is_known(workspace, "sess_newer")
 
 
-def test_brokers_that_were_killed_and_the_last_look_go(workspace: Inside) -> None:
+def test_brokers_that_were_killed_and_trees_of_folders_that_are_gone_go(workspace: Inside) -> None:
     delegate(workspace, "sess_young", days_ago=1)
     home = Home(str(workspace.folder))
     present = Presence(home)
     departed = Path(home.make_folder("brokers")) / "1-abc.lock"
     departed.touch()
-    tree = workspace.folder / ".remit" / "tree"
-    tree.write_bytes(b"x" * 100)
+    place = Path(home.make_folder("evidence/0123456789abcdef"))
+    (place / "folder").write_text(f"{workspace.folder}/gone")
     try:
         told = load(workspace("gc", "--json"))
-        assert (told["brokers"], told["snapshots"]) == (1, 0)
+        assert (told["brokers"], told["trees"]) == (1, 0)
         assert not departed.exists()
         assert is_present(home, present.id)
     finally:
         present.end()
         home.close()
-    os.utime(tree, (time.time() - 2 * 86400,) * 2)
-    assert load(workspace("gc", "--json"))["snapshots"] == 1
-    assert not tree.exists()
+    os.utime(place, (time.time() - 2 * 86400,) * 2)
+    assert load(workspace("gc", "--json"))["trees"] == 1
+    assert not place.exists()
 
 
 def test_where_brokers_cannot_be_counted_that_is_told_and_the_rest_goes(workspace: Inside) -> None:

@@ -335,7 +335,7 @@ def test_show_tells_what_was_claimed_and_what_was_done(remit: Remit, agent: Scri
     remit("run", "Write a report.", "--command", agent.lies().command)
     ended = remit("show")
     assert ended.code == 0
-    assert "· report.md  report, unchanged (it did not change since the delegation began)" in ended.text
+    assert "· report.md  report, unchanged (its content did not change since the run began)" in ended.text
     assert "work      Write a report." in ended.text
     assert "attempts\n  1  exited, fabricated: EVD001" in ended.text
     assert "settled\n  errors    done" in ended.text
@@ -349,7 +349,7 @@ def test_show_tells_what_was_claimed_and_what_was_done(remit: Remit, agent: Scri
         db.execute("""UPDATE attempts SET repairs = '[{"kind": "json", "message": "a comma was taken out"}]'""")
     assert "claims report.md" not in ended.text
     full = remit("show", "--full").text
-    assert "     claims report.md: file, unchanged (it did not change since the delegation began)" in full
+    assert "     claims report.md: file, unchanged (its content did not change since the run began)" in full
     assert "     repaired: a comma was taken out" in full
     assert load(remit("show", "--json"))["attempts"][0]["repairs"][0]["kind"] == "json"
 

@@ -47,5 +47,5 @@ def test_work_without_tasks_and_agent_files_loads_nothing_for_them(remit: Remit,
     assert json.loads(told)["status"] == "completed"
     assert "remit.workspace.settle" in loaded
     assert not loaded & (SLOW | {"remit.agents.document", "remit.agents.compile"})
-    kept = {"manifest.append", "tasks.store", "error_log.log", "git.process"}
+    kept = {"manifest.append", "tasks.store", "error_log.log"}
     assert not loaded & {f"remit.workspace.{name}" for name in kept}

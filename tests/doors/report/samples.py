@@ -46,7 +46,7 @@ OPEN_ROW = ROW | {
 }  # fmt: skip
 FINDING = {"code": "RET051", "severity": "error", "message": "a.md is not there", "hint": "Write it.", "pointer": "/a"}
 PLACED = {"code": "RET001", "severity": "warning", "message": "it is long", "place": [3, 1, 3, 9]}
-CLAIM = {"path": "a.md", "state": "missing", "grade": "claimed", "reason": "nobody wrote it", "by_session": "sess_9"}
+CLAIM = {"path": "a.md", "state": "missing", "grade": "missing", "reason": "nobody wrote it", "by_session": "sess_9"}
 ATTEMPT: dict[str, Any] = {
     "number": 1, "started_ms": 1_794_826_470_600, "ended_ms": 1_794_826_471_600, "ending": "exited",
     "outcome": "fabricated", "findings": [FINDING, PLACED], "repairs": [{"kind": "quotes", "message": "put quotes"}],

@@ -6,13 +6,14 @@ no proof of what is there now.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from remit.delegate.admission.terms import read_terms
 from remit.delegate.reporting.report import load_report
 from remit.errors import StateError
+from remit.evidence.artifacts import inspect_accepted
 from remit.quick_tuple import NamedTuple
-from remit.workspace.evidence.artifacts import inspect_accepted
 from remit.workspace.ledger.activity import list_acts
 from remit.workspace.ledger.delegations import load_delegation
 
@@ -46,7 +47,7 @@ def load_left(home: Home, session_id: str) -> Left:
     terms = read_terms(row.details)
     if terms.worktree or (terms.afar and report.status != "completed"):  # it is on a branch
         return Left()
-    artifacts = tuple(each for each in report.artifacts if each.grade not in ("", "claimed"))
+    artifacts = tuple(each for each in report.artifacts if each.grade not in ("", "missing"))
     moved = {each.path for each in artifacts} if row.task_number is not None else set()  # a plan follows its task
     noted = {act.path for act in list_acts(home.ledger, session_id)} | moved
     return Left(terms.root, artifacts, frozenset(noted))
@@ -71,12 +72,10 @@ def is_intact(left: Left, contents: Contents) -> bool:
     same = [each.path for each in left.artifacts if each.sha256 and each.path not in left.noted]
     if any(found[path].size_bytes not in {size for size, _ in contents[path]} for path in same):
         return False
-    return _has_hashes(same, left.root, contents)
+    from remit.evidence.grades import hash_file  # noqa: PLC0415 - only for files that are there
 
-
-def _has_hashes(paths: list[str], root: str, contents: Contents) -> bool:
-    from remit.workspace.evidence.grades import grade_artifacts  # noqa: PLC0415 - only for files that are there
-
-    graded = grade_artifacts(paths, before=None, root=root, bases=(root,))
-    hashes = {path: {digest for _, digest in contents[path]} for path in paths}
-    return all(each.sha256 is None or each.sha256 in hashes[path] for path, each in graded.items())
+    for path in same:
+        digest, _, _ = hash_file(os.path.realpath(os.path.join(left.root, path)))  # noqa: PTH118 - as it was judged
+        if digest is not None and digest not in {known for _, known in contents[path]}:
+            return False
+    return True

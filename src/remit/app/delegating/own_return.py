@@ -6,7 +6,6 @@ engine, with the tree as it was when the work began. Only which tools were used 
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.contract.dialects import MANIFEST
@@ -14,8 +13,8 @@ from remit.delegate.admission.terms import read_terms
 from remit.delegate.admission.ticket import TICKET, find_caller, find_within
 from remit.delegate.judging.judgement import Scene, judge_answer
 from remit.errors import UsageError
+from remit.evidence.before import BEFORE, Before, read_before
 from remit.model import Expectation
-from remit.workspace.evidence.kept import load_before
 from remit.workspace.ledger.delegations import count_attempts, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.texts import keep_texts, load_text
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.app.delegating.workspace import Workspace
+    from remit.evidence.grades import ArtifactGrade
     from remit.model import Finding, Repair
-    from remit.workspace.evidence.grades import ArtifactGrade
     from remit.workspace.ledger.delegations import Delegation
 
 
@@ -112,15 +111,12 @@ def _find_row(ws: Workspace, claimed: Claimed) -> Delegation:
 
 def _check_session(ws: Workspace, message: str, row: Delegation) -> OwnVerdict:
     terms = read_terms(row.details)
-    before = None
-    if terms.evidence:
-        with suppress(UnicodeDecodeError):
-            digest = (load_text(ws.home, row.session_id, "before") or b"").decode()
-            before = load_before(ws.home, row.session_id, digest)
+    kept = (load_text(ws.home, row.session_id, BEFORE) or b"").decode("utf-8", "replace")
+    before = read_before(kept) if terms.evidence else Before()
     scene = Scene(
-        terms.root, before, manifest=terms.manifest, manifest_bytes=terms.manifest_bytes,
+        terms.root, before.tree, manifest=terms.manifest, manifest_bytes=terms.manifest_bytes,
         topic=terms.topic, task_number=row.task_number, below=ws.broker.list_below(row.session_id),
-        is_lost=terms.evidence and before is None, manifest_sha256=terms.manifest_sha256,
+        is_lost=terms.evidence and before.tree is None, manifest_sha256=terms.manifest_sha256, lost=before.lost,
     )  # fmt: skip
     expectation = Expectation(row.session_id, row.agent or None, terms.kind or None, row.depth, row.path)
     words: Any = terms.words

@@ -16,8 +16,8 @@ from remit.app.error_log import find_error_log
 from remit.app.manifests import place_manifest
 from remit.delegate.admission.terms import read_terms
 from remit.errors import RemitError
+from remit.evidence import inspect_artifacts
 from remit.model import Finding
-from remit.workspace.evidence import inspect_artifacts
 from remit.workspace.git.checkouts import mark_checkout
 from remit.workspace.home import Home
 from remit.workspace.settle import Places, Settlement, Step, settle
@@ -160,7 +160,7 @@ def _list_paths(conclusion: Conclusion, terms: Terms) -> tuple[str, ...]:
     from remit.workspace.git.unkept import list_changes  # noqa: PLC0415 - as above
 
     paths = [artifact.path for artifact in conclusion.artifacts]
-    paths += [change.path for change in conclusion.unclaimed]
+    paths += [change.path for change in conclusion.unclaimed if not change.path.startswith("/")]
     paths += list_changes(terms.root).paths
     if conclusion.entry is not None and terms.manifest:
         paths.append(os.path.relpath(terms.manifest, terms.root))

@@ -435,23 +435,21 @@ def _list_layers(home: Home, caller: Caller | None) -> list[Any]:
 
 
 def _look_before(wish: _Wish, row: Delegation, home: Home) -> None:
-    """Keep the tree as it is before the work. Where that cannot be, nothing is proved by what changed."""
-    from remit.app.refereeing.resuming import find_tree  # noqa: PLC0415 - only for who is held
-    from remit.workspace.evidence.kept import BEFORE_LIMITS, TREE, keep_before, take_before  # noqa: PLC0415
-    from remit.workspace.ledger.notes import get_note, set_note  # noqa: PLC0415
+    """Keep the tree as it is before the run. If git fails, claims are `unproven`."""
+    from remit.delegate.admission.terms import read_terms  # noqa: PLC0415 - only for who is held
+    from remit.evidence.before import BEFORE, list_expected, take_before  # noqa: PLC0415
 
-    if not row.details.get("evidence", True):
+    terms = read_terms(row.details)
+    if not terms.evidence:
         return
-    with suppress(RemitError):
-        latest = get_note(home.ledger, TREE) or ""
-        taken = take_before(home, row.session_id, home.root, BEFORE_LIMITS, latest=latest)
-        tree = find_tree(home, wish.resume_of, taken.snapshot) if wish.resume_of else None
-        if tree is not None:
-            taken = keep_before(home, row.session_id, tree)._replace(latest=taken.latest)
-        with home.ledger.transaction() as db:
-            keep_texts(home, row.session_id, {"before": taken.digest.encode()}, db=db)
-            if taken.latest:
-                set_note(home.ledger, TREE, taken.latest)
+    expected = list_expected(home.root, dialect=terms.dialect, manifest=terms.manifest)
+    before = take_before(home, home.root, expected=expected)
+    if wish.resume_of and before.tree is not None:
+        from remit.app.refereeing.resuming import find_tree  # noqa: PLC0415
+
+        before = before._replace(tree=find_tree(home, wish.resume_of, before.tree) or before.tree)
+    with home.ledger.transaction() as db:
+        keep_texts(home, row.session_id, {BEFORE: before.as_text().encode()}, db=db)
 
 
 def _find_task(wish: _Wish, home: Home) -> tuple[int | None, str]:

@@ -23,12 +23,12 @@ from remit.delegate.referee.tools import read_uses
 from remit.delegate.referee.who import find_transcript, read_agent_id
 from remit.delegate.reporting.report import load_report, make_report, render_report
 from remit.errors import RemitError
+from remit.evidence.before import BEFORE, Before, read_before
 from remit.harnesses import claude, codex
 from remit.model import ACCEPTABLE, Expectation
 from remit.quick_tuple import NamedTuple
 from remit.runners.protocol import Heard, Usage
 from remit.workspace.beginnings import load_beginning
-from remit.workspace.evidence.kept import load_before
 from remit.workspace.ledger.delegations import advance, begin_attempt, count_attempts, load_delegation, record_attempt
 from remit.workspace.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.workspace.ledger.refereed import end_commands, list_tool_uses
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from remit.delegate.judging.endings import Conclusion
     from remit.delegate.judging.judgement import Judgement
     from remit.delegate.referee.events import Event
+    from remit.evidence.changes import Change, Comparison
     from remit.model import Finding
     from remit.runners.protocol import ToolUse
-    from remit.workspace.evidence.comparison import Change, Comparison
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.ledger.store import Connection
@@ -95,14 +95,15 @@ def judge(
 
 
 def _make_scene(home: Home, row: Delegation, terms: Terms, tools: tuple[ToolUse, ...] | None) -> Scene:
-    digest = (load_text(home, row.session_id, "before") or b"").decode()
-    before = load_before(home, row.session_id, digest) if terms.evidence else None
+    kept = (load_text(home, row.session_id, BEFORE) or b"").decode("utf-8", "replace")
+    before = read_before(kept) if terms.evidence else Before()
     since = list_resumed(home, terms.resume_of)
     site = find_site(home, row, terms.root, since=since)
     return Scene(
-        terms.root, before, tools, site, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
-        list_below(home.ledger, row.session_id), terms.evidence and before is None,
+        terms.root, before.tree, tools, site, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
+        list_below(home.ledger, row.session_id), terms.evidence and before.tree is None,
         load_earlier(home.ledger, row.session_id), terms.manifest_sha256, is_late=terms.is_late,
+        lost=before.lost,
     )  # fmt: skip
 
 
@@ -154,7 +155,8 @@ def conclude_return(
     with suppress(RemitError):  # the folder is gone: there is nothing to tell of it
         handed_on = load_handed_on(home, (row.session_id, *list_resumed(home, terms.resume_of)), terms.root)
         is_below = partial(handed_on.has, written=written)
-        comparison, unclaimed = look_around(scene, grades, _list_own_files(home), is_below)
+        after = None if judgement is None else judgement.after
+        comparison, unclaimed = look_around(scene, grades, _list_own_files(home), is_below, after)
     conclusion = conclude(
         Ended(
             ending, row.agent, Heard(answer or None), judgement, comparison, unclaimed, reason=reason,

@@ -7,20 +7,24 @@ in between, nobody knows by whom, is not.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from remit.delegate.admission.terms import read_terms
+from remit.errors import RemitError
+from remit.evidence.before import BEFORE, read_before
 from remit.model import ACCEPTABLE
-from remit.workspace.evidence.kept import load_before
-from remit.workspace.evidence.values import pack_folder, unpack_folder
 from remit.workspace.ledger.delegations import load_delegation
 from remit.workspace.ledger.refereed import load_last_use
 from remit.workspace.ledger.texts import load_text
 
 if TYPE_CHECKING:
-    from remit.workspace.evidence.values import Facts, Snapshot
+    from remit.evidence.tree import Tree
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
+
+
+_WHOLE_MS_NS = 999_999
 
 
 def list_resumed(home: Home, session_id: str) -> dict[str, int]:
@@ -35,12 +39,19 @@ def list_resumed(home: Home, session_id: str) -> dict[str, int]:
     return found
 
 
-def find_tree(home: Home, session_id: str, now: Snapshot) -> Snapshot | None:
-    """The tree that what one makes which resumes this session is compared with; None for the tree as it is now."""
+def find_tree(home: Home, session_id: str, now: Tree) -> Tree | None:
+    """The tree that work which resumes this session is compared with; None for the tree as it is now."""
     row = load_delegation(home.ledger, session_id) if list_resumed(home, session_id) else None
-    digest = b"" if row is None else load_text(home, session_id, "before") or b""
-    earlier = load_before(home, session_id, digest.decode())
-    return None if row is None or earlier is None else go_on_from(earlier, now, _find_last_ms(home, row))
+    if row is None:
+        return None
+    earlier = read_before((load_text(home, session_id, BEFORE) or b"").decode("utf-8", "replace")).tree
+    if earlier is None or earlier.root != now.root:
+        return None
+    from remit.evidence.comparison import join_trees  # noqa: PLC0415 - starts git
+
+    with suppress(RemitError):  # the earlier trees are gone
+        return join_trees(earlier, now, last_ns=_find_last_ms(home, row) * 1_000_000 + _WHOLE_MS_NS)
+    return None
 
 
 def _find_last_ms(home: Home, row: Delegation) -> int:
@@ -50,30 +61,3 @@ def _find_last_ms(home: Home, row: Delegation) -> int:
     with home.ledger.reading() as db:  # when it was lost is not when it was given up
         last = load_last_use(db, row.session_id)
     return 0 if last is None else last[2]
-
-
-def go_on_from(earlier: Snapshot, now: Snapshot, last_ms: int) -> Snapshot:
-    """The tree as it is now; of files that were last touched by then, as it was earlier."""
-    hashes, racy, links = dict(now.hashes), set(now.racy), dict(now.links)
-    folders = dict(now.folders)
-    for path, packed in now.folders.items():
-        if path not in earlier.folders and earlier.find_gap(path) is not None:
-            continue  # what was not looked at then cannot be compared
-        before, found = unpack_folder(earlier.folders.get(path)), unpack_folder(packed)
-        kept: dict[str, Facts] = {}
-        for name, facts in found.items():
-            whole = f"{path}/{name}" if path else name
-            if before.get(name) == facts or facts.ctime_ns // 1_000_000 > last_ms:
-                kept[name] = facts
-                continue
-            for mapping, old in ((hashes, earlier.hashes), (links, earlier.links)):
-                mapping.pop(whole, None)
-                if whole in old:
-                    mapping[whole] = old[whole]
-            racy.discard(whole)
-            racy.update({whole} & earlier.racy)
-            if name in before:
-                kept[name] = before[name]
-        if kept != found:
-            folders[path] = pack_folder([(name, *kept[name]) for name in sorted(kept)])
-    return now._replace(folders=folders, hashes=hashes, racy=frozenset(racy), links=links)

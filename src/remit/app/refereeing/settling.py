@@ -52,10 +52,10 @@ def look_again(home: Home, row: Delegation, event: Event | None = None) -> None:
 def _is_there(home: Home, row: Delegation) -> bool:
     """Whether the files of a return that was accepted are there as it was judged. It is a look at each, no reading."""
     report = load_report(home, row.session_id)[0]
-    accepted = {each.path: each for each in report.artifacts if each.grade not in ("", "claimed")}
+    accepted = {each.path: each for each in report.artifacts if each.grade not in ("", "missing")}
     if report.outcome not in ACCEPTABLE or not accepted:
         return True
-    from remit.workspace.evidence.artifacts import inspect_accepted  # noqa: PLC0415 - only where there is a file
+    from remit.evidence.artifacts import inspect_accepted  # noqa: PLC0415 - only where there is a file
 
     found = inspect_accepted(accepted, read_terms(row.details).root)
     return all(

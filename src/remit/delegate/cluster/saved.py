@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from remit.delegate.cluster.order import Packed, read_packed, render_packed
 from remit.delegate.cluster.sealing import seal, unseal
-from remit.workspace.evidence.comparison import Change, Comparison
+from remit.evidence.changes import Change, Comparison
 
 if TYPE_CHECKING:
     from remit.delegate.judging.endings import Ended
@@ -27,5 +27,5 @@ def read_saved(key: bytes, saved: bytes) -> Packed:
 
 def add_saved(ended: Ended, saved: Packed) -> Ended:
     """How it ended, with what was saved of it: files that are there, and that nobody has judged."""
-    changes = tuple(Change(file.path, "changed", sha256=file.sha256) for file in saved.files if file.sha256)
+    changes = tuple(Change(file.path, "changed", blob=file.sha256) for file in saved.files if file.sha256)
     return ended._replace(comparison=Comparison(changed=changes))

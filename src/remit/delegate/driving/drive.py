@@ -57,10 +57,10 @@ if TYPE_CHECKING:
     from remit.delegate.judging.endings import Conclusion
     from remit.delegate.judging.judgement import Judgement, Scene
     from remit.delegate.reporting.envelope import Envelope
+    from remit.evidence.changes import Change, Comparison
+    from remit.evidence.tree import Tree
     from remit.model import Finding
     from remit.runners import Listener, Runner, ToolUse
-    from remit.workspace.evidence.comparison import Change, Comparison
-    from remit.workspace.evidence.values import Snapshot
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.ledger.store import Connection
     from remit.workspace.sessions.starting import Started
@@ -96,8 +96,10 @@ class Drive:
         """A function of this process that runs."""
         self.report: Envelope | None = None
         """What is told of it, where another has said that already."""
-        self.before: Snapshot | None = None
-        """The tree before the work."""
+        self.before: Tree | None = None
+        """The tree before the run."""
+        self.lost = ""
+        """Why there is none."""
         self.earlier_tools: tuple[tuple[ToolUse, ...] | None, ...] = ()
         """What was used in the sessions that it goes on with."""
         self.allowance = Allowance(self.home, row.session_id, Budget(**self.terms.budget))
@@ -168,7 +170,7 @@ class Drive:
     async def run(self) -> Conclusion:
         """Take the delegation to the end of its agent's work. It has its slot."""
         try:
-            self.before = await look_before(self)
+            self.before, self.lost = await look_before(self)
             self.earlier_tools = tuple(hear_earlier(self))
         except RemitError as error:
             if count_attempts(self.home.ledger, self.row.session_id):
@@ -391,8 +393,10 @@ class Drive:
         if scene.before is None:
             return None, ()
         grades = {} if turn.judgement is None else turn.judgement.grades
-        with suppress(RemitError):  # the folder is gone: there is nothing to tell of it
-            return await asyncio.to_thread(look_around, scene, grades, self.broker.list_own_files(), is_below)
+        after = None if turn.judgement is None else turn.judgement.after
+        with suppress(RemitError):  # the folder is gone: there is nothing to report of it
+            own = self.broker.list_own_files()
+            return await asyncio.to_thread(look_around, scene, grades, own, is_below, after)
         return None, ()
 
     def _find_reason(self, turn: Turn, ending: str) -> str:

@@ -15,10 +15,9 @@ from remit.delegate.judging.attempt_record import load_earlier
 from remit.delegate.judging.handed_on import HandedOn, load_handed_on
 from remit.delegate.judging.judgement import Scene
 from remit.delegate.judging.others import Site
-from remit.workspace.evidence.kept import BEFORE_LIMITS, TREE, keep_before, load_before, take_before
+from remit.evidence.before import BEFORE, Before, list_expected, read_before, take_before
 from remit.workspace.ledger.delegations import count_attempts, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
-from remit.workspace.ledger.notes import get_note, set_note
 from remit.workspace.ledger.texts import keep_texts, load_text
 from remit.workspace.sessions.folders import find_folder, has_session
 from remit.workspace.sessions.results import load_result
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
     from remit.delegate.driving.drive import Drive
     from remit.runners import Heard, ToolUse
-    from remit.workspace.evidence.kept import Before
-    from remit.workspace.evidence.values import Snapshot
 
 _NOTICED_MS = 200
 
@@ -37,38 +34,32 @@ _NOTICED_MS = 200
 # --- before -----------------------------------------------------------------------------------------------------------
 
 
-async def look_before(drive: Drive) -> Snapshot | None:
-    """The tree before the work; of one that was begun by another broker, or is taken up again, as it was then."""
-    if not drive.terms.evidence:
-        return None
-    home, session_id = drive.home, drive.row.session_id
-    kept = load_before(home, session_id, drive.load_text("before")) or _take_over(drive)
-    if kept is not None or count_attempts(home.ledger, session_id):
-        return kept
+async def look_before(drive: Drive) -> Before:
+    """The tree before the run; for a run that another process began, or that is resumed, as it was then."""
+    terms = drive.terms
+    if not terms.evidence:
+        return Before()
+    if kept := drive.load_text(BEFORE):
+        return read_before(kept)
+    resumed = (load_text(drive.home, terms.resume_of, BEFORE) or b"").decode() if terms.resume_of else ""
+    if resumed:
+        return _keep_before(drive, read_before(resumed))
+    if count_attempts(drive.home.ledger, drive.row.session_id):
+        return read_before("")
     began_ms = read_clock_ms()
-    latest = get_note(home.ledger, TREE) or ""
-    taken = await asyncio.to_thread(take_before, home, session_id, drive.terms.root, BEFORE_LIMITS, latest=latest)
+    expected = list_expected(
+        terms.root, dialect=terms.dialect, manifest=terms.manifest, artifact_path=terms.artifact_path
+    )  # fmt: skip
+    taken = await asyncio.to_thread(take_before, drive.home, terms.root, expected=expected)
     if read_clock_ms() - began_ms > _NOTICED_MS:  # a large tree is not the agent's fault
         drive.row = drive.broker.restart_clock(drive.row)
-    return _note_before(drive, taken)
+    return _keep_before(drive, taken)
 
 
-def _take_over(drive: Drive) -> Snapshot | None:
-    """The tree as it was before the session that this one goes on with."""
-    resumed = drive.terms.resume_of
-    if not resumed:
-        return None
-    earlier = load_before(drive.home, resumed, (load_text(drive.home, resumed, "before") or b"").decode())
-    return None if earlier is None else _note_before(drive, keep_before(drive.home, drive.row.session_id, earlier))
-
-
-def _note_before(drive: Drive, taken: Before) -> Snapshot:
-    """Remember what the tree's file is known by: the agent could write another."""
+def _keep_before(drive: Drive, before: Before) -> Before:
     with drive.home.ledger.transaction(durable=True) as db:
-        keep_texts(drive.home, drive.row.session_id, {"before": taken.digest.encode()}, db=db)
-        if taken.latest:
-            set_note(drive.home.ledger, TREE, taken.latest)
-    return taken.snapshot
+        keep_texts(drive.home, drive.row.session_id, {BEFORE: before.as_text().encode()}, db=db)
+    return before
 
 
 def hear_earlier(drive: Drive) -> Iterator[tuple[ToolUse, ...] | None]:
@@ -103,6 +94,7 @@ def make_scene(drive: Drive, heard: Heard) -> Scene:
         terms.root, before, tools, site, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
         drive.broker.list_below(row.session_id), terms.evidence and before is None,
         load_earlier(drive.home.ledger, row.session_id, until=len(drive.turns)), terms.manifest_sha256,
+        lost=drive.lost,
     )  # fmt: skip
 
 

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from remit.delegate.judging.judgement import Judgement
+    from remit.evidence.changes import Change, Comparison
+    from remit.evidence.grades import ArtifactGrade
     from remit.model import Finding, Return, Status
     from remit.runners import Heard, Usage
-    from remit.workspace.evidence.comparison import Change, Comparison
-    from remit.workspace.evidence.grades import ArtifactGrade
 
 MAX_SALVAGED = 20
 _TOGETHER = ("EVD003", "EVD010")
@@ -63,7 +63,7 @@ class Conclusion(NamedTuple):
     unsure: tuple[str, ...] = ()
     """Files that Remit cannot attribute to the agent: reported, and neither linked nor committed."""
     made: tuple[tuple[str, str], ...] = ()
-    """What is the agent's for sure: places below the root, each with its hash. Nobody above it has to name them."""
+    """What is the agent's for sure: places below the root, each with its git id. Its callers need not name them."""
     writes: Writes | None = None
     """What shows which files it wrote, for the runs that are judged later; None: unknown."""
 
@@ -110,20 +110,20 @@ def conclude(ended: Ended) -> Conclusion:
 def _gather_writes(ended: Ended, comparison: Comparison) -> Writes:
     """The files that are not what they were before, claimed or not, and what the records of tools show."""
     changes = (*comparison.created, *comparison.changed, *comparison.doubtful)
-    changed = {change.path: change.sha256 for change in changes}
+    changed = {change.path: change.blob or None for change in changes}
     for grade in () if ended.judgement is None else ended.judgement.grades.values():
-        changed |= {place: grade.sha256 for place in grade.places if grade.grade not in ("claimed", "unchanged")}
+        changed |= {place: grade.content for place in grade.places if grade.grade not in ("missing", "unchanged")}
     return Writes(changed if len(changed) <= _MOST_KEPT else None, ended.seen, ended.is_recorded)
 
 
 def _list_made(told: Conclusion) -> Iterator[tuple[str, str]]:
     """The places of all that the tree credits to the agent."""
-    from remit.workspace.evidence.grades import PROVED  # noqa: PLC0415 - whoever has judged has it already
+    from remit.evidence.grades import PROVED  # noqa: PLC0415 - whoever has judged has it already
 
     for artifact in told.artifacts:
         graded = told.grades.get(artifact.path)
-        if graded is not None and graded.grade in PROVED and graded.sha256 and artifact.path not in told.unsure:
-            yield from ((place, graded.sha256) for place in graded.places or (artifact.path,))
+        if graded is not None and graded.grade in PROVED and graded.content and artifact.path not in told.unsure:
+            yield from ((place, graded.content) for place in graded.places or (artifact.path,))
 
 
 def _conclude(ended: Ended) -> Conclusion:
@@ -321,7 +321,7 @@ def _advise(ended: Ended, status: Status) -> str:
 def _salvage(ended: Ended) -> tuple[Artifact, ...]:
     """The files that were made or changed meanwhile: those claimed first; where others worked too, only its own."""
     changes = () if ended.comparison is None else (*ended.comparison.created, *ended.comparison.changed)
-    changed = {change.path: change for change in changes if change.sha256 is not None}
+    changed = {change.path: change for change in changes if change.blob}
     if ended.shared:
         changed = {path: change for path, change in changed.items() if path in (ended.written or ())}
     claimed = ended.judgement.claimed if ended.judgement is not None else None
@@ -333,7 +333,7 @@ def _salvage(ended: Ended) -> tuple[Artifact, ...]:
 
 def _grade_salvaged(ended: Ended, artifacts: tuple[Artifact, ...]) -> dict[str, ArtifactGrade]:
     """What the tree says of them: they changed, and by whom, where that is known."""
-    from remit.workspace.evidence.grades import ArtifactGrade  # noqa: PLC0415 - whoever has judged has it already
+    from remit.evidence.grades import ArtifactGrade  # noqa: PLC0415 - whoever has judged has it already
 
     known = {} if ended.judgement is None else dict(ended.judgement.grades)
     changes = () if ended.comparison is None else (*ended.comparison.created, *ended.comparison.changed)
@@ -343,7 +343,7 @@ def _grade_salvaged(ended: Ended, artifacts: tuple[Artifact, ...]) -> dict[str, 
             ArtifactFacts(change.path, "file", change.size_bytes),
             "changed",
             _tell_maker(ended, change.path),
-            change.sha256,
+            blob=change.blob,
         )
         for change in changes
         if change.path in saved

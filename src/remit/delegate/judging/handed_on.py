@@ -16,7 +16,7 @@ from remit.workspace.ledger.activity import list_acts
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from remit.workspace.evidence.comparison import Change
+    from remit.evidence.changes import Change
     from remit.workspace.home import Home
 
 _BELOW = """
@@ -32,7 +32,7 @@ WHERE session_id IN (SELECT session_id FROM below) AND outcome IN ('accepted', '
 
 
 class HandedOn(NamedTuple):
-    """What was accepted of all below: the hashes of each file, and what Remit itself may have written into since."""
+    """What was accepted of all below: the git ids of each file, and what Remit itself may have written into since."""
 
     made: Mapping[str, frozenset[str]] = NOTHING
     noted: frozenset[str] = frozenset()
@@ -40,9 +40,9 @@ class HandedOn(NamedTuple):
 
     def has(self, change: Change, *, written: Collection[str] | None) -> bool:
         """Whether a change is theirs, and was not changed again. `written`: what the one above them wrote itself."""
-        if change.path not in self.made or change.sha256 is None:
+        if change.path not in self.made or not change.blob:
             return False
-        if change.sha256 in self.made[change.path]:
+        if change.blob in self.made[change.path]:
             return True
         return change.path in self.noted and change.path not in (written or ())
 

@@ -15,14 +15,13 @@ from remit import contract
 from remit.contract.dialects import MANIFEST
 from remit.delegate.judging.others import Site, find_origin, find_undoers, find_writers, has_written, list_seen
 from remit.delegate.judging.own_entry import OwnEntry, find_entry, manifest_outside
+from remit.errors import RemitError
+from remit.evidence.artifacts import inspect_artifacts
+from remit.evidence.facts import find_bases, follow_to_file, load_findings, look_at_artifacts
+from remit.evidence.grades import CONTRADICTED, PROVED, WRITE, grade_artifacts, list_unclaimed
+from remit.evidence.ways import find_way
 from remit.model import ACCEPTABLE, NOTHING, Finding
 from remit.quick_tuple import NamedTuple
-from remit.workspace.evidence.artifacts import inspect_artifacts
-from remit.workspace.evidence.comparison import compare
-from remit.workspace.evidence.facts import find_bases, follow_to_file, load_findings, look_at_artifacts
-from remit.workspace.evidence.grades import CONTRADICTED, PROVED, WRITE, grade_artifacts, list_unclaimed
-from remit.workspace.evidence.snapshot import take_snapshot
-from remit.workspace.evidence.ways import find_way
 from remit.workspace.inside import find_inside, name_below
 from remit.workspace.manifest.beginning import Beginning, has_kept
 
@@ -30,11 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from remit.delegate.judging.others import MadeEarlier
+    from remit.evidence.changes import Change, Comparison
+    from remit.evidence.grades import ArtifactGrade
+    from remit.evidence.tree import Tree
     from remit.model import Expectation, Outcome, Return, Severity, Status, Verdict
     from remit.runners import ToolUse
-    from remit.workspace.evidence.comparison import Change, Comparison
-    from remit.workspace.evidence.grades import ArtifactGrade
-    from remit.workspace.evidence.values import Snapshot
 
 _TOO_LONG = "RET030"
 _MADE_EARLIER = "EVD011"
@@ -54,7 +53,7 @@ class Scene(NamedTuple):
     """Where the agent worked, and what is known of it."""
 
     root: str
-    before: Snapshot | None = None
+    before: Tree | None = None
     tools: tuple[ToolUse, ...] | None = None
     """What it used; None where nobody can tell."""
     site: Site = Site()
@@ -66,12 +65,14 @@ class Scene(NamedTuple):
     below: tuple[str, ...] = ()
     """Agents that it handed work to and that are not back yet."""
     is_lost: bool = False
-    """Whether the tree before the work was looked at, and is not known any more."""
+    """Whether Remit should have a record of the tree before the run, and has none."""
     earlier: Earlier = Earlier()
     manifest_sha256: str = ""
     """The hash of what the manifest held before the work."""
     is_late: bool = False
     """Whether Remit first saw the agent, and the tree, after its work had begun."""
+    lost: str = ""
+    """Why there is no record of the tree before the run."""
 
     @property
     def shared(self) -> bool:
@@ -95,6 +96,8 @@ class Judgement(NamedTuple):
     """The claimed files of an `unproven` return that Remit could not verify."""
     doubts: tuple[Finding, ...] = ()
     """The findings that make it `unproven`."""
+    after: Tree | None = None
+    """The tree that the claims were compared with."""
 
     @property
     def accepted(self) -> bool:
@@ -137,17 +140,31 @@ def judge_answer(
     contract.attach_entry(reading, entry.line, rival=entry.rival)
     facts = look_at_artifacts(reading, root, manifest)
     bases = find_bases(reading, root, manifest)
-    grades = grade_artifacts(facts, before=scene.before, root=scene.root, bases=bases, tool_ledger=_list_writes(scene))
+    after, failure = _look_again(scene.before) if facts and scene.before is not None else (None, "")
+    grades = grade_artifacts(
+        facts, before=scene.before, after=after, root=scene.root, bases=bases, tool_ledger=_list_writes(scene),
+        failure=failure,
+    )  # fmt: skip
     seen = _name_below_root(list_seen(scene.tools), scene)
     grades = {path: _attribute(grade, scene, seen) for path, grade in grades.items()}
     undone = {path for path, grade in grades.items() if _may_be_undone(grade, scene)}
     shown = facts | {path: facts[path]._replace(state="file", size_bytes=1) for path in undone}
     verdict = contract.judge(reading, evidence=shown, findings_text=load_findings(facts, root, manifest))
     withdrawn = _list_withdrawn(grades, scene, bases)
-    judgement = _weigh(verdict, grades, scene, withdrawn, undone, is_last=expectation.shortens)
+    judgement = _weigh(verdict, grades, scene, withdrawn, undone, is_last=expectation.shortens)._replace(after=after)
     if entry.refused is not None:
         judgement = _refuse(judgement, entry.refused)
     return _name_from_root(judgement) if len(bases) > 1 else judgement
+
+
+def _look_again(before: Tree) -> tuple[Tree | None, str]:
+    """The tree now, or why it can't be read."""
+    from remit.evidence.take import take_again  # noqa: PLC0415 - starts git, which a return without claims doesn't need
+
+    try:
+        return take_again(before), ""
+    except RemitError as error:
+        return None, error.message
 
 
 def _name_from_root(judgement: Judgement) -> Judgement:
@@ -177,17 +194,21 @@ def look_around(
     grades: Mapping[str, ArtifactGrade],
     own: Sequence[str] = (),
     is_below: Callable[[Change], bool] | None = None,
+    after: Tree | None = None,
 ) -> tuple[Comparison | None, tuple[Change, ...]]:
-    """What changed since the delegation began, and what of it nobody claimed.
+    """What changed since the run began, and what of it the agent did not claim.
 
-    Without Remit's own files, and without the manifest where the agent has an entry in it. `is_below` tells what was
-    accepted of an agent below: whoever handed the work on need not name that too.
+    Without Remit's own files, and without the manifest if the agent has an entry in it. `is_below` says what was
+    accepted of a nested run: its caller need not name that too. `after` is the tree now, if it was just taken.
     """
+    from remit.evidence.comparison import compare  # noqa: PLC0415 - starts git
+    from remit.evidence.take import take_again  # noqa: PLC0415
+
     if scene.before is None:
         return None, ()
     manifest = name_below(scene.root, scene.manifest) if scene.manifest and grades else None
     own = (*own, manifest) if manifest else own
-    comparison = compare(scene.before, take_snapshot(scene.root, earlier=scene.before))
+    comparison = compare(scene.before, after or take_again(scene.before))
     comparison = comparison._replace(
         created=tuple(change for change in comparison.created if change.path not in own),
         changed=tuple(change for change in comparison.changed if change.path not in own),
@@ -289,7 +310,7 @@ def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene) -> tuple[lis
     """What Remit cannot decide about the claims, and the files that this concerns, each with the reason."""
     lost = _find_loss(scene, "warning") if scene.shared else []  # which of the agents did it is not known
     if scene.is_lost and grades:
-        return [before_lost(), *lost], dict.fromkeys(grades, "Remit has no record of the tree before the run")
+        return [before_lost(scene.lost), *lost], dict.fromkeys(grades, "Remit has no record of the tree before the run")
     reasons = {path: grade.reason for path, grade in grades.items() if grade.grade == "unknown"}
     late = "Remit first saw this agent after its work had begun"
     reasons |= {path: late for path, grade in grades.items() if _may_predate(grade, scene)}
@@ -354,7 +375,8 @@ def _is_unwritten(grade: ArtifactGrade, scene: Scene) -> bool:
 
 def _name_below_root(paths: Sequence[str], scene: Scene) -> set[str]:
     """What files that tools name are called below the root."""
-    found = (find_way(scene.root, path, scene.before) for path in paths)
+    taken_ns = 0 if scene.before is None else scene.before.taken_ns
+    found = (find_way(scene.root, path, taken_ns) for path in paths)
     return {path for path in found if path}
 
 
@@ -444,17 +466,18 @@ def not_back(agents: Sequence[str], severity: Severity) -> Finding:
     return Finding("EVD004", severity, message, "Wait for whoever was handed work.", "R0.12", pointer="/status")
 
 
-def before_lost() -> Finding:
+def before_lost(reason: str = "") -> Finding:
     """Files are claimed, and Remit has no usable record of the tree before the run.
 
     Why: without the record, Remit cannot distinguish a file from last week from one that was just made. The verdict is
     `unproven`, so an agent that removes the record gains nothing.
 
-    Bad: something deletes or edits `.remit/sessions` while an agent works, or Remit could not read the tree before.
+    Bad: git isn't installed, or something deletes `.remit` while an agent works.
 
-    Good: only Remit writes below `.remit`.
+    Good: `git --version` answers, and only Remit writes below `.remit`.
     """
-    message = "Remit has no record of the tree before the run, so it cannot verify any claimed file"
+    why = f": {reason}" if reason else ""
+    message = f"Remit has no record of the tree before the run, so it cannot verify any claimed file{why}"
     return Finding("EVD005", "warning", message, "Check the claimed files yourself.", "R0.12", pointer="/artifacts")
 
 
@@ -494,12 +517,12 @@ def manifest_rewritten(path: str, severity: Severity) -> Finding:
 def not_known(path: str, reason: str) -> Finding:
     """A claimed file is there, and Remit cannot decide whether the run changed it.
 
-    Why: the tree was too large to read within the limits, the file was too large to hash, or Remit saw the agent too
-    late. The verdict is `unproven`: Remit neither accepts the claim nor calls it false.
+    Why: git ignores the file and its times don't show who changed it, the file can't be read, or Remit saw the agent
+    too late. The verdict is `unproven`: Remit neither accepts the claim nor calls it false.
 
-    Bad: an edit of the same size to a file whose earlier content Remit did not read.
+    Bad: an edit to an existing file that git ignores, outside the folders where artifacts are expected.
 
-    Good: large folders that are not work are ignored by git, so that Remit reads the rest first.
+    Good: artifacts are in folders that git doesn't ignore, or where Remit expects them.
     """
     message = f"Remit cannot verify '{path[:200]}': {reason}"
     return Finding("EVD008", "warning", message, "Check the file yourself.", "R0.12", pointer="/artifacts")

@@ -21,8 +21,8 @@ from remit.quick_tuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from remit.evidence.grades import ArtifactGrade
     from remit.runners import ToolUse
-    from remit.workspace.evidence.grades import ArtifactGrade
 
 _TICK_MS = 50
 """How far the clock of files may lag behind the clock of the ledger."""
@@ -131,7 +131,7 @@ def find_origin(grade: ArtifactGrade, site: Site, *, is_written: bool) -> Nested
 
     `is_written`: whether a tool of the agent itself wrote the file, by record.
     """
-    if any(grade.sha256 in site.made_below.get(place, ()) for place in grade.places):
+    if any(grade.content in site.made_below.get(place, ()) for place in grade.places):
         return None
     for nested in site.nested:
         is_parallel = is_written and not nested.is_awaited
@@ -145,12 +145,13 @@ def _has_left(run: Other, grade: ArtifactGrade, site: Site) -> bool:
     if run.writes.is_recorded and (run.written | run.writes.seen).isdisjoint(grade.places):
         return False
     hashes: list[str | None] = [None]
-    if run.writes.changed is not None:
+    is_known = any(place in (run.writes.changed or ()) for place in grade.places)
+    if run.writes.changed is not None and (grade.blob or is_known):  # its tree has no file that git ignores
         hashes = [run.writes.changed[place] for place in grade.places if place in run.writes.changed]
-    if None in hashes or grade.sha256 is None:
+    if None in hashes or grade.content is None:
         changed_ms = _find_changed_ms(grade.places, site)
         return bool(hashes) and run.started_ms <= changed_ms <= (run.ended_ms or 0) + 2 * _TICK_MS
-    return grade.sha256 in hashes
+    return grade.content in hashes
 
 
 def has_written(other: Other, grade: ArtifactGrade) -> bool:
@@ -201,7 +202,9 @@ def _had_other_content(other: Other, grade: ArtifactGrade) -> bool:
     if other.ended_ms is None or changed is None:
         return False
     hashes = [changed[place] for place in grade.places if place in changed]
-    return not hashes or all(each is not None and grade.sha256 is not None and each != grade.sha256 for each in hashes)
+    if not hashes:
+        return bool(grade.blob)  # what git ignores is in no tree, so nothing shows when it changed
+    return all(each is not None and grade.content is not None and each != grade.content for each in hashes)
 
 
 def _left_changed(other: Other, grade: ArtifactGrade) -> bool:

@@ -14,8 +14,8 @@ from remit.quick_tuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from remit.evidence.grades import ArtifactGrade
     from remit.model import Artifact, Fault, Finding
-    from remit.workspace.evidence.grades import ArtifactGrade
 
 DEFAULT_TOKENS = 400
 MIN_TOKENS = 320

@@ -19,8 +19,8 @@ from remit.workspace.ledger.texts import load_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from remit.evidence.changes import Change
     from remit.runners import Usage
-    from remit.workspace.evidence.comparison import Change
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.settle import Step
@@ -151,7 +151,7 @@ def read_report(kept: dict[str, Any]) -> tuple[Envelope, Conclusion]:
 
 
 def _read_unclaimed(told: list[Any]) -> tuple[Change, ...]:
-    from remit.workspace.evidence.comparison import Change  # noqa: PLC0415 - only where there are some
+    from remit.evidence.changes import Change  # noqa: PLC0415 - only where there are some
 
     return tuple(Change(path, kind) for path, kind in told)
 

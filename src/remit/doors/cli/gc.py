@@ -79,7 +79,7 @@ def _describe(cleared: Cleared) -> list[str]:
         (len(cleared.scratch), "scratch folder"),
         (cleared.folders, "session folder"),
         (cleared.brokers, "departed broker"),
-        (cleared.snapshots, "snapshot"),
+        (cleared.trees, "recorded tree"),
     ]
     return [count(total, noun) for total, noun in totals if total]
 

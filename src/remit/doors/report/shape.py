@@ -44,7 +44,7 @@ _STATES = {
     "unreadable": Look("claimed, cannot be read", "✗", "bad"),
 }
 _GRADES = {
-    "claimed": Look("claimed, nothing more", "✗", "bad"),
+    "missing": Look("claimed, no such artifact", "✗", "bad"),
     "unchanged": Look("there, but not changed", "!", "warn"),
     "unknown": Look("there, not verified", "?", "warn"),
     "changed": Look("there, changed since dispatch", "✓", "good"),

@@ -17,7 +17,7 @@ const STATES = {
   unreadable: ["claimed, cannot be read", "bad", "cross"],
 };
 const GRADES = {
-  claimed: ["claimed, nothing more", "bad", "cross"],
+  missing: ["claimed, no such artifact", "bad", "cross"],
   unchanged: ["there, but not changed", "warn", "alert"],
   unknown: ["there, not verified", "warn", "question"],
   changed: ["there, changed since dispatch", "good", "check"],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from remit.delegate.admission.terms import read_terms
 from remit.delegate.cluster.shapes import shape_row
 from remit.delegate.driving.broker import NO_LIMITS
-from remit.workspace.evidence.kept import BEFORE_LIMITS, take_before
+from remit.evidence.before import BEFORE, list_expected, take_before
 from remit.workspace.ledger.delegations import Delegation, add_delegation, begin_attempt, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.mirrored import mirror
@@ -49,9 +49,13 @@ async def adopt(
     row = shape_order(order)._replace(owner=owner, details=_fit(order, home.root, seconds))
     texts = {kind: text.encode("utf-8", "surrogatepass") for kind, text in order.texts.items()}
     texts["key"] = mint_key().encode()
-    if lost and read_terms(row.details).evidence:  # whoever finds attempts does not look at the tree any more
-        taken = await asyncio.to_thread(take_before, home, row.session_id, home.root, BEFORE_LIMITS)
-        texts["before"] = taken.digest.encode()
+    terms = read_terms(row.details)
+    if lost and terms.evidence:  # a run that has attempts already takes no tree
+        expected = list_expected(
+            home.root, dialect=terms.dialect, manifest=terms.manifest, artifact_path=terms.artifact_path
+        )  # fmt: skip
+        taken = await asyncio.to_thread(take_before, home, home.root, expected=expected)
+        texts[BEFORE] = taken.as_text().encode()
     with home.ledger.transaction(durable=True) as db:
         for each in order.above:
             mirror(db, _read_above(each))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from remit import contract
 from remit.contract.dialects import HYPER, MANIFEST
-from remit.workspace.evidence.artifacts import HYPER_VARIABLE, inspect_artifacts
+from remit.evidence.artifacts import HYPER_VARIABLE, inspect_artifacts
 from remit.workspace.files import load_bytes
 
 if TYPE_CHECKING:

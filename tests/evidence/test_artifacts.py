@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from remit.evidence import inspect_artifacts
 from remit.model import ArtifactFacts
-from remit.workspace.evidence import inspect_artifacts
 
 
 def look(path: str, root: Path, *bases: Path) -> ArtifactFacts:

@@ -1,0 +1,36 @@
+"""Changes of a work tree, as values.
+
+Owns the kinds of change. Imports little: a hook that reads a report needs them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from remit.quick_tuple import NamedTuple
+
+Kind = Literal["created", "changed", "deleted", "doubtful"]
+
+
+class Change(NamedTuple):
+    """One path that is not what it was."""
+
+    path: str
+    """Named from the root; a full path for a file outside of it."""
+    kind: Kind
+    size_bytes: int | None = None
+    blob: str = ""
+    """The git id of the content now; empty if it is deleted or isn't known."""
+    reason: str = ""
+
+
+class Comparison(NamedTuple):
+    """Every path that is not what it was, sorted. A file that moved is deleted at one path and created at another."""
+
+    created: tuple[Change, ...] = ()
+    changed: tuple[Change, ...] = ()
+    deleted: tuple[Change, ...] = ()
+    doubtful: tuple[Change, ...] = ()
+    """Files that could not be hashed."""
+    older: frozenset[str] = frozenset()
+    """Files that are new to the tree, and were there before the run."""

@@ -1,0 +1,281 @@
+"""Grades: what the work tree says about a file that an agent claims.
+
+Owns the five grades. `missing`: there is no such file. `unchanged`: the file is what it was before the run. `unknown`:
+the file is there, and Remit cannot decide whether the run changed it. `changed`: it was not so before the run.
+`attributed`: and this session's tools wrote it. The first two contradict the claim, the last two support it.
+
+Git trees decide. A file that no tree has, because git ignores it, is judged by its times.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import stat
+from typing import TYPE_CHECKING, Literal
+
+from remit.errors import UsageError
+from remit.evidence.artifacts import find_artifact, prepare_bases
+from remit.quick_hash import begin_sha256
+from remit.quick_tuple import NamedTuple
+from remit.workspace.inside import name_below
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+    from pathlib import Path
+
+    from remit.evidence.artifacts import Found
+    from remit.evidence.changes import Change, Comparison
+    from remit.evidence.tree import Tree
+    from remit.model import ArtifactFacts
+
+Grade = Literal["missing", "unchanged", "unknown", "changed", "attributed"]
+
+PROVED: tuple[Grade, ...] = ("changed", "attributed")
+"""The grades of what was made in this run."""
+CONTRADICTED: tuple[Grade, ...] = ("missing", "unchanged")
+"""The grades of claims that the tree contradicts."""
+WRITE = "write"
+"""The operation of a tool record that makes or changes a file."""
+OWN_FOLDER, GIT_FOLDER = ".remit", ".git"
+
+_CHUNK_BYTES = 1 << 20
+_MAX_HASHED_BYTES = 256 << 20
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+_REASONS = {
+    "missing": "it isn't there",
+    "outside": "it is outside the root",
+    "unreadable": "it can't be read",
+    "empty": "it is empty",
+}
+
+
+class ArtifactGrade(NamedTuple):
+    """What the tree says about one claim, and why."""
+
+    facts: ArtifactFacts
+    grade: Grade
+    reason: str = ""
+    """Why the grade is not higher, or why there is no hash."""
+    sha256: str | None = None
+    links: int | None = None
+    """How many names the file has; another one may be outside the root."""
+    by_session: bool | None = None
+    """Whether this session's tool records have a write to it; None without tool records."""
+    places: tuple[str, ...] = ()
+    """Where it is below the root: as it was named, and where links lead."""
+    blob: str = ""
+    """The git id of the content; empty if no tree has it."""
+
+    @property
+    def content(self) -> str | None:
+        """What the content is known by: its git id, or its hash for a file that no tree has."""
+        return self.blob or self.sha256
+
+
+def grade_artifacts(
+    paths: Iterable[str],
+    *,
+    before: Tree | None,
+    after: Tree | None,
+    root: str | Path,
+    bases: Iterable[str | Path],
+    tool_ledger: Mapping[str, Collection[str]] | None = None,
+    failure: str = "",
+) -> dict[str, ArtifactGrade]:
+    """Grade each claimed path, looked up below the first of the bases that has it, by the trees before and after.
+
+    `tool_ledger` gives the operations of this session's tools by path below the root; None if the harness doesn't
+    report them. `failure` says why there is no tree after.
+    """
+    real_root = os.path.realpath(root)
+    if before is not None and before.root != real_root:
+        raise UsageError(f"artifacts in '{real_root}' cannot be graded by a tree of '{before.root}'",
+                         hint="take the tree of the same folder")  # fmt: skip
+    wrote = None if tool_ledger is None else {
+        posixpath.normpath(at) for at in tool_ledger if WRITE in tool_ledger[at]
+    }  # fmt: skip
+    prepared = prepare_bases(root, bases)
+    found = {path: find_artifact(path, prepared) for path in dict.fromkeys(paths)}
+    trees = None
+    if before is not None and after is not None and found:
+        trees = _Trees(before, after, [name for each in found.values() if (name := _name(each, real_root))])
+    grader = _Grader((real_root, os.path.abspath(root)), trees, wrote, failure)
+    return {path: grader.grade(path, each) for path, each in found.items()}
+
+
+def list_unclaimed(comparison: Comparison, grades: Iterable[ArtifactGrade]) -> tuple[Change, ...]:
+    """What changed, or may have, and was not claimed, by path."""
+    claimed = {place for graded in grades for place in graded.places}
+    changes = (*comparison.created, *comparison.changed, *comparison.deleted, *comparison.doubtful)
+    return tuple(sorted((each for each in changes if each.path not in claimed), key=lambda change: change.path))
+
+
+def hash_file(file: str) -> tuple[str | None, str, os.stat_result | None]:
+    """The SHA-256 of a file, or why there is none; and its facts, if it could be opened."""
+    try:
+        handle = os.open(file, _READ)
+    except OSError as error:
+        return None, f"it can't be read: {(error.strerror or str(error)).lower()}", None
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            return None, name_kind(found.st_mode), None
+        if found.st_size > _MAX_HASHED_BYTES:
+            return None, f"it is larger than {_MAX_HASHED_BYTES} bytes and was not hashed", found
+        digest = begin_sha256(found.st_size)
+        while chunk := os.read(handle, _CHUNK_BYTES):
+            digest.update(chunk)
+        return digest.hexdigest(), "", found
+    except OSError as error:
+        return None, f"it can't be read: {(error.strerror or str(error)).lower()}", None
+    finally:
+        os.close(handle)
+
+
+def name_kind(mode: int) -> str:
+    """What something is that isn't a file, as a reason."""
+    kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFLNK: "a link"}
+    return f"it is {kinds.get(stat.S_IFMT(mode), 'a device')}, not a file"
+
+
+def _name(found: Found, real_root: str) -> str:
+    """What a file is called in the trees; empty if it is in no folder that they cover."""
+    if found.facts.state != "file" or not found.area:
+        return ""
+    return _spell(found.area, found.inside) if found.area == real_root else f"{found.area}/{found.inside}"
+
+
+def _spell(folder: str, path: str) -> str:
+    """A path below a folder as the folders on the way spell it: some disks accept names in another case."""
+    spelled: list[str] = []
+    for part in path.split("/"):
+        here = "/".join((folder, *spelled))
+        try:
+            names = os.listdir(here)
+            if part not in names:
+                wanted = os.lstat(f"{here}/{part}")
+                alike = (name for name in names if name.casefold() == part.casefold())
+                part = next((name for name in alike if os.path.samestat(os.lstat(f"{here}/{name}"), wanted)), part)  # noqa: PLW2901
+        except OSError:
+            return path
+        spelled.append(part)
+    return "/".join(spelled)
+
+
+class _Trees:
+    """The trees before and after, asked for some files."""
+
+    def __init__(self, before: Tree, after: Tree, names: list[str]) -> None:
+        from remit.evidence.comparison import compare, find_ids  # noqa: PLC0415 - starts git
+
+        self.before = before
+        comparison = compare(before, after)
+        self.older = comparison.older
+        groups = (comparison.created, comparison.changed, comparison.deleted, comparison.doubtful)
+        self.changes = {change.path: change for group in groups for change in group}
+        self.ids = find_ids(after, [name for name in names if name not in self.changes])
+        self.covered = tuple(part.name for part in after.parts if part.name.startswith("/"))
+
+    def covers(self, name: str) -> bool:
+        """Whether a name is in the root, or in a folder outside where artifacts are expected."""
+        return not name.startswith("/") or name.startswith(self.covered or ("\0",))
+
+
+class _Grader:
+    """The grades of all claims of a return."""
+
+    def __init__(
+        self, roots: tuple[str, str], trees: _Trees | None, wrote: set[str] | None, failure: str
+    ) -> None:  # fmt: skip
+        self.roots = roots
+        self.trees = trees
+        self.wrote = wrote
+        self.failure = failure
+
+    def grade(self, path: str, found: Found) -> ArtifactGrade:
+        """The grade of one path."""
+        name = _name(found, self.roots[0])
+        places = self._list_places(path, found, name)
+        by_session = None if self.wrote is None else not self.wrote.isdisjoint(places)
+        if found.facts.state != "file" or self._is_left_out(found):
+            reason = name_kind(found.mode) if found.facts.state == "special" else _REASONS.get(
+                found.facts.state, f"it is in {OWN_FOLDER} or {GIT_FOLDER}, where no artifact belongs"
+            )  # fmt: skip
+            return ArtifactGrade(found.facts, "missing", reason, None, None, by_session, places)
+        full = f"{found.area}/{found.inside}"
+        change = None if self.trees is None else self.trees.changes.get(name)
+        if change is not None and change.kind == "doubtful":
+            return ArtifactGrade(found.facts, "unknown", change.reason, None, None, by_session, places)
+        digest, unread, now = hash_file(full)
+        if now is None:
+            facts = found.facts._replace(state="unreadable")
+            return ArtifactGrade(facts, "unknown", unread, None, None, by_session, places)
+        grade, reason = self._judge(name, full, now, wrote=by_session is True)
+        facts = found.facts._replace(size_bytes=now.st_size)
+        blob = "" if self.trees is None else change.blob if change is not None else self.trees.ids.get(name, "")
+        return ArtifactGrade(facts, grade, reason or unread, digest, now.st_nlink, by_session, places, blob)
+
+    def _is_left_out(self, found: Found) -> bool:
+        """Whether it is where no artifact belongs. Some disks accept these names in any case."""
+        parts = found.inside.lower().split("/")
+        return GIT_FOLDER in parts or (found.area == self.roots[0] and parts[0] == OWN_FOLDER)
+
+    def _list_places(self, path: str, found: Found, name: str) -> tuple[str, ...]:
+        """Where a file is below the root. A name that goes up through a link names another place than it seems to."""
+        places = {found.inside} if found.area == self.roots[0] else set()
+        places |= {name} if name else set()
+        if ".." not in path.split("/"):
+            full = os.path.abspath(found.full)
+            places |= {below for root in self.roots if (below := name_below(root, full))}
+        return tuple(sorted(places))
+
+    def _judge(self, name: str, full: str, now: os.stat_result, *, wrote: bool) -> tuple[Grade, str]:
+        """What the trees make of a file that is there."""
+        if self.trees is None or not self.trees.covers(name):
+            covered = self.failure or "Remit has no record of the tree before the run"
+            return "unknown", covered if self.trees is None else "it is in a folder that Remit did not read before"
+        proved: Grade = "attributed" if wrote else "changed"
+        if name in self.trees.older:
+            return "unchanged", "it was there before the run"
+        taken_ns = self.trees.before.taken_ns
+        change = self.trees.changes.get(name)
+        if change is None and name in self.trees.ids:
+            return "unchanged", "its content did not change since the run began"
+        if change is None or change.kind == "deleted":
+            return self._judge_ignored(full, now, proved)
+        # A file with several names may be an older one that was given this name.
+        if now.st_nlink > 1 and (change.kind == "created" or now.st_mtime_ns < taken_ns):
+            return "unknown", "it is a second name of a file that may be older"
+        return proved, ""
+
+    def _judge_ignored(self, full: str, now: os.stat_result, proved: Grade) -> tuple[Grade, str]:
+        """What the times of a file say that no tree has, because git ignores it."""
+        assert self.trees is not None  # noqa: S101 - only asked with trees
+        taken_ns, (paused_ns, resumed_ns) = self.trees.before.taken_ns, self.trees.before.pause_ns
+        if max(now.st_mtime_ns, now.st_ctime_ns) < taken_ns:
+            return "unchanged", "it did not change since the run began"
+        born_ns = find_birth(full, now)
+        is_apart = paused_ns < now.st_ctime_ns < resumed_ns
+        if now.st_nlink == 1 and not is_apart and (proved == "attributed" or (born_ns or 0) > taken_ns):
+            return proved, ""
+        return "unknown", "git ignores it, and its times don't show whether the run changed it"
+
+
+def find_birth(file: str, found: os.stat_result) -> int | None:
+    """When a file was created, in nanoseconds; None if the disk doesn't say."""
+    told = getattr(found, "st_birthtime", None)
+    if told is not None:  # macOS
+        return int(told * 1_000_000_000)
+    import ctypes  # noqa: PLC0415 - only for a claimed file that git ignores
+    import struct  # noqa: PLC0415
+
+    try:
+        statx = ctypes.CDLL(None).statx
+    except (AttributeError, OSError):
+        return None
+    buffer = ctypes.create_string_buffer(256)
+    if statx(-100, os.fsencode(file), 0x100, 0x800, buffer):  # from here, no link is followed, the time of birth
+        return None
+    mask, seconds, nanoseconds = struct.unpack_from("=I", buffer)[0], *struct.unpack_from("=qI", buffer, 80)
+    return int(seconds) * 1_000_000_000 + int(nanoseconds) if mask & 0x800 else None

@@ -1,0 +1,93 @@
+"""What the private repositories need no longer.
+
+Owns removing it: the repository of a folder that is gone, and trees that no session names.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from remit.errors import BusyError
+from remit.evidence.area import FOLDER, Trees
+from remit.evidence.before import BEFORE, read_before
+from remit.quick_tuple import NamedTuple
+from remit.workspace.git.told import Refused
+from remit.workspace.ledger.texts import load_text
+from remit.workspace.locks import hold
+
+if TYPE_CHECKING:
+    from remit.workspace.home import Home
+
+_DAY_SECONDS = 86_400.0
+_KEPT = "2.weeks.ago"
+"""A tree that no session names yet may be one that a run takes right now."""
+_MOST_TREES = 20_000
+_PATIENCE_SECONDS = 1.0
+
+
+class Removed(NamedTuple):
+    """How many repositories were removed, and how many bytes that frees."""
+
+    repositories: int = 0
+    size_bytes: int = 0
+
+
+def clear_evidence(home: Home, failures: list[str], *, dry_run: bool) -> Removed:
+    """Remove what no session and no folder needs. What can't be removed is added to `failures`, a sentence each."""
+    from shutil import rmtree  # noqa: PLC0415 - only for this
+
+    place = f"{home.folder}/{FOLDER}"
+    if os.path.islink(place) or not os.path.isdir(place):
+        return Removed()
+    count = size = 0
+    named: list[str] | None = None
+    for entry in sorted(os.scandir(place), key=lambda entry: entry.name):
+        if not entry.is_dir(follow_symlinks=False):
+            continue
+        try:
+            with hold(f"{entry.path}.lock", seconds=_PATIENCE_SECONDS):
+                if _is_abandoned(entry.path):
+                    count, size = count + 1, size + _measure(entry.path)
+                    if not dry_run:
+                        rmtree(entry.path)
+                elif not dry_run:
+                    named = _list_named(home) if named is None else named
+                    _prune(entry.path, named)
+        except BusyError:  # a run is looking at this folder
+            continue
+        except (OSError, Refused) as error:
+            failures.append(f"'{entry.path}' can't be cleared: {error}; check the disk and the permissions")
+    return Removed(count, size)
+
+
+def _is_abandoned(place: str) -> bool:
+    """Whether the folder of a repository is gone, for a day."""
+    try:
+        with open(f"{place}/folder", "rb") as stream:
+            folder = os.fsdecode(stream.read())
+        return not os.path.isdir(folder) and time.time() - os.stat(place).st_mtime > _DAY_SECONDS
+    except FileNotFoundError:  # it was not made to the end
+        return time.time() - os.stat(place).st_mtime > _DAY_SECONDS
+
+
+def _measure(place: str) -> int:
+    return sum(os.lstat(f"{here}/{name}").st_size for here, _, names in os.walk(place) for name in names)
+
+
+def _list_named(home: Home) -> list[str]:
+    """The trees that sessions name."""
+    with home.ledger.reading() as db:
+        sessions = [row[0] for row in db.execute("SELECT session_id FROM texts WHERE kind = ?", (BEFORE,))]
+    kept = (read_before((load_text(home, each, BEFORE) or b"").decode("utf-8", "replace")).tree for each in sessions)
+    return [*dict.fromkeys(part.tree for tree in kept if tree is not None for part in tree.parts)]
+
+
+def _prune(place: str, named: list[str]) -> None:
+    """Remove the trees of a repository that no session names."""
+    trees = Trees(place, "", seconds=60.0)
+    known = trees.call("cat-file", "--batch-check=%(objecttype)", given="".join(f"{each}\n" for each in named).encode())
+    here = [each for each, kind in zip(named, known.split(b"\n"), strict=False) if kind == b"tree"]
+    if len(here) <= _MOST_TREES:
+        trees.call("prune", f"--expire={_KEPT}", *here)
