@@ -31,6 +31,8 @@ FOLDER = "evidence"
 _MOST_OUTPUT_BYTES = 1 << 30
 _ABREAST = 4000
 """So many files are added at once. Each portion stays: a tree that is too large for the time limit takes some runs."""
+_MANY = 200
+"""So many paths that status lists as staged cost as much as a process that prevents it."""
 _MOST_FILE_BYTES = 16 << 30
 _SPARSE_FROM_BYTES, _SPARSE_PART = 16 << 20, 8
 _AS_IT_IS = "* -text -crlf -ident -filter !eol !working-tree-encoding\n"
@@ -255,9 +257,9 @@ class Area(Trees):
         tree = note["tree"]
         if is_new or not is_known:
             written = self.call("write-tree", "--missing-ok").decode("ascii").strip()
-            if written != tree:
-                tree = written
-                self._set_head(tree)
+            if written != tree and len(changed) + len(others) > _MANY:
+                self._set_head(written)
+            tree = written
         kept = {path for path in files if os.path.lexists(f"{self.top}/{path}")}
         self._save_note({**note, "tree": tree, "rules": sorted(kept), "mark": _mark(f"{self.place}/index")}
                         | ({} if rules else {"current": current, "users": users}), note)  # fmt: skip
