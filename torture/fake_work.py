@@ -715,6 +715,8 @@ def list_lies() -> Iterator[Plot]:
     for runner, file in product(("python", "hooks"), FILES[:4]):
         yield Plot("laundering", f"over a draft: {file.kind}", _bind(_launder_a_draft, file), runner)
     for (name, act), path in product(ALONE.items(), OLD):
+        if name == "copied over itself" and path.startswith("ignored/"):
+            continue  # known not to be found out: no tree has the file, and it was created during the run
         yield Plot("alone", f"{name}: {path}", _bind(_lie_alone, path, act))
     for name, path in product(NAMED, OLD):
         if "/" in path or "folder" not in name:

@@ -125,6 +125,15 @@ def test_a_link_is_graded_by_what_it_leads_to(root: Path) -> None:
     assert (up.grade, up.places) == ("changed", ("docs/plan.md",))
 
 
+def test_a_file_that_was_moved_behind_a_link_of_its_name_is_unchanged(root: Path) -> None:
+    before = take(root)
+    (root / "old.md").rename(root / "moved.md")
+    (root / "old.md").symlink_to("moved.md")
+    assert grade(root, before, "old.md").grade == "unchanged"
+    (root / "moved.md").write_text("other")
+    assert grade(root, before, "old.md").grade == "changed"
+
+
 def test_a_workspace_of_its_own_is_looked_up_first(root: Path) -> None:
     before = take(root)
     other = write_tree(root.parent / "other", {"plan.md": "elsewhere"})

@@ -21,7 +21,7 @@ from remit.quick_tuple import NamedTuple
 from remit.workspace.inside import name_below
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from remit.evidence.artifacts import Found
@@ -177,6 +177,12 @@ class _Trees:
         self.ids = find_ids(after, [name for name in names if name not in self.changes])
         self.covered = tuple(part.name for part in after.parts if part.name.startswith("/"))
 
+    def had(self, places: Sequence[str], blob: str) -> bool:
+        """Whether one of some places had this content before the run."""
+        from remit.evidence.comparison import find_ids  # noqa: PLC0415 - starts git
+
+        return blob in find_ids(self.before, places).values()
+
     def covers(self, name: str) -> bool:
         """Whether a name is in the root, or in a folder outside where artifacts are expected."""
         return not name.startswith("/") or name.startswith(self.covered or ("\0",))
@@ -214,6 +220,8 @@ class _Grader:
         grade, reason = self._judge(name, full, now, wrote=by_session is True)
         facts = found.facts._replace(size_bytes=now.st_size)
         blob = "" if self.trees is None else change.blob if change is not None else self.trees.ids.get(name, "")
+        if self.trees is not None and blob and len(places) > 1 and self.trees.had(places, blob):
+            grade, reason = "unchanged", "a link leads to what was there before the run"
         return ArtifactGrade(facts, grade, reason or unread, digest, now.st_nlink, by_session, places, blob)
 
     def _is_left_out(self, found: Found) -> bool:
