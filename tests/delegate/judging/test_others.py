@@ -191,8 +191,7 @@ UNDONE = {"removed": remove, "removed with its folder": remove_folder, "emptied"
 @pytest.mark.parametrize("undo", UNDONE.values(), ids=UNDONE)
 def test_work_that_another_agent_may_have_undone_is_unproven(run: Run, undo: Callable[[Path], str]) -> None:
     path = undo(run.root)
-    saw = run.make_other(ended=5, writes=Writes({path: HASH}))  # so the file was there for a while
-    judgement = run.judge(path, run.make_other(), saw)
+    judgement = run.judge(path, run.make_other())
     assert (judgement.outcome, judgement.unproven) == ("unproven", (path,))
     assert [each.code for each in judgement.doubts] == ["EVD010"]
     assert judgement.returned is not None
@@ -201,13 +200,6 @@ def test_work_that_another_agent_may_have_undone_is_unproven(run: Run, undo: Cal
     assert wrote.outcome == "unproven"
     recorded = run.make_other(ended=5, writes=Writes(seen=frozenset({path}), is_recorded=True))
     assert run.judge(path, recorded).outcome == "unproven"
-
-
-@pytest.mark.parametrize("undo", [remove, remove_folder])
-def test_a_missing_file_that_no_record_shows_is_fabricated(run: Run, undo: Callable[[Path], str]) -> None:
-    path = undo(run.root)
-    assert run.judge(path, run.make_other()).outcome == "fabricated"
-    assert run.judge(path, run.make_other(), tools=(BASH,)).outcome == "fabricated"
 
 
 @pytest.mark.parametrize("undo", UNDONE.values(), ids=UNDONE)

@@ -359,22 +359,9 @@ def _is_taken(grade: ArtifactGrade, scene: Scene) -> bool:
 
 
 def _may_be_undone(grade: ArtifactGrade, scene: Scene) -> bool:
-    """Whether the tree contradicts a claim only because another agent may have undone the work since.
-
-    A file that is missing is one that was never written, unless a record shows that it was there.
-    """
-    if grade.grade not in CONTRADICTED or grade.facts.state not in ("file", "missing", "empty"):
-        return False
-    if _is_unwritten(grade, scene) or (grade.facts.state == "missing" and not _was_there(grade, scene)):
-        return False
-    return bool(find_undoers(grade, scene.site))
-
-
-def _was_there(grade: ArtifactGrade, scene: Scene) -> bool:
-    """Whether a tool of the agent wrote a file, or the records or the last tree of another agent have it."""
-    written = _name_below_root([use.path for use in scene.tools or () if use.path and _may_have_written(use)], scene)
-    others = ({*other.written, *other.writes.seen, *(other.writes.changed or ())} for other in scene.site.others)
-    return not written.union(*others).isdisjoint(grade.places)
+    """Whether the tree contradicts a claim only because another agent may have undone the work since."""
+    is_contradicted = grade.grade in CONTRADICTED and grade.facts.state in ("file", "missing", "empty")
+    return is_contradicted and not _is_unwritten(grade, scene) and bool(find_undoers(grade, scene.site))
 
 
 def _is_unwritten(grade: ArtifactGrade, scene: Scene) -> bool:
@@ -557,10 +544,10 @@ def made_by_nested(path: str, agent: str, session_id: str) -> Finding:
 
 
 def may_be_undone(paths: Sequence[str]) -> Finding:
-    """A claimed file was written and is missing or unchanged, and another agent may have undone the work on it.
+    """A claimed file is missing or unchanged, and another agent that ran meanwhile may have undone the work on it.
 
     Why: with several agents in one folder, one may delete or restore what another wrote. The verdict is `unproven`:
-    Remit neither accepts the claim nor calls it false. A missing file that no record shows was never written.
+    Remit neither accepts the claim nor calls it false.
 
     Bad: two agents at once in one folder, and one of them runs `git checkout .` or `git clean`.
 
