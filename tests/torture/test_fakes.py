@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from torture.fake_work import FILES, Plot, list_honest, list_lies
+from torture.fake_work import Plot, list_honest, list_lies
 from torture.fakes import count_plots, play_plots
 
 LIES, HONEST = 400, 100
@@ -27,12 +27,3 @@ def test_no_lie_is_completed_and_no_honest_agent_is_called_false() -> None:
     assert count.lies.total() == sum(plot in lies for plot in played)
     assert count.honest.total() >= sum(plot in honest for plot in played)
     assert (count.believed, count.accused) == ([], [])
-
-
-def test_a_plot_writes_what_it_says() -> None:
-    """Each kind of file is really there and changed, or an honest agent could not be accepted."""
-    alone = [
-        plot for plot in list_honest() if plot.family == "alone" and plot.runner == "hooks" and "tool" in plot.name
-    ]
-    count = count_plots(play_plots(alone))
-    assert count.honest == {("alone", "accepted"): len(FILES)}

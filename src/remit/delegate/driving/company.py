@@ -15,7 +15,7 @@ from remit.delegate.judging.endings import Writes
 from remit.delegate.judging.handed_on import load_handed_on
 from remit.delegate.judging.others import UNTIL_NOW, MadeEarlier, Nested, Other, Site, is_recorded, list_seen
 from remit.delegate.referee.tools import read_uses
-from remit.delegate.reporting.report import load_made, load_writes
+from remit.delegate.reporting.report import load_made, load_report, load_writes
 from remit.model import NOTHING
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import list_delegations
@@ -53,9 +53,9 @@ _NESTED = """
     WHERE started_ms IS NOT NULL AND ended_ms IS NOT NULL
         AND (outcome NOT IN ('accepted', 'repaired') OR status IN ('failed', 'blocked'))
 """
-_ACCEPTED = """
-    SELECT session_id, task_number FROM delegations
-    WHERE ended_ms <= ? AND outcome IN ('accepted', 'repaired') AND json_extract(details, '$.root') = ?
+_EARLIER = """
+    SELECT session_id, task_number, outcome FROM delegations
+    WHERE ended_ms <= ? AND outcome IN ('accepted', 'repaired', 'unproven') AND json_extract(details, '$.root') = ?
     ORDER BY ended_ms DESC LIMIT ?
 """
 _MOST_EARLIER = 200
@@ -99,12 +99,18 @@ def find_site(
 
 
 def _find_made(workspace: str, row: Delegation, root: str, began_ms: int) -> dict[str, MadeEarlier]:
-    """The files of earlier runs in the same folder that were accepted; of a run on the same task, if there is one."""
+    """The files that earlier runs in the same folder made, as far as known; by a run on the same task, if there is one.
+
+    A file that an earlier run claimed and that could not be verified counts as another task's: it stays unproven.
+    """
     made: dict[str, MadeEarlier] = {}
     with closing(Home(workspace)) as home:  # a run is judged in a thread, which needs a connection of its own
-        for session_id, task_number in home.ledger.db.execute(_ACCEPTED, (began_ms, root, _MOST_EARLIER)).fetchall():
-            is_same = row.task_number is not None and task_number == row.task_number
-            for place, _ in load_made(home, session_id):
+        found = home.ledger.db.execute(_EARLIER, (began_ms, root, _MOST_EARLIER)).fetchall()
+        for session_id, task_number, outcome in found:
+            is_unproven = outcome == "unproven"
+            is_same = row.task_number is not None and task_number == row.task_number and not is_unproven
+            claimed = load_report(home, session_id)[0].artifacts if is_unproven else ()
+            for place in (*(each.path for each in claimed), *(each for each, _ in load_made(home, session_id))):
                 if place not in made or (is_same and not made[place].is_same_task):
                     made[place] = MadeEarlier(session_id, is_same)
     return made

@@ -61,7 +61,7 @@ class Nested(NamedTuple):
 
 
 class MadeEarlier(NamedTuple):
-    """An earlier run that made a file and was accepted."""
+    """An earlier run that made a file."""
 
     session_id: str
     is_same_task: bool = False
@@ -77,7 +77,7 @@ class Site(NamedTuple):
     made_below: Mapping[str, frozenset[str]] = NOTHING
     """The files that were accepted of nested runs, with their hashes."""
     find_made: Callable[[], Mapping[str, MadeEarlier]] | None = None
-    """Finds the files that earlier runs in the same folder made and that were accepted."""
+    """Finds the files that earlier runs in the same folder made."""
 
 
 def list_seen(tools: Iterable[ToolUse] | None) -> list[str]:
