@@ -40,7 +40,7 @@ demo: .venv-demo/.ready ## a task from research to done, with an agent that lies
 test: setup ## run the tests: all but those that only show again what others show
 	@$(BIN)/pytest -n $(JOBS)
 
-test-all: setup ## and those, too: more harnesses, longer waits, every kill and not a sample
+test-all: setup .wheels/.all ## and those, too: more harnesses, longer waits, every kill and not a sample
 	@REMIT_TEST_ALL=1 $(BIN)/pytest -n $(JOBS) --timeout 1800
 
 test-fast: setup ## run the tests that are quick, for the inner loop
@@ -131,7 +131,7 @@ lock: ## compile requirements/*.in into the locked files (needs uv; LOCK_FLAGS=-
 	    --custom-compile-command "make lock" $(LOCK_FLAGS) "$$source" -o "$${source%.in}.txt" || exit; \
 	done
 
-wheels: .wheels/.ready ## download what the test of the locks installs into .wheels, so that it needs no network
+wheels: .wheels/.ready ## download what the tests of the locks install into .wheels, so that they need no network
 
 build: setup ## build the wheel and the source archive into dist/
 	@$(BIN)/hatchling build
@@ -158,10 +158,12 @@ clean: ## remove environments, caches and builds
 	$(call environment,.venv-$*,$<)
 	@touch $@
 
-# Each lock by itself: two of them pin different versions of pip.
-.wheels/.ready: .venv/.ready $(patsubst %,requirements/%.txt,dev bench examples fuzz installers installers-oldest)
-	@echo "Downloading the wheels of the locks into .wheels ..."
-	@rm -rf .wheels
+# Each lock by itself: two of them pin different versions of pip. The large ones are for `make test-all`.
+.wheels/.ready: $(patsubst %,requirements/%.txt,dev installers installers-oldest)
+.wheels/.all: .wheels/.ready $(patsubst %,requirements/%.txt,bench examples fuzz)
+.wheels/.ready .wheels/.all: .venv/.ready
+	@echo "Downloading the wheels of $(filter %.txt,$^) into .wheels ..."
+	@[ $@ = .wheels/.all ] || rm -rf .wheels
 	@for lock in $(filter %.txt,$^); do \
 	  $(BIN)/pip download --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: --dest .wheels -r $$lock || exit; \
 	done
