@@ -128,7 +128,8 @@ async def ask_again(ws: Workspace, agents: Agents, place: int, more: str) -> Env
 async def research(ws: Workspace, agents: Agents) -> list[Envelope]:
     """Three questions at once. A refusal or a failure of one costs the others nothing.
 
-    The scripted agents report no tools, so beside others an honest one is `unproven`; it is asked once more, alone.
+    The scripted agents report no tools, so nothing shows which of them wrote or removed a file: each is `unproven` and
+    is asked once more, alone.
     """
     requests = [ask_question(agents, place) for place in range(len(QUESTIONS))]
     # With the name of a batch, running this again after a crash picks up what is done and does only the rest.
