@@ -1,7 +1,7 @@
 """A delegation to a program that does nothing, beside the start of a bare Python.
 
 Run as `python bench/all.py delegate_command`. What is measured has its durable row, shim, containment, kept output,
-sealed result and verdict, and neither snapshot nor settlement. The floor is `python -I -c pass`. Both are measured in
+stored result and verdict, and neither snapshot nor settlement. The floor is `python -I -c pass`. Both are measured in
 turn, round after round, and the ratio of a round counts. `remit run`, the whole process with everything, is only told.
 """
 

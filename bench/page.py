@@ -22,7 +22,7 @@ AREAS: Final = {
     ),
     "run": (
         "An agent that does nothing (`sh` prints a valid return): with its durable row, its shim in a "
-        "namespace, its output kept, its result sealed, and a verdict."
+        "namespace, its output kept, its result stored, and a verdict."
     ),
     "functions": (
         "Some hundred functions that do nothing, handed over at once, with the row before and the result after "

@@ -63,7 +63,7 @@ async def fell(number: int, folder: Path) -> Tree:
     while (grown := forest.count_living()) < wanted and time.monotonic() < last:  # noqa: ASYNC110 - nobody tells
         await asyncio.sleep(0.05)
     began = hit(forest, end)
-    result = await wait_result(forest.attempt.folder, key=forest.key, started=forest.started)
+    result = await wait_result(forest.attempt.folder, started=forest.started)
     contained = result.contained if result else contain
     seconds = time.time() - began
     while forest.count_living() and time.time() - began < SOON_SECONDS:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.workspace.home import Home
 from remit.workspace.sessions.folders import Attempt, make_attempt
-from remit.workspace.sessions.results import Contained, Result, load_result, mint_key, wait_result
+from remit.workspace.sessions.results import Contained, Result, load_result, wait_result
 from remit.workspace.sessions.starting import ShimOrder, Started, start_shim
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ class Forest(NamedTuple):
 
     attempt: Attempt
     started: Started
-    key: str
     marker: str
     gate: str
     """A pipe that the agent reads: it ends when something comes."""
@@ -76,12 +75,12 @@ class Forest(NamedTuple):
 
     def wait(self) -> Result | None:
         """How it ended."""
-        return asyncio.run(wait_result(self.attempt.folder, key=self.key, started=self.started))
+        return asyncio.run(wait_result(self.attempt.folder, started=self.started))
 
     def result(self) -> Result:
         """How it ended, where it must have."""
         self.wait()
-        found = load_result(self.attempt.folder, key=self.key)
+        found = load_result(self.attempt.folder)
         assert found is not None
         return found
 
@@ -120,7 +119,7 @@ def plant(ways: list[str], *, rabbit: bool = False, deaf: bool = True) -> tuple[
 
 def start(root: Path, script: str, *, contain: Contained = "namespace", seconds: float = 60.0) -> Forest:
     """Start a shell with these words as an agent."""
-    marker, key = secrets.token_hex(8), mint_key()
+    marker = secrets.token_hex(8)
     home = Home(str(root))
     gate = f"{root}/{marker}.gate"
     os.mkfifo(gate)
@@ -128,4 +127,4 @@ def start(root: Path, script: str, *, contain: Contained = "namespace", seconds:
     deadline = time.time() + seconds
     order = ShimOrder(("sh", "-c", script), str(root), int(deadline * 1000), environ, contain=contain)
     attempt = make_attempt(home, f"sess_1_{marker[:6]}", 1)
-    return Forest(attempt, start_shim(home, attempt, order, key=key), key, marker, gate, deadline)
+    return Forest(attempt, start_shim(home, attempt, order), marker, gate, deadline)

@@ -18,7 +18,7 @@ from remit.delegate import shim
 from remit.workspace.home import Home
 from remit.workspace.sessions.folders import is_alive, make_attempt
 from remit.workspace.sessions.output import hear_out, load_tail, read_out
-from remit.workspace.sessions.results import Contained, find_state, mint_key
+from remit.workspace.sessions.results import Contained, find_state
 from remit.workspace.sessions.shims import send_control
 from remit.workspace.sessions.starting import ShimOrder, start_shim
 from torture.trees import WAYS, Forest, find_marked, plant, start, wait_until
@@ -109,7 +109,7 @@ def test_nothing_survives_the_shim(tmp_path: Path, contain: Contained) -> None:
     os.kill(forest.started.pid, signal.SIGKILL)
     assert forest.wait() is None
     check_none_is_left(forest, seconds=3)
-    assert find_state(forest.attempt.folder, key=forest.key) == "lost"
+    assert find_state(forest.attempt.folder) == "lost"
 
 
 def test_nothing_survives_the_keeper(tmp_path: Path, contain: Contained) -> None:
@@ -185,7 +185,7 @@ def test_a_frozen_process_does_not_hang_its_shim(
     assert shim.KEEPER_SECONDS < time.monotonic() - began < 40
     assert (result.ending, result.stuck) == ("cancelled", True)
     assert set(frozen) <= {int(pid) for pid in (freezer / "cgroup.procs").read_text().split()}, "it was not frozen"
-    assert find_state(forest.attempt.folder, key=forest.key) == "finished"
+    assert find_state(forest.attempt.folder) == "finished"
     (freezer / "freezer.state").write_text("THAWED")
     assert wait_until(lambda: forest.count_living() == 0), "it survived the thaw"
 
@@ -312,11 +312,11 @@ def test_an_end_is_told(tmp_path: Path, script: str, facts: tuple[str, int | Non
 
 
 def test_a_program_that_is_not_there_is_told(tmp_path: Path) -> None:
-    home, key = Home(str(tmp_path)), mint_key()
+    home = Home(str(tmp_path))
     attempt = make_attempt(home, "sess_1_aaaaaa", 1)
     deadline_ms = int((time.time() + 60) * 1000)
     order = ShimOrder(("no such program",), str(tmp_path), deadline_ms, {"PATH": "/bin"})
-    forest = Forest(attempt, start_shim(home, attempt, order, key=key), key, "", "")
+    forest = Forest(attempt, start_shim(home, attempt, order), "", "")
     result = forest.result()
     assert (result.ending, result.exit_code, result.errno) == ("crashed", None, 2)
 
@@ -330,7 +330,7 @@ def test_a_shim_that_finds_its_work_begun_does_nothing(tmp_path: Path) -> None:
     control = os.open(tmp_path / "control", os.O_RDWR)
     command = [sys.executable, "-I", "-S", "-c", "import sys; sys.path.append(sys.argv[1]); import shim; shim.main()"]
     command += [str(Path(shim.__file__).parent), forest.attempt.folder, str(lock), str(control)]
-    done = subprocess.run(command, pass_fds=(lock, control), input=bytes(32), check=False)
+    done = subprocess.run(command, pass_fds=(lock, control), stdin=subprocess.DEVNULL, check=False)
     os.close(lock)
     os.close(control)
     assert done.returncode == 0
@@ -339,7 +339,7 @@ def test_a_shim_that_finds_its_work_begun_does_nothing(tmp_path: Path) -> None:
 
 
 def test_an_agent_inherits_what_it_shall_and_nothing_else(tmp_path: Path, contain: Contained) -> None:
-    home, key = Home(str(tmp_path)), mint_key()
+    home = Home(str(tmp_path))
     attempt = make_attempt(home, "sess_1_aaaaaa", 1)
     words = (
         "cat; ls /proc/self/fd | sort -n | tr '\\n' ' '; grep -E 'Sig(Blk|Ign)' /proc/self/status; umask; env | sort"
@@ -349,7 +349,7 @@ def test_an_agent_inherits_what_it_shall_and_nothing_else(tmp_path: Path, contai
     order = ShimOrder(("sh", "-c", words), str(tmp_path), deadline_ms, environ, stdin=b"hello\n", contain=contain)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        forest = Forest(attempt, start_shim(home, attempt, order, key=key), key, "", "")
+        forest = Forest(attempt, start_shim(home, attempt, order), "", "")
     finally:
         signal.signal(signal.SIGHUP, before)
     assert forest.result().exit_code == 0
@@ -366,13 +366,13 @@ def test_an_agent_inherits_what_it_shall_and_nothing_else(tmp_path: Path, contai
 
 
 def test_a_flood_is_cut_and_its_end_is_kept(tmp_path: Path) -> None:
-    home, key = Home(str(tmp_path)), mint_key()
+    home = Home(str(tmp_path))
     attempt = make_attempt(home, "sess_1_aaaaaa", 1)
     words = "head -c 9000000 /dev/zero | tr '\\0' x; echo the end; head -c 3000 /dev/zero >&2"
     deadline_ms = int((time.time() + 60) * 1000)
     environ = {"PATH": os.environ["PATH"]}
     order = ShimOrder(("sh", "-c", words), str(tmp_path), deadline_ms, environ, out_cap=5000, err_cap=3000)
-    forest = Forest(attempt, start_shim(home, attempt, order, key=key), key, "", "")
+    forest = Forest(attempt, start_shim(home, attempt, order), "", "")
     result = forest.result()
     assert (result.out_bytes, result.out_kept, result.out_cut) == (9_000_008, 5000, True)
     assert (result.err_bytes, result.err_kept, result.err_cut) == (3000, 3000, False)
@@ -421,7 +421,7 @@ def test_a_result_waits_for_room_on_the_disk(small_disk: Path) -> None:
     time.sleep(0.3)
     assert (small_disk / "filler").stat().st_size < 1_000_000  # the disk was full
     assert is_alive(forest.attempt.folder)
-    assert find_state(forest.attempt.folder, key=forest.key) == "alive"
+    assert find_state(forest.attempt.folder) == "alive"
     (small_disk / "filler").unlink()
     result = forest.result()
     assert (result.ending, result.exit_code) == ("exited", 4)
@@ -431,12 +431,12 @@ def test_a_result_waits_for_room_on_the_disk(small_disk: Path) -> None:
 
 def test_output_beyond_the_cap_waits_for_room_as_well(small_disk: Path) -> None:
     """Its end is in a file of its own, and the full disk may be met there first."""
-    home, key = Home(str(small_disk)), mint_key()
+    home = Home(str(small_disk))
     attempt = make_attempt(home, "sess_1_aaaaaa", 1)
     words = "head -c 1000000 /dev/zero > filler 2>/dev/null; head -c 30000 /dev/zero | tr '\\0' x; echo the end"
     order = ShimOrder(("sh", "-c", words), str(small_disk), int((time.time() + 60) * 1000),
                       {"PATH": os.environ["PATH"]}, out_cap=20_000)  # fmt: skip
-    forest = Forest(attempt, start_shim(home, attempt, order, key=key), key, "", "")
+    forest = Forest(attempt, start_shim(home, attempt, order), "", "")
     assert wait_until((small_disk / "filler").exists)
     time.sleep(1.0)
     assert (small_disk / "filler").stat().st_size < 1_000_000  # the disk was full

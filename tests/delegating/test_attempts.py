@@ -14,12 +14,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
-from inline_snapshot import snapshot
 
-from remit.app.delegating.ending import cancel
 from remit.app.delegating.workspace import Workspace
 from remit.delegate import local
-from remit.delegate.admission.limits import Budget
 from remit.delegate.driving import watching
 from remit.errors import BusyError
 from remit.runners.command import CommandListener
@@ -31,7 +28,6 @@ from remit.workspace.ledger.delegations import (
     begin_attempt,
     count_attempts,
     list_attempts,
-    load_delegation,
 )
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.sessions.folders import list_living, make_attempt
@@ -106,9 +102,9 @@ def render_return(session_id: str) -> str:
     )
 
 
-@pytest.mark.parametrize("forged", [False, True])
-def test_nobody_is_judged_by_what_another_has_written(root: Path, *, forged: bool) -> None:
-    """The same words are a return where the agent has printed them, and nothing where they were put into its file."""
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_an_agent_is_not_judged_by_a_part_of_its_output(root: Path, *, is_cut: bool) -> None:
+    """A return counts if all that was printed is stored, and not if the end of the file is lost."""
     script = "echo The report > report.md; until [ -e words ]; do sleep 0.01; done; cat words; touch told; "
     script += "until [ -e go ]; do sleep 0.01; done"
 
@@ -118,19 +114,19 @@ def test_nobody_is_judged_by_what_another_has_written(root: Path, *, forged: boo
             await until((root / "report.md").exists)
             session_id = ws.list()[0].session_id
             claim = render_return(session_id) + "\n"
-            (root / "new").write_text("I could not do it at all.\n" * 40 if forged else claim)
+            (root / "new").write_text(claim + "That is all.\n")
             (root / "new").rename(root / "words")
             out = root / f".remit/sessions/{session_id}/1/out"
             await until(lambda: (root / "told").exists() and out.stat().st_size)
-            if forged:
-                out.write_text(claim)
+            if is_cut:
+                os.truncate(out, len(claim))
             (root / "go").touch()
             return await work
 
     envelope = asyncio.run(play())
-    if forged:
+    if is_cut:
         assert (envelope.status, envelope.outcome) == ("failed", "missing")
-        assert "changed by somebody else" in envelope.errors[0].message
+        assert "a part of its stored output is missing" in envelope.errors[0].message
     else:
         assert (envelope.status, envelope.outcome) == ("completed", "accepted")
 
@@ -253,53 +249,6 @@ def test_a_summary_that_is_too_long_never_fails_the_work(
     assert len(envelope.summary) <= 500
 
 
-HIDE = f'rm {OWN}/1/control"'
-FAKE = f'{HIDE}; mkfifo {OWN}/1/control"; exec 3<> {OWN}/1/control"'
-
-
-@pytest.mark.parametrize(
-    "hide", [HIDE, pytest.param(FAKE, marks=pytest.mark.slow), f'{HIDE}; echo x > {OWN}/1/control"']
-)
-@pytest.mark.parametrize("is_left", [False, True])
-def test_an_agent_cannot_hide_from_its_end(root: Path, hide: str, *, is_left: bool) -> None:
-    """Whether its broker is still there or not."""
-    script = f"{hide}; touch began; sleep 60"
-    began = leave_at_work(root, script) if is_left else ""
-
-    async def play() -> None:
-        async with Workspace.open(root, environ={**os.environ}) as ws:
-            if not is_left:
-                begin(ws, script)
-                await until((root / "began").exists)
-            session_id = began or ws.list()[0].session_id
-            waited = await asyncio.wait_for(cancel(ws, session_id, reason="no longer wanted"), 15)
-            assert not list_living(ws.home)
-            assert waited.envelope is not None
-            assert waited.envelope.ending == "cancelled"
-            assert waited.envelope.errors[0].message == snapshot("it was cancelled: no longer wanted")
-            row = load_delegation(ws.home.ledger, session_id)
-            assert row is not None
-            assert row.state == "settled"
-
-    asyncio.run(play())
-
-
-def test_why_a_hidden_agent_was_ended_is_told(root: Path) -> None:
-    """A signal does not say that a budget is used up; who has sent it knows."""
-    used = '{"type":"step_finish","sessionID":"ses_1","part":{"reason":"tool-calls","tokens":{"input":5000}}}'
-    program = root / "opencode"
-    program.write_text(f"#!/bin/sh\n{HIDE}\necho '{used}'\nsleep 60\n")
-    program.chmod(0o700)
-    path = f"{root}:{os.environ['PATH']}"
-
-    async def play() -> Envelope:
-        async with Workspace.open(root, environ={**os.environ, "PATH": path}) as ws:
-            return await ws.delegate(None, "go", runner="opencode", budget=Budget(max_tokens=100), timeout_s=20)
-
-    envelope = asyncio.run(play())
-    assert (envelope.ending, envelope.errors[0].code) == ("budget", "BUDGET_EXCEEDED")
-
-
 def play_twice(root: Path, agent: ScriptedAgent) -> Envelope:
     """What becomes of an agent that is asked once more."""
     (root / "remit.toml").write_text('[runners.command]\nretry = "safe"\n[delegate]\nreasks = 1\n')
@@ -326,15 +275,10 @@ def test_a_claim_that_is_made_true_is_completed(root: Path, tmp_path_factory: py
     assert (told.status, told.outcome, told.attempts) == ("completed", "accepted", 2)
 
 
-@pytest.mark.parametrize("is_deaf", [False, True])
-def test_a_machine_that_slept_past_the_deadline_reports_a_timeout(
-    root: Path, monkeypatch: pytest.MonkeyPatch, *, is_deaf: bool
-) -> None:
+def test_a_machine_that_slept_past_the_deadline_reports_a_timeout(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The shim's clock stands still while a machine sleeps, so that the supervisor has to end its agent."""
     read, began = read_clock_ms, time.monotonic()
     monkeypatch.setattr(watching, "read_clock_ms", lambda: read() + 3_600_000 * (time.monotonic() - began > 1.5))
-    if is_deaf:  # its pipe is gone: it is ended by a signal, and can't say why
-        monkeypatch.setattr("remit.workspace.sessions.shims._write_control", lambda *_: False)
 
     async def delegate() -> Envelope:
         async with Workspace.open(root) as ws:

@@ -36,7 +36,6 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from hashlib import blake2b
 
 TAIL_BYTES = 1 << 20
 """So much of the end is kept of a stream that is cut."""
@@ -44,7 +43,6 @@ GRACE_SECONDS = 0.1
 """From SIGTERM to SIGKILL."""
 SILENCE_SECONDS, LINGER_SECONDS = 0.05, 0.5
 """How long a daemon that holds the agent's output open is listened to: until it is silent, and at most."""
-HASH_BYTES = 16
 PATIENCE_SECONDS = 60.0
 """How long the shim retries to write output and result to a disk that is full."""
 KEEPER_SECONDS, KILLED_SECONDS = 5.0, 2.0
@@ -58,7 +56,7 @@ _WAIT_MS = 60_000
 
 _NEW_NAMESPACES, _NEW_USER = 0x20020000, 0x10000000  # PID and mounts
 _MOVE_ALONG, _QUIET_MOUNT = 0x4000 | 0x80000, 2 | 4 | 8  # MS_REC | MS_SLAVE; no setuid, devices, programs
-_SET_DEATH_SIGNAL, _SET_DUMPABLE, _SET_SUBREAPER = 1, 4, 36
+_SET_DEATH_SIGNAL, _SET_SUBREAPER = 1, 36
 
 
 class Order:
@@ -101,9 +99,8 @@ class Sink:
         self.pipe, self.file, self.cap = pipe, file, cap
         self.total = self.kept = 0
         self.tail = bytearray()
-        self.hash = _find_blake2b()(digest_size=HASH_BYTES)
-        """Of what is in the file."""
-        self.tail_hash = ""
+        self.tail_kept = 0
+        """How much of the end is in a file of its own."""
         self.is_open = True
 
     def take(self) -> bool:
@@ -129,7 +126,6 @@ class Sink:
             data = bytes(self.tail[: min(_PIECE_BYTES, self.cap - self.kept)])
             done = os.write(self.file, data)
             self.kept += done
-            self.hash.update(data[:done])
             del self.tail[:done]
 
     def finish(self, folder: int, tail_name: str) -> None:
@@ -140,7 +136,7 @@ class Sink:
         if self.tail:
             data = bytes(self.tail[-TAIL_BYTES:])
             _replace(folder, tail_name, data)
-            self.tail_hash = _find_blake2b()(data, digest_size=HASH_BYTES).hexdigest()
+            self.tail_kept = len(data)
 
 
 class Run:
@@ -519,7 +515,6 @@ def _choose_containment(wanted: str) -> str:
     kind = "group"
     if wanted != "group" and _call(b"prctl", _SET_SUBREAPER, 1) == 0:
         kind = "namespace" if wanted != "subreaper" and _enter_namespace() else "subreaper"
-    _call(b"prctl", _SET_DUMPABLE, 0)  # the agent is the same user: the key is not to be read from our memory
     return kind
 
 
@@ -766,10 +761,8 @@ def _render_result(run: Run) -> str:
         facts[f"{name}_bytes"] = sink.total if sink else 0
         facts[f"{name}_kept"] = sink.kept if sink else 0
         facts[f"{name}_cut"] = bool(sink and sink.total > sink.kept)
-    # The agent's answer is in it, and whoever is the same user could write another one there.
-    facts["out_hash"] = out.hash.hexdigest() if out else ""
-    facts["out_tail_hash"] = out.tail_hash if out else ""
-    return "{" + ",".join(f'"{name}":{_render_value(value)}' for name, value in facts.items())
+    facts["out_tail_kept"] = out.tail_kept if out else 0
+    return "{" + ",".join(f'"{name}":{_render_value(value)}' for name, value in facts.items()) + "}\n"
 
 
 def _render_value(value: int | str | bool | None) -> str:  # noqa: FBT001 - a value, no switch
@@ -778,21 +771,7 @@ def _render_value(value: int | str | bool | None) -> str:  # noqa: FBT001 - a va
     return "null" if value is None else str(value).lower()
 
 
-def seal(key: bytes, name: str, body: bytes) -> str:
-    """The proof that a result comes from who was given the key, for this attempt and no other."""
-    data = name.encode("utf-8", "surrogateescape") + b"\0" + body
-    return _find_blake2b()(data, key=key, digest_size=32).hexdigest()
-
-
-def _find_blake2b() -> type[blake2b]:
-    try:
-        from _blake2 import blake2b  # noqa: PLC0415 - hashlib would load all of OpenSSL
-    except ImportError:
-        from hashlib import blake2b  # noqa: PLC0415 - the same function
-    return blake2b
-
-
-def _write_all_down(run: Run, key: bytes, name: str) -> None:
+def _write_all_down(run: Run) -> None:
     """Write the output, and then, once, how it ended; retry while the disk is full.
 
     No result is better than a false one. Of output that can't be written at all, the result says how much there was.
@@ -800,8 +779,7 @@ def _write_all_down(run: Run, key: bytes, name: str) -> None:
     last = time.monotonic() + PATIENCE_SECONDS
     for sink, tail_name in zip(run.sinks, ("out.tail", "err.tail"), strict=False):
         _insist(lambda sink=sink, tail_name=tail_name: sink.finish(run.folder, tail_name), last)  # type: ignore[misc] # mypy cannot tell
-    body = _render_result(run)
-    data = f'{body},"seal":"{seal(key, name, body.encode())}"}}\n'.encode()
+    data = _render_result(run).encode()
     _insist(lambda: _replace(run.folder, "result.json", data), last)
 
 
@@ -865,15 +843,6 @@ def _claim(folder: int) -> bool:
     return True
 
 
-def _drop_key() -> bytes:
-    """The key that seals the result: it came by standard input, where nobody else can read it."""
-    key = os.read(0, 64)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    return key
-
-
 def _unmark(mark: bytes) -> None:
     try:
         os.unlink(mark)
@@ -882,19 +851,21 @@ def _unmark(mark: bytes) -> None:
 
 
 def main() -> None:
-    """Run an agent, once: the session's folder, its lock and its pipe are the last of the arguments."""
-    path, folder, control = sys.argv[-3], int(sys.argv[-2]), int(sys.argv[-1])
+    """Run an agent, once. The last arguments are the attempt's folder, the handle of its lock and that of its pipe.
+
+    The path of the folder is there for whoever asks which attempt this process belongs to.
+    """
+    folder, control = int(sys.argv[-2]), int(sys.argv[-1])
     for handle in (folder, control):
         os.set_inheritable(handle, False)  # noqa: FBT003 - os wants it so
     if os.getsid(0) != os.getpid():
         os.setsid()
-    key = _drop_key()
     if _claim(folder):
-        _run(path, folder, control, key)
+        _run(folder, control)
     os._exit(0)  # an orderly end of the interpreter costs 2 ms
 
 
-def _run(path: str, folder: int, control: int, key: bytes) -> None:
+def _run(folder: int, control: int) -> None:
     run = Run(_read_order(folder), folder, control)
     if time.monotonic() >= run.deadline:
         run.ending = "timeout"
@@ -910,5 +881,5 @@ def _run(path: str, folder: int, control: int, key: bytes) -> None:
             _finish(run)
     if not run.is_stuck:  # else what is left could write where a blank was
         _remove_blanks(run)
-    _write_all_down(run, key, "/".join(path.rstrip("/").split("/")[-2:]))
+    _write_all_down(run)
     _unmark(run.order.mark)

@@ -22,7 +22,7 @@ from remit.workspace.ledger.delegations import Delegation, add_delegation, advan
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.sessions.folders import LIVING, make_attempt
 from remit.workspace.sessions.output import read_out
-from remit.workspace.sessions.results import load_result, mint_key
+from remit.workspace.sessions.results import load_result
 from remit.workspace.sessions.starting import ShimOrder, start_shim
 
 NOW_MS = 1_700_000_000_000
@@ -379,11 +379,10 @@ def run_within(home: Home, argv: tuple[str, ...], *, contain: Literal["namespace
     attempt = make_attempt(home, "s1", 1)
     environ = {**os.environ, "REMIT_TICKET": mint_for("s1").token, "REMIT_SESSION_ID": "s1"}
     deadline_ms = read_clock_ms() + 30_000
-    key = mint_key()
     order = ShimOrder(argv, home.root, deadline_ms, environ, contain=contain)
-    started = start_shim(home, attempt, order, key=key)
+    started = start_shim(home, attempt, order)
     started.process.wait(30)
-    result = load_result(attempt.folder, key=key)
+    result = load_result(attempt.folder)
     assert result is not None
     assert (result.ending, result.exit_code) == ("exited", 0)
     if result.contained != contain:

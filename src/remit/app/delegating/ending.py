@@ -7,7 +7,6 @@ what it has handed on itself. Where nobody drives a delegation any more, whoever
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +17,7 @@ from remit.workspace.ledger.delegations import list_delegations, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.slots import set_awaited
 from remit.workspace.sessions.folders import list_living
-from remit.workspace.sessions.shims import DEAF_SECONDS, end_shim, send_control
+from remit.workspace.sessions.shims import send_control
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,12 +132,9 @@ def _is_apart(row: Delegation, now_ms: int) -> bool:
 
 async def _end_living(ws: Workspace, session_id: str) -> None:
     """End an agent that lives although its delegation is over."""
-    last = time.monotonic() + DEAF_SECONDS
     while own := [each for each in list_living(ws.home) if each.session_id == session_id]:
         for attempt in own:
             send_control(attempt.folder, "cancel")
-            if time.monotonic() > last:
-                end_shim(attempt.folder)
         await asyncio.sleep(_LOOK_S)
 
 

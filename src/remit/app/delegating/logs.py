@@ -70,7 +70,6 @@ class Log:
         self._only = attempt
         self._number = attempt or 1
         self._reading: _Reading | None = None
-        self._key = (load_text(home, session_id, "key") or b"").decode()
         self._hooks = _Hooks(home, session_id) if read_terms(self._row.details).refereed else None
         self._fetched = Fetched(home, session_id)
         self._fetched.fetch(self._row)
@@ -184,7 +183,7 @@ class Log:
 
     def _finish(self, reading: _Reading, folder: str) -> Iterator[Line]:
         """The end of an attempt: what is left, its final message, and what went wrong."""
-        result = load_result(folder, key=self._key)
+        result = load_result(folder)
         tail = None if result is None else load_tail(folder, result, stream=self.stream)
         errors = read_out(folder, 0, _PIECE_BYTES, stream="err") if reading.listener is not None else b""
         yield from reading.finish(tail, errors=errors, exit_code=None if result is None else result.exit_code)

@@ -45,7 +45,7 @@ from remit.workspace.ledger.delegations import Delegation, add_delegation, load_
 from remit.workspace.ledger.events import add_event, read_clock_ms
 from remit.workspace.ledger.texts import keep_texts
 from remit.workspace.manifest.beginning import take_beginning
-from remit.workspace.sessions.results import load_boot_id, mint_key
+from remit.workspace.sessions.results import load_boot_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -415,7 +415,7 @@ def _brief(work: _Work, admitted: Admitted, terms: Terms) -> dict[str, bytes]:
         session_id=admitted.session_id, depth=admitted.depth, path=admitted.path, timeout_s=admitted.timeout_s,
         agent=admitted.agent, inputs=filled,
     )  # fmt: skip
-    texts = {"key": mint_key(), "request": render_request(request)}
+    texts = {"request": render_request(request)}
     if agent.document is not None:  # also for a harness that knows the file: some take it only so
         body = _read_body(agent)
         texts["instructions"] = fill_tokens(body, assignment).text

@@ -51,8 +51,6 @@ _NAMED = 5
 _FOR_MEANT = 500
 _SHORT = 3
 """Fewer letters of an id name nobody."""
-_SECRET_TEXTS = frozenset({"key", "report"})
-"""What seals the results, which nobody is shown; and what is shown as it is read."""
 
 T = TypeVar("T")
 
@@ -377,7 +375,7 @@ def _list_names(folder: str) -> list[str]:
 def _load_texts(home: Home, session_id: str) -> list[tuple[str, str]]:
     """What was asked and answered. A text whose file is gone or damaged says so."""
     found = []
-    for kind in sorted(set(list_texts(home, session_id)) - _SECRET_TEXTS, key=_rank_text):
+    for kind in sorted(set(list_texts(home, session_id)) - {"report"}, key=_rank_text):
         try:
             data = load_text(home, session_id, kind) or b""
         except RemitError as error:

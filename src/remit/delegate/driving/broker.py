@@ -32,7 +32,7 @@ from remit.workspace.ledger.refereed import OWNER as REFEREE
 from remit.workspace.ledger.slots import Slots, claim, set_deadline, set_ticket
 from remit.workspace.ledger.texts import keep_texts
 from remit.workspace.sessions.folders import find_folder, is_alive
-from remit.workspace.sessions.shims import DEAF_SECONDS, end_shim, send_control
+from remit.workspace.sessions.shims import send_control
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -93,7 +93,6 @@ class Broker:
         self._driving: set[str] = set()
         self._recovering: set[asyncio.Task[Envelope]] = set()
         self._presence: Presence | None = None
-        self._told: dict[str, float] = {}
         """Since when a shim is told to end its agent, by the attempt's folder."""
 
     @property
@@ -327,14 +326,10 @@ class Broker:
         return told
 
     def tell_end(self, session_id: str) -> None:
-        """Tell the shim of a delegation to end its agent; once more, and otherwise, where that has not helped."""
+        """Ask the shim of a run to end its agent."""
         number = count_attempts(self.home.ledger, session_id)
-        if not number:
-            return
-        folder = find_folder(self.home, session_id, number)
-        send_control(folder, "cancel")
-        if time.monotonic() - self._told.setdefault(folder, time.monotonic()) > DEAF_SECONDS:
-            end_shim(folder)
+        if number:
+            send_control(find_folder(self.home, session_id, number), "cancel")
 
     def is_cancelled(self, session_id: str) -> bool:
         """Whether somebody has asked for its end."""

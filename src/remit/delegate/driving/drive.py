@@ -46,7 +46,7 @@ from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.texts import keep_texts, load_text
 from remit.workspace.sessions.folders import find_folder, load_return_file
 from remit.workspace.sessions.output import measure_out
-from remit.workspace.sessions.results import Result, find_state, load_boot_id, load_result
+from remit.workspace.sessions.results import find_state, load_boot_id, load_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -87,10 +87,6 @@ class Drive:
         self.live_ms = 0
         """When its output was last read."""
         self.cancelling = ""
-        self.asked = ""
-        """What its shim was told to end the agent for: handback, budget or timeout."""
-        self.key = self.load_text("key")
-        """What the results of its attempts are sealed with."""
         self.started: Started | None = None
         self.calling: Call | None = None
         """A function of this process that runs."""
@@ -216,7 +212,7 @@ class Drive:
             await watch(self, number)
             turn = await self._examine(number)
             self.turns.append(turn)
-            self.live, self.live_ms, self.asked = Heard(), 0, ""
+            self.live, self.live_ms = Heard(), 0
             message = self._find_message(turn)
             goes_on = message is not None or self._may_run_again(turn)
             if not goes_on:
@@ -228,7 +224,7 @@ class Drive:
     def _was_begun(self, number: int) -> bool:
         """Whether an attempt that the ledger has was ever started. A folder that is gone was removed afterwards."""
         folder = self.find_folder(number)
-        state = find_state(folder, key=self.key, boot_id=self.terms.boot_id)
+        state = find_state(folder, boot_id=self.terms.boot_id)
         return state != "none" or not os.path.isdir(folder)
 
     def _start(self, number: int, message: str | None) -> Turn | None:
@@ -262,14 +258,14 @@ class Drive:
     async def _examine(self, number: int) -> Turn:
         """What came of an attempt that is over, read from its folder."""
         folder = self.find_folder(number)
-        result = load_result(folder, key=self.key)
+        result = load_result(folder)
         size = measure_out(folder) if result is None else result.out_kept
         heard = await _do_aside(size, partial(listen_to, folder, self.listen(number), result))
         if result is None:
             return self._examine_lost(number, heard)
         if result.errno is not None:  # the program could not be executed at all
             return refuse(number, self._tell_missing(number, result.errno))
-        turn = make_turn(number, result, self._find_stop(result), heard)
+        turn = make_turn(number, result, heard)
         # Before anyone interprets it. It is on disk with the result; until then the attempt's folder has it.
         self.keep_answer(turn.heard, number)
         if written := load_return_file(folder):
@@ -295,11 +291,6 @@ class Drive:
             program = "the program"
         hint = "see whether it is on the path" if code == ENOENT else "see whether it is a program that may be run"
         return RunnerError(f"{program} cannot be started: {os.strerror(code).lower()}", hint=hint)
-
-    def _find_stop(self, result: Result) -> str:
-        """Why it was stopped. A shim that was told by a signal does not know it."""
-        is_known = bool(self.asked) or self.broker.is_cancelled(self.row.session_id)
-        return self.asked if result.reason == "signal" and is_known else result.reason
 
     def keep_answer(self, heard: Heard, number: int, db: Connection | None = None) -> None:
         """Keep what an agent said, word for word."""

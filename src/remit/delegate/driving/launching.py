@@ -40,7 +40,7 @@ def start(drive: Drive, number: int, message: str | None) -> Started:
     attempt = make_attempt(home, session_id, number)
     # Between its folder and its shim: one that is begun and has no folder has lost it.
     begin_attempt(home.ledger, session_id, number)
-    return start_shim(home, attempt, _make_shim_order(drive, launch, environ), key=drive.key)
+    return start_shim(home, attempt, _make_shim_order(drive, launch, environ))
 
 
 def mint(drive: Drive) -> dict[str, str]:

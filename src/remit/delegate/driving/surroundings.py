@@ -72,10 +72,9 @@ def hear_earlier(drive: Drive) -> Iterator[tuple[ToolUse, ...] | None]:
         if row is None or not count or not has_session(home, earlier):
             yield None
             return
-        key = (load_text(home, earlier, "key") or b"").decode()
         for number in range(1, count + 1):
             folder = find_folder(home, earlier, number)
-            yield listen_to(folder, drive.listen(number), load_result(folder, key=key)).tools
+            yield listen_to(folder, drive.listen(number), load_result(folder)).tools
         earlier = read_terms(row.details).resume_of
 
 

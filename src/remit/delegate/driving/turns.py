@@ -1,6 +1,6 @@
 """Turns: one attempt that is over, as its folder tells it.
 
-Owns what ended it and what was heard of it. The words of an agent count as long as nobody else has written over them.
+Owns what ended it and what was heard of it. The words of an agent count only if all that was stored is still there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HANDBACK, BUDGET, TIMEOUT, ANSWERED = "handback", "budget", "timeout", "answered
 OWN_END = ("exited", "crashed")
 """The endings that nobody asked for."""
 _STUCK = "the agent left a process that can't be ended yet (frozen, or waiting for a device); it ends when it can"
-_OVERWRITTEN = "its output was changed by somebody else after it was printed, so nobody knows what it answered"
+_INCOMPLETE = "a part of its stored output is missing, so its answer is unknown"
 
 
 class Turn(NamedTuple):
@@ -45,22 +45,22 @@ def refuse(number: int, error: RemitError) -> Turn:
     return Turn(number, "refused", Heard(cause="refused", trouble=error.message), reason=str(error))
 
 
-def make_turn(number: int, result: Result, reason: str, heard: Heard) -> Turn:
-    """An attempt whose shim tells how it ended. `reason`: why it was stopped."""
+def make_turn(number: int, result: Result, heard: Heard) -> Turn:
+    """An attempt whose shim reports how it ended."""
     if result.stuck:
         heard = heard._replace(notes=(*heard.notes, _STUCK))
-    turn = Turn(number, _name_ending(result, reason), heard, result.exit_code, reason)
+    turn = Turn(number, _name_ending(result), heard, result.exit_code, result.reason)
     if result.ending != "crashed":
         return turn
     code = None if result.signal is None else 128 + result.signal
     return turn._replace(heard=_tell_signal(heard, result.signal), exit_code=code)
 
 
-def _name_ending(result: Result, reason: str) -> str:
-    if result.ending == "stopped" and reason == ANSWERED:
+def _name_ending(result: Result) -> str:
+    if result.ending == "stopped" and result.reason == ANSWERED:
         return "exited"
     if result.ending == "stopped":
-        return reason if reason in (HANDBACK, BUDGET, TIMEOUT) else "cancelled"
+        return result.reason if result.reason in (HANDBACK, BUDGET, TIMEOUT) else "cancelled"
     return result.ending
 
 
@@ -77,20 +77,20 @@ def _tell_signal(heard: Heard, number: int | None) -> Heard:
 
 
 def listen_to(folder: str, listener: Listener, result: Result | None) -> Heard:
-    """Hear an attempt from its beginning. What somebody else has written over its output is no answer of its."""
-    is_own, offset = True, 0
+    """Hear an attempt from its beginning. Output of which a part is missing is no answer."""
+    is_whole, offset = True, 0
     if result is not None:
-        is_own = hear_out(folder, result, listener.feed)
+        is_whole = hear_out(folder, result, listener.feed)
     else:
         while data := read_out(folder, offset, min(PIECE_BYTES, OUT_CAP_BYTES - offset)):
             offset += len(data)
             listener.feed(data)
     errors = read_out(folder, 0, PIECE_BYTES, stream="err")
     heard = listener.finish(errors=errors, exit_code=None if result is None else result.exit_code)
-    if result is not None and result.out_cut and not result.out_tail_hash:
+    if result is not None and result.out_cut and not result.out_tail_kept:
         lost = f"the disk was full: {result.out_bytes - result.out_kept:,} bytes of its output could not be stored"
         heard = heard._replace(notes=(*heard.notes, lost), trouble=lost if heard.cause else heard.trouble)
-    return heard if is_own else Heard(usage=heard.usage, tools=(), cause="no_answer", trouble=_OVERWRITTEN)
+    return heard if is_whole else Heard(usage=heard.usage, cause="no_answer", trouble=_INCOMPLETE)
 
 
 def list_written(heard: Heard, root: str) -> set[str]:

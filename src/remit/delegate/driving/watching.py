@@ -16,7 +16,7 @@ from remit.errors import RemitError
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.secrets import redact
 from remit.workspace.sessions.results import wait_result
-from remit.workspace.sessions.shims import DEAF_SECONDS, end_shim, send_control
+from remit.workspace.sessions.shims import send_control
 
 if TYPE_CHECKING:
     from remit.delegate.driving.drive import Drive
@@ -38,7 +38,7 @@ async def watch(drive: Drive, number: int) -> None:
     """Wait until an attempt is over, and look at it now and then."""
     folder = drive.find_folder(number)
     started, drive.started = drive.started, None
-    waiter = asyncio.ensure_future(wait_result(folder, key=drive.key, started=started))
+    waiter = asyncio.ensure_future(wait_result(folder, started=started))
     watcher = _Watcher(drive, folder)
     try:
         while not (await asyncio.wait({waiter}, timeout=LOOK_EVERY_S))[0]:
@@ -58,7 +58,7 @@ class _Watcher:
         self.hearing = Hearing(folder, drive.listen(1))
         self.heard_ms = self.told_ms = read_clock_ms()
         self.told = ""
-        self.stopped, self.stopped_ms = False, 0
+        self.stopped = False
         self.idle = False
         self.exhausted_ms: int | None = None
 
@@ -75,20 +75,16 @@ class _Watcher:
             self._stop("cancel")  # whoever asked was too early for the shim
         if not self.stopped:
             self._hold_limits(now_ms)
-        elif now_ms - self.stopped_ms > DEAF_SECONDS * 1000:
-            end_shim(self.folder)
         self._tell(now_ms)
 
     def _stop(self, word: str) -> None:
-        """Have the agent ended, and remember why: a shim that is told by a signal does not know it."""
-        self.stopped, self.stopped_ms = send_control(self.folder, word), read_clock_ms()
-        self.drive.asked = word.removeprefix("stop ") if word != "cancel" else ""
+        """Have the agent ended."""
+        self.stopped = send_control(self.folder, word)
 
     def _hold_limits(self, now_ms: int) -> None:
         drive = self.drive
         if now_ms > (drive.row.deadline_ms or now_ms) + _LATE_MS:
-            # The shim keeps the deadline by a clock that stands still while the machine sleeps, and an agent without a
-            # namespace can stop its shim.
+            # The shim keeps the deadline by a clock that stands still while the machine sleeps.
             self._stop(f"stop {TIMEOUT}")
         elif drive.allowance.is_exhausted(drive.usage, is_running=True):
             self.exhausted_ms = now_ms if self.exhausted_ms is None else self.exhausted_ms

@@ -17,8 +17,6 @@ A living attempt is one whose folder is locked. The lock is taken before the shi
 no attempt that was started ever looks dead; it is free when nothing of the attempt is alive. `.remit/living/` has a
 name for each attempt that may be alive, so that nobody has to look into thousands of old folders.
 
-An agent runs as the user and could write into any of these folders. A result is sealed with a key that only the ledger
-and the shim have, for its attempt alone; so one that an agent made up, or copied, is no result. The result has the
-hash of the output, so that nobody is judged by words that somebody else put there. That does not help against an agent
-that reads the key in the ledger, and an agent can always destroy a result: then there is none.
+An agent that isn't confined runs as the user and could write into any of these folders, as it could into the ledger.
+Remit doesn't defend them against it: agents are careless, not hostile. `--confine` is for agents you don't trust.
 """

@@ -1,4 +1,4 @@
-"""Results: what has become of an attempt, as its shim has sealed it."""
+"""Results: what has become of an attempt, as its shim reports it."""
 
 from __future__ import annotations
 
@@ -41,16 +41,10 @@ class Result(NamedTuple):
     err_bytes: int
     err_kept: int
     err_cut: bool
-    out_hash: str = ""
-    """Of what was kept of the output, and of its tail: BLAKE2b."""
-    out_tail_hash: str = ""
+    out_tail_kept: int = 0
+    """How much of the end of a longer output is in a file of its own."""
     stuck: bool = False
     """Whether the agent has left a process that can't be ended: frozen, or in an uninterruptible wait."""
-
-
-def mint_key() -> str:
-    """A key for the results of a session. It belongs into the ledger before anything is started."""
-    return os.urandom(32).hex()
 
 
 def load_boot_id() -> str:
@@ -62,14 +56,14 @@ def load_boot_id() -> str:
         return ""
 
 
-def find_state(folder: str, *, key: str, boot_id: str = "") -> State:
+def find_state(folder: str, *, boot_id: str = "") -> State:
     """What has become of an attempt.
 
     `boot_id` is that of the machine when the attempt was to be started, as the ledger has it: what was not on disk yet
     when the machine stopped may have been started all the same.
     """
     alive = is_alive(folder)
-    if load_result(folder, key=key) is not None:
+    if load_result(folder) is not None:
         return "finished"
     if alive:
         return "alive"
@@ -77,28 +71,19 @@ def find_state(folder: str, *, key: str, boot_id: str = "") -> State:
     return "lost" if is_from_before or os.path.lexists(f"{folder}/started") else "none"
 
 
-def load_result(folder: str, *, key: str) -> Result | None:
-    """How an attempt ended; None if it has not, or if its shim did not write what is there.
+def load_result(folder: str) -> Result | None:
+    """How an attempt ended; None if it has not, or if what is there is not a whole result.
 
     Raises `BusyError` or `StorageError` if the file can't be read: an attempt is not lost because of that.
     """
     data = read_small(f"{folder}/result.json")
-    body, mark, rest = data.rpartition(b',"seal":"')
-    name = "/".join(folder.rstrip("/").split("/")[-2:])
-    if not mark or rest != f'{_seal(key, name, body)}"}}\n'.encode():
+    try:
+        return Result(**json.loads(data))
+    except (ValueError, TypeError, RecursionError):  # no JSON, or other fields than a shim writes
         return None
-    facts = json.loads(body + b"}")
-    return Result(**facts)
 
 
-def _seal(key: str, name: str, body: bytes) -> str:
-    from hashlib import blake2b  # noqa: PLC0415 - only where there is a result
-
-    data = os.fsencode(name) + b"\0" + body
-    return blake2b(data, key=bytes.fromhex(key), digest_size=32).hexdigest()
-
-
-async def wait_result(folder: str, *, key: str, started: Started | None = None) -> Result | None:
+async def wait_result(folder: str, *, started: Started | None = None) -> Result | None:
     """Wait until nothing of an attempt is alive that can be ended; how it ended, or None where it is lost.
 
     `started` is the shim where this process has started it: then the kernel tells when it ends. Who is no parent asks
@@ -111,11 +96,11 @@ async def wait_result(folder: str, *, key: str, started: Started | None = None) 
     pause = _ASK_SECONDS if started is not None else _POLL_SECONDS
     while is_alive(folder):
         with suppress(BusyError):  # without a free descriptor it is unknown: ask again
-            result = load_result(folder, key=key)
+            result = load_result(folder)
             if result is not None and result.stuck:  # its shim has ended, and what it left keeps the lock
                 return result
         await sleep(pause)  # nothing reports when a lock becomes free
-    return load_result(folder, key=key)
+    return load_result(folder)
 
 
 async def _wait_process(process: Process) -> None:

@@ -67,7 +67,7 @@ class Started(NamedTuple):
     process: Process
 
 
-def start_shim(home: Home, attempt: Attempt, order: ShimOrder, *, key: str) -> Started:
+def start_shim(home: Home, attempt: Attempt, order: ShimOrder) -> Started:
     """Start an agent under its shim. It goes on whatever becomes of this process.
 
     Raise `StateError` where this attempt was started before, by whomever.
@@ -80,7 +80,7 @@ def start_shim(home: Home, attempt: Attempt, order: ShimOrder, *, key: str) -> S
         lock = _take_lock(attempt.folder, handles)
         mark = f"{home.make_folder(LIVING)}/{attempt.session_id}.{attempt.number}"
         _write_files(lock, order, {**confined.files, "order": _render_order(order, confined, mark)})
-        return _start(attempt.folder, order, mark, key=key, lock=lock, handles=handles)
+        return _start(attempt.folder, order, mark, lock=lock, handles=handles)
     except OSError as error:
         raise tell_failure(attempt.folder, error) from error
     finally:
@@ -145,13 +145,10 @@ def _write_files(folder: int, order: ShimOrder, own: Mapping[str, bytes]) -> Non
             os.close(handle)
 
 
-def _start(folder: str, order: ShimOrder, mark: str, *, key: str, lock: int, handles: list[int]) -> Started:
+def _start(folder: str, order: ShimOrder, mark: str, *, lock: int, handles: list[int]) -> Started:
     # Open at both ends: from now on a word to the shim finds somebody, though it reads it only later.
     control = os.open("control", os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=lock)
     handles.append(control)
-    hear, tell = os.pipe()
-    handles += [hear, tell]
-    os.write(tell, bytes.fromhex(key))
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     log = os.open("shim.err", flags, 0o600, dir_fd=lock)
     handles.append(log)
@@ -164,7 +161,7 @@ def _start(folder: str, order: ShimOrder, mark: str, *, key: str, lock: int, han
             [sys.executable, "-I", "-S", *cache, "-c", SHIM, _SHIM_FOLDER, folder, str(lock), str(control)],
             cwd="/",
             env=dict(order.environ),
-            stdin=hear,
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=log,
             pass_fds=(lock, control),

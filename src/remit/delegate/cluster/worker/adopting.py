@@ -20,7 +20,7 @@ from remit.workspace.ledger.mirrored import mirror
 from remit.workspace.ledger.slots import claim, take_slot
 from remit.workspace.ledger.texts import keep_texts
 from remit.workspace.manifest.beginning import take_beginning
-from remit.workspace.sessions.results import load_boot_id, mint_key
+from remit.workspace.sessions.results import load_boot_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -48,7 +48,6 @@ async def adopt(
     seconds = max((deadline_ms - read_clock_ms()) / 1000, _LEAST_S)
     row = shape_order(order)._replace(owner=owner, details=_fit(order, home.root, seconds))
     texts = {kind: text.encode("utf-8", "surrogatepass") for kind, text in order.texts.items()}
-    texts["key"] = mint_key().encode()
     terms = read_terms(row.details)
     if lost and terms.evidence:  # a run that has attempts already takes no tree
         expected = list_expected(

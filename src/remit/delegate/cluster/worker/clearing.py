@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from remit.workspace.git import clones
 from remit.workspace.home import Home
 from remit.workspace.sessions.folders import list_living
-from remit.workspace.sessions.shims import DEAF_SECONDS, end_shim, send_control
+from remit.workspace.sessions.shims import send_control
 from remit.workspace.trust import revoke
 
 if TYPE_CHECKING:
@@ -36,10 +36,7 @@ def _clear_away(site: Site, session_id: str, root: str) -> None:
 
 
 def _end_agents(home: Home) -> None:
-    began = time.monotonic()
     while living := list_living(home):
         for attempt in living:
             send_control(attempt.folder, "cancel")
-            if time.monotonic() - began > DEAF_SECONDS:
-                end_shim(attempt.folder)
         time.sleep(_ENDING_S)
