@@ -93,7 +93,6 @@ class Broker:
         self._driving: set[str] = set()
         self._recovering: set[asyncio.Task[Envelope]] = set()
         self._presence: Presence | None = None
-        """Since when a shim is told to end its agent, by the attempt's folder."""
 
     @property
     def id(self) -> str:
