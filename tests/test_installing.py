@@ -1,8 +1,8 @@
 """Remit installs into an empty environment, and no later release of a package can break a lock.
 
 The wheels of `make wheels` and newer releases of psycopg and click, made here, are a local index: a resolver takes the
-newer. The locks for users and for developers are installed with uv; with pip 22.3 and the newest pip the one for users and
-the part that such a release once broke. `make test-all` installs every lock with each of the three.
+newer. The locks for users, developers and installers are installed with pip 22.3, the newest pip and uv; `make test-all`
+installs the others with each of them, too.
 """
 
 import os
@@ -208,9 +208,8 @@ def part(tmp_path: Path) -> Path:
 
 @needs_wheels
 @pytest.mark.slow
-@pytest.mark.thorough("pip")
 def test_every_lock_installs_while_a_newer_release_is_visible(installer: Installer, index: Path) -> None:
-    """The locks whose wheels are there. `make test` installs with uv, into an empty environment for each.
+    """The locks whose wheels are there: `make test-all` has those of all. uv has an empty environment for each.
 
     pip takes much longer, so that its environment stays: a lock installs what the one before did not.
     """
