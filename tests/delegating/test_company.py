@@ -7,11 +7,15 @@ import json
 import os
 import re
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
 from remit.app.delegating.workspace import Workspace
+from remit.delegate.driving.company import find_site
+from remit.workspace.home import Home
+from remit.workspace.ledger.delegations import Delegation, add_delegation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,3 +123,18 @@ def test_a_later_run_that_lists_the_files_of_an_earlier_one_is_not_false(root: P
     if outcome == "unproven":
         assert (later.findings[0].code, later.status) == ("EVD011", "partial")
         assert first.session_id in later.findings[0].message
+
+
+def test_another_agent_has_the_permissions_of_all_its_files_and_of_its_callers(tmp_path: Path) -> None:
+    reading, denied, above = {"tools": ["read"]}, {"deny": {"write": ["src/**"]}}, {"deny": {"bash": ["rm *"]}}
+    root = str(tmp_path)
+    own = Delegation("sess_1_own000", "reporter", 1, ("o", "reporter"), state="running", started_ms=1,
+                     details={"root": root})  # fmt: skip
+    caller = own._replace(session_id="sess_1_caller", details={"root": f"{root}/elsewhere", "permissions": above})
+    other = own._replace(session_id="sess_1_other0", parent_id=caller.session_id,
+                         details={"root": root, "permissions": reading, "also": [denied]})  # fmt: skip
+    with closing(Home(root)) as home:
+        for row in (own, caller, other):
+            add_delegation(home.ledger, row)
+        [found] = find_site(home, own, root, since={}).others
+    assert sorted(map(json.dumps, found.layers)) == sorted(map(json.dumps, (reading, denied, above)))

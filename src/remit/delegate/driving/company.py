@@ -19,7 +19,7 @@ from remit.delegate.reporting.report import load_made, load_report, load_writes
 from remit.model import NOTHING
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import list_delegations
-from remit.workspace.ledger.refereed import GRACE_MS, has_command, list_tool_uses
+from remit.workspace.ledger.refereed import GRACE_MS, has_command, list_layers, list_tool_uses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,15 +60,6 @@ _EARLIER = """
 """
 _MOST_EARLIER = 200
 """How many earlier runs are asked what they made."""
-_PERMISSIONS = """
-    WITH RECURSIVE line (session_id, parent_id, details) AS (
-        SELECT session_id, parent_id, details FROM delegations WHERE session_id = ?
-        UNION
-        SELECT above.session_id, above.parent_id, above.details
-        FROM delegations AS above JOIN line ON above.session_id = line.parent_id
-    )
-    SELECT json_extract(details, '$.permissions'), json_extract(details, '$.also') FROM line
-"""
 
 
 def find_site(
@@ -121,8 +112,7 @@ def _load_other(home: Home, db: Connection, found: tuple[Any, ...], began_ms: in
     session_id, started_ms, ended_ms, layers, is_confined = found
     is_by_harness = layers is not None
     if layers is None:  # a run: those of its callers hold as well
-        above = db.execute(_PERMISSIONS, (session_id,)).fetchall()
-        layers = f"[{','.join([each for first, also in above for each in (first, *json.loads(also or '[]')) if each])}]"
+        layers = f"[{','.join(list_layers(db, session_id))}]"
     query = "SELECT path FROM activity WHERE session_id = ? AND operation = 'write' AND at_ms >= ?"
     written = frozenset(each[0] for each in db.execute(query, (session_id, began_ms)))
     other = Other(session_id, started_ms, ended_ms, tuple(json.loads(layers)), bool(is_confined), written)

@@ -18,7 +18,7 @@ from remit.harnesses import claude, codex, opencode
 from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
 from remit.policy.terms import shorten
 from remit.quick_json import parse_json
-from remit.workspace.ledger.refereed import begin_command, find_by_agent, note_use
+from remit.workspace.ledger.refereed import begin_command, find_by_agent, list_layers, note_use
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,15 +77,6 @@ _TICKETED = "SELECT session_id FROM delegations WHERE ticket = ?"
 _STATE = """
     SELECT state, EXISTS (SELECT 1 FROM events WHERE events.session_id = delegations.session_id AND kind = 'cancel')
     FROM delegations WHERE session_id = ?
-"""
-_PERMISSIONS = """
-    WITH RECURSIVE line (session_id, parent_id, details) AS (
-        SELECT session_id, parent_id, details FROM delegations WHERE session_id = ?
-        UNION
-        SELECT above.session_id, above.parent_id, above.details
-        FROM delegations AS above JOIN line ON above.session_id = line.parent_id
-    )
-    SELECT json_extract(details, '$.permissions'), json_extract(details, '$.also') FROM line
 """
 
 
@@ -325,10 +316,7 @@ def _list_layers(db: Connection, own: Refereed | None, environ: Mapping[str, str
     session_id = find_ticketed(db, environ)
     if not session_id:
         return []
-    layers = []
-    for first, others in db.execute(_PERMISSIONS, (session_id,)).fetchall():
-        layers += [*([parse_json(first)] if first else ()), *(parse_json(others) if others else ())]
-    return [_read(each) for each in layers]
+    return [_read(parse_json(each)) for each in list_layers(db, session_id)]
 
 
 def find_ticketed(db: Connection, environ: Mapping[str, str]) -> str:

@@ -70,6 +70,19 @@ class Refereed:
         """Which process its harness is."""
 
 
+_LAYERS = """
+    WITH RECURSIVE line (session_id, parent_id, details) AS (
+        SELECT session_id, parent_id, details FROM delegations WHERE session_id = ?
+        UNION
+        SELECT above.session_id, above.parent_id, above.details
+        FROM delegations AS above JOIN line ON above.session_id = line.parent_id
+    )
+    SELECT json_extract(details, '$.permissions') FROM line
+    UNION ALL
+    SELECT value FROM line, json_each(details, '$.also')
+"""
+
+
 def add_refereed(db: Connection, row: Refereed) -> None:
     """Write down an agent that the harness is about to start."""
     marks = ", ".join("?" * 13)
@@ -335,6 +348,11 @@ def note_use(
             db.execute("ROLLBACK")
         raise
     _checkpoint_if_long(db)
+
+
+def list_layers(db: Connection, session_id: str) -> list[str]:
+    """The permissions of a run and of its callers, as they were fixed at admission, each as JSON."""
+    return [layer for (layer,) in db.execute(_LAYERS, (session_id,)) if layer]
 
 
 def begin_command(db: Connection, session_id: str, tool_use_id: str) -> None:
