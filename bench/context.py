@@ -1,11 +1,11 @@
 """The context saved: how many tokens reach the caller of an agent, with Remit and without.
 
 Run as `python -m bench.context`; with `--table` it prints the table of docs/context.md. Without Remit a caller gets the
-final message of its agent, as the harness hands it over. With Remit it gets the envelope: what `remit run --json`
+final message of its agent, as the harness hands it over. With Remit it gets the result: what `remit run --json`
 prints, or what the hook puts in the place of the tool's output. The answers are those of examples/answers.py, and all
 that was said in examples/demo.py and examples/orchestrator.py. Everything is counted by a tokenizer (cl100k), and of
-each return every artifact, next step and error must be in the envelope or behind its pointer. Ends with 1 when an
-envelope has more tokens than it may, or something was lost.
+each return every artifact, next step and error must be in the result or behind its pointer. Ends with 1 when an
+result has more tokens than it may, or something was lost.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ class Reach(NamedTuple):
     """Where the artifacts, next steps and errors of the returns are found again."""
 
     inside: int = 0
-    """In the envelope."""
+    """In the result."""
     behind: int = 0
-    """Only in what the envelope points to."""
+    """Only in what the result points to."""
     lost: tuple[str, ...] = ()
 
     def __add__(self, other: Reach) -> Reach:  # type: ignore[override]
@@ -97,7 +97,7 @@ def count(text: str) -> int:
 
 
 def run(folder: Path, *words: str) -> str:
-    """What a command prints; a delegation that failed prints its envelope, too."""
+    """What a command prints; a delegation that failed prints its result, too."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("REMIT_")}
     environ |= {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(_ROOT / "src")}
     done = subprocess.run(words, cwd=folder, env=environ, capture_output=True, encoding="utf-8", check=False)  # noqa: S603
@@ -149,7 +149,7 @@ def broker(root: Path, kind: str) -> Sample:
     printed = remit(root, "run", *words, "--command", f"{sys.executable} {_ANSWERS} {kind}", "--json")
     passed = gather(root, since=before)
     assert len(passed) == (len(_LEVELS) if kind == "nested" else 1), passed
-    passed[0] = passed[0]._replace(given=printed)  # of the others it is what `remit wait` prints: the same envelope
+    passed[0] = passed[0]._replace(given=printed)  # of the others it is what `remit wait` prints: the same result
     return Sample(KINDS[kind], "broker", passed)
 
 
@@ -237,7 +237,7 @@ def referee(root: Path, kind: str) -> Sample:
 
 
 def reach(root: Path, each: Passed) -> Reach:
-    """Look for everything that the return names: in the envelope, and in what it points to."""
+    """Look for everything that the return names: in the result, and in what it points to."""
     found = re.search(r"```json\n(.*?)\n```", each.said, re.DOTALL)
     returned = json.loads(found[1]) if found else {}
     wanted = [part["path"] for part in returned.get("artifacts", [])]
@@ -260,7 +260,7 @@ def reach(root: Path, each: Passed) -> Reach:
 
 
 def measure(folder: Path, *, with_runs: bool = True) -> tuple[list[Sample], Reach, int]:
-    """Every sample; where what the agents named is found again, and how many tokens the largest envelope has."""
+    """Every sample; where what the agents named is found again, and how many tokens the largest result has."""
     brokered, refereed = make_root(folder, "workspace"), make_root(folder, "claude-code")
     samples = [part for kind in KINDS for part in (broker(brokered, kind), referee(refereed, kind))]
     found = Reach()
@@ -282,8 +282,8 @@ def make_rows(samples: list[Sample], found: Reach, largest: int) -> list[Row]:
         make_row("context", f"{sample.what} ({sample.door})", "tokens", [sample.given], peers={_WITHOUT: [sample.said]})
         for sample in samples
     ]
-    rows.append(make_row("context", "the largest envelope", "tokens", [largest], goal=_MAX_TOKENS))
-    note = f"{found.inside} are in an envelope, {found.behind} behind its pointer"
+    rows.append(make_row("context", "the largest result", "tokens", [largest], goal=_MAX_TOKENS))
+    note = f"{found.inside} are in a result, {found.behind} behind its pointer"
     what = "artifacts, next steps, errors and messages that are lost"
     rows.append(make_row("context", what, "", [len(found.lost)], goal=0, note=note))
     return rows
@@ -308,7 +308,7 @@ def main() -> int:
         samples, found, largest = measure(Path(folder))
     if "--table" in sys.argv[1:]:
         print(render_table(samples))
-        print(f"\nlargest {render_number(largest)}, in an envelope {found.inside}, behind {found.behind}, {found.lost}")
+        print(f"\nlargest {render_number(largest)}, in a result {found.inside}, behind {found.behind}, {found.lost}")
     return finish(make_rows(samples, found, largest))
 
 

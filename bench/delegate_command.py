@@ -36,9 +36,9 @@ async def measure(root: Path) -> Row:
         for _ in range(ROUNDS + 1):
             bare.append(clock_python())
             began = time.perf_counter()
-            envelope = await ws.delegate("noop", "Do nothing.", command=command, evidence=False, settles=False)
+            result = await ws.delegate("noop", "Do nothing.", command=command, evidence=False, settles=False)
             taken.append((time.perf_counter() - began) * 1e3)
-            assert envelope.status == "completed", envelope
+            assert result.status == "completed", result
     return _make_row("a delegation to a program that does nothing", taken, bare, goals={BARE: GOAL})
 
 

@@ -45,8 +45,8 @@ def run_remit(count: int, folder: str) -> tuple[float, float]:
         async with Workspace.open(folder) as ws:
 
             async def delegate() -> None:
-                envelope = await ws.delegate("noop", "Do nothing.", function=work, evidence=False, settles=False)
-                assert envelope.status == "completed", envelope
+                result = await ws.delegate("noop", "Do nothing.", function=work, evidence=False, settles=False)
+                assert result.status == "completed", result
 
             await asyncio.gather(*(delegate() for _ in range(_WARM)))
             clock = Clock()

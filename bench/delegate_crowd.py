@@ -68,10 +68,10 @@ class Crowd:
     async def time_deadline(self) -> float:
         """How long after its deadline a stubborn agent is gone, with its result written down."""
         name = await self.start(self.stubborn, timeout_s=1)
-        envelope = await self.ws.wait(name)
+        result = await self.ws.wait(name)
         await self.wait_until_gone([name])
         ended = time.time()
-        assert envelope.ending == "timeout", envelope
+        assert result.stop_reason == "timeout", result
         row = load_delegation(self.ws.home.ledger, name)
         assert row is not None
         assert row.deadline_ms is not None

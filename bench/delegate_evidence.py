@@ -34,10 +34,10 @@ async def measure(root: Path) -> list[Row]:
             for evidence, times in taken.items():
                 (root / "report.md").unlink(missing_ok=True)
                 began = time.perf_counter()
-                envelope = await ws.delegate("noop", "Report.", command=command, evidence=evidence, settles=False)
+                result = await ws.delegate("noop", "Report.", command=command, evidence=evidence, settles=False)
                 times.append(time.perf_counter() - began)
-                assert envelope.status == ("completed" if evidence else "partial"), envelope
-                assert envelope.artifacts[0].grade == ("changed" if evidence else "unknown"), envelope
+                assert result.status == ("completed" if evidence else "partial"), result
+                assert result.artifacts[0].grade == ("changed" if evidence else "unknown"), result
     without, with_it = ([each * 1e3 for each in times[1:]] for times in taken.values())  # the first loads modules
     shares = [(one - other) / 10 for one, other in zip(with_it, without, strict=True)]
     return [

@@ -1,7 +1,7 @@
 """The hook against a bare Python, and beside a hook in Node that does nothing.
 
 Run as `python bench/all.py hook`. A harness starts the hook on every tool call, so what counts is the whole process:
-event in, answer out. Each round plays one subagent in a project of 300 files, from its admission to the envelope.
+event in, answer out. Each round plays one subagent in a project of 300 files, from its admission to the result.
 Before each event a bare Python is started, and the ratio of the two counts, since a busy machine slows both; the
 processor's time is told beside it. The same rounds are then played with a ledger that has a million events.
 """
@@ -43,7 +43,7 @@ _GOALS: Final = {
     "a return that is sent back": 10.0,
     "a return that is accepted": 10.0,
     "a subagent is admitted": None,
-    "the caller is given the envelope": None,
+    "the caller is given the result": None,
 }
 """What is measured, and how many times the bare process it may take."""
 _AGENT: Final = """\
@@ -139,7 +139,7 @@ def make_stage(root: Path) -> Stage:
 
 
 def play(stage: Stage, number: int) -> dict[str, Taken]:
-    """One subagent from its admission to the envelope; what each event took."""
+    """One subagent from its admission to the result; what each event took."""
     took: dict[str, Taken] = {}
     agent = {"agent_id": f"a{number:016x}", "agent_type": "builder"}
     call = {"tool_use_id": f"toolu_{number}", "tool_name": "Agent"}
@@ -155,7 +155,7 @@ def play(stage: Stage, number: int) -> dict[str, Taken]:
     assert not told, told
     response = {"status": "completed", "agentId": agent["agent_id"], "content": [{"type": "text", "text": said}]}
     given = {**call, "tool_input": call_input, "tool_response": response}
-    took["the caller is given the envelope"], told = stage.ask("PostToolUse", **given)
+    took["the caller is given the result"], told = stage.ask("PostToolUse", **given)
     text = told["hookSpecificOutput"]["updatedToolOutput"]["content"][0]["text"]
     assert json.loads(text)["status"] == "completed", text
     return took

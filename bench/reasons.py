@@ -73,7 +73,7 @@ REASONS: Final = (
     Reason(
         "context",
         "",
-        "These agents send a return and nothing else, which is shorter than any envelope: it has the grade and the "
+        "These agents send a return and nothing else, which is shorter than any result: it has the grade and the "
         "hash of each artifact and a pointer to the whole answer. From about 200 tokens on an answer gains.",
     ),
     Reason(

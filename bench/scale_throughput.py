@@ -84,8 +84,8 @@ def run_remit(place: Place, crowd: Crowd, count: int, seconds: float) -> Run:
 
             async def delegate() -> None:
                 command = f"/bin/sh agent-{seconds:g}.sh"
-                envelope = await ws.delegate("noop", "Do nothing.", command=command, settles=False, timeout_s=300)
-                assert envelope.status == "completed", envelope
+                result = await ws.delegate("noop", "Do nothing.", command=command, settles=False, timeout_s=300)
+                assert result.status == "completed", result
 
             await asyncio.gather(*(delegate() for _ in range(count)))
             return time.perf_counter() - began

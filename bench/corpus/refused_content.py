@@ -96,9 +96,6 @@ def missing(draw: Draw) -> Iterator[Draft]:
         "artifacts",
         "metadata",
         "metadata.session_id",
-        "metadata.agent_type",
-        "metadata.delegation_depth",
-        "metadata.delegation_path",
         "artifacts.0.path",
         "artifacts.0.type",
     ):
@@ -107,7 +104,15 @@ def missing(draw: Draw) -> Iterator[Draft]:
     for where in ("errors.0.message", "errors.0.type"):
         sample = draw.sample(STANDARD, status="partial")
         yield _wrong(draw, sample, where, _without(sample.payload, where))
-    for where in ("meta", "meta.status", "meta.agent_name", "artifacts", "next_steps", "artifacts.0.path"):
+    for where in (
+        "meta",
+        "meta.status",
+        "meta.agent_name",
+        "artifacts",
+        "next_steps",
+        "artifacts.0.path",
+        "artifacts.0.summary",
+    ):
         for sample in draw.samples(2, HYPER, status="complete"):
             yield _wrong(draw, sample, where, _without(sample.payload, where))
 
@@ -130,9 +135,6 @@ def other_names(draw: Draw) -> Iterator[Draft]:
         ("artifacts", "Artifacts"),
         ("metadata", "meta_data"),
         ("metadata.session_id", "sessionId"),
-        ("metadata.delegation_depth", "delegationDepth"),
-        ("metadata.delegation_path", "delegation-path"),
-        ("metadata.agent_type", "agent"),
         ("status", "state"),
         ("summary", "sumary"),
     ):
@@ -174,7 +176,6 @@ _STANDARD_TYPES: Final[tuple[tuple[str, object], ...]] = (
     ("metadata", "none"),
     ("metadata.delegation_depth", "1"),
     ("metadata.delegation_depth", True),
-    ("metadata.delegation_depth", None),
     ("metadata.delegation_path", "orchestrator"),
     ("metadata.delegation_path", [1, 2]),
     ("metadata.agent_type", 7),

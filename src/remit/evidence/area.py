@@ -19,7 +19,7 @@ from remit.quick_hash import take_sha256
 from remit.quick_tuple import NamedTuple
 from remit.workspace.files import remove, write_bytes
 from remit.workspace.git.process import Answer, run
-from remit.workspace.git.repository import Repository, find_repository
+from remit.workspace.git.repository import Repository, find_repository, parse_settings
 from remit.workspace.git.told import Refused, commit_failed
 from remit.workspace.inside import name_below
 from remit.workspace.locks import hold
@@ -38,9 +38,14 @@ _SPARSE_FROM_BYTES, _SPARSE_PART = 16 << 20, 8
 _AS_IT_IS = "* -text -crlf -ident -filter !eol !working-tree-encoding\n"
 _OPTIONS = (
     "core.attributesFile=/dev/null", "core.fileMode=false", "core.symlinks=true", "core.protectHFS=false",
-    "core.protectNTFS=false", "core.bigFileThreshold=1000g", "core.untrackedCache=false", "core.splitIndex=false",
+    "core.protectNTFS=false", "core.bigFileThreshold=1000g", "core.untrackedCache=false",
     "core.fsync=none", "index.sparse=false",
 )  # fmt: skip
+_SPLIT = (
+    "-c", "core.splitIndex=true", "-c", "splitIndex.maxPercentChange=50", "-c", "splitIndex.sharedIndexExpire=now",
+)  # fmt: skip
+"""With these git writes a small file for a small change instead of the whole index. They are for changes of an area's
+own index only, under its lock: a git that writes another index removes the shared part of this one."""
 _CARRIED = ("core.ignorecase", "core.precomposeunicode")
 _LINKED = "160000"
 _PLAIN = ("H 100", "H 120")
@@ -103,7 +108,8 @@ class Trees:
         if old == new:
             return []
         empty = "" if old and new else self.call("hash-object", "-t", "tree", "-w", "--stdin").decode("ascii").strip()
-        out = self.call("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", old or empty, new or empty)
+        out = self.call("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", old or empty, new or empty,
+                        more={"GIT_INDEX_FILE": f"{self.place}/none"})  # fmt: skip
         fields = os.fsdecode(out).split("\0")
         found = []
         for facts, path in zip(fields[::2], fields[1::2], strict=False):
@@ -166,10 +172,10 @@ class Trees:
             remove(more["GIT_INDEX_FILE"])
 
 
-def find_checkout(folder: str) -> Repository | None:
+def find_checkout(folder: str, *, seconds: float) -> Repository | None:
     """The repository around a folder; None if there is none that git accepts."""
     try:
-        return find_repository(folder)
+        return find_repository(folder, seconds=seconds)
     except Refused as refused:
         if refused.finding.code == "GIT002":
             return None
@@ -232,10 +238,12 @@ class Area(Trees):
             return self._look(expected, rules, everything=everything)
 
     def _look(self, expected: Sequence[str], rules: str, *, everything: bool) -> Look:
-        note = self._load_note() or self._start()
+        known = self._load_note()
+        note = known or self._start()
         _write_if_new(f"{self.place}/info/exclude", _load_capped(self.info) if self.info else b"")
         is_known = bool(note["tree"]) and note["mark"] == _mark(f"{self.place}/index")
-        changed, others, ignored = self._list_status(everything=everything)
+        # The first look leaves the index whole: to write it once more takes a tenth of its time.
+        changed, others, ignored = self._list_status(_SPLIT if known else (), everything=everything)
         # A rule file may itself be ignored, so both lists count.
         seen = {path for path in (*others, *ignored) if path.rpartition("/")[2] == NAME}
         files = {*note["rules"], *seen, *_list_above(self.prefix)}
@@ -256,7 +264,7 @@ class Area(Trees):
         is_new = self._update(changed, [path for path in others if not path.endswith("/")])
         tree = note["tree"]
         if is_new or not is_known:
-            written = self.call("write-tree", "--missing-ok").decode("ascii").strip()
+            written = self.call(*_SPLIT, "write-tree", "--missing-ok").decode("ascii").strip()
             if written != tree and len(changed) + len(others) > _MANY:
                 self._set_head(written)
             tree = written
@@ -266,14 +274,14 @@ class Area(Trees):
         below = len(self.prefix)
         return Look(tree, rules or current, tuple(sorted(path[below:] for path in nested)), self.unread)
 
-    def _list_status(self, *, everything: bool) -> tuple[list[str], list[str], list[str]]:
+    def _list_status(self, options: Sequence[str], *, everything: bool) -> tuple[list[str], list[str], list[str]]:
         """The paths that differ from the index, those that aren't in it, and those that are ignored, from the top.
 
         Git refreshes the index with it, and does not enter a folder that is ignored, unless `everything` counts.
         """
         mode = "traditional" if everything else "matching"
         where = ("--", self.prefix.rstrip("/")) if self.prefix else ()
-        out = self.call("status", "--porcelain=v1", "-z", "--untracked-files=all", f"--ignored={mode}",
+        out = self.call(*options, "status", "--porcelain=v1", "-z", "--untracked-files=all", f"--ignored={mode}",
                         "--ignore-submodules=all", "--no-renames", *where)  # fmt: skip
         changed: list[str] = []
         others: list[str] = []
@@ -361,7 +369,7 @@ class Area(Trees):
         return bool(there or gone)
 
     def _add(self, paths: list[str]) -> None:
-        command = ("update-index", "--add", "--remove", "--replace", "--info-only", "-z", "--stdin")
+        command = (*_SPLIT, "update-index", "--add", "--remove", "--replace", "--info-only", "-z", "--stdin")
         answer = self.ask(*command, given=b"".join(os.fsencode(path) + b"\0" for path in paths))
         if answer.code == 0:
             return
@@ -378,7 +386,7 @@ class Area(Trees):
         zeros = "0" * (64 if self.hashing == "sha256" else 40)
         given = os.fsencode("".join(f"0 {zeros}\t{path}\0" for path in paths))
         if given:
-            self.call("update-index", "-z", "--index-info", given=given)
+            self.call(*_SPLIT, "update-index", "-z", "--index-info", given=given)
 
     def _set_head(self, tree: str) -> None:
         """Let git compare the index with a tree that it equals, so that status lists no staged file."""
@@ -434,7 +442,10 @@ class Area(Trees):
 
     def _clean_index(self, repository: Repository, note: dict[str, Any]) -> None:
         """Take out of the copy what would hide a change: flags, other repositories, converted contents."""
-        lines = os.fsdecode(self.call("ls-files", "-s", "-v", "-z")).split("\0")[:-1]
+        # Substring searches on the whole text: a loop over 20,000 lines takes as long as a process of git.
+        listed = "\0" + os.fsdecode(self.call("ls-files", "-s", "-v", "-z"))
+        is_plain = sum(listed.count(f"\0{start}") for start in _PLAIN) == listed.count("\0") - 1
+        lines = [] if is_plain and not self.prefix else listed.split("\0")[1:-1]
         odd = [line for line in lines if not line.startswith(_PLAIN)]
         flags = {
             "--no-assume-unchanged": [line for line in odd if line[0].islower()],
@@ -446,10 +457,10 @@ class Area(Trees):
                 self.call("update-index", option, "-z", "--stdin", given=given)
         linked = [path for line in odd if line.startswith(_LINKED, 2) and (path := _get_path(line))]
         note["linked"] = [f"{path}/" for path in linked if path.startswith(self.prefix)]
-        outside = [line for line in lines if self.prefix and not _get_path(line).startswith(self.prefix)]
-        outside += [line for line in lines if self.own_name and f"\t{self.own_name}" in line]
+        outside = [line for line in lines if not _get_path(line).startswith(self.prefix)] if self.prefix else []
+        outside += _find_lines(listed, f"\t{self.own_name}") if self.own_name else []
         self._drop({*linked, *map(_get_path, outside)})
-        named = [_get_path(line) for line in lines if line.endswith((NAME, ".gitattributes"))]
+        named = [_get_path(line) for name in (NAME, ".gitattributes") for line in _find_lines(listed, f"{name}\0")]
         note["rules"] = [path for path in named if path.startswith(self.prefix) and path.rpartition("/")[2] == NAME]
         attributes = self._list_attributes(repository, named)
         if attributes or self.settings.get("core.autocrlf", "false").lower() not in ("false", "0", "no", "off", ""):
@@ -513,9 +524,10 @@ class Area(Trees):
 
 def _load_settings(folder: str) -> dict[str, str]:
     """The user's settings of git where there is no repository."""
-    answer = run(folder, "config", "-z", "--list")
-    pairs = (entry.partition("\n") for entry in os.fsdecode(answer.out).split("\0") if entry)
-    settings = {key: value if parted else "true" for key, parted, value in pairs} if answer.code == 0 else {}
+    try:
+        settings = parse_settings(run(folder, "config", "-z", "--list"))
+    except Refused:
+        settings = {}
     # A repository has asked the disk whether it tells apart names in another case. Without one it is asked here.
     names = os.path.split(folder)
     other = os.path.join(names[0], names[1].swapcase())
@@ -544,6 +556,17 @@ def _list_above(prefix: str) -> Iterator[str]:
 def _get_path(line: str) -> str:
     """The path in a line of `ls-files -s -v`."""
     return line[line.index("\t") + 1 :]
+
+
+def _find_lines(listed: str, part: str) -> list[str]:
+    """The lines that have a part in them, of a text that separates lines by NUL."""
+    found = []
+    at = listed.find(part)
+    while at >= 0:
+        end = listed.index("\0", at)
+        found.append(listed[listed.rindex("\0", 0, at) + 1 : end])
+        at = listed.find(part, end)
+    return found
 
 
 def _count_entries(index: str) -> int:

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-HYPER_VARIABLE = "HYPER_WORKSPACE_ROOT"
-"""The environment variable that names the folder where `hyper` paths start (R3.3)."""
-
-
 class Base(NamedTuple):
     """A folder that paths are looked up in, and the areas that they may end in."""
 
@@ -51,10 +47,9 @@ def inspect_artifacts(
     return {path: find_artifact(path, prepared).facts for path in dict.fromkeys(paths)}
 
 
-def inspect_accepted(paths: Iterable[str], root: str) -> dict[str, ArtifactFacts]:
-    """Look again at artifacts that were accepted: they are named from the root, or from hyper's own workspace."""
-    own = os.environ.get(HYPER_VARIABLE)
-    bases = (root, os.path.join(root, own)) if own else (root,)
+def inspect_accepted(paths: Iterable[str], root: str, workspace_root: str = "") -> dict[str, ArtifactFacts]:
+    """Look again at artifacts that were accepted: they are named from the root, or from hyper's workspace root."""
+    bases = (root, workspace_root) if workspace_root else (root,)
     return inspect_artifacts(paths, root=root, bases=bases)
 
 

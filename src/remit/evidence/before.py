@@ -10,7 +10,6 @@ import os
 from typing import TYPE_CHECKING
 
 from remit.errors import RemitError
-from remit.evidence.artifacts import HYPER_VARIABLE
 from remit.evidence.tree import parse_tree
 from remit.quick_tuple import NamedTuple
 from remit.workspace.tasks.places import FOLDERS
@@ -56,15 +55,17 @@ def take_before(home: Home, root: str, *, expected: tuple[str, ...] = ()) -> Bef
         return Before(lost=error.message)
 
 
-def list_expected(root: str, *, dialect: str, manifest: str = "", artifact_path: str = "") -> tuple[str, ...]:
-    """The folders where artifacts are expected: of tasks, beside the manifest, and hyper's own workspace."""
+def list_expected(
+    root: str, *, manifest: str = "", artifact_path: str = "", workspace_root: str = ""
+) -> tuple[str, ...]:  # fmt: skip
+    """The folders where artifacts are expected: of tasks, beside the manifest, and hyper's workspace root."""
     found = [*FOLDERS]
     if artifact_path:
         found.append("/".join(artifact_path.split("/")[:-_DEPTH]))
     if manifest:
         found.append(os.path.dirname(os.path.join(root, manifest)))
-    if dialect == "hyper" and (own := os.environ.get(HYPER_VARIABLE)):
-        found.append(os.path.join(root, own))
+    if workspace_root:
+        found.append(workspace_root)
     return tuple(
         dict.fromkeys(
             each for each in found if each and os.path.realpath(os.path.join(root, each)) != os.path.realpath(root)

@@ -1,6 +1,6 @@
 """Facts for the contract: what is on disk where a return says that something is.
 
-Owns fetching them: the return file that a message names, the artifacts at the paths that its dialect means, and the
+Owns fetching them: the return file that a message names, the artifacts at the paths that its format means, and the
 findings file of a manifest's entry. The contract gets values, and never looks itself.
 """
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from remit import contract
 from remit.contract.dialects import HYPER, MANIFEST
-from remit.evidence.artifacts import HYPER_VARIABLE, inspect_artifacts
+from remit.evidence.artifacts import inspect_artifacts
 from remit.workspace.files import load_bytes
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _MAX_BYTES = 1024 * 1024
 
 
-def follow_to_file(reading: contract.Reading, root: Folder, dialect: str | None) -> contract.Reading | None:
+def follow_to_file(reading: contract.Reading, root: Folder, format: str | None) -> contract.Reading | None:
     """A message may name a return file instead of holding a return; only an issued session id makes it its own."""
     from remit.contract.extract import find_return_files  # noqa: PLC0415 - a clean message needs none of this
 
@@ -32,7 +32,7 @@ def follow_to_file(reading: contract.Reading, root: Folder, dialect: str | None)
     for name in reversed(named):
         facts = inspect_artifacts((name,), root=root, bases=(root,))[name]
         if facts.state == "file" and (facts.size_bytes or 0) <= _MAX_BYTES:
-            found = contract.read_message(load_bytes(os.path.join(root, name)), dialect=dialect,
+            found = contract.read_message(load_bytes(os.path.join(root, name)), dialect=format,
                                           expectation=reading.expectation, words=reading.words)  # fmt: skip
             if found.payload is not None:
                 found.transport = "file"
@@ -41,21 +41,23 @@ def follow_to_file(reading: contract.Reading, root: Folder, dialect: str | None)
     return None
 
 
-def find_bases(reading: contract.Reading, root: Folder | None, manifest: Folder | None) -> tuple[str, ...]:
-    """Where the dialect's paths start: beside the manifest, in hyper's own workspace, at the root."""
+def find_bases(
+    reading: contract.Reading, root: Folder | None, manifest: Folder | None, workspace_root: str = ""
+) -> tuple[str, ...]:
+    """Where the format's paths start: beside the manifest, in hyper's workspace root, at the root."""
     bases = () if root is None else (os.fspath(root),)
     if reading.dialect is MANIFEST and manifest is not None:
         return (os.path.dirname(manifest), *bases)
-    if reading.dialect is HYPER and root is not None and (own := os.environ.get(HYPER_VARIABLE)):
-        return (os.path.join(root, own), *bases)  # a relative one starts at the root, wherever this process does
+    if reading.dialect is HYPER and root is not None and workspace_root:
+        return (workspace_root, *bases)
     return bases
 
 
 def look_at_artifacts(
-    reading: contract.Reading, root: Folder | None, manifest: Folder | None
+    reading: contract.Reading, root: Folder | None, manifest: Folder | None, workspace_root: str = ""
 ) -> dict[str, ArtifactFacts]:
     """What is at each path that a return claims."""
-    bases = find_bases(reading, root, manifest)
+    bases = find_bases(reading, root, manifest, workspace_root)
     if root is None:
         root = os.path.dirname(manifest) if reading.dialect is MANIFEST and manifest is not None else None
     return {} if root is None else inspect_artifacts(tuple(reading.paths), root=root, bases=bases)

@@ -84,7 +84,8 @@ class _Taking:
         self, folder: str, name: str, expected: Iterable[str], *, depth: int, everything: bool = False
     ) -> None:  # fmt: skip
         """Look at a folder and at the repositories in it. With `everything` no rule ignores a file."""
-        repository = None if everything else find_checkout(folder)
+        left = max(self.deadline - time.monotonic(), 0.1)
+        repository = None if everything else find_checkout(folder, seconds=left)
         if repository is not None:
             self.executed |= hash_executed(repository, self.root)
         with open_area(self.own, folder, repository, seconds=max(self.deadline - time.monotonic(), 0.1)) as area:
