@@ -125,7 +125,7 @@ def make_log(facts: Facts) -> Answer:
 
 
 def make_many(facts: Facts) -> Answer:
-    """A return with more in it than an envelope has room for: files, errors, and steps to take."""
+    """A return with more in it than a result has room for: files, errors, and steps to take."""
     names = [f"{part.replace(' ', '_')}_{number}.md" for part in PARTS for number in range(1, 5)]
     returned = {
         "status": "partial",
@@ -184,7 +184,7 @@ def name_after(agent: str, answer: Answer) -> Answer:
 
 
 def hand_on(agent: str) -> None:
-    """Have the next agent look into it, too; its envelope is all that is read."""
+    """Have the next agent look into it, too; its result is all that is read."""
     command = f"{sys.executable} {Path(__file__).resolve()} nested"
     words = ["remit", "run", BELOW[agent], "Look into it.", "--input", "task_number=1", "--command", command]
     done = subprocess.run([*words, "--json"], capture_output=True, encoding="utf-8", check=False)

@@ -1,4 +1,4 @@
-"""An orchestrator in Python: it hands work to agents and decides what follows each envelope.
+"""An orchestrator in Python: it hands work to agents and decides what follows each result.
 
     python examples/orchestrator.py                    # scripted agents: no key, no network, a few seconds
     python examples/orchestrator.py --runner claude    # the same with Claude Code; or opencode, codex, gemini
@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit import Budget, Envelope, RefusedError, Request, Workspace
+from remit import Budget, RefusedError, Request, Result, Workspace
 from remit.testing import ScriptedAgent
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ PHASES = """\
 """
 CHECKS = (HERE / "workspace" / "checks.md").read_text("utf-8")
 BUDGET = Budget(max_seconds=900, max_tokens=200_000, max_delegations=5)
-"""For each piece of work, with all that its agent hands on. What a runner cannot count is told in the envelope."""
+"""For each piece of work, with all that its agent hands on. What a runner cannot count is told in the result."""
 
 
 class Agents(NamedTuple):
@@ -81,30 +81,30 @@ class Agents(NamedTuple):
         return agent.obeys({report: text}) if is_honest else agent.lies(report)
 
 
-def tell(envelope: Envelope) -> None:
+def tell(result: Result) -> None:
     """One line for what came back, and one for each error."""
-    times = f", {envelope.attempts} attempts" if envelope.attempts > 1 else ""
-    print(f"  {envelope.agent}: {envelope.status} ({envelope.outcome}{times}) {envelope.summary}")
-    for artifact in envelope.artifacts:
+    times = f", {result.attempts} attempts" if result.attempts > 1 else ""
+    print(f"  {result.agent}: {result.status} ({result.verdict}{times}) {result.summary}")
+    for artifact in result.artifacts:
         print(f"    {artifact.path} [{artifact.grade}]")
-    for error in envelope.errors:
+    for error in result.errors:
         print(f"    {error.code}: {error.message}; {error.recommendation}")
 
 
-async def follow(envelope: Envelope, ask: Callable[[str], Awaitable[Envelope]]) -> Envelope:
+async def follow(result: Result, ask: Callable[[str], Awaitable[Result]]) -> Result:
     """Have work done once more where that can help; what it came to in the end."""
-    tell(envelope)
-    if envelope.status == "partial":
-        paths = ", ".join(artifact.path for artifact in envelope.artifacts) or "nothing"
+    tell(result)
+    if result.status == "partial":
+        paths = ", ".join(artifact.path for artifact in result.artifacts) or "nothing"
         more = f"Go on from what is there: {paths}."
-    elif envelope.status == "failed" and envelope.errors[0].recoverable:
-        more = f"The last attempt failed: {envelope.errors[0].message}. {envelope.errors[0].recommendation}."
+    elif result.status == "failed" and result.errors[0].recoverable:
+        more = f"The last attempt failed: {result.errors[0].message}. {result.errors[0].recommendation}."
     else:  # completed, blocked, or failed where only a person can help: once more would end the same way
-        return envelope
+        return result
     print(f"  once more. {more}")
-    envelope = await ask(more)
-    tell(envelope)
-    return envelope
+    result = await ask(more)
+    tell(result)
+    return result
 
 
 def ask_question(agents: Agents, place: int, attempt: int = 1, more: str = "") -> Request:
@@ -120,12 +120,12 @@ def ask_question(agents: Agents, place: int, attempt: int = 1, more: str = "") -
     )
 
 
-async def ask_again(ws: Workspace, agents: Agents, place: int, more: str) -> Envelope:
+async def ask_again(ws: Workspace, agents: Agents, place: int, more: str) -> Result:
     """The same question, to an agent that knows what went wrong."""
     return await ws.run(ask_question(agents, place, 2, more))
 
 
-async def research(ws: Workspace, agents: Agents) -> list[Envelope]:
+async def research(ws: Workspace, agents: Agents) -> list[Result]:
     """Three questions at once. A refusal or a failure of one costs the others nothing.
 
     The scripted agents report no tools, so nothing shows which of them wrote or removed a file: each is `unproven` and
@@ -133,16 +133,16 @@ async def research(ws: Workspace, agents: Agents) -> list[Envelope]:
     """
     requests = [ask_question(agents, place) for place in range(len(QUESTIONS))]
     # With the name of a batch, running this again after a crash picks up what is done and does only the rest.
-    envelopes = await ws.delegate_all(requests, concurrency=3, batch=f"questions on task {TASK}")
-    return [await follow(envelope, partial(ask_again, ws, agents, place)) for place, envelope in enumerate(envelopes)]
+    results = await ws.delegate_all(requests, concurrency=3, batch=f"questions on task {TASK}")
+    return [await follow(result, partial(ask_again, ws, agents, place)) for place, result in enumerate(results)]
 
 
-async def work(ws: Workspace, agents: Agents, command: str, agent: str) -> Envelope:
+async def work(ws: Workspace, agents: Agents, command: str, agent: str) -> Result:
     """A step of the task's own life: its status is moved, the artifact linked, the files committed."""
 
-    async def ask(more: str, attempt: int = 2) -> Envelope:
+    async def ask(more: str, attempt: int = 2) -> Result:
         parts = await ws.work(command, TASK, more, timeout_s=600, budget=BUDGET, **agents.choose(agent, attempt))
-        return parts[-1].envelope  # of a plan with phases each is a part; the last says how it ended
+        return parts[-1].result  # of a plan with phases each is a part; the last says how it ended
 
     return await follow(await ask("", 1), ask)
 
@@ -151,19 +151,19 @@ async def orchestrate(root: Path, agents: Agents) -> int:
     """Research, plan, implement. 0: done, 1: a person has to look."""
     async with Workspace.open(root) as ws:
         print(f"Three questions on task {TASK}, at once")
-        found = [envelope for envelope in await research(ws, agents) if envelope.status == "completed"]
+        found = [result for result in await research(ws, agents) if result.status == "completed"]
         print(f"{len(found)} of {len(QUESTIONS)} were answered: enough to plan with" if found else "No answer")
         if not found:
             return 1
         for command, agent in (("plan", "planner"), ("implement", "implementer")):
             print(f"\n{command} task {TASK}")
             try:
-                envelope = await work(ws, agents, command, agent)
+                result = await work(ws, agents, command, agent)
             except RefusedError as error:  # too deep, in a circle, over budget, or somebody is at it already
                 print(f"  refused: {error}")
                 return 1
-            if envelope.status != "completed":
-                print(f"  stopped here: {envelope.show}")
+            if result.status != "completed":
+                print(f"  stopped here: {result.show}")
                 return 1
     return 0
 

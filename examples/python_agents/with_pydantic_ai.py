@@ -14,7 +14,7 @@ In a process of its own, which a deadline ends like any other. In `remit.toml`:
 In the process of a program that delegates:
 
     async with Workspace.open() as ws:
-        envelope = await ws.delegate("scribe", "Write report.md about the cache.", function=run)
+        result = await ws.delegate("scribe", "Write report.md about the cache.", function=run)
 
 Needs the package pydantic-ai beside Remit, and OPENAI_API_KEY. SCRIBE_MODEL names another model.
 """

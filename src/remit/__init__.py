@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from remit.app.delegating.asking import Request
     from remit.app.delegating.workspace import Workspace
     from remit.delegate.admission.limits import Budget
-    from remit.delegate.reporting.envelope import Envelope
     from remit.errors import RefusedError, RemitError, RunnerError
     from remit.model import Artifact, Fault, Finding, Repair, Return, Verdict
+    from remit.schemas import Result
 
 __version__ = "0.1.0"
 
@@ -21,7 +21,7 @@ _HOMES = {
     "remit.app": ("check", "convert", "explain", "instructions", "schema"),
     "remit.app.delegating.asking": ("Request",),
     "remit.app.delegating.workspace": ("Workspace",),
-    "remit.delegate.reporting.envelope": ("Envelope",),
+    "remit.schemas": ("Result",),
     "remit.delegate.admission.limits": ("Budget",),
     "remit.errors": ("RefusedError", "RemitError", "RunnerError"),
     "remit.model": ("Artifact", "Fault", "Finding", "Repair", "Return", "Verdict"),
@@ -30,13 +30,13 @@ _HOMES = {
 __all__ = [
     "Artifact",
     "Budget",
-    "Envelope",
     "Fault",
     "Finding",
     "RefusedError",
     "RemitError",
     "Repair",
     "Request",
+    "Result",
     "Return",
     "RunnerError",
     "Verdict",

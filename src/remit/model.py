@@ -1,7 +1,7 @@
 """The vocabulary: the values that every room speaks in.
 
 Owns the shape of a return, a finding, a repair, an artifact's facts and a verdict. Nothing here reads a file,
-parses a text or decides anything. Wire names (JSON keys of a dialect) stay in `contract.dialects`.
+parses a text or decides anything. Wire names (JSON keys of a format) stay in `contract.dialects`.
 """
 
 from __future__ import annotations
@@ -48,6 +48,10 @@ ERROR_CODES = {
     "unproven": "UNPROVEN",
     "orphaned": "ORPHANED",
     "execution": "UNKNOWN_ERROR",
+    "validation_failure": "VALIDATION_FAILED",
+    "file_operation_failure": "FILE_NOT_FOUND",
+    "delegation_failure": "DELEGATION_FAILED",
+    "git_failure": "GIT_COMMIT_FAILED",
 }
 """Which code an error's type stands for where the agent gave none; the list is open (R2.16)."""
 
@@ -61,6 +65,8 @@ class Artifact(NamedTuple):
     key_points: tuple[str, ...] | None = None
     word: str = ""
     extra: Mapping[str, Any] = NOTHING
+    named: str = ""
+    """The path as the agent wrote it, if its format names files from another folder than the root."""
 
 
 class Fault(NamedTuple):
@@ -77,11 +83,11 @@ class Fault(NamedTuple):
 
 
 class Return(NamedTuple):
-    """The canonical answer of an agent, the same for every dialect.
+    """The canonical answer of an agent, the same for every format.
 
     `word` is the status as the agent spelled it. `extra` and `metadata` hold keys that Remit does not know,
     at the top and beside the agent's identity. `form` remembers choices of spelling that mean nothing but must
-    come back unchanged when the return is written in the dialect it was read from.
+    come back unchanged when the return is written in the format it was read from.
     """
 
     status: Status
@@ -94,7 +100,7 @@ class Return(NamedTuple):
     depth: int | None = None
     path: tuple[str, ...] | None = None
     duration_ms: float | None = None
-    dialect: DialectName = "standard"
+    format: DialectName = "standard"
     word: str = ""
     metadata: Mapping[str, Any] = NOTHING
     extra: Mapping[str, Any] = NOTHING
@@ -171,6 +177,12 @@ class Expectation(NamedTuple):
     """The folder that artifacts are named from, in each of its spellings."""
     shortens: bool = False
     """Whether a summary that is too long is shortened instead of refused."""
+    instructed: str | None = None
+    """The format that the agent was instructed in, if it may use another."""
+
+    def names_agent(self, name: object) -> bool:
+        """Whether a name is the agent's: the harness's, or without its plugin that of the agent's file."""
+        return self.agent is None or name in (self.agent, self.agent.rpartition(":")[2])
 
 
 class Verdict:
@@ -181,7 +193,7 @@ class Verdict:
         outcome: Outcome,
         *,
         payload: dict[str, Any] | None = None,
-        dialect: DialectName | None = None,
+        format: DialectName | None = None,
         transport: Transport | None = None,
         findings: tuple[Finding, ...] = (),
         repairs: tuple[Repair, ...] = (),
@@ -191,7 +203,7 @@ class Verdict:
         self.outcome = outcome
         self.payload = payload
         """The object that was found, as the agent wrote it."""
-        self.dialect = dialect
+        self.format = format
         self.transport = transport
         self.findings = findings
         """All diagnostics, errors first."""
@@ -208,4 +220,4 @@ class Verdict:
 
     def __repr__(self) -> str:
         status = self.returned.status if self.returned else None
-        return f"<Verdict {self.outcome} dialect={self.dialect} status={status}>"
+        return f"<Verdict {self.outcome} format={self.format} status={status}>"

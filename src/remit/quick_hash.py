@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _FEW_BYTES = 512 * 1024
 """For so many Python's own code takes about as long as OpenSSL takes to be loaded."""
+_OWN = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
+"""Python's own code. A module that isn't there is searched for on the whole path, each time."""
 _asked_bytes = 0
 
 
@@ -22,11 +24,11 @@ def begin_sha256(size_bytes: int) -> _Hash:
     global _asked_bytes  # noqa: PLW0603 - what counts is how much this process hashes in all
     _asked_bytes += size_bytes
     if _asked_bytes <= _FEW_BYTES and "_hashlib" not in sys.modules:
-        for name in ("_sha2", "_sha256"):  # from Python 3.12 on, and before
-            try:
-                made: _Hash = __import__(name).sha256()
-            except ImportError:
-                continue
+        try:
+            made: _Hash = __import__(_OWN).sha256()
+        except ImportError:
+            pass
+        else:
             return made
     from hashlib import sha256  # noqa: PLC0415 - as above
 

@@ -1,4 +1,4 @@
-"""Baselines: the findings that a workspace had when it began to lint, and has agreed to work off.
+"""Baselines: the diagnostics that a workspace had when it began to check its files, and works off over time.
 
 Owns the file's form and the rule that it only shrinks. A finding is known by its file, its code and the text of its
 line, so that it stays known when lines above it come and go.
@@ -41,7 +41,9 @@ def parse_baseline(text: str, name: str) -> Baseline:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         good = False
     if not good:
-        raise ConfigError(f"{name} is not a baseline", hint="remove it, and lint once with --baseline to make it anew")
+        raise ConfigError(
+            f"{name} is not a baseline", hint="remove it, and run the command once with --baseline to create it again"
+        )
     return dict(files)
 
 

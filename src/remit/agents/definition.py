@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.agents.profiles import STANDARD_KEYS, TOOLS
+from remit.agents.profiles import GIT_WORKFLOW, STANDARD_KEYS, STATUS_SYNC, TOOLS, UTILITY_AGENTS
 from remit.errors import find_meant
 from remit.harnesses import claude, codex, opencode
 from remit.lazy import lazy
@@ -56,6 +56,10 @@ class Definition(NamedTuple):
     mode: str | None = None
     timeout_s: float | None = None
     max_depth: int | None = None
+    timeout_default_s: float | None = None
+    """How long an agent that it calls may take where nothing else is said."""
+    timeout_max_s: float | None = None
+    """How long an agent that it calls may take at most."""
     targets: tuple[Target, ...] = ()
     command: str | None = None
     tools: tuple[str, ...] | None = None
@@ -66,6 +70,8 @@ class Definition(NamedTuple):
     """The first place in its permissions that nobody can read: what they were to hold it to is not known then."""
     calls: tuple[str, ...] = ()
     """For a command file: the agents that it names."""
+    owns_finish: bool = False
+    """Whether it has its status moved or its work committed by a utility agent, so that its agent does that (C19)."""
     places: Mapping[str, Place] = _NONE
     """Where the file says its name, its timeout and its tools."""
 
@@ -79,6 +85,8 @@ def define(document: Document) -> Definition | None:
     if document.frontmatter is None or not document.values:
         return None
     depth = document.get("delegation", "max_depth")
+    targets = tuple(_find_targets(document))
+    targets += tuple(_find_step_targets(document, {target.name for target in targets}))
     return Definition(
         name=_text(document.get("name"))[:MAX_NAME] or _find_name(document),
         path=document.path,
@@ -88,12 +96,15 @@ def define(document: Document) -> Definition | None:
         mode=_text(document.get("mode")) or None,
         timeout_s=_seconds(document.get("timeout")),
         max_depth=depth if type(depth) is int else None,
-        targets=tuple(_find_targets(document)),
+        timeout_default_s=_seconds(document.get("delegation", "timeout_default")),
+        timeout_max_s=_seconds(document.get("delegation", "timeout_max")),
+        targets=targets,
         command=_text(document.get("lifecycle", "command")) or None,
         tools=read_tools(document),
         allow=_read_patterns(document, "allow"),
         deny=_read_patterns(document, "deny"),
         unread=find_unread(document),
+        owns_finish=any(target.name in (STATUS_SYNC, GIT_WORKFLOW) for target in targets),
         places={key: document.locate(document.span_of(f"/{key}")) for key in ("name", "timeout", "tools")},
     )
 
@@ -149,6 +160,17 @@ def _find_standard_targets(document: Document) -> Iterator[Target]:
         name = (tag.get("name") or "").strip()
         if name and name not in seen and "{" not in name:
             yield _aim(document, name, tag.find_value("name") or tag.name_span)
+
+
+def _find_step_targets(document: Document, known: set[str]) -> Iterator[Target]:
+    """The utility agents that the preflight and the postflight name and no list of targets does."""
+    for step in document.outline.steps:
+        if step.role in ("preflight", "postflight"):
+            for name in sorted(UTILITY_AGENTS - known):
+                start = document.text.find(name, step.tag.inner_start, step.tag.inner_end)
+                if start >= 0:
+                    known.add(name)
+                    yield _aim(document, name, (start, start + len(name)))
 
 
 _CALL = lazy(rf"(?:{'|'.join(claude.DELEGATING)})(?:\((?P<names>[^()]{{0,400}})\))?\Z")

@@ -169,8 +169,7 @@ def _parse_markdown(path: str, text: str, fault: str | None) -> Document:
         unclosed = end >= body_start
     body = scan_body(text, body_start)
     values = frontmatter.values if frontmatter else {}
-    has_workflow = any(tag.name == "workflow_execution" for tag in body.root.children)
-    profile = choose_profile(path, values, has_workflow=has_workflow)
+    profile = choose_profile(path, values, {tag.name for tag in body.root.children})
     document = Document(
         path,
         text,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.agents.definition import ANYONE
 from remit.agents.graph import is_round
-from remit.agents.profiles import SERVICES
+from remit.agents.profiles import UTILITY_AGENTS
 from remit.model import MAX_DEPTH
 from remit.quick_tuple import NamedTuple
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from remit.agents.graph import Graph
 
 MAX_LINES = 2_000
+_BUILT_IN = "built in"
+"""What is said of a utility agent that has no file: Remit answers for it."""
 
 
 class Line(NamedTuple):
@@ -47,7 +49,7 @@ def _group_by_command(graph: Graph) -> list[tuple[str, list[str]]]:
     groups: dict[str, list[str]] = {}
     for name in graph.entries:
         groups.setdefault(graph.agents[name].command or _name_entry(graph.agents[name]), []).append(name)
-    unreachable = [name for name in graph.agents if name not in graph.depths]
+    unreachable = [name for name in graph.agents if name not in graph.reached]
     rows = sorted(groups.items(), key=lambda row: (not row[0].startswith("/"), row[0]))
     return [*rows, *([("reached by nobody", unreachable)] if unreachable else [])]
 
@@ -83,7 +85,7 @@ def _describe(graph: Graph, name: str, depth: int, *, circle: bool, again: bool)
         return "any agent"
     facts = []
     if agent is None:
-        facts += ["built in"] if name in SERVICES else [] if _is_known(graph, name) else ["does not exist"]
+        facts += [_BUILT_IN] if name in UTILITY_AGENTS else [] if _is_known(graph, name) else ["does not exist"]
     else:
         facts += [*([agent.kind] if agent.kind else []), *_find_facts(graph, agent, None if circle else depth)]
     if circle:
@@ -107,13 +109,18 @@ def _edges(graph: Graph) -> Iterator[tuple[str, str, bool]]:
             yield name, target, is_round(graph, name, target)
 
 
+def _list_built_in(name: str) -> list[str]:
+    return [_BUILT_IN] if name in UTILITY_AGENTS else []
+
+
 def draw_mermaid(graph: Graph) -> str:
     """The graph for Markdown pages."""
     names = _number(graph)
     lines = ["flowchart TD"]
     for name, number in names.items():
         agent = graph.agents.get(name)
-        label = ", ".join([name, *(_find_facts(graph, agent, graph.depths.get(name)) if agent else ())])
+        facts = _find_facts(graph, agent, graph.depths[name]) if agent else _list_built_in(name)
+        label = ", ".join([name, *facts])
         lines.append(f'  n{number}["{_quote_mermaid("any agent" if name == ANYONE else label)}"]')
     entries = [name for name in graph.entries if graph.agents[name].command]
     for name in entries:
@@ -135,8 +142,8 @@ def _is_fault(graph: Graph, name: str) -> bool:
 
 
 def _is_known(graph: Graph, name: str) -> bool:
-    """Whether a name is an agent, a service, or a pattern that stands for agents."""
-    return name in graph.agents or name in SERVICES or ANYONE in name
+    """Whether a name is an agent with a file, a built-in utility agent, or a pattern that stands for agents."""
+    return name in graph.agents or name in UTILITY_AGENTS or ANYONE in name
 
 
 def _number(graph: Graph) -> dict[str, int]:
@@ -155,7 +162,7 @@ def draw_dot(graph: Graph) -> str:
     for name in _number(graph):
         agent = graph.agents.get(name)
         label = _escape_dot("any agent" if name == ANYONE else name)
-        facts = _find_facts(graph, agent, graph.depths.get(name)) if agent else []
+        facts = _find_facts(graph, agent, graph.depths[name]) if agent else _list_built_in(name)
         label += f"\\n{', '.join(facts)}" if facts else ""
         colour = ", color=red, fontcolor=red" if _is_fault(graph, name) else ""
         lines.append(f'  {_quote_dot(name)} [label="{label}"{colour}];')
@@ -181,6 +188,9 @@ def shape_graph(graph: Graph) -> dict[str, Any]:
     return {
         "agents": [{**_shape_agent(graph, name), "entry": name in entries} for name in graph.agents],
         "edges": [{"from": caller, "to": target, "cycle": comes_back} for caller, target, comes_back in _edges(graph)],
+        "built_in": sorted(
+            {target for _, target, _ in _edges(graph) if target in UTILITY_AGENTS - graph.agents.keys()}
+        ),
         "cycles": [list(cycle) for cycle in graph.cycles],
         "max_depth": MAX_DEPTH,
     }
@@ -195,6 +205,6 @@ def _shape_agent(graph: Graph, name: str) -> dict[str, Any]:
         "kind": agent.kind,
         "command": agent.command,
         "timeout_seconds": agent.timeout_s,
-        "depth": graph.depths.get(name),
+        "depth": graph.depths[name],
         "caller": graph.callers.get(name),
     }

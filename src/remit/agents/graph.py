@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.agents.definition import ANYONE
-from remit.agents.profiles import SERVICES
+from remit.agents.profiles import UTILITY_AGENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,7 +33,7 @@ class Graph:
         self.edges: dict[str, tuple[str, ...]] = {}
         """Only between agents that have a file."""
         self.unknown: list[tuple[Definition, Target]] = []
-        """Targets that are neither an agent nor a service."""
+        """Targets that are neither an agent with a file nor a built-in utility agent."""
         self.cycles: list[tuple[str, ...]] = []
         """The shortest through each agent that can reach itself, once each, from its first name in the alphabet back to
         it; of a knot of very many agents only one."""
@@ -43,14 +43,14 @@ class Graph:
         """For each of them, the knot it is in: agents of one knot reach each other."""
         self.entries: tuple[str, ...] = ()
         self.depths: dict[str, int] = {}
-        """The longest chain that leads to an agent, an entry being 1. Agents nobody can reach have none."""
+        """The longest chain that leads to an agent; an entry is 1, and so is an agent that nothing calls."""
+        self.reached: frozenset[str] = frozenset()
+        """The agents that a chain of calls from an entry leads to, and the entries."""
         self.callers: dict[str, str] = {}
         """The agent before each in that chain; an entry at the head of one has none."""
 
     def find_chain(self, name: str) -> tuple[str, ...]:
-        """The longest chain that leads to an agent, from the entry on; empty where nobody can reach it."""
-        if name not in self.depths:
-            return ()
+        """The longest chain that leads to an agent, from its head on."""
         chain = [name]
         while chain[-1] in self.callers:
             chain.append(self.callers[chain[-1]])
@@ -72,6 +72,7 @@ def build_graph(definitions: Iterable[Definition]) -> Graph:
     _find_edges(graph)
     components = find_components(graph.edges)
     _find_cycles(graph, components)
+    _find_reached(graph)
     _find_depths(graph, components)
     return graph
 
@@ -82,7 +83,7 @@ def _find_edges(graph: Graph) -> None:
         for target in definition.targets:
             if target.name in graph.agents:
                 known.append(target.name)
-            elif target.name not in SERVICES and ANYONE not in target.name:
+            elif target.name not in UTILITY_AGENTS and ANYONE not in target.name:
                 graph.unknown.append((definition, target))
         graph.edges[name] = tuple(dict.fromkeys(known))
 
@@ -170,17 +171,29 @@ def _find_way_back(edges: dict[str, tuple[str, ...]], first: str, within: frozen
     raise ValueError(f"{first} is in no knot")
 
 
-def _find_depths(graph: Graph, components: list[tuple[str, ...]]) -> None:
-    """The longest chain to each agent, callers first; a cycle is walked once and not round and round."""
+def _find_reached(graph: Graph) -> None:
+    """Who is called from outside, and whom calls lead to from there."""
     called = {name for command in graph.commands for name in command.calls}
     graph.entries = tuple(
         name for name, each in graph.agents.items()
         if each.command or name in called or each.mode in ("primary", "all") or each.profile != "standard"
     )  # fmt: skip
-    for entry in graph.entries:
-        graph.depths[entry] = 1
+    waiting = list(graph.entries)
+    reached = set(waiting)
+    for name in waiting:
+        new = [target for target in graph.edges[name] if target not in reached]
+        waiting += new
+        reached.update(new)
+    graph.reached = frozenset(reached)
+
+
+def _find_depths(graph: Graph, components: list[tuple[str, ...]]) -> None:
+    """The longest chain to each agent, callers first; a cycle is walked once and not round and round."""
+    graph.depths = dict.fromkeys(graph.entries, 1)
     for component in reversed(components):
         members = frozenset(component)
+        if members.isdisjoint(graph.depths):  # a user can run it by its name, so a chain begins here, too
+            graph.depths[min(component)] = 1
         waiting = [name for name in component if name in graph.depths]
         for name in waiting:
             for target in graph.edges[name]:

@@ -279,7 +279,7 @@ def _derive(work: _Work) -> Mapping[str, str]:
     """What every agent of this kind may say about itself; the order is that of the standard."""
     writer, plan = work.writer, work.writer.blueprint
     tools = _list_tools(work.document)
-    targets = [name for name in work.targets if name not in {each.service for each in plan.delegations}]
+    targets = [name for name in work.targets if name not in {each.agent for each in plan.delegations}]
     delegation = list(writer.delegation())
     if targets and "can_delegate_to: []" in delegation:
         delegation[delegation.index("can_delegate_to: []")] = "can_delegate_to:"
@@ -579,6 +579,6 @@ def _render_flow(work: _Work) -> Iterator[str]:
 
 
 def _render_delegations(work: _Work) -> Iterator[str]:
-    """How the services are called that the agent may call."""
+    """How the utility agents are called that the agent may call."""
     targets = work.document.get("delegation", "can_delegate_to")
     yield from work.writer.delegation_patterns(targets if isinstance(targets, list) else ())

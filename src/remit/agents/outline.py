@@ -154,6 +154,8 @@ def make_outline(text: str, body: Body) -> Outline:
     missing = [name for name in _ANYWHERE if name not in outline.sections]
     if missing and outline.sections:
         _find_anywhere(outline, body, missing)
+    if outline.sections:
+        _find_inner_error_handling(outline, body)
     outline.hidden = _find_hidden(text, body)
     outline.title = _find_title(body, host)
     _find_steps(outline, text, host)
@@ -214,6 +216,22 @@ def _find_anywhere(outline: Outline, body: Body, missing: list[str]) -> None:
         name = ALIASES.get(tag.name, tag.name)
         if name in missing and not (tag.inline and not tag.closed):
             outline.sections.setdefault(name, []).append(tag)
+
+
+def _find_inner_error_handling(outline: Outline, body: Body) -> None:
+    """Without a section of its own, the outermost `<error_handling>` counts: many stand in the format of the return."""
+    if "error_handling" in outline.sections:
+        return
+    found = [tag for tag in body.walk() if tag.name == "error_handling" and tag.closed]
+    if found:
+        outline.sections["error_handling"] = [min(found, key=_count_parents)]
+
+
+def _count_parents(tag: Tag) -> int:
+    count = 0
+    while tag.parent is not None:
+        tag, count = tag.parent, count + 1
+    return count
 
 
 _HIDDEN_TAG = lazy(r"^[ \t]{0,40}</?([a-z_]{1,40})>", re.MULTILINE)

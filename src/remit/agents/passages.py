@@ -36,7 +36,7 @@ USUAL_ERRORS = {
         "Log the path and the reason to errors.json.",
     ),
     "delegation_failure": (
-        "An agent or service that was called returns failed, something invalid, or nothing in time.",
+        "An agent that was called returns failed, something invalid, or nothing in time.",
         "Go on without it where that is possible, else return partial with what is there.",
         "Do by hand what the call was for, or run the command again.",
         "Log who was called and what came back to errors.json.",

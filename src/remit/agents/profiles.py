@@ -1,8 +1,9 @@
 """Profiles: by which rules an agent file is judged.
 
 Owns the keys of the standard and of command files, and the choice of the profile. Which keys and tools a harness knows
-and where it keeps its agents is in `remit.harnesses`. A file that names its `agent_type` and its `version` follows the
-standard wherever it lies; any other is judged by the rules of its place.
+and where it keeps its agents is in `remit.harnesses`. A file with the structure of the standard is judged by the
+standard in every folder, so that a missing `version` or `agent_type` is reported; any other file is judged by the rules
+of its folder.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from remit.harnesses import claude, codex, opencode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 Profile = Literal["standard", "claude", "opencode", "codex", "command"]
 PROFILES: tuple[Profile, ...] = ("standard", "claude", "opencode", "codex", "command")
@@ -21,8 +22,9 @@ KINDS = ("planning", "implementation", "research", "review", "utility")
 """What a standard agent is for: its `agent_type`."""
 TOOLS = ("read", "write", "edit", "bash", "grep", "glob")
 """The tools of the standard."""
-SERVICES = frozenset({"status-sync-manager", "git-workflow-manager", "atomic-task-numberer"})
-"""Agents that are built in: valid targets of a delegation without a file."""
+STATUS_SYNC, GIT_WORKFLOW, TASK_NUMBERER = "status-sync-manager", "git-workflow-manager", "atomic-task-numberer"
+UTILITY_AGENTS = frozenset({STATUS_SYNC, GIT_WORKFLOW, TASK_NUMBERER})
+"""The utility agents of the standard. Remit answers for one that has no file in the project (R1.18, D1)."""
 TIMEOUTS_S = {"research": 3600, "planning": 1800, "implementation": 7200, "review": 3600, "utility": 300}
 """How long an agent of each kind may take (R2.6)."""
 DEFAULT_TIMEOUT_S = 3600
@@ -33,7 +35,7 @@ STANDARD_KEYS = (
     "name", "version", "description", "mode", "agent_type", "temperature", "max_tokens", "timeout", "tools",
     "permissions", "context_loading", "delegation", "lifecycle", "owner", "retry", "return", "model",
 )  # fmt: skip
-"""The keys of the standard, and three of Remit's own: who settles (C19), whether to run again, which dialect."""
+"""The keys of the standard, and three of Remit's own: who settles (C19), whether to run again, which format."""
 COMMAND_KEYS = (
     "name", "description", "agent", "model", "subtask", "argument-hint", "allowed-tools", "version", "mode",
     "command_type", "timeout", "context_level", "language", "routing", "context_loading", "delegation", "category",
@@ -68,14 +70,15 @@ def is_read_by_claude(path: str) -> bool:
     return find_place(path) == "claude" and claude.FOLDER in path.split("/")
 
 
-def choose_profile(path: str, values: Mapping[str, Any], *, has_workflow: bool = False) -> Profile:
-    """By which rules a file is judged; in no harness's folder, by what its keys tell."""
+def choose_profile(path: str, values: Mapping[str, Any], sections: Collection[str] = ()) -> Profile:
+    """The rules for a file, by its folder, the keys of its frontmatter and the names of the sections in its body."""
     if path.endswith(".toml"):
         return "codex"
     place = find_place(path)
-    if place == "command" or (place is None and has_workflow and "agent_type" not in values):
+    is_subagent = "agent_type" in values or values.get("mode") == "subagent"
+    if place == "command" or (place is None and "workflow_execution" in sections and not is_subagent):
         return "command"
-    if _claims_standard(values):
+    if _follows_standard(path, values, sections):
         return "standard"
     if place is not None:
         return place
@@ -87,14 +90,31 @@ def choose_profile(path: str, values: Mapping[str, Any], *, has_workflow: bool =
 _OPENCODE_ONLY = frozenset({"mode", "permission", "temperature", "top_p", "steps", "maxSteps", "disable", "hidden"})
 _STANDARD_ONLY = frozenset(STANDARD_KEYS) - {"name", "description", "tools", "model", "mode", "temperature"}
 """Keys that no harness has: a file in no harness's folder that has some of them is meant to follow the standard."""
+_SIGNS = ("agent_type", "context_loading", "delegation", "lifecycle")
+"""Keys that only the standard has; files of other projects have a `version`, a `timeout` or `permissions`, too."""
+_SECTIONS = frozenset({
+    "inputs_required", "inputs_forbidden", "process_flow", "delegation_patterns", "artifact_creation", "return_format",
+    "quality_standards", "error_handling",
+})  # fmt: skip
+"""Sections of the standard. Older opencode agents have two of them, too."""
+_STANDARD_FOLDER = "/agent/subagents/"
+"""Where the standard keeps its agents, in `.opencode`."""
 
 
-def _claims_standard(values: Mapping[str, Any]) -> bool:
-    """Whether a file says what it is for and in which version; one of the two may be misspelt."""
-    absent = [key for key in ("agent_type", "version") if key not in values]
-    if len(absent) != 1:
-        return not absent
-    from difflib import get_close_matches  # noqa: PLC0415 - 8 ms, and few files have only one of them
+def _follows_standard(path: str, values: Mapping[str, Any], sections: Collection[str]) -> bool:
+    """Whether a file shows that it follows the standard, with or without a `version` and an `agent_type`.
 
-    others = [key for key in values if key not in KEYS["claude"] and key not in STANDARD_KEYS]
-    return bool(get_close_matches(absent[0], others, n=1, cutoff=0.8))
+    Two of the standard's own keys show it, or one of them and two of its sections. In the standard's own folder one key
+    is enough, or three sections; elsewhere a file with the sections and none of the keys may be compiled for a harness.
+    """
+    if "agent_type" in values and "version" in values:
+        return True
+    if values.get("mode") in ("primary", "all"):
+        return False
+    permissions = values.get("permissions")
+    has_lists = isinstance(permissions, dict) and ("allow" in permissions or "deny" in permissions)
+    keys = sum(key in values for key in _SIGNS) + has_lists
+    signs = keys + len(_SECTIONS.intersection(sections))
+    if _STANDARD_FOLDER in f"/{path}":
+        return keys > 0 or signs > 2  # noqa: PLR2004 - see above
+    return keys > 1 or (keys == 1 and signs > 2)  # noqa: PLR2004

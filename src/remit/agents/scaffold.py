@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from remit.agents.blueprints import BLUEPRINTS
 from remit.agents.blueprints.writer import RETURN_CHECKS, RETURN_FORMAT, Writer, render_return
 from remit.agents.edits import quote, render_scalar
-from remit.agents.profiles import KINDS, SERVICES, TIMEOUTS_S, TOOLS, find_place
+from remit.agents.profiles import KINDS, TIMEOUTS_S, TOOLS, find_place
 from remit.errors import UsageError, did_you_mean
 from remit.harnesses import claude, codex, opencode
 from remit.lazy import lazy
@@ -121,14 +121,12 @@ def check_request(kind: str, name: str, profile: str) -> None:
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that is no file name, no word of a command, or taken by a built-in service."""
+    """Refuse a name that can't be a file name and a word of a command."""
     if not _NAME.match(name) or len(name) > MAX_NAME:
         spelled = re.sub(r"[^a-z0-9]+", "-", name[:200].lower()).strip("-")[:MAX_NAME].strip("-")
         hint = f"use '{spelled}'" if spelled else "use a name like 'api-planner'"
         raise UsageError(f"an agent's name is at most {MAX_NAME} of a-z, 0-9 and single hyphens, not {name[:80]!r}",
                          hint=hint)  # fmt: skip
-    if name in SERVICES:
-        raise UsageError(f"{name} is a built-in service", hint="give the agent a name of its own")
 
 
 def _render_standard(writer: Writer, context: ContextFacts, reader: Profile | None) -> str:
@@ -138,25 +136,7 @@ def _render_standard(writer: Writer, context: ContextFacts, reader: Profile | No
         writer.error_handling,
     )  # fmt: skip
     body = "\n\n".join(text for text in ("\n".join(section()) for section in sections) if text)
-    remark = _REMARKS.get(reader, ()) if reader else ()
-    return "\n".join(
-        ["---", *remark, *_render_head(writer, context, reader), "---", "", f"# {writer.title}", "", body, ""]
-    )
-
-
-_REMARKS: dict[Profile, tuple[str, ...]] = {
-    "opencode": (
-        "# opencode reads this folder too, and sends the keys that it does not know to the model provider.",
-        "# `remit compile --to opencode` makes a file for it without them.",
-        "# remit: ignore-file[AGT025]",
-    ),
-    "claude": (
-        "# Claude Code reads this folder too, and passes over the keys that it does not know.",
-        "# `remit compile --to claude` makes a file for it without them.",
-        "# remit: ignore-file[AGT026]",
-    ),
-}
-"""What a standard agent says at its top where a harness reads it as well; the workspace keeps its agents there."""
+    return "\n".join(["---", *_render_head(writer, context, reader), "---", "", f"# {writer.title}", "", body, ""])
 
 
 def _render_head(writer: Writer, context: ContextFacts, reader: Profile | None) -> Iterator[str]:

@@ -62,7 +62,7 @@ def _properties() -> dict[str, Any]:
         "model": _text("The model, where the harness should not choose."),
         "owner": {"description": "Who moves the task and commits.", "enum": ["agent", "remit"]},
         "retry": {"description": "Whether a lost run may be started again.", "enum": ["safe", "never"]},
-        "return": {"description": "The dialect of the return.", "enum": ["standard", "hyper", "manifest"]},
+        "return": {"description": "The format of the return.", "enum": ["standard", "hyper", "manifest"]},
     }  # fmt: skip
 
 

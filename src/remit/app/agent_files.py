@@ -19,7 +19,7 @@ from remit.workspace.agent_files import (
     load_agent_file,
     search_agent_files,
 )
-from remit.workspace.files import load_bytes, write_text
+from remit.workspace.files import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -231,35 +231,19 @@ class _Job:
         file = self._find_baseline()
         if file is None:
             return linted
-        if os.path.isdir(file):  # noqa: PTH112 - pathlib costs 8 ms at start-up
-            raise InputError(f"the baseline '{file}' is a folder", hint="name a file: one that is not there is made")
-        from remit.agents.baseline import count_known, parse_baseline, render_baseline, subtract, take_stock  # noqa: PLC0415 - rare
+        from remit.app.baselines import subtract_baseline  # noqa: PLC0415 - rare
 
-        total = sum(len(found) for found in linted.findings.values())
-        if not os.path.lexists(file):
-            if os.environ.get("CI"):  # a name that is misspelt there must not excuse everything
-                hint = "make it once where you work, and commit it"
-                raise InputError(f"there is no baseline '{file}', and CI makes none", hint=hint)
-            write_text(file, render_baseline(take_stock(linted.findings, load_lines)))
-            nothing: dict[str, tuple[Finding, ...]] = dict.fromkeys(linted.findings, ())
-            return linted._replace(findings=nothing, known=total, baseline=file, made=True, held=total)
-        old = parse_baseline(load_bytes(file).decode("utf-8", "replace"), file)
-        there = {path: os.path.lexists(os.path.join(self.root, path)) for path in old if path not in self.sources}  # noqa: PTH118
-        gone: dict[str, tuple[Finding, ...]] = {path: () for path, is_there in there.items() if not is_there}
-        new, rest = subtract({**linted.findings, **gone}, old, load_lines, is_asked=self._is_asked(gone))
-        findings = {path: new[path] for path in self.sources}
-        shorter = render_baseline(rest) != render_baseline(old)
-        if shorter:
-            write_text(file, render_baseline(rest))
-        known = total - sum(len(found) for found in findings.values())
-        return linted._replace(
-            findings=findings, known=known, baseline=file if shorter else None, held=count_known(rest)
-        )
-
-    def _is_asked(self, gone: Mapping[str, object]) -> Callable[[str, str], bool]:
-        """Whether a code was looked for in a file; in one that is gone, all are."""
         sieves = {path: make_sieve(path, self.choice) for path in self.sources}
-        return lambda path, code: path in gone or sieves[path](code)
+        weighed = subtract_baseline(
+            file, linted.findings, load_lines, root=self.root, is_asked=lambda path, code: sieves[path](code)
+        )
+        return linted._replace(
+            findings=weighed.findings,
+            known=weighed.known,
+            baseline=file if weighed.made or weighed.shorter else None,
+            made=weighed.made,
+            held=weighed.held,
+        )
 
     def _find_baseline(self) -> str | None:
         """The baseline's file: from here, where it was asked for; below the root, where the workspace has set it."""

@@ -40,12 +40,13 @@ class ShownErrors(NamedTuple):
 def find_error_log(root: str) -> str:
     """Where a workspace keeps its errors: beside its tasks, else where there are some, else where tasks would be."""
     from remit.workspace.error_log import FILE  # noqa: PLC0415 - only with errors
-    from remit.workspace.tasks.places import DEFAULT_FOLDER, FOLDERS, find_folder  # noqa: PLC0415
+    from remit.workspace.tasks.places import FOLDERS, find_folder, find_spec_root  # noqa: PLC0415
 
     configured = load_settings(root).tasks.folder
     folder = configured or find_folder(root)
     if folder is None:
-        folder = next((each for each in FOLDERS if os.path.lexists(f"{root}/{each}/{FILE}")), DEFAULT_FOLDER)
+        folder = next((each for each in FOLDERS if os.path.lexists(f"{root}/{each}/{FILE}")), None)
+        folder = folder or find_spec_root(root)
     check_open(f"{root}/{folder}/{FILE}")
     return f"{root}/{folder}/{FILE}"
 

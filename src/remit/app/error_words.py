@@ -55,6 +55,10 @@ FAULTS = {
     "yourself. If other runs were active in the same folder, give each its own worktree.",
     "orphaned": "Nobody knows what became of it.",
     "execution": "Anything else.",
+    "validation_failure": "An input or an output is not valid.",
+    "file_operation_failure": "A file could not be read or written.",
+    "delegation_failure": "A nested run failed or was refused.",
+    "git_failure": "A git command failed.",
 }
 """What the type of an error in a return stands for."""
 _ASIDE = "This is the code of an error, not of a finding; remit show ID --full has the findings behind a delegation's."

@@ -9,7 +9,7 @@ from remit.app.settings import find_root, is_inside, load_settings
 from remit.errors import InputError, UsageError
 from remit.workspace.agent_files import find_agent_files, load_agent_file
 from remit.workspace.files import write_text
-from remit.workspace.tasks.places import DEFAULT_FOLDER, FOLDERS
+from remit.workspace.tasks.places import find_spec_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ def new(kind: str, name: str, *, profile: Profile | None = None, folder: str | N
     else:
         place = choose_place([each.path for each in documents if _is_alike(each, profile)], profile)
     context = _find_context(documents, root)
-    files = scaffold(kind, name, profile=profile, place=place, context=context, spec_root=_find_spec_root(root))
+    files = scaffold(kind, name, profile=profile, place=place, context=context, spec_root=_find_specs(root))
     fresh = [file for file in files if not os.path.lexists(f"{root}/{file.path}")]
     if files[0] not in fresh:
         raise UsageError(f"{files[0].path} is there already", hint="choose another name, or remove it")
@@ -95,8 +95,8 @@ def _place(folder: str, root: str, profile: Profile) -> str:
     return place
 
 
-def _find_spec_root(root: str) -> str:
-    return next((each for each in FOLDERS if os.path.isdir(f"{root}/{each}")), DEFAULT_FOLDER)  # noqa: PTH112
+def _find_specs(root: str) -> str:
+    return find_spec_root(root, load_settings(root).tasks.folder)
 
 
 def _find(paths: Sequence[str], root: str) -> list[Source]:
@@ -272,7 +272,7 @@ def _migrate(source: Source, document: Document, root: str, kind: str | None) ->
     if document.fault is not None:
         rest = Remainder(f"the file cannot be migrated: {document.fault}", "Make it a text file in UTF-8 first.", None)
         return Migrated(source, document.text, same._replace(left=(rest,)))
-    return Migrated(source, document.text, migrate(document, kind=kind, spec_root=_find_spec_root(root)))
+    return Migrated(source, document.text, migrate(document, kind=kind, spec_root=_find_specs(root)))
 
 
 def _find_other_maker(source: Source, document: Document, root: str) -> str:

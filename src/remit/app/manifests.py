@@ -14,6 +14,7 @@ from remit.quick_tuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from remit.app.baselines import Weighed
     from remit.config import Settings
     from remit.contract.manifest_lines import Told
     from remit.model import Finding
@@ -89,20 +90,20 @@ def validate_manifest(file: str) -> Iterator[Told]:
 
     folder = os.path.dirname(os.path.abspath(file))  # noqa: PTH100, PTH120
     root = find_root(folder)
-    words = load_settings(root).status_words
+    words = load_settings(root).returns.status_words
     return check_lines(load_lines(file, max_bytes=MAX_LINE_BYTES), look=_make_look(folder, root), words=words)
 
 
-class ToldOfPage(NamedTuple):
-    """A finding about a findings file."""
+class JudgedPage(NamedTuple):
+    """A findings file, and the diagnostics on its form."""
 
-    finding: Finding
     file: str
     text: str
+    findings: tuple[Finding, ...]
 
 
-def validate_findings_files(manifest: str) -> Iterator[ToldOfPage]:
-    """Everything there is to say about the form of the findings files that a manifest names, each of them once.
+def validate_findings_files(manifest: str) -> Iterator[JudgedPage]:
+    """Every findings file that a manifest names and that is there, each of them once, with what is wrong with its form.
 
     That one is not there, the rules say of the line that names it.
     """
@@ -128,7 +129,54 @@ def validate_findings_files(manifest: str) -> Iterator[ToldOfPage]:
         file = find(path)
         text = _load_page(file) if file is not None else None
         if file is not None and text:
-            yield from (ToldOfPage(finding, file, text) for finding in check_findings_file(text))
+            yield JudgedPage(file, text, tuple(check_findings_file(text)))
+
+
+class Row(NamedTuple):
+    """A diagnostic on a manifest or on a findings file, and the lines that it is about."""
+
+    finding: Finding
+    file: str
+    text: str
+    first_line: int
+
+
+class Validated:
+    """The diagnostics of several manifests and their findings files, which a baseline can be subtracted from."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, list[Row]] = {}
+        """By file; each file that was read is there, also without diagnostics."""
+
+    def add(self, manifest: str, *, with_pages: bool) -> None:
+        """Read a manifest, and with it the findings files that it names."""
+        rows = [Row(told.finding, manifest, told.text, told.first_line) for told in validate_manifest(manifest)]
+        self.rows[manifest] = rows
+        for page in validate_findings_files(manifest) if with_pages else ():
+            self.rows[page.file] = [Row(finding, page.file, page.text, 1) for finding in page.findings]
+
+    def subtract(self, baseline: str) -> Weighed:
+        """Leave out the diagnostics that the baseline has; it is created if there is none."""
+        from remit.app.baselines import subtract_baseline  # noqa: PLC0415 - only for this
+
+        root = find_root()
+        files = {os.path.relpath(file, root): file for file in self.rows}
+        found = {path: tuple(row.finding for row in self.rows[file]) for path, file in files.items()}
+        weighed = subtract_baseline(baseline, found, lambda path: _list_lines(self.rows[files[path]]), root=root)
+        for path, file in files.items():
+            new = {id(finding) for finding in weighed.findings[path]}
+            self.rows[file] = [row for row in self.rows[file] if id(row.finding) in new]
+        return weighed
+
+
+def _list_lines(rows: Sequence[Row]) -> list[str]:
+    """The lines of a file that diagnostics are about, each at its place; those in between are empty."""
+    lines: list[str] = []
+    for row in rows:
+        part = row.text.split("\n")
+        lines += [""] * (row.first_line - 1 + len(part) - len(lines))
+        lines[row.first_line - 1 : row.first_line - 1 + len(part)] = part
+    return lines
 
 
 def _load_page(file: str) -> str | None:
@@ -200,7 +248,7 @@ class Manifest:
 
         output = self.settings.manifest.output_dir
         beside = output is None or os.path.realpath(f"{self.root}/{output}") == os.path.realpath(self.folder)
-        look, words = _make_look(self.folder, self.root), self.settings.status_words
+        look, words = _make_look(self.folder, self.root), self.settings.returns.status_words
         appender = Appender(self.index, look=look, words=words, folder="" if beside else f"{output}/")
         added = appender.add(
             given,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit import contract
 from remit.app.settings import load_settings
-from remit.contract.dialects import DIALECTS, MANIFEST, get_dialect, render_schema
+from remit.contract.dialects import DIALECTS, HYPER, MANIFEST, get_dialect, render_schema
 from remit.contract.dialects.manifest import SENTENCES
 from remit.errors import UsageError, did_you_mean
 from remit.model import Expectation, Verdict
@@ -30,7 +30,7 @@ _LOOKED_AT = 8000
 def check(
     text: str | bytes,
     *,
-    dialect: str | None = None,
+    format: str | None = None,
     session_id: str | None = None,
     agent: str | None = None,
     root: Path | None = None,
@@ -38,19 +38,22 @@ def check(
 ) -> Verdict:
     """Turn the final message of an agent into a verdict; with `root`, its artifacts are looked at on disk."""
     if root is None and manifest is None:
-        return _name_encoding(contract.check(text, dialect=dialect, session_id=session_id, agent=agent), text)
+        return _name_encoding(contract.check(text, dialect=format, session_id=session_id, agent=agent), text)
     from remit.evidence.facts import follow_to_file, load_findings, look_at_artifacts  # noqa: PLC0415 - only here
+    from remit.evidence.workspace_root import find_workspace_root  # noqa: PLC0415
 
-    words = load_settings(root).status_words if root is not None else {}
+    words = load_settings(root).returns.status_words if root is not None else {}
     roots = () if root is None else (os.path.abspath(root), os.path.realpath(root))  # noqa: PTH100 - links stay
     expectation = Expectation(session_id, agent, roots=roots)
-    reading = contract.read_message(text, dialect=dialect, expectation=expectation, words=words)
+    reading = contract.read_message(text, dialect=format, expectation=expectation, words=words)
     if reading.payload is None and root is not None:
-        reading = follow_to_file(reading, root, dialect) or reading
+        reading = follow_to_file(reading, root, format) or reading
     if reading.dialect is MANIFEST:
         manifest = _find_manifest(root, manifest)
         contract.attach_entry(reading, _load_tail(manifest))
-    evidence = look_at_artifacts(reading, root, manifest)
+    is_hyper = root is not None and reading.dialect is HYPER
+    workspace_root = find_workspace_root(os.fspath(root or ""), os.environ) if is_hyper else ""
+    evidence = look_at_artifacts(reading, root, manifest, workspace_root)
     verdict = contract.judge(reading, evidence=evidence, findings_text=load_findings(evidence, root, manifest))
     return _name_encoding(verdict, text)
 
@@ -77,7 +80,7 @@ def load_message(source: str) -> bytes:
 
 
 class Conversion(NamedTuple):
-    """A return in another dialect, and what did not come through as it was."""
+    """A return in another format, and what did not come through as it was."""
 
     text: str
     payload: dict[str, Any]
@@ -90,7 +93,7 @@ def convert(
     text: str | bytes,
     *,
     to: str,
-    dialect: str | None = None,
+    format: str | None = None,
     session_id: str | None = None,
     agent: str | None = None,
     depth: int | None = None,
@@ -100,7 +103,7 @@ def convert(
     duration_seconds: float | None = None,
     findings_file: str | None = None,
 ) -> Conversion:
-    """Write a return in another dialect. A source that is not accepted is not converted: the verdict says why.
+    """Write a return in another format. A source that is not accepted is not converted: the verdict says why.
 
     What the target requires and the source does not say is filled in from the other arguments, `findings_file`
     for an entry of the manifest; what the source says is not overruled.
@@ -108,7 +111,7 @@ def convert(
     from remit.contract.convert import Known, convert_return, render_message  # noqa: PLC0415 - only for this
 
     target = get_dialect(to)
-    verdict = check(text, dialect=dialect, manifest=manifest)
+    verdict = check(text, format=format, manifest=manifest)
     if verdict.returned is None:
         return Conversion("", {}, verdict.findings, accepted=False, verdict=verdict)
     duration_ms = None if duration_seconds is None else _to_ms(duration_seconds)
@@ -129,7 +132,7 @@ def _to_ms(seconds: float) -> float:
 
 
 def instructions(
-    dialect: str,
+    format: str,
     *,
     session_id: str | None = None,
     agent: str | None = None,
@@ -144,7 +147,7 @@ def instructions(
     from remit.contract.instructions import write_instructions  # noqa: PLC0415 - only for this
 
     return write_instructions(
-        get_dialect(dialect),
+        get_dialect(format),
         session_id=session_id,
         agent=agent,
         depth=depth,
@@ -157,7 +160,7 @@ def instructions(
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of a dialect's object, or of an agent file's frontmatter."""
+    """The JSON Schema of a format's object, or of an agent file's frontmatter."""
     if name not in SCHEMAS:
         raise UsageError(f"there is no schema '{name}'", hint=did_you_mean(name, SCHEMAS))
     if name == AGENT_FILE:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from remit.app.manifests import find_place
 from remit.quick_tuple import NamedTuple
 from remit.workspace.error_log import FILE as ERROR_LOG
-from remit.workspace.tasks.places import ARCHIVE, ARCHIVED_TEXTS, DEFAULT_FOLDER, STATE, TODO, find_folder
+from remit.workspace.tasks.places import ARCHIVE, ARCHIVED_TEXTS, FOLDERS, STATE, TODO, find_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def get_kept(settings: Settings) -> Kept:
 
 def list_own_files(root: str, kept: Kept) -> tuple[str, ...]:
     """Tasks, errors and the manifest, below the root."""
-    folder = find_folder(root, kept.tasks) or DEFAULT_FOLDER
+    folder = kept.tasks or find_folder(root)
     names = (STATE, TODO, ARCHIVE, ARCHIVED_TEXTS, ERROR_LOG)
-    return (*(f"{folder}/{name}" for name in names), find_place(root, kept.manifest, kept.outputs))
+    places = FOLDERS if folder is None else (folder,)  # before the first task, each of them may become the one
+    return (*(f"{place}/{name}" for place in places for name in names), find_place(root, kept.manifest, kept.outputs))

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from remit.app.delegating.preparing import Prepared
     from remit.delegate.admission.guard import Caller
     from remit.delegate.admission.ticket import Ticket
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.workspace.ledger.delegations import Delegation
 
     Tell = Callable[[list[Seen]], Awaitable[None]]
@@ -52,7 +52,7 @@ class Handed(NamedTuple):
     """Work that was handed on."""
 
     prepared: Prepared
-    envelope: Envelope | None
+    result: Result | None
     """None where it is not over."""
 
 
@@ -133,7 +133,7 @@ class Serving:
         finally:
             ws.home.close()
 
-    async def wait(self, session_id: str, *, wait_s: float, tell: Tell | None = None) -> Envelope | None:
+    async def wait(self, session_id: str, *, wait_s: float, tell: Tell | None = None) -> Result | None:
         """Wait for a delegation, whoever drives it; None where it is not over. Who stops waiting ends nothing."""
         ws = Workspace.open(environ=self.environ, lenient=True)
         waiting = asyncio.ensure_future(wait_for(ws, [session_id], timeout_s=wait_s))
@@ -145,7 +145,7 @@ class Serving:
             await ws.close()
         if waited.trouble is not None:
             raise waited.trouble
-        return waited.envelope
+        return waited.result
 
     async def cancel(self, session_id: str, *, reason: str, caller: str = "") -> Waited:
         """End a delegation and all below it."""
@@ -206,17 +206,17 @@ class _Carried:
         self.ws = ws
         self._started: asyncio.Future[Prepared] = asyncio.get_running_loop().create_future()
         self._cancelling: list[asyncio.Task[Sequence[str]]] = []
-        self.work: asyncio.Task[Envelope] = asyncio.ensure_future(self._carry(request))
+        self.work: asyncio.Task[Result] = asyncio.ensure_future(self._carry(request))
 
-    async def _carry(self, request: Request) -> Envelope:
+    async def _carry(self, request: Request) -> Result:
         async with self.ws:
             prepared = await self.ws.start(request)
             self._started.set_result(prepared)
-            envelope = await self.ws.wait(prepared.row.session_id)
+            result = await self.ws.wait(prepared.row.session_id)
             for cancelling in self._cancelling:
                 for each in await cancelling:  # those below it, whose brokers may have ended with their agents
                     await self.ws.wait(each)
-            return envelope
+            return result
 
     async def begin(self) -> Prepared:
         """Wait until it is admitted. Raises where it is not."""
@@ -253,7 +253,7 @@ class _Carried:
         return ""
 
 
-async def _watch(work: asyncio.Future[Envelope] | asyncio.Future[list[Waited]], following: Following, *,
+async def _watch(work: asyncio.Future[Result] | asyncio.Future[list[Waited]], following: Following, *,
                  wait_s: float | None, tell: Tell | None) -> None:  # fmt: skip
     """Wait until some work is over or the time is up, and tell meanwhile how it goes."""
     last = None if wait_s is None else time.monotonic() + wait_s
@@ -266,7 +266,7 @@ async def _watch(work: asyncio.Future[Envelope] | asyncio.Future[list[Waited]], 
                 await tell(following.look())
 
 
-async def _stop(task: asyncio.Future[Envelope] | asyncio.Future[list[Waited]]) -> None:
+async def _stop(task: asyncio.Future[Result] | asyncio.Future[list[Waited]]) -> None:
     task.cancel()
     with suppress(asyncio.CancelledError, Exception):
         await task

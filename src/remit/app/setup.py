@@ -31,6 +31,8 @@ class Survey(NamedTuple):
     settings: str | None
     """The file with the workspace's settings."""
     has_cleo: bool
+    spec_root: str = ""
+    """Where tasks are, or would be with the first one."""
 
 
 class PlannedFile(NamedTuple):
@@ -99,7 +101,7 @@ def _check_places(root: str) -> None:
 
 def _look_around(root: str, settings: Settings) -> Survey:
     from remit.workspace.head import find_branch  # noqa: PLC0415 - only for this
-    from remit.workspace.tasks.places import find_folder  # noqa: PLC0415
+    from remit.workspace.tasks.places import find_folder, find_spec_root  # noqa: PLC0415
 
     return Survey(
         branch=find_branch(root),
@@ -109,6 +111,7 @@ def _look_around(root: str, settings: Settings) -> Survey:
         has_manifest=find_manifest() is not None,
         settings=_find_settings(root, settings),
         has_cleo=os.path.isdir(f"{root}/{CLEO_FOLDER}"),  # noqa: PTH112
+        spec_root=find_spec_root(root, settings.tasks.folder),
     )
 
 
@@ -151,7 +154,7 @@ def render_settings(found: Survey) -> str:
         "# What this workspace has set for Remit. A line that is commented out shows what can be set.",
         "",
         "[tasks]",
-        f'folder = "{found.tasks}"' if found.tasks else '# folder = "specs"',
+        f'{"" if found.tasks else "# "}folder = "{found.spec_root}"',
         "# An outside task system. Its commands run only after `remit trust`.",
         *commands,
         "",

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.app.settings import check_open, find_root, find_workspace, load_settings
-from remit.errors import InputError, RemitError, UsageError
+from remit.errors import InputError, RefusedError, RemitError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -42,7 +42,7 @@ class Tasks:
     def __init__(self, start: str | None = None, *, here: bool = False) -> None:
         """`here` means the files of this checkout, also where it is a linked worktree of the workspace."""
         from remit.workspace.home import Home  # noqa: PLC0415 - only with tasks
-        from remit.workspace.tasks.places import DEFAULT_FOLDER, FOLDERS, STATE, find_folder  # noqa: PLC0415
+        from remit.workspace.tasks.places import FOLDERS, STATE, find_folder, find_spec_root  # noqa: PLC0415
         from remit.workspace.tasks.store import TaskStore  # noqa: PLC0415
 
         self.root = find_root(start) if here else find_workspace(start)
@@ -50,9 +50,10 @@ class Tasks:
         self.home: Home = Home(self.root)
         folder = find_folder(self.root, self.settings.tasks.folder)
         self.is_begun = folder is not None
-        for place in () if self.is_begun else (self.settings.tasks.folder or DEFAULT_FOLDER, *FOLDERS):
+        folder = folder or find_spec_root(self.root, self.settings.tasks.folder)
+        for place in () if self.is_begun else (folder, *FOLDERS):
             check_open(f"{self.root}/{place}/{STATE}")  # tasks that may not be seen are not none
-        self.store = TaskStore(self.home, folder or self.settings.tasks.folder or DEFAULT_FOLDER)
+        self.store = TaskStore(self.home, folder)
 
     # An outside system
 
@@ -80,7 +81,7 @@ class Tasks:
 
     def add(self, title: str, **given: str) -> Moved:
         """Make a task."""
-        self._check_own()
+        self.check_own()
         return self.store.add(title, **given)
 
     def list_tasks(self) -> list[TaskFacts]:
@@ -121,9 +122,9 @@ class Tasks:
         phase: str | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Moved:
-        """Give a task, or a phase of its plan, another marker. Who is at work on it may not: his return does that.
+        """Give a task, or a phase of its plan, another marker.
 
-        `environ` is that of whoever asks, where it is not this process's own.
+        `environ` is the environment of the caller, if it isn't this process's own.
         """
         from remit.app.delegating.movers import find_mover  # noqa: PLC0415 - only for this
 
@@ -165,12 +166,14 @@ class Tasks:
         return self.store.link(number, entry_id)
 
     def archive(self, numbers: tuple[int, ...]) -> tuple[list[Moved], Moved]:
-        """Put away tasks that are over, all where none is named. Who is at work on one of them may not."""
+        """Archive tasks that are over; all of them if none is named. An agent at work on one of them may not."""
         from remit.app.delegating.movers import find_mover, list_holders  # noqa: PLC0415 - only for this
 
         self._check_begun()
         for number in numbers or {row.task_number or 0 for row in list_holders(self.home)}:
-            find_mover(self.home, number)
+            if find_mover(self.home, number):
+                told = f"an agent can't archive task {number} while it works on it"
+                raise RefusedError(told, hint="return first; the user archives the task with remit task archive")
         return self.store.archive(numbers)
 
     def sync(self, how: How) -> Synced:
@@ -202,14 +205,15 @@ class Tasks:
             raise InputError(f"task {number} has no plan that is there", hint=hint)
         return plan
 
-    def _check_own(self) -> None:
+    def check_own(self) -> None:
+        """Raise if an outside system keeps the tasks: it is asked only to show, focus, complete and link them."""
         if not self.is_begun and self.outside:
             told = f"the tasks of this workspace are kept by `{next(iter(self.outside.values())).split()[0]}`"
             known = ", ".join(self.outside)
             raise UsageError(told, hint=f"only {known} are passed on to it; ask it for the rest")
 
     def _check_begun(self) -> None:
-        self._check_own()
+        self.check_own()
         if not self.is_begun:
             raise UsageError("this workspace keeps no tasks", hint="remit task new TITLE makes the first")
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.config.cluster import LOCAL, ClusterSettings, read_cluster, read_engine
+from remit.config.delegation import FORMATS, DelegationSettings, read_delegation
 from remit.config.delegation import TABLES as DELEGATION_TABLES
-from remit.config.delegation import DelegationSettings, read_delegation
-from remit.config.reading import check_keys, check_name, read_texts
+from remit.config.reading import check_keys, check_name, read_texts, read_word
 from remit.errors import ConfigError
 from remit.model import NOTHING, STATUSES
 from remit.quick_tuple import NamedTuple
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from remit.model import Severity, Status
 
 _TABLES = {
-    "contract": ("status_words",),
+    "returns": ("format", "status_words"),
     "lint": ("select", "ignore", "extend_select", "per_file_ignores", "severity", "exclude", "baseline", "fail_on"),
     "tasks": ("folder", "show", "focus", "complete", "link"),
     "manifest": ("path", "output_dir"),
@@ -31,8 +31,17 @@ _TABLES = {
 MAX_CHARS, MAX_DOTS = 1_000_000, 100
 """Of a whole file, and in one name of it: the parser's time grows with the square of the latter."""
 _RESERVED = frozenset({*STATUSES, "complete", "error"})
-"""Words that mean something in a dialect already: nobody makes `failed` mean completed."""
+"""Words that mean something in a format already: nobody makes `failed` mean completed."""
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
+
+
+class ReturnSettings(NamedTuple):
+    """What agents of the workspace return: `[returns]`."""
+
+    format: str | None = None
+    """The format of agents for which nothing else declares one: `standard`, `hyper` or `manifest`."""
+    status_words: Mapping[str, Status] = NOTHING
+    """The workspace's own status words, and the status that each means (C3)."""
 
 
 class LintSettings(NamedTuple):
@@ -98,8 +107,7 @@ class RetentionSettings(NamedTuple):
 class Settings(NamedTuple):
     """What a workspace has set."""
 
-    status_words: Mapping[str, Status] = NOTHING
-    """The workspace's own status words, and what they mean (C3)."""
+    returns: ReturnSettings = ReturnSettings()
     lint: LintSettings = LintSettings()
     tasks: TaskSettings = TaskSettings()
     manifest: ManifestSettings = ManifestSettings()
@@ -132,7 +140,7 @@ def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
         hint = f"move it to remit.toml: of a file that agents may edit, Remit reads only [{shared}.lint]"
         raise ConfigError(f"{shared}.{refused} is not a setting of this file", hint=hint)
     return Settings(
-        _read_words(_read_table(values, "contract").get("status_words", {})),
+        ReturnSettings(**_read_returns(_read_table(values, "returns"))),
         _read_lint(_read_table(values, "lint")),
         TaskSettings(**_read_tasks(_read_table(values, "tasks"))),
         ManifestSettings(**_read_paths(_read_table(values, "manifest"), "manifest")),
@@ -222,14 +230,17 @@ def read_severity(word: Any, name: str) -> Severity:  # noqa: ANN401 - whatever 
     return found
 
 
-def _read_words(words: Any) -> Mapping[str, Status]:  # noqa: ANN401 - whatever the file holds
+def _read_returns(values: dict[str, Any]) -> dict[str, Any]:
+    if "format" in values:
+        read_word(values["format"], "returns.format", FORMATS)
+    words = values.get("status_words", {})
     if not isinstance(words, dict):
         raise ConfigError(
-            "contract.status_words is not a table", hint='write it as status_words = {planned = "completed"}'
+            "returns.status_words is not a table", hint='write it as status_words = {planned = "completed"}'
         )
     for word, status in words.items():
         if word in _RESERVED:
-            raise ConfigError(f"'{word}' has a meaning of its own", hint="map only words that no dialect knows")
+            raise ConfigError(f"'{word}' has a meaning of its own", hint="map only words that no format knows")
         if status not in STATUSES:
             raise ConfigError(f"'{word}' is mapped to {status!r}", hint=f"map it to one of {', '.join(STATUSES)}")
-    return words
+    return values

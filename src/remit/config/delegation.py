@@ -1,7 +1,7 @@
 """What a workspace may set about delegations: `[delegate]`, `[limits]`, `[budget]`, `[runners.*]`, `[agents.*]`.
 
-Owns those tables, `[referee]` for the subagents of harnesses, and `[route.*]` and `[lifecycle.*]`, by which a command
-finds its agent and knows what it does to a task. A limit that is set is a number from which something follows: nothing
+Owns those tables, `[referee]` for the subagents of harnesses, and `[route.*]` and `[task.*]`, by which a command finds
+its agent and knows what it does to a task. A limit that is set is a number from which something follows: nothing
 here can mean "without end".
 """
 
@@ -14,13 +14,14 @@ from remit.errors import ConfigError
 from remit.harnesses import claude
 from remit.model import NOTHING
 from remit.quick_tuple import NamedTuple
+from remit.stars import fits_signs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _LEAST_TOKENS = 320
-"""Into fewer no envelope fits: status, session and the first error."""
-_DIALECTS = ("standard", "hyper", "manifest")
+"""Into fewer no result fits: status, session and the first error."""
+FORMATS = ("standard", "hyper", "manifest")
 _MOST_BLOCKS = 7
 _KINDS = ("research", "planning", "implementation", "review", "utility")
 
@@ -34,7 +35,7 @@ class DelegateSettings(NamedTuple):
     """How long agents may take whose file does not say it, in seconds; else what their kind is given."""
     reasks: int = 2
     """How often a bad return is sent back."""
-    envelope_tokens: int = 400
+    result_tokens: int = 400
     """How many tokens of a result reach the caller, at most."""
     commit: bool | None = None
     """Whether settling commits what the agent made; where this is left out, only work on a task."""
@@ -95,22 +96,41 @@ class RunnerSettings(NamedTuple):
 
 
 class AgentSettings(NamedTuple):
-    """What the workspace says of one agent beside its file: `[agents.NAME]`."""
+    """What the workspace says of an agent, beside its file if it has one: `[agents.NAME]`."""
 
     runner: str | None = None
     """Who runs it."""
     timeout: float | None = None
     """How long it may take, in seconds."""
-    dialect: str | None = None
-    """The dialect of its return: `standard`, `hyper` or `manifest`."""
+    format: str | None = None
+    """The format of its return: `standard`, `hyper` or `manifest`."""
     owner: str | None = None
     """Who moves the task, writes the manifest and commits: agent or remit (C19)."""
     retry: str | None = None
     """`safe`: the agent may be started again from the beginning."""
 
 
-class LifecycleSettings(NamedTuple):
-    """A command that works on a task: `[lifecycle.COMMAND]`. What is not set is as for the command it is `like`."""
+def list_tables_of(agents: Mapping[str, AgentSettings], name: str) -> list[str]:
+    """The tables of `[agents]` that are about an agent: its own first, then patterns with stars, the longest first."""
+    patterns = (key for key in agents if key != name and "*" in key and _matches(key, name))
+    return [*([name] if name in agents else []), *sorted(patterns, key=lambda key: (-len(key), key))]
+
+
+def find_agent_settings(agents: Mapping[str, AgentSettings], name: str) -> AgentSettings:
+    """What is set for an agent; for each key the first of its tables that has it."""
+    found = AgentSettings()
+    for key in list_tables_of(agents, name):
+        given = agents[key]._asdict().items()
+        found = found._replace(**{each: value for each, value in given if getattr(found, each) is None})
+    return found
+
+
+def _matches(pattern: str, name: str) -> bool:
+    return fits_signs(pattern, name, str.__eq__)
+
+
+class TaskCommandSettings(NamedTuple):
+    """A command that works on a task: `[task.COMMAND]`. What is not set is as for the command it is `like`."""
 
     like: str | None = None
     """The command that it is like: `research`, `plan`, `revise`, `implement` or `review`."""
@@ -122,23 +142,26 @@ class LifecycleSettings(NamedTuple):
     """The path of what it makes, below the task's folder."""
     help: str | None = None
     """What `remit --help` says of it."""
+    timeout: float | None = None
+    """How long its agent may take, in seconds. Default: what the agent's own file says."""
 
 
 class RefereeSettings(NamedTuple):
     """How subagents are held that a harness starts itself: `[referee]`."""
 
     enforce: str = "contract"
-    """Whose returns are checked: `contract`, agents with a file in the workspace; `all`, every subagent; `none`."""
+    """Whose returns are checked: `contract`, agents with a file in the workspace or in a plugin that declares a format;
+    `all`, every subagent; `none`."""
     hold: tuple[str, ...] = ()
-    """Agents without a file, such as the harness's own, that are held nevertheless."""
+    """Agents without a file, such as the harness's own, that are enforced nevertheless; `hyper:*` is a pattern."""
     observe: tuple[str, ...] = ()
-    """Agents that are only looked on."""
+    """Agents that are only observed, by name or pattern."""
     blocks: int = 2
     """How often a bad return is sent back. Harnesses overrule a hook that blocks eight times."""
     ask: str = "ask"
     """What becomes of a call in doubt: `ask` the person, or `deny`."""
-    envelope: bool = True
-    """Whether the caller gets the envelope instead of the whole answer."""
+    result: bool = True
+    """Whether the caller gets the result instead of the whole answer."""
 
 
 class DelegationSettings(NamedTuple):
@@ -151,7 +174,7 @@ class DelegationSettings(NamedTuple):
     agents: Mapping[str, AgentSettings] = NOTHING
     route: Mapping[str, Mapping[str, str]] = NOTHING
     """For each command: the agent by the task's language, or `default`."""
-    lifecycle: Mapping[str, LifecycleSettings] = NOTHING
+    task: Mapping[str, TaskCommandSettings] = NOTHING
     referee: RefereeSettings = RefereeSettings()
 
 
@@ -167,7 +190,7 @@ def read_delegation(values: Mapping[str, Any]) -> DelegationSettings:
         {name: RunnerSettings(**_read_runner(table, name)) for name, table in _read_tables(values, "runners")},
         {name: AgentSettings(**_read_agent(table, name)) for name, table in _read_tables(values, "agents")},
         _read_routes(_get(values, "route")),
-        {name: LifecycleSettings(**_read_lifecycle(table, name)) for name, table in _read_tables(values, "lifecycle")},
+        {name: TaskCommandSettings(**_read_task(table, name)) for name, table in _read_tables(values, "task")},
         RefereeSettings(**_read_referee(_get(values, "referee"))),
     )
 
@@ -215,7 +238,7 @@ def _read_referee(values: dict[str, Any]) -> dict[str, Any]:
             read[key] = read_word(value, name, words[key])
         elif key in ("hold", "observe"):
             read[key] = read_texts(value, name, claude.DEFAULT_AGENT)
-        elif key == "envelope":
+        elif key == "result":
             read[key] = _read_switch(value, name)
         else:
             read[key] = int(read_number(value, name, 2, whole=True))
@@ -267,7 +290,7 @@ def _read_runner(values: dict[str, Any], runner: str) -> dict[str, Any]:
 
 def _read_agent(values: dict[str, Any], agent: str) -> dict[str, Any]:
     table = check_keys(values, f"agents.{agent}", AgentSettings._fields)
-    words = {"dialect": _DIALECTS, "owner": ("agent", "remit"), "retry": ("safe", "never")}
+    words = {"format": FORMATS, "owner": ("agent", "remit"), "retry": ("safe", "never")}
     read: dict[str, Any] = {}
     for key, value in table.items():
         name = f"agents.{agent}.{key}"
@@ -289,15 +312,19 @@ def _read_routes(values: dict[str, Any]) -> dict[str, dict[str, str]]:
     }  # fmt: skip
 
 
-def _read_lifecycle(values: dict[str, Any], command: str) -> dict[str, Any]:
+def _read_task(values: dict[str, Any], command: str) -> dict[str, Any]:
     plain = command.replace("-", "")
     if not (plain.isascii() and plain.isalnum() and command == command.lower() and command[0].isalpha()):
-        raise ConfigError(f"'{command}' cannot be the name of a command", hint="write it like [lifecycle.audit]")
-    table = check_keys(values, f"lifecycle.{command}", LifecycleSettings._fields)
+        raise ConfigError(f"'{command}' cannot be the name of a command", hint="write it like [task.audit]")
+    table = check_keys(values, f"task.{command}", TaskCommandSettings._fields)
     examples = {"working": "RESEARCHING", "artifact": "reports/audit-{version:03d}.md", "help": "Audit a task."}
-    return {
-        key: read_word(value, f"lifecycle.{command}.{key}", _KINDS)
-        if key == "kind"
-        else read_text(value, f"lifecycle.{command}.{key}", examples.get(key, "research"))
-        for key, value in table.items()
-    }
+    read: dict[str, Any] = {}
+    for key, value in table.items():
+        name = f"task.{command}.{key}"
+        if key == "kind":
+            read[key] = read_word(value, name, _KINDS)
+        elif key == "timeout":
+            read[key] = read_number(value, name, 3600)
+        else:
+            read[key] = read_text(value, name, examples.get(key, "research"))
+    return read

@@ -63,7 +63,7 @@ def read_message(
 
 
 def attach_entry(reading: Reading, manifest_tail: str | None, *, rival: str = "") -> None:
-    """Give a reply of the `manifest` dialect its entry: the last line of the manifest. None: no manifest is known.
+    """Give a reply of the `manifest` format its entry: the last line of the manifest. None: no manifest is known.
 
     `rival` is the status in another entry of the same work that says otherwise.
     """
@@ -85,7 +85,7 @@ def attach_entry(reading: Reading, manifest_tail: str | None, *, rival: str = ""
             reading.payload = entry
             reading.located = False
             reading.repairs += tuple(
-                (kind, 0) for kind in normalize(entry, MANIFEST, reading.expectation, reading.words)
+                (kind, 0) for kind in normalize(entry, MANIFEST, reading.expectation, reading.words, {})
             )
             reading.troubles += (*find_blanks(entry, MANIFEST), *find_conflicts(entry, MANIFEST, reading.words))
             if rival:
@@ -116,7 +116,7 @@ def judge(
     return Verdict(
         outcome,
         payload=reading.payload,
-        dialect=reading.dialect.name if reading.dialect else None,
+        format=reading.dialect.name if reading.dialect else None,
         transport=reading.transport,
         findings=findings,
         repairs=reading.list_repairs(),

@@ -1,6 +1,6 @@
-"""Conversion: a return of one dialect, written in another, with every loss named.
+"""Conversion: a return of one format, written in another, with every loss named.
 
-Owns what happens to what the other dialect has no word for. Nothing is dropped, changed or made up in silence: each is
+Owns what happens to what the other format has no word for. Nothing is dropped, changed or made up in silence: each is
 a finding (CNV…), whose documentation is the docstring of the function that makes it.
 """
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def lost(pointer: str, what: str) -> Finding:
-    """Something has no place in the target dialect and was left out.
+    """Something has no place in the target format and was left out.
 
-    Why: dialects differ in what they can say. The caller should know what a reader of the converted return cannot.
+    Why: formats differ in what they can say. The caller should know what a reader of the converted return cannot.
 
     Bad: relying on the session id after converting to `hyper`, which has none.
 
@@ -35,7 +35,7 @@ def lost(pointer: str, what: str) -> Finding:
     return Finding(
         "CNV001",
         "warning",
-        f"{what} has no place in the target dialect",
+        f"{what} has no place in the target format",
         "Keep the original beside it.",
         "C3 C5 C6",
         pointer,
@@ -43,7 +43,7 @@ def lost(pointer: str, what: str) -> Finding:
 
 
 def changed(pointer: str, message: str) -> Finding:
-    """Something was said with the nearest word that the target dialect has, or derived from what was there.
+    """Something was said with the nearest word that the target format has, or derived from what was there.
 
     Why: `blocked` becomes `error` in `hyper`, a list becomes a text, a summary is put together from captions.
 
@@ -55,7 +55,7 @@ def changed(pointer: str, message: str) -> Finding:
 
 
 def unknown(pointer: str, option: str) -> Finding:
-    """The target dialect requires something that the source does not say.
+    """The target format requires something that the source does not say.
 
     Why: a session id, a depth, a duration or a date cannot be made up.
 
@@ -92,11 +92,11 @@ _GAPS = ("session_id", "agent", "depth", "path", "duration_ms")
 
 
 def convert_return(returned: Return, target: Dialect, known: Known) -> tuple[dict[str, Any], list[Finding]]:
-    """The return as an object of the target dialect, and everything that did not come through as it was."""
+    """The return as an object of the target format, and everything that did not come through as it was."""
     # What the source says of itself is kept; the caller only fills gaps.
     gaps = [name for name in _GAPS if getattr(returned, name) is None]
     returned = returned._replace(**{name: getattr(known, name) for name in gaps})
-    if returned.dialect == target.name:
+    if returned.format == target.name:
         return target.write(returned), []
     findings: list[Finding] = []
     returned = _say_something(returned)
@@ -107,14 +107,14 @@ def convert_return(returned: Return, target: Dialect, known: Known) -> tuple[dic
 
 
 def _say_something(returned: Return) -> Return:
-    """A return of `hyper` may say nothing but that it is complete; other dialects want a sentence."""
+    """A return of `hyper` may say nothing but that it is complete; other formats want a sentence."""
     if returned.summary.strip():
         return returned
     return returned._replace(summary=f"The agent {returned.agent} reports {returned.word}. It does not say more.")
 
 
 def render_message(payload: dict[str, Any], target: Dialect) -> str:
-    """The object as the dialect sends it: marked, on one line, or plain."""
+    """The object as the format sends it: marked, on one line, or plain."""
     if target is MANIFEST:
         return json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
     text = json.dumps(payload, ensure_ascii=False, indent=2)
@@ -128,8 +128,9 @@ _OPTIONS = {"session_id": "--session", "agent_type": "--agent", "agent_name": "-
 
 def _find_unknown(payload: dict[str, Any], target: Dialect) -> Iterator[Finding]:
     for problem in target.shape.problems(payload, ""):
-        if problem.kind == "missing":
-            yield unknown(problem.pointer, _OPTIONS[problem.pointer.rpartition("/")[2]])
+        option = _OPTIONS.get(problem.pointer.rpartition("/")[2])
+        if option and problem.kind in ("missing", "expected"):
+            yield unknown(problem.pointer, option)
     if target is STANDARD and "session_id" not in payload["metadata"]:
         yield unknown("/metadata/session_id", "--session")
 
@@ -191,7 +192,7 @@ def _to_hyper(returned: Return, _known: Known, findings: list[Finding]) -> Retur
                            ("/delegation_path", returned.path)):  # fmt: skip
         if value is not None:
             findings.append(lost(pointer, pointer[1:]))
-    if returned.dialect == "standard":
+    if returned.format == "standard":
         findings.append(lost("/summary", "the summary"))
     findings += [lost(f"/{key}", key) for key in (*returned.metadata, *returned.extra)]
     if returned.status == "blocked":
@@ -219,8 +220,13 @@ def _first_fault(faults: tuple[Fault, ...], findings: list[Finding]) -> tuple[Fa
     return (faults[0]._replace(derived=frozenset(), extra=NOTHING),)
 
 
+def name_hyper_type(kind: str) -> str:
+    """The word of `hyper` for a kind of file."""
+    return _HYPER_KINDS.get(kind, "document")
+
+
 def _to_hyper_artifact(index: int, artifact: Artifact, findings: list[Finding]) -> Artifact:
-    word = _HYPER_KINDS.get(artifact.kind, "document")
+    word = name_hyper_type(artifact.kind)
     if word != artifact.kind:
         findings.append(changed(f"/artifacts/{index}/type", f"the type {artifact.word or artifact.kind} became {word}"))
     extra = dict(artifact.extra)
@@ -233,8 +239,12 @@ def _to_hyper_artifact(index: int, artifact: Artifact, findings: list[Finding]) 
         findings.append(
             changed(f"/artifacts/{index}/key_points", "the key points were taken from the artifact's summary")
         )
+    summary = artifact.summary
+    if summary is None:
+        summary = artifact.path.rpartition("/")[2]
+        findings.append(changed(f"/artifacts/{index}/summary", "the artifact's summary is its file name"))
     findings += [lost(f"/artifacts/{index}/{key}", key) for key in extra]
-    return artifact._replace(word=word, key_points=points, extra=NOTHING)
+    return artifact._replace(word=word, summary=summary, key_points=points, extra=NOTHING)
 
 
 # --- to manifest -----------------------------------------------------------------------------------------------------
@@ -261,9 +271,13 @@ def _to_manifest(returned: Return, known: Known, findings: list[Finding]) -> Ret
     own = {key: metadata.pop(key) for key in _IN_ENTRY if key in metadata}
     findings += [lost(f"/metadata/{key}", key) for key in metadata]
     entry = {**_derive_entry(returned, known, findings), **own}
-    steps = tuple(write_reason(fault.message) for fault in returned.faults)
+    # A completed return can only report errors of steps after the work: they are no reason why it is open.
+    steps = tuple(write_reason(fault.message) for fault in returned.faults if returned.status != "completed")
     findings += [
-        lost(f"/errors/{index}", "the error's type, code, recoverable and recommendation")
+        lost(
+            f"/errors/{index}",
+            "the error" if returned.status == "completed" else "the error's type, code, recoverable and recommendation",
+        )
         for index in range(len(returned.faults))
     ]
     for index, step in enumerate(returned.next_steps):

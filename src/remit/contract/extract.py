@@ -53,7 +53,7 @@ class Candidate:
 
     @property
     def is_strong(self) -> bool:
-        """Whether it has nearly all that its dialect asks for."""
+        """Whether it has nearly all that its format asks for."""
         return self.dialect.overlap(self.parsed.value) >= len(self.dialect.shape.required) - 1
 
 
@@ -106,7 +106,7 @@ _WRAPPERS = frozenset({"return", "result", "response", "output", "answer", "fina
 
 
 def scan_message(text: str, dialects: Iterable[Dialect], session_id: str | None) -> Scan:
-    """Find every candidate of these dialects; of a crowd, only what may carry the issued session id."""
+    """Find every candidate of these formats; of a crowd, only what may carry the issued session id."""
     dialects = tuple(dialects)
     scan = Scan()
     names = sorted({dialect.status_at[0] for dialect in dialects})

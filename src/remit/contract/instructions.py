@@ -52,15 +52,15 @@ Your final message must end with this JSON object in one ```json block, every <b
 ```json
 {{
   "status": "<{" or ".join(STANDARD.statuses)}>",
-  "summary": "<what came out: 2 to 5 plain sentences, at most 400 characters>",
+  "summary": "<what came out: 2 to 5 plain sentences, under 100 tokens, at most 400 characters>",
   "artifacts": [{{"type": "<report or plan or implementation or summary or documentation>", \
 "path": "<relative to the project root>", "summary": "<one sentence>"}}],
   "metadata": {_fill(metadata)},
   "errors": [],
-  "next_steps": "<what the caller should do next>"
+  "next_steps": "<what the caller should do next, in 1 or 2 sentences>"
 }}
 ```
-- completed: all is done, every artifact is on disk, errors is [].
+- completed: all is done, every artifact is on disk, errors is [], or names a failed commit.
 - partial, failed or blocked: errors holds at least one {{"type": "<timeout, validation, execution, permission or \
 tool_unavailable>", "message": "<…>", "recoverable": true or false, "recommendation": "<…>"}}.
 - Write files before you list them; artifacts is [] if there are none. Copy session_id as it is.
@@ -68,6 +68,7 @@ tool_unavailable>", "message": "<…>", "recoverable": true or false, "recommend
 
 
 def _write_hyper(agent: str | None) -> str:
+    agent = agent and agent.rpartition(":")[2]  # of an agent of a plugin, the name of its file
     return f"""\
 End your final message with this block, every <blank> replaced, and nothing after it:
 {START_MARKER}
@@ -91,7 +92,8 @@ def _write_manifest(topic: str | None, date: str | None, task_id: str | None, ou
     entry = {
         "id": f"{slug}-{day}", "file": f"{day}_{slug}.md", "title": "<title>", "date": day,
         "status": "<complete or partial or blocked>", "topics": ["<tag>"],
-        "key_findings": ["<3 to 7 findings, one sentence each>"], "actionable": True, "needs_followup": [],
+        "key_findings": ["<3 to 7 findings, one sentence each, that say what to do, without implementation detail>"],
+        "actionable": True, "needs_followup": [],
         "linked_tasks": [task_id] if task_id else [],
     }  # fmt: skip
     return f"""\

@@ -16,7 +16,7 @@ from jiter import from_json
 from remit.contract.dialects import MANIFEST
 from remit.contract.dialects.manifest import read_aliases
 from remit.contract.rules import RULES, Case, Trouble, run_rules
-from remit.contract.schemas import find_escape, name_type
+from remit.contract.schemas import drop_empty_items, find_escape, name_type
 from remit.contract.select_return import find_blanks
 from remit.contract.tolerant_json import UnreadableError, parse_object
 from remit.model import Finding, Place
@@ -331,6 +331,7 @@ class _Check:
         spans, troubles = _find_spans(passage.text, start)
         for field, key in taken.items():
             spans[f"/{field}"] = spans.get(f"/{key}", (start, start + 1))
+        drop_empty_items(read_as, MANIFEST.shape, spans)
         troubles += find_blanks(read_as, MANIFEST)
         facts = self._find_facts(read_as)
         case = Case(passage.text, MANIFEST, read_as, tuple(troubles), spans, words=self.words, evidence=facts)

@@ -37,7 +37,7 @@ _BLANK_IN_PATH = lazy(r"\{\{\s*\w[\w ]{0,40}\}\}|<[a-zA-Z][\w -]{0,60}>")
 
 
 def find_placeholders(payload: Mapping[str, Any], shape: Record) -> Iterator[tuple[str, str]]:
-    """The (JSON Pointer, text) of every unfilled blank in what the dialect requires or expects."""
+    """The (JSON Pointer, text) of every unfilled blank in what the format requires or expects."""
     for key, inner in shape.known.items():
         if key in payload:
             yield from _walk(payload[key], inner, key, f"/{key}")

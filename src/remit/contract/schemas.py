@@ -289,6 +289,26 @@ class Record(NamedTuple):
         return _described(schema, self.description)
 
 
+def drop_empty_items(value: object, shape: Shape, spans: dict[str, tuple[int, int]], pointer: str = "") -> bool:
+    """Remove empty texts from every list of texts; whether there were any. `spans` follows the items that stay."""
+    if isinstance(shape, Record) and isinstance(value, dict):
+        inner = [(value[key], each, f"{pointer}/{key}") for key, each in shape.known.items() if key in value]
+    elif isinstance(shape, ListOf) and isinstance(shape.item, Record) and isinstance(value, list):
+        inner = [(item, shape.item, f"{pointer}/{index}") for index, item in enumerate(value)]
+    elif isinstance(value, list) and isinstance(shape, ListOf | TextOrList):
+        kept = [index for index, item in enumerate(value) if not (isinstance(item, str) and not item.strip())]
+        for new, old in enumerate(kept):
+            if f"{pointer}/{old}" in spans:
+                spans[f"{pointer}/{new}"] = spans[f"{pointer}/{old}"]
+        dropped = len(kept) < len(value)
+        value[:] = [value[index] for index in kept]
+        return dropped
+    else:
+        return False
+    found = [drop_empty_items(item, each, spans, at) for item, each, at in inner]
+    return any(found)
+
+
 def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
     kind = schema.get("type")
     return {**schema, "type": [kind, "null"]} if isinstance(kind, str) else schema

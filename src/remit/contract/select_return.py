@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from remit.contract.denials import find_denials, find_second_spellings
 from remit.contract.dialects import HYPER, MANIFEST, STANDARD
-from remit.contract.dialects.hyper import clip
 from remit.contract.dialects.manifest import SENTENCES
 from remit.contract.extract import Candidate, Scan, find_incomplete, scan_message
 from remit.contract.hidden import find_thinking
 from remit.contract.placeholders import find_placeholders
 from remit.contract.reading import Reading
 from remit.contract.rules import Case, Trouble, TroubleKind, judge_outcome, run_rules
-from remit.contract.rules.summary import MAX_CHARS
+from remit.contract.rules.summary import shorten
+from remit.contract.schemas import drop_empty_items
 from remit.contract.tolerant_json import join_surrogates
 from remit.contract.unwrap import MAX_LEVELS, unwrap
 from remit.lazy import lazy
@@ -88,7 +88,7 @@ class _Judged:
         """Whether it carries the issued id; `hyper` has no id, and its agent's name takes that place."""
         known = self.case.expectation
         if self.candidate.dialect is HYPER:
-            return known.agent is None or self.agent in (None, known.agent)
+            return self.agent is None or known.names_agent(self.agent)
         return known.session_id in (self.case.get("metadata", "session_id"), self.case.get("session_id"))
 
     @property
@@ -192,8 +192,8 @@ def _explain_absence(scan: Scan, text: str, wanted: Dialect | None) -> Trouble:
     if wanted is not None:
         for other in (STANDARD, HYPER):
             if other is not wanted and scan_message(text, (other,), None).candidates:
-                return Trouble("dialect", f"the return is in the dialect {other.name}, not {wanted.name}",
-                               f"Send a {wanted.name} return, or check with --dialect {other.name}.")  # fmt: skip
+                return Trouble("dialect", f"the return is in the format {other.name}, not {wanted.name}",
+                               f"Send a {wanted.name} return, or check with --format {other.name}.")  # fmt: skip
     return Trouble("absent", "the message holds no return", "End the message with the JSON object that was asked for.")
 
 
@@ -204,7 +204,7 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
     if _lift_keys(candidate):
         repairs.append(("lifted_keys", parsed.start))
     troubles = [trouble for flaw in _tell_apart(parsed.flaws) if (trouble := _read_flaw(flaw, candidate, repairs))]
-    repairs += [(kind, parsed.start) for kind in normalize(parsed.value, dialect, known, reading.words)]
+    repairs += [(kind, parsed.start) for kind in normalize(parsed.value, dialect, known, reading.words, parsed.spans)]
     if candidate.glued:
         what = "the return stands inside another that cannot be read"
         troubles.append(Trouble("unreadable", what, "Send one return.", parsed.start, parsed.start + 1))
@@ -225,12 +225,18 @@ def _judge(candidate: Candidate, reading: Reading) -> _Judged:
 
 
 def normalize(
-    value: dict[str, Any], dialect: Dialect, known: Expectation, words: Mapping[str, Status]
+    value: dict[str, Any],
+    dialect: Dialect,
+    known: Expectation,
+    words: Mapping[str, Status],
+    spans: dict[str, tuple[int, int]],
 ) -> Iterator[str]:
     """Change spellings that mean the same to the spelling the format asks for; the repairs that were needed.
 
-    A summary that is too long loses its end, if the caller wants that.
+    Empty items of lists are dropped (D5). A summary that is too long loses its end, if the caller wants that.
     """
+    if drop_empty_items(value, dialect.shape, spans):
+        yield "empty_items"
     *outer, last = dialect.status_at
     holder: Any = value
     for key in outer:
@@ -255,9 +261,10 @@ def normalize(
             holder[key] = path[len(prefix) :].lstrip("/")
             yield "absolute_path"
     summary = value.get("summary")
-    if known.shortens and dialect is STANDARD and isinstance(summary, str) and len(summary) > MAX_CHARS:
-        value["summary"] = clip(summary, MAX_CHARS)
-        yield "shortened"
+    if known.shortens and dialect is STANDARD and isinstance(summary, str):
+        value["summary"] = shorten(summary)
+        if value["summary"] != summary:
+            yield "shortened"
 
 
 def find_blanks(payload: dict[str, Any], dialect: Dialect, session_id: str | None = None) -> Iterator[Trouble]:

@@ -62,6 +62,7 @@ REPAIRS = {
     "id_blanks": "removed blanks around the session id",
     "absolute_path": "named an absolute path inside the root from the root",
     "shortened": "shortened a summary that was too long",
+    "empty_items": "left out empty items of a list",
     "no_period": "read the sentence without its period",
     "more_prose": "read the sentence beside other text",
 }

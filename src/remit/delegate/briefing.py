@@ -52,6 +52,8 @@ class TaskFacts(NamedTuple):
     """The phase to begin with, where there is a plan."""
     id: str = ""
     """What an outside task system calls it."""
+    answers: Mapping[str, str] = NOTHING
+    """What the task answers of an agent's inputs, by the names that agents give to them."""
 
     @property
     def label(self) -> str:
@@ -72,7 +74,7 @@ class Assignment(NamedTuple):
     deadline_ms: int | None = None
     may_call: tuple[str, ...] = ()
     """Whom it may delegate to; `*` is anyone."""
-    dialect: str = "standard"
+    format: str = "standard"
     inputs: Mapping[str, str] = NOTHING
     context: Context = Context()
     task: TaskFacts | None = None
@@ -189,7 +191,20 @@ def _tell_targets(work: Assignment) -> str:
         f'You may delegate to {whom}, {levels} deep from here: run `remit run AGENT "WORK" --json` and wait for it. '
         "REMIT_TICKET and REMIT_SESSION_ID in your environment prove who you are: leave them as they are. The JSON "
         "that it prints has status, summary, artifacts and errors; read status before you count on anything."
+        f"{_tell_utility(work)}"
     )
+
+
+def name_utility(work: Assignment) -> str:
+    """The utility agents that an agent may call, in words; empty if there are none."""
+    from remit.agents.profiles import UTILITY_AGENTS  # noqa: PLC0415 - not for a return that is sent back
+
+    return ", ".join(name for name in work.may_call if name in UTILITY_AGENTS)
+
+
+def _tell_utility(work: Assignment) -> str:
+    named = name_utility(work)
+    return f" The work of {named} is their inputs, as JSON." if named else ""
 
 
 def _tell_task(work: Assignment, fence: Fence) -> Iterator[str]:
@@ -206,12 +221,19 @@ def _tell_task(work: Assignment, fence: Fence) -> Iterator[str]:
         told += [task.text] if task.text.strip() else []
         lines += [fence.put("data", "\n".join(told), name=f"task {task.label}")] if told else []
         lines += [f"Its plan is {show(task.plan_path)}."] if task.plan_path else []
-    if work.artifact_path and work.dialect != MANIFEST.name:  # whose file has a place of its own (R4.1)
+    if work.artifact_path and work.format != MANIFEST.name:  # whose file has a place of its own (R4.1)
         lines.append(f"Write your artifact to {show(work.artifact_path)}.")
-    if task is not None and work.owner == "remit" and work.dialect != MANIFEST.name:
-        lines.append("Remit moves the task's status and commits your files: leave both to it.")
+    if task is not None and work.format != MANIFEST.name:
+        lines.append(_OWNED[work.owner])
     if lines:
         yield "# Task\n" + "\n".join(lines)
+
+
+_OWNED = {
+    "remit": "Remit moves the task's status and commits your files: leave both to it.",
+    "agent": "Move the task's status and commit your files as your own instructions say. Remit does what is missing "
+    "when you have returned.",
+}
 
 
 def _tell_context(context: Context, fence: Fence) -> Iterator[str]:
@@ -239,10 +261,10 @@ def _tell_named(part: str, size_bytes: int | None) -> str:
 
 def tell_contract(work: Assignment) -> str:
     """What an agent has to send back, and in which form."""
-    dialect = get_dialect(work.dialect)
+    format = get_dialect(work.format)
     values = list_tokens(work)
     text = write_instructions(
-        dialect,
+        format,
         session_id=work.session_id,
         agent=work.agent or None,
         depth=work.depth,
@@ -252,7 +274,7 @@ def tell_contract(work: Assignment) -> str:
         task_id=values.get("TASK_ID"),
         output_dir=values["OUTPUT_DIR"],
     )
-    if dialect is MANIFEST:
+    if format is MANIFEST:
         return text + _tell_order(work, values)
     return text + _SUBMIT[work.submit]
 
@@ -284,8 +306,8 @@ def _tell_order(work: Assignment, values: Mapping[str, str]) -> str:
 def list_tokens(work: Assignment) -> dict[str, str]:
     """The values of the manifest protocol's tokens (R4.11), as far as they are known; each fit to stand in a line."""
     topic = work.topic
-    if not topic and work.task is not None and work.dialect == MANIFEST.name:
-        from remit.workspace.manifest.entries import make_slug  # noqa: PLC0415 - datetime, for one dialect only
+    if not topic and work.task is not None and work.format == MANIFEST.name:
+        from remit.workspace.manifest.entries import make_slug  # noqa: PLC0415 - datetime, for one format only
 
         topic = make_slug(work.task.title)
     known = {
@@ -300,21 +322,21 @@ def list_tokens(work: Assignment) -> dict[str, str]:
 
 
 def fill_tokens(text: str, work: Assignment) -> Resolved:
-    """A text with its tokens filled, for the dialect that has them; what nothing fills stays and is a finding."""
-    return resolve_tokens(text, list_tokens(work)) if work.dialect == MANIFEST.name else Resolved(text, ())
+    """A text with its tokens filled, for the format that has them; what nothing fills stays and is a finding."""
+    return resolve_tokens(text, list_tokens(work)) if work.format == MANIFEST.name else Resolved(text, ())
 
 
 # --- the messages after it -------------------------------------------------------------------------------------------
 
 
-def render_reask(findings: Sequence[Finding], *, dialect: str, session_id: str = "") -> str:
+def render_reask(findings: Sequence[Finding], *, format: str, session_id: str = "") -> str:
     """What sends a return back: what was wrong with it, where, and what to send; the work is not to be done again."""
     errors = [finding for finding in findings if finding.severity == "error"]
     reasons = list(dict.fromkeys(_tell_finding(finding) for finding in (errors or findings)[:_MAX_READ]))
     head = "Your return was not accepted." if findings else "Your last message held no return."
     tail = (
         f"Do not repeat work that is done, and change files only where a point above asks for it.\n"
-        f"{_tell_form(dialect, session_id)}\n"
+        f"{_tell_form(format, session_id)}\n"
     )
     for count in range(min(_MAX_REASONS, len(reasons)), 0, -1):
         more = [f"- and {len(reasons) - count} more"] if len(reasons) > count else []
@@ -329,8 +351,8 @@ def _tell_finding(finding: Finding) -> str:
     return f"- {finding.code}: {_shorten(finding.message)}{at}. {_shorten(finding.hint)}".rstrip()
 
 
-def _tell_form(dialect: str, session_id: str) -> str:
-    named = get_dialect(dialect)
+def _tell_form(format: str, session_id: str) -> str:
+    named = get_dialect(format)
     if named is MANIFEST:
         return (
             "Correct the findings file and your line in MANIFEST.jsonl (append none beside it), then reply with the "
@@ -348,20 +370,20 @@ def _tell_form(dialect: str, session_id: str) -> str:
     )
 
 
-def render_handback(seconds_left: float, *, dialect: str, session_id: str = "") -> str:
+def render_handback(seconds_left: float, *, format: str, session_id: str = "") -> str:
     """What asks for what there is, just before the time is up."""
-    form = get_dialect(dialect)
+    form = get_dialect(format)
     if form is MANIFEST:
         how = (
             "Write the findings file with what you know, append your line with status partial and the reason in "
             f'needs_followup, then reply with: "{SENTENCES["partial"]}"'
         )
     elif form is HYPER:
-        how = f"Send your block with status partial; say in next_steps what is left. {_tell_form(dialect, session_id)}"
+        how = f"Send your block with status partial; say in next_steps what is left. {_tell_form(format, session_id)}"
     else:
         how = (
             "Send your return with status partial, an error of type timeout, and what is left in next_steps. "
-            f"{_tell_form(dialect, session_id)}"
+            f"{_tell_form(format, session_id)}"
         )
     return (
         f"Your time is nearly over: {render_duration(max(1.0, seconds_left))} left. Begin nothing new. Hand back what "

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.workspace.ledger.delegations import Delegation
 
     Admit = Callable[[str], Awaitable[None]]
@@ -35,7 +35,7 @@ class Engine(Protocol):
         """Begin to drive a delegation whose row is this engine's; it is driven once, however often this is called."""
         ...
 
-    async def wait(self, session_id: str) -> Envelope:
+    async def wait(self, session_id: str) -> Result:
         """Wait until a delegation is settled, whoever drives it; what became of it."""
         ...
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from remit.delegate.driving.broker import Broker
     from remit.delegate.engine import Admit
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.workspace.ledger.delegations import Delegation
 
 _LOOK_S = 0.1
@@ -38,7 +38,7 @@ class Local:
     def __init__(self, broker: Broker) -> None:
         self.broker = broker
         self.home = broker.home
-        self._tasks: dict[str, asyncio.Task[Envelope]] = {}
+        self._tasks: dict[str, asyncio.Task[Result]] = {}
 
     @property
     def id(self) -> str:
@@ -56,12 +56,12 @@ class Local:
             task = self._tasks[session_id] = asyncio.ensure_future(self.broker.drive(session_id))
             task.add_done_callback(partial(self._forget, session_id))
 
-    def _forget(self, session_id: str, task: asyncio.Task[Envelope]) -> None:
+    def _forget(self, session_id: str, task: asyncio.Task[Result]) -> None:
         """What is settled is in the ledger; what went wrong is kept for whoever waits."""
         if not task.cancelled() and task.exception() is None and self._tasks.get(session_id) is task:
             del self._tasks[session_id]
 
-    async def wait(self, session_id: str) -> Envelope:
+    async def wait(self, session_id: str) -> Result:
         """Wait until a delegation is settled, whoever drives it."""
         while True:
             if session_id in self._tasks:
@@ -78,7 +78,7 @@ class Local:
                 continue
             await asyncio.sleep(_LOOK_S)
 
-    async def _attend(self, session_id: str) -> Envelope:
+    async def _attend(self, session_id: str) -> Result:
         """Wait for what is driven here. What cannot be driven on goes on by itself, and is taken up again."""
         task = self._tasks[session_id]
         try:

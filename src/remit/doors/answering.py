@@ -336,6 +336,8 @@ def _after_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str
     own = None
     if not event.is_own:
         own = _observe(event, root)
+    elif event.kind == claude.AFTER_TOOL:
+        _note_main_writes(event, root, environ)
     return _pass_on(event, root, own)
 
 
@@ -378,7 +380,7 @@ def _find_own(event: Event, root: str) -> Refereed | None:
 
 def _observe(event: Event, root: str) -> Refereed | None:
     """Write down that an agent used a tool."""
-    from remit.delegate.referee.tools import find_changed, find_seen, find_written, get_operation
+    from remit.delegate.referee.tools import find_changed, find_outside, find_seen, find_written, get_operation
     from remit.delegate.referee.who import find_own
     from remit.workspace.ledger.refereed import end_commands, load_last_use, note_use, open_quickly
 
@@ -396,8 +398,48 @@ def _observe(event: Event, root: str) -> Refereed | None:
         operation = get_operation(event.tool)
         if operation == "run" and event.tool_use_id:
             end_commands(db, own.session_id, event.tool_use_id)
-        note_use(db, own, event.tool, [*paths, *seen], operation=operation, failed=failed, is_known=is_known)
+        outside = () if is_known else find_outside(event, root)
+        if outside:
+            from remit.workspace.ledger.refereed import load_workspace_root
+
+            outside = _keep_inside(outside, load_workspace_root(db, own.session_id))
+        note_use(
+            db, own, event.tool, [*paths, *seen], operation=operation, failed=failed, is_known=is_known,
+            outside=outside,
+        )  # fmt: skip
     return own
+
+
+def _note_main_writes(event: Event, root: str, environ: Mapping[str, str]) -> None:
+    """Write down what the session of a user wrote in hyper's workspace root (R3.11): only there it is recorded."""
+    workspace_root = _find_workspace_root(root, environ)
+    if not workspace_root:
+        return
+    from remit.delegate.referee.tools import find_outside, find_written
+    from remit.workspace.ledger.refereed import note_main_writes, open_quickly
+
+    real = os.path.realpath(root)
+    written = [*(f"{real}/{path}" for path in find_written(event, root)), *find_outside(event, root)]
+    inside = _keep_inside(written, workspace_root)
+    if inside:
+        db = open_quickly(f"{root}/.remit/ledger.db") or _open_home(root).ledger.db
+        note_main_writes(db, event.session, inside, "write")
+
+
+def _find_workspace_root(root: str, environ: Mapping[str, str]) -> str:
+    """Hyper's workspace root. Most projects have none, which is found out without reading a file."""
+    folders = [f"{environ.get('HOME') or os.path.expanduser('~')}/.hyper", f"{root}/.hyper"]
+    folders += [f"{environ['XDG_DATA_HOME']}/hyper"] if environ.get("XDG_DATA_HOME") else []
+    if not environ.get("HYPER_WORKSPACE_ROOT") and not any(map(os.path.isdir, folders)):
+        return ""
+    from remit.evidence.workspace_root import find_workspace_root
+
+    return find_workspace_root(root, environ)
+
+
+def _keep_inside(paths: list[str], folder: str) -> list[str]:
+    inside = f"{os.path.realpath(folder)}/"
+    return [path for path in paths if folder and path.startswith(inside)]
 
 
 def _at_failed_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -489,6 +531,9 @@ def _at_prompt(event: Event, root: str, environ: Mapping[str, str]) -> dict[str,
 
         return report_notices(event, _open_home(root))
     if not event.agent_id:
+        from remit.app.refereeing.commands import note_command
+
+        note_command(event, root)
         return _pass_on(event, root, None)
     from remit.delegate.referee.who import find_own
     from remit.workspace.ledger.refereed import is_over, open_quickly
@@ -518,7 +563,17 @@ def _at_session(event: Event, root: str, environ: Mapping[str, str]) -> dict[str
 def _at_session_end(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     from remit.app.refereeing.sessions import end_agents
 
-    end_agents(event, _open_home(root), "the session of its harness ended")
+    home = _open_home(root)
+    end_agents(event, home, "the session of its harness ended")
+    workspace_root = _find_workspace_root(root, environ)
+    if workspace_root:
+        from contextlib import suppress
+
+        from remit.errors import RemitError
+        from remit.workspace.settle import tell_activity
+
+        with suppress(RemitError):  # it stays in the ledger
+            tell_activity(home, event.session, workspace_root=workspace_root)
     return {}
 
 

@@ -84,7 +84,7 @@ def shape_own(verdict: OwnVerdict, filename: str) -> dict[str, Any]:
     return {
         "accepted": verdict.accepted,
         "outcome": verdict.outcome,
-        "dialect": verdict.dialect,
+        "format": verdict.format,
         "status": verdict.status,
         "session_id": verdict.session_id,
         "artifacts": [{"path": path, "grade": each.grade, "reason": each.reason}
@@ -128,7 +128,7 @@ def shape_verdict(verdict: Verdict, filename: str) -> dict[str, Any]:
         "filename": filename,
         "accepted": verdict.accepted,
         "outcome": verdict.outcome,
-        "dialect": verdict.dialect,
+        "format": verdict.format,
         "transport": verdict.transport,
         "status": verdict.returned.status if verdict.returned else None,
         "payload": verdict.payload,
@@ -259,7 +259,7 @@ def render_headline(verdict: Verdict, filename: str, *, paint: Paint) -> str:
     mark = paint("good", "✓") if verdict.accepted else paint("error", "✗")
     outcome = paint("good" if verdict.accepted else "error", verdict.outcome)
     status = verdict.returned.status if verdict.returned else None
-    facts = [fact for fact in (outcome, verdict.dialect, status, count_findings(verdict.findings)) if fact]
+    facts = [fact for fact in (outcome, verdict.format, status, count_findings(verdict.findings)) if fact]
     return f"{mark} {paint('strong', escape(filename))}: {' · '.join(facts)}"
 
 

@@ -44,6 +44,8 @@ HOME_FOLDERS = ("agents", "commands", "hooks", "skills", "plugins", "output-styl
 HOME_FILES = ("settings.json", "settings.local.json", ".claude.json", "CLAUDE.md")
 """What decides what runs, in the folder of its settings."""
 HOME_SETTINGS = "settings.json"
+PLUGIN_FILE, PLUGINS_REGISTRY = ".claude-plugin/plugin.json", "plugins/installed_plugins.json"
+"""What makes a folder a plugin; and, in the folder of its settings, the plugins that are installed and where."""
 HOME_PRIVATE = ("shell-snapshots", "session-env")
 """Folders there that a session sources shell code from."""
 HOME_STATE = ("~/.claude/projects/**", "~/.claude.json")
@@ -307,6 +309,8 @@ TOOLS_OPTION, ALLOWED_OPTION = "--tools", "--allowedTools"
 AGENT_OPTION, INSTRUCTIONS_OPTION, MODEL_OPTION = "--agent", "--append-system-prompt-file", "--model"
 TURNS_OPTION, BUDGET_OPTION = "--max-turns", "--max-budget-usd"
 RETRIES_VARIABLE = "CLAUDE_CODE_MAX_RETRIES"
+OUTPUT_VARIABLE = "CLAUDE_CODE_MAX_OUTPUT_TOKENS"
+"""The most tokens of one answer. There is no variable and no option for the temperature."""
 UPDATES_VARIABLE = "DISABLE_AUTOUPDATER"
 SWITCHES = (
     UPDATES_VARIABLE, "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_BUG_COMMAND",

@@ -94,6 +94,8 @@ STREAM_OPTIONS = ("run", "--format=json")
 SESSION_OPTION, AGENT_OPTION, MODEL_OPTION = "--session", "--agent", "--model"
 CONFIG_VARIABLE = "OPENCODE_CONFIG_CONTENT"
 """A configuration that is laid over the one that is there."""
+OUTPUT_VARIABLE = "OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX"
+"""The most tokens of one answer."""
 QUIET = {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
 LOGS = {"OPENCODE_PRINT_LOGS": "1", "OPENCODE_LOG_LEVEL": "ERROR"}
 PERMISSIONS = {"read": "read", "write": "edit", "edit": "edit", "bash": "bash", "grep": "grep", "glob": "glob"}
@@ -113,6 +115,7 @@ def set_up(home: str, url: str, model: str) -> tuple[dict[str, str], dict[str, s
             "scripted": {
                 "name": "scripted",
                 "tool_call": True,
+                "temperature": True,
                 "limit": {"context": 400_000, "output": 8000},
                 "cost": {"input": 3, "output": 15},
             }

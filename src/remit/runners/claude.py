@@ -104,7 +104,10 @@ class Claude:
         argv += [f"{names.TURNS_OPTION}={order.max_turns}"] if order.max_turns is not None else []
         argv += [f"{names.BUDGET_OPTION}={max(order.max_usd, 0.000001):.6f}"] if order.max_usd is not None else []
         stdin = encode(f"\n{prompt}" if prompt.startswith("/") else prompt)
-        environ = {name: value for name, value in _UNLESS_SET.items() if name not in order.environ}
+        wanted = dict(_UNLESS_SET)
+        if order.max_output_tokens:
+            wanted[names.OUTPUT_VARIABLE] = str(order.max_output_tokens)
+        environ = {name: value for name, value in wanted.items() if name not in order.environ}
         return Launch((*argv, *args), stdin, {names.UPDATES_VARIABLE: "1"} | environ | get_environ(order), files)
 
 

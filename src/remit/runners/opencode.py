@@ -78,7 +78,9 @@ class Opencode:
         if not prompt.strip():
             raise RunnerError("opencode does not begin without a prompt", hint="say what is to be done")
         argv = [find_program(order, "opencode", opencode.PACKAGE), *opencode.STREAM_OPTIONS, *session]
-        environ = opencode.QUIET | opencode.LOGS | get_environ(order)
+        most = order.max_output_tokens if opencode.OUTPUT_VARIABLE not in order.environ else None
+        limits = {opencode.OUTPUT_VARIABLE: str(most)} if most else {}
+        environ = opencode.QUIET | opencode.LOGS | limits | get_environ(order)
         files = {}
         name = _name_agent(order)
         if name:
@@ -104,6 +106,8 @@ def _describe_agent(order: Order) -> dict[str, Any]:
     agent: dict[str, Any] = {"mode": "all", "prompt": f"{{file:{order.folder}/{_INSTRUCTIONS}}}"}
     if order.is_native:  # the rest is in its file
         return agent
+    if order.temperature is not None:
+        agent["temperature"] = order.temperature
     agent["description"] = order.description or "An agent that Remit has started"
     if order.tools is not None:
         allowed = [opencode.PERMISSIONS[tool] for tool in order.tools if tool in opencode.PERMISSIONS]

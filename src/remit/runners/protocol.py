@@ -52,6 +52,9 @@ class Order(NamedTuple):
     """What the workspace has set for this runner: `[runners.NAME]`."""
     status_words: tuple[str, ...] = ()
     """The workspace's own words for a status, which a return may use."""
+    temperature: float | None = None
+    max_output_tokens: int | None = None
+    """The agent file's `max_tokens`: the most tokens of one answer of the model."""
 
 
 class Launch(NamedTuple):

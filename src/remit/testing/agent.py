@@ -47,7 +47,7 @@ class ScriptedAgent:
     """A program that plays a script.
 
         agent = ScriptedAgent(tmp_path / "agents").obeys({"report.md": "# Report"})
-        envelope = await ws.delegate(None, "Write a report.", command=agent.command)
+        result = await ws.delegate(None, "Write a report.", command=agent.command)
         assert agent.did("wrote")
 
     Methods add acts, in the order in which they are called: `agent.sleeps(1).lies()` is slow and then lies. `then()`
@@ -56,9 +56,9 @@ class ScriptedAgent:
     stand for what they say. Keep the folder outside the workspace, or its log is a change that nobody claims.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], name: str = "agent", *, dialect: str = "standard") -> None:
+    def __init__(self, folder: str | os.PathLike[str], name: str = "agent", *, format: str = "standard") -> None:
         self.name = name
-        self.dialect = dialect
+        self.format = format
         base = Path(folder).absolute()
         self.program = str(base / f"{name}.py")
         self.log = str(base / f"{name}.log")
@@ -105,9 +105,9 @@ class ScriptedAgent:
             self.writes(path, text)
         return self.returns(*wanted, status=status)
 
-    def speaks(self, dialect: str) -> Self:
-        """Return in another dialect from here on."""
-        self.dialect = dialect
+    def speaks(self, format: str) -> Self:
+        """Return in another format from here on."""
+        self.format = format
         return self
 
     def sleeps(self, seconds: float) -> Self:
@@ -135,7 +135,7 @@ class ScriptedAgent:
         says which share of the text is printed.
         """
         return self._add(
-            "return", status=status, files=paths, dialect=self.dialect, changes=dict(changes or {}), keep=keep
+            "return", status=status, files=paths, format=self.format, changes=dict(changes or {}), keep=keep
         )
 
     def recurses(

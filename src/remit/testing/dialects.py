@@ -1,11 +1,11 @@
-"""What every dialect must do, as tests to run on one's own.
+"""What every format must do, as tests to run on one's own.
 
     class TestMine(DialectSuite):
         dialect = MINE
         samples = ({"state": "done", "files": ["a.md"]}, {"state": "gave up", "why": "no access"})
 
 Owns the conformance suite of `remit.contract.dialects`. pytest collects the methods of a subclass whose name begins
-with Test; nothing here imports pytest. The samples are clean objects of the dialect, one for each of its status words.
+with Test; nothing here imports pytest. The samples are clean objects of the format, one for each of its status words.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class DialectSuite:
     # --- there and back -----------------------------------------------------------------------------------------------
 
     def test_nothing_is_lost_on_the_way_there_and_back(self) -> None:
-        """Reading and writing gives the same object, with what the dialect does not know."""
+        """Reading and writing gives the same object, with what the format does not know."""
         for sample in (*self.samples, *(each | dict(_ODD) for each in self.samples)):
             before = deepcopy(sample)
             again = self.dialect.write(self.dialect.read(sample))
@@ -57,11 +57,11 @@ class DialectSuite:
             _check(json.loads(json.dumps(again)) == before, again)
 
     def test_what_is_read_means_what_was_said(self) -> None:
-        """The status word, whose dialect it is, and every file that is claimed."""
+        """The status word, whose format it is, and every file that is claimed."""
         for sample in self.samples:
             returned = self.dialect.read(sample)
             _check(returned.status == self.dialect.statuses[str(self.dialect.word(sample))], returned)
-            _check((returned.dialect, returned.word) == (self.dialect.name, self.dialect.word(sample)), returned)
+            _check((returned.format, returned.word) == (self.dialect.name, self.dialect.word(sample)), returned)
             claimed = [path for _, path in self.dialect.paths(sample)]
             _check([artifact.path for artifact in returned.artifacts] == claimed, (returned.artifacts, claimed))
             _check(returned.status == "completed" or bool(returned.faults), "it did not end well, and says not why")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.app.delegating.workspace import Workspace
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
 
 AGENT_FILE = """\
 ---
@@ -63,21 +63,21 @@ class EngineSuite:
         """Submit once though called twice."""
         agent = make_agent(tmp_path).obeys()
 
-        async def act(ws: Workspace) -> Envelope:
+        async def act(ws: Workspace) -> Result:
             prepared = ws.prepare(_ask(agent))
             await ws.engine.submit(prepared.row.session_id)
             await ws.engine.submit(prepared.row.session_id)
             return await ws.wait(prepared.row.session_id)
 
-        envelope = self._run(tmp_path, act)
-        _check(envelope.status == "completed", envelope)
+        result = self._run(tmp_path, act)
+        _check(result.status == "completed", result)
         _check(len(agent.did("began")) == 1, agent.acts)
 
     def test_two_that_wait_are_told_the_same(self, tmp_path: Path) -> None:
         """Wait from two waiters, one of which gives up and comes back."""
         agent = make_agent(tmp_path).waits_for(str(tmp_path / "gate")).obeys()
 
-        async def act(ws: Workspace) -> list[Envelope]:
+        async def act(ws: Workspace) -> list[Result]:
             session = (await ws.start(_ask(agent))).row.session_id
             waiters = [asyncio.ensure_future(ws.wait(session)) for _ in range(2)]
             impatient = asyncio.ensure_future(ws.wait(session))
@@ -95,7 +95,7 @@ class EngineSuite:
         agent = make_agent(tmp_path).obeys()
         first = self._run(tmp_path, lambda ws: ws.run(_ask(agent)))
 
-        async def act(ws: Workspace) -> Envelope:
+        async def act(ws: Workspace) -> Result:
             _check(ws.engine.list() == [] and len(ws.engine.list(only_open=False)) == 1, ws.engine.list())
             try:
                 await ws.engine.wait("sess_1_abcdef")
@@ -110,45 +110,43 @@ class EngineSuite:
     def test_time_that_is_up_is_partial(self, tmp_path: Path) -> None:
         """What is on disk then is saved."""
         agent = make_agent(tmp_path).writes("part.md", "half").forks("setsid").hangs()
-        envelope = self._run(tmp_path, lambda ws: ws.run(_ask(agent, timeout_s=2)))
-        _check(
-            (envelope.status, envelope.ending, envelope.errors[0].code) == ("partial", "timeout", "TIMEOUT"), envelope
-        )
-        _check([artifact.path for artifact in envelope.artifacts] == ["part.md"], envelope.artifacts)
+        result = self._run(tmp_path, lambda ws: ws.run(_ask(agent, timeout_s=2)))
+        _check((result.status, result.stop_reason, result.errors[0].code) == ("partial", "timeout", "TIMEOUT"), result)
+        _check([artifact.path for artifact in result.artifacts] == ["part.md"], result.artifacts)
         _check(bool(agent.did("hung")) and not agent.list_living(), agent.acts)
 
     def test_a_crash_is_told(self, tmp_path: Path) -> None:
         """A program that fails is no result, and no reason to try again."""
         agent = make_agent(tmp_path).crashes(3)
-        envelope = self._run(tmp_path, lambda ws: ws.run(_ask(agent)))
-        _check((envelope.status, envelope.ending) == ("failed", "crashed"), envelope)
+        result = self._run(tmp_path, lambda ws: ws.run(_ask(agent)))
+        _check((result.status, result.stop_reason) == ("failed", "crashed"), result)
         _check(len(agent.did("crashed")) == 1, agent.acts)
 
     def test_one_that_runs_is_cancelled(self, tmp_path: Path) -> None:
         """Nothing is alive when cancel returns, whatever the agent has forked or ignores."""
         agent = make_agent(tmp_path).forks("double fork").hangs()
 
-        async def act(ws: Workspace) -> Envelope:
+        async def act(ws: Workspace) -> Result:
             session = (await ws.start(_ask(agent))).row.session_id
             await _until(lambda: bool(agent.did("hung")))
             told = await ws.cancel(session, reason="enough")
             _check(session in told and not agent.list_living(), (told, agent.list_living()))
             return await ws.wait(session)
 
-        envelope = self._run(tmp_path, act)
-        _check((envelope.status, envelope.ending) == ("failed", "cancelled"), envelope)
+        result = self._run(tmp_path, act)
+        _check((result.status, result.stop_reason) == ("failed", "cancelled"), result)
 
     def test_one_that_is_cancelled_at_once_ends(self, tmp_path: Path) -> None:
         """Also where its program is only about to be started."""
         agent = make_agent(tmp_path).hangs()
 
-        async def act(ws: Workspace) -> Envelope:
+        async def act(ws: Workspace) -> Result:
             session = (await ws.start(_ask(agent))).row.session_id
             await asyncio.sleep(0)
             await ws.cancel(session)
             return await ws.wait(session)
 
-        _check(self._run(tmp_path, act).ending == "cancelled", agent.acts)
+        _check(self._run(tmp_path, act).stop_reason == "cancelled", agent.acts)
         _check(not agent.list_living(), agent.acts)
 
     def test_one_that_waits_for_a_slot_is_cancelled(self, tmp_path: Path) -> None:
@@ -156,18 +154,18 @@ class EngineSuite:
         agent = make_agent(tmp_path).waits_for(str(tmp_path / "gate")).obeys()
         queued = make_agent(tmp_path, "queued").obeys({"other.md": "x"})
 
-        async def act(ws: Workspace) -> list[Envelope]:
+        async def act(ws: Workspace) -> list[Result]:
             running = (await ws.start(_ask(agent))).row.session_id
             await _until(lambda: bool(agent.did("waited")))
             waiting = (await ws.start(_ask(queued))).row.session_id
             await asyncio.sleep(0.1)
             await ws.cancel(waiting)
-            envelope = await ws.wait(waiting)
+            result = await ws.wait(waiting)
             files.write_text(str(tmp_path / "gate"), "")
-            return [envelope, await ws.wait(running)]
+            return [result, await ws.wait(running)]
 
         cancelled, done = self._run(tmp_path, act, slots=1)
-        _check((cancelled.ending, done.status) == ("cancelled", "completed"), (cancelled, done))
+        _check((cancelled.stop_reason, done.status) == ("cancelled", "completed"), (cancelled, done))
         _check(not queued.acts, queued.acts)
 
     def test_all_below_one_are_cancelled_with_it(self, tmp_path: Path) -> None:
@@ -175,14 +173,14 @@ class EngineSuite:
         below = make_agent(tmp_path, "below").forks("setsid").hangs()
         above = make_agent(tmp_path, "above").recurses("second", command=below.command)
 
-        async def act(ws: Workspace) -> Envelope:
+        async def act(ws: Workspace) -> Result:
             session = (await ws.start(_ask(above, name="first"))).row.session_id
             await _until(lambda: bool(below.did("hung")))
             told = await ws.cancel(session)
             _check(len(told) == 2 and not below.list_living() and not above.list_living(), told)
             return await ws.wait(session)
 
-        _check(self._run(tmp_path, act).ending == "cancelled", above.acts)
+        _check(self._run(tmp_path, act).stop_reason == "cancelled", above.acts)
         self._run(tmp_path, self._wait_for_all)  # what another process drove is settled by whoever comes next
 
     # --- slots --------------------------------------------------------------------------------------------------------
@@ -192,8 +190,8 @@ class EngineSuite:
         third = make_agent(tmp_path, "third").obeys({"third.md": "3"})
         second = make_agent(tmp_path, "second").recurses("third", command=third.command).obeys({"second.md": "2"})
         first = make_agent(tmp_path, "first").recurses("second", command=second.command).obeys({"first.md": "1"})
-        envelope = self._run(tmp_path, lambda ws: ws.run(_ask(first, name="first")), slots=1)
-        _check(envelope.status == "completed", (envelope, first.acts))
+        result = self._run(tmp_path, lambda ws: ws.run(_ask(first, name="first")), slots=1)
+        _check(result.status == "completed", (result, first.acts))
         _check([act.details["exit_code"] for act in (*first.did("ran"), *second.did("ran"))] == [0, 0], first.acts)
         _check(bool(third.did("ended")), third.acts)
 
@@ -204,8 +202,8 @@ class EngineSuite:
         third.recurses("fourth", command=fourth.command, ticket=False).obeys({"third.md": "3"})
         second = make_agent(tmp_path, "second").recurses("third", command=third.command).obeys({"second.md": "2"})
         first = make_agent(tmp_path, "first").recurses("second", command=second.command).obeys({"first.md": "1"})
-        envelope = self._run(tmp_path, lambda ws: ws.run(_ask(first, name="first")))
-        _check(envelope.status == "completed", (envelope, first.acts))
+        result = self._run(tmp_path, lambda ws: ws.run(_ask(first, name="first")))
+        _check(result.status == "completed", (result, first.acts))
         _check([act.details["exit_code"] for act in third.did("ran")] == [2, 2], third.acts)
         _check(not fourth.acts, fourth.acts)
 
@@ -214,15 +212,15 @@ class EngineSuite:
         agent = make_agent(tmp_path).sleeps(0.1).writes("out/${session}.md", "x").returns("out/${session}.md")
         command = agent.command
 
-        async def act(ws: Workspace) -> list[Envelope]:
+        async def act(ws: Workspace) -> list[Result]:
             other = await self._start_process(ws.root, "run_some", command)
             sessions = [(await ws.start(_ask(agent))).row.session_id for _ in range(3)]
             own = [await ws.wait(session) for session in sessions]
             await other.wait()
             return own + [await ws.wait(row.session_id) for row in ws.list(only_open=False)]
 
-        envelopes = self._run(tmp_path, act, slots=1)
-        _check({envelope.status for envelope in envelopes} == {"completed"}, envelopes)
+        results = self._run(tmp_path, act, slots=1)
+        _check({result.status for result in results} == {"completed"}, results)
         began, ended = agent.did("began"), {act.session: act.at for act in agent.did("ended")}
         _check(len(began) == 6, began)
         spans = sorted((each.at, ended[each.session]) for each in began)
@@ -243,7 +241,7 @@ class EngineSuite:
         agent.writes("out/${session}.md", "x").returns()  # what it claims beside others could be unproven
         command = agent.command
 
-        async def act(ws: Workspace) -> list[Envelope]:
+        async def act(ws: Workspace) -> list[Result]:
             other = await self._start_process(ws.root, "run_some", command)
             await _until(lambda: len(agent.did("waited")) == 3)
             other.kill()
@@ -251,15 +249,15 @@ class EngineSuite:
             rival = self.open(ws.root)
             taken = [*(await rival.engine.recover()), *(await ws.engine.recover())]
             files.write_text(str(tmp_path / "gate"), "")
-            envelopes = [await ws.wait(row.session_id) for row in ws.list(only_open=False)]
+            results = [await ws.wait(row.session_id) for row in ws.list(only_open=False)]
             await rival.close()
             _check(len(taken) == len(set(taken)) == 3, taken)
-            tries = [len(list_attempts(ws.home.ledger, each.session_id)) for each in envelopes]
+            tries = [len(list_attempts(ws.home.ledger, each.session_id)) for each in results]
             _check(tries == [1, 1, 1], tries)
-            return envelopes
+            return results
 
-        envelopes = self._run(tmp_path, act)
-        _check([envelope.status for envelope in envelopes] == ["completed"] * 3, envelopes)
+        results = self._run(tmp_path, act)
+        _check([result.status for result in results] == ["completed"] * 3, results)
         _check(len(agent.did("began")) == 3 and not agent.list_living(), agent.acts)
 
     def test_agents_go_on_when_their_process_closes(self, tmp_path: Path) -> None:
@@ -274,8 +272,8 @@ class EngineSuite:
         session = self._run(tmp_path, begin)
         _check(bool(agent.list_living()), agent.acts)
         files.write_text(str(tmp_path / "gate"), "")
-        envelope = self._run(tmp_path, lambda ws: ws.wait(session))
-        _check(envelope.status == "completed" and len(agent.did("began")) == 1, envelope)
+        result = self._run(tmp_path, lambda ws: ws.wait(session))
+        _check(result.status == "completed" and len(agent.did("began")) == 1, result)
 
     def test_what_was_admitted_and_never_begun_is_begun(self, tmp_path: Path) -> None:
         """By whoever comes after the process that admitted it."""
@@ -285,8 +283,8 @@ class EngineSuite:
             return ws.prepare(_ask(agent)).row.session_id
 
         session = self._run(tmp_path, admit)
-        envelope = self._run(tmp_path, lambda ws: ws.wait(session))
-        _check(envelope.status == "completed" and len(agent.did("began")) == 1, envelope)
+        result = self._run(tmp_path, lambda ws: ws.wait(session))
+        _check(result.status == "completed" and len(agent.did("began")) == 1, result)
 
     # --- the ways there -----------------------------------------------------------------------------------------------
 

@@ -186,7 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
     disable_nagle_algorithm = True
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as the library has it
+    def log_message(self, format: str, *args: object) -> None:
         """Nothing is printed: what was asked is in the model's requests."""
 
     def do_HEAD(self) -> None:

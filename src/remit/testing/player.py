@@ -203,12 +203,12 @@ class Player:
         )
         self.tell("ran", agent=agent, exit_code=done.returncode, out=done.stdout[-20_000:], err=done.stderr[-4000:])
 
-    def do_return(self, status: str, files: list[str], dialect: str, changes: dict[str, Any], keep: float) -> None:
+    def do_return(self, status: str, files: list[str], format: str, changes: dict[str, Any], keep: float) -> None:
         """Print a return, whole or the first part of it."""
-        text = getattr(self, f"_render_{dialect}")(status, [self.fill(path) for path in files], changes)
+        text = getattr(self, f"_render_{format}")(status, [self.fill(path) for path in files], changes)
         text = text if keep >= 1 else text[: int(len(text) * keep)]
         self.say(text)
-        self.tell("returned", status=status, files=files, dialect=dialect, whole=keep >= 1)
+        self.tell("returned", status=status, files=files, format=format, whole=keep >= 1)
 
     def do_crash(self, exit_code: int, number: int) -> None:
         """End at once."""

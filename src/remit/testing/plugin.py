@@ -3,8 +3,8 @@
     pytest_plugins = ["remit.testing.plugin"]   # in conftest.py
 
     def test_mine(remit_workspace, scripted_agent, delegate):
-        envelope = delegate(None, "Write a report.", command=scripted_agent().obeys().command)
-        assert envelope.status == "completed"
+        result = delegate(None, "Write a report.", command=scripted_agent().obeys().command)
+        assert result.status == "completed"
 
 Owns the fixtures. The plugin is named where it is wanted and not loaded everywhere: pytest would import it in every
 project of an environment that has Remit.
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.app.delegating.asking import Options
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.testing.script import Turn
 
 
 class MakeAgent(Protocol):
     """Makes scripted agents, each with a name of its own."""
 
-    def __call__(self, name: str = ..., *, dialect: str = ...) -> ScriptedAgent:
+    def __call__(self, name: str = ..., *, format: str = ...) -> ScriptedAgent:
         """A new one."""
         ...
 
@@ -51,7 +51,7 @@ class MakeModel(Protocol):
 class Delegate(Protocol):
     """Delegates in the test's workspace, and waits."""
 
-    def __call__(self, agent: str | None, prompt: str, **options: Unpack[Options]) -> Envelope:
+    def __call__(self, agent: str | None, prompt: str, **options: Unpack[Options]) -> Result:
         """What came of it; the options are those of `Workspace.delegate`."""
         ...
 
@@ -74,8 +74,8 @@ def remit_workspace(tmp_path: Path) -> Path:
 def scripted_agent(tmp_path: Path) -> MakeAgent:
     """A function that makes scripted agents; their programs and logs lie outside the workspace."""
 
-    def make(name: str = "agent", *, dialect: str = "standard") -> ScriptedAgent:
-        return ScriptedAgent(tmp_path / "agents", name, dialect=dialect)
+    def make(name: str = "agent", *, format: str = "standard") -> ScriptedAgent:
+        return ScriptedAgent(tmp_path / "agents", name, format=format)
 
     return make
 
@@ -98,8 +98,8 @@ def scripted_model() -> Iterator[MakeModel]:
 def delegate(remit_workspace: Path) -> Delegate:
     """A function that runs one delegation in the workspace, without async."""
 
-    def run(agent: str | None, prompt: str, **options: Unpack[Options]) -> Envelope:
-        async def walk() -> Envelope:
+    def run(agent: str | None, prompt: str, **options: Unpack[Options]) -> Result:
+        async def walk() -> Result:
             async with Workspace.open(remit_workspace) as ws:
                 return await ws.delegate(agent, prompt, **options)
 

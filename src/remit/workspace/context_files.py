@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from remit.model import Severity
 
 _SHOWN = 200
-_NOT_THERE = "it is not there"
+NOT_THERE = "it is not there"
 _REFUSED = "its name is forbidden"
 
 
@@ -140,7 +140,7 @@ class _Loading:
         if self._is_forbidden(wanted.path):
             self._refuse(wanted)
             return
-        reason = _NOT_THERE if wanted.places else "it does not name a file inside the workspace"
+        reason = NOT_THERE if wanted.places else "it does not name a file inside the workspace"
         for place in wanted.places:
             below = find_inside(self.root, place)
             if below is None:
@@ -154,7 +154,7 @@ class _Loading:
                 found = self._take_at(below, wanted)
                 if found is None:
                     return
-                reason = found if found != _NOT_THERE else reason
+                reason = found if found != NOT_THERE else reason
         self._miss(wanted.path, wanted.part, reason)
 
     def _is_forbidden(self, path: str) -> bool:
@@ -183,7 +183,7 @@ class _Loading:
                     return None
                 data = read_spot(spot, max_bytes=self.left_bytes) if found.st_size <= self.left_bytes else None
         except FileNotFoundError:
-            return _NOT_THERE
+            return NOT_THERE
         except (OSError, InputError) as error:
             return f"it cannot be read ({(getattr(error, 'strerror', '') or str(error)).lower()})"
         if data is None or len(data) > self.left_bytes:  # it may have grown since

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from remit.workspace.tasks.store import TaskStore
 
 State = Literal["done", "there", "nothing", "failed"]
+_MAX_SHOWN = 400
 NO_WORDS: Mapping[str, Status] = {}
+NO_COUNTS: Mapping[str, int | float] = {}
 
 
 class Settlement(NamedTuple):
@@ -42,7 +44,7 @@ class Settlement(NamedTuple):
     session_id: str
     status: str
     """completed, partial, failed, blocked or timeout."""
-    dialect: DialectName = "standard"
+    format: DialectName = "standard"
     kind: str = ""
     """What the agent is for: planning, implementation, research, review, utility."""
     task_number: int | None = None
@@ -57,7 +59,7 @@ class Settlement(NamedTuple):
     command: str = ""
     """What the person or the orchestrator had called."""
     entry: Mapping[str, Any] | None = None
-    """The line for the manifest, with its id, where the dialect has one."""
+    """The line for the manifest, with its id, where the format has one."""
     commits: bool = True
     owner: str = "remit"
     """Who moves the task, appends to the manifest and commits: remit or agent."""
@@ -65,6 +67,10 @@ class Settlement(NamedTuple):
     """Whether the task keeps its marker, whatever the status is: there is more to do, or nobody has begun."""
     files: tuple[str, ...] = ()
     """What was changed for the task before, below the root."""
+    counts: Mapping[str, int | float] = NO_COUNTS
+    """What the return says of its plan or report: phase_count, estimated_hours, findings_count (R0.8)."""
+    working: str = ""
+    """The marker that the task has while the agent works."""
 
 
 class Step(NamedTuple):
@@ -79,6 +85,38 @@ class Step(NamedTuple):
     """What is true on disk because of it, below the root."""
     owed: bool = False
     """Whether Remit did now what an agent that settles itself would have done."""
+    code: str = ""
+    """Of a failed step, if its name doesn't decide it."""
+    hint: str = ""
+    """Of a failed step: how to repeat it."""
+    trace: str = ""
+    """Of a step that a defect ended: the stack trace."""
+
+    @property
+    def error(self) -> Fault:
+        """A failed step as an error, for the result and for errors.json."""
+        from remit.model import Fault  # noqa: PLC0415 - only for a step that failed
+
+        kind, code = _ERRORS.get(self.name, ("execution", self.code or "UNKNOWN_ERROR"))
+        message = self.message or "; ".join(finding.message for finding in self.findings[:3])
+        return Fault(kind, message, code, True, self.hint, self.trace or None)  # noqa: FBT003 - a step can be repeated
+
+
+_ERRORS = {
+    **dict.fromkeys(("task", "phase", "lifecycle", "outside"), ("status_sync", "STATUS_SYNC_FAILED")),
+    **dict.fromkeys(("git", "worktree"), ("git", "GIT_COMMIT_FAILED")),
+}
+"""The type and the code of the error that each failed step is (R2.16)."""
+
+
+def fail(name: str, error: Exception) -> Step:
+    """A step that an exception ended."""
+    if isinstance(error, RemitError):
+        return Step(name, "failed", error.message, code=error.code, hint=error.hint)
+    from traceback import format_exception  # noqa: PLC0415 - only for a defect
+
+    message = f"unexpected {type(error).__name__}: {error}"[:_MAX_SHOWN]
+    return Step(name, "failed", message, trace="".join(format_exception(error)))
 
 
 class Places(NamedTuple):
@@ -100,13 +138,14 @@ def settle(home: Home, settlement: Settlement, places: Places) -> tuple[Step, ..
         with home.lock(SETTLING):
             return _settle(home, settlement, places)
     except RemitError as error:  # the lock, or the ledger itself
-        return (Step("ledger", "failed", str(error)),)
+        return (fail("ledger", error),)
 
 
 def _settle(home: Home, settlement: Settlement, places: Places) -> tuple[Step, ...]:
     acts = {"manifest": _settle_manifest, "task": _settle_task, "errors": _settle_errors, "activity": _settle_activity}
     is_left = settlement.owner == "agent" and settlement.commits and _is_left(home, settlement, places)
     steps = [_attempt(name, partial(act, home, settlement, places)) for name, act in acts.items()]
+    steps = [_advise(step, settlement) for step in steps]
     files = tuple(dict.fromkeys(file for step in steps for file in step.files))
     if is_left and not any(step.owed for step in steps):
         steps += _leave_commit(home, files)
@@ -119,8 +158,29 @@ def _settle(home: Home, settlement: Settlement, places: Places) -> tuple[Step, .
 def _attempt(name: str, act: Callable[[], Step]) -> Step:
     try:
         return act()
-    except RemitError as error:
-        return Step(name, "failed", str(error))
+    except (RemitError, OSError) as error:
+        return fail(name, error)
+
+
+def _advise(step: Step, settlement: Settlement) -> Step:
+    """A failed step with how to repeat it: what is wrong with the files of the tasks, `remit sync` repairs."""
+    if step.state != "failed" or step.name != "task":
+        return step
+    from shlex import quote  # noqa: PLC0415 - only for a step that failed
+
+    marker = _follow(settlement, settlement.working) if settlement.working else None
+    move = f", then run: remit task move {settlement.task_number} {quote(marker.lower())}" if marker else ""
+    return step._replace(hint=f"Repair the task files with remit sync --repair{move}")
+
+
+def log_failures(home: Home, settlement: Settlement, error_log: str, steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Log the steps that failed (R2.17); a step more if errors.json can't be written."""
+    failed = [step for step in steps if step.state == "failed"]
+    if not failed or any(step.name == "errors" for step in failed):
+        return ()
+    errors = settlement._replace(faults=tuple(step.error for step in failed))
+    logged = _attempt("errors", partial(_log_errors, home, errors, error_log))
+    return (logged,) if logged.state == "failed" else ()
 
 
 def _record(home: Home, settlement: Settlement, places: Places, steps: list[Step]) -> Step:
@@ -163,7 +223,7 @@ def _settle_manifest(home: Home, settlement: Settlement, places: Places) -> Step
     finally:
         index.close()
     if not added.accepted:
-        return Step("manifest", "failed", "the entry is not acceptable", added.findings)
+        return Step("manifest", "failed", "the entry is not acceptable", added.findings, code="VALIDATION_FAILED")
     return Step("manifest", "done", str(added.fields["id"]), added.findings, files, owed=True)
 
 
@@ -187,7 +247,11 @@ def _settle_task(home: Home, settlement: Settlement, places: Places) -> Step:
         return Step("task", "there", f"task {number} is over and put away")
     told = (settlement.reason, *(fault.message for fault in settlement.faults), settlement.summary)
     reason = next((each for each in told if each.strip()), "the agent gave no reason")
-    moved = places.tasks.conclude(number, partial(_follow, settlement), artifacts=settlement.artifacts, reason=reason)
+    is_done = settlement.owner == "agent" and _follow(settlement, task.marker or "") in (None, task.marker)
+    counts = NO_COUNTS if is_done else settlement.counts  # state.json is committed: nothing is added to it afterwards
+    moved = places.tasks.conclude(
+        number, partial(_follow, settlement), artifacts=settlement.artifacts, counts=counts, reason=reason
+    )
     linked = _link_entry(home, settlement, places)
     state: State = "done" if moved.files or linked else "there"
     tasks = (f"{places.tasks.folder}/state.json", f"{places.tasks.folder}/TODO.md")
@@ -205,15 +269,23 @@ def _follow(settlement: Settlement, marker: str) -> str | None:
         return None
     from remit.workspace.tasks.moves import follow_status  # noqa: PLC0415 - as above
 
-    return follow_status(marker, settlement.status, settlement.dialect, kind=settlement.kind)
+    return follow_status(marker, settlement.status, settlement.format, kind=settlement.kind)
 
 
 def _link_entry(home: Home, settlement: Settlement, places: Places) -> bool:
     """Let the task name the line of the manifest that this work made (R4.9); whether it did not before."""
     if settlement.entry is None or places.tasks is None or settlement.task_number is None:
         return False
+    if is_exploratory(settlement.entry):
+        return False
     found = _find_own(home, settlement.entry, places)
     return found is not None and bool(found.id) and bool(places.tasks.link(settlement.task_number, found.id).files)
+
+
+def is_exploratory(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry of the manifest says that it belongs to no task: then no task is linked to it (R4.9)."""
+    linked = entry.get("linked_tasks")
+    return isinstance(linked, list) and not any(str(each).strip() for each in linked)
 
 
 def _find_own(home: Home, entry: Mapping[str, Any], places: Places) -> Entry | None:
@@ -230,9 +302,12 @@ def _find_own(home: Home, entry: Mapping[str, Any], places: Places) -> Entry | N
 
 
 def _settle_errors(home: Home, settlement: Settlement, places: Places) -> Step:
-    """The faults of the return; one that is there already is not written twice (R2.17)."""
-    if not settlement.faults:
-        return Step("errors", "nothing")
+    """The faults of the return (R2.17)."""
+    return _log_errors(home, settlement, places.error_log) if settlement.faults else Step("errors", "nothing")
+
+
+def _log_errors(home: Home, settlement: Settlement, error_log: str) -> Step:
+    """Log errors; one that is there already is not written twice."""
     from remit.workspace.error_log.log import record_errors  # noqa: PLC0415 - as above
     from remit.workspace.error_log.records import make_records  # noqa: PLC0415
 
@@ -245,9 +320,9 @@ def _settle_errors(home: Home, settlement: Settlement, places: Places) -> Step:
         path=settlement.path,
         depth=settlement.depth,
     )
-    recorded = record_errors(home, places.error_log, records, now_ms=read_clock_ms())
+    recorded = record_errors(home, error_log, records, now_ms=read_clock_ms())
     state: State = "done" if recorded.added else "there"
-    return Step("errors", state, findings=tuple(recorded.findings), files=_below(home, places.error_log))
+    return Step("errors", state, findings=tuple(recorded.findings), files=_below(home, error_log))
 
 
 def _settle_activity(home: Home, settlement: Settlement, places: Places) -> Step:
@@ -256,17 +331,28 @@ def _settle_activity(home: Home, settlement: Settlement, places: Places) -> Step
     return tell_activity(home, settlement.session_id)
 
 
-def tell_activity(home: Home, session_id: str) -> Step:
-    """Tell the files what a session did to them, where they have not been told yet."""
+def tell_activity(home: Home, session_id: str, *, workspace_root: str = "") -> Step:
+    """Write into the files what a session did to them, if they don't have it yet.
+
+    `workspace_root` is hyper's, for a session that isn't a run: a run has it in its row.
+    """
     acts = list_acts(home.ledger, session_id, only_untold=True)
     if not acts:
         return Step("activity", "nothing")
     from remit.workspace.frontmatter_activity import write_activity  # noqa: PLC0415 - as above
+    from remit.workspace.ledger.delegations import load_delegation  # noqa: PLC0415
 
+    row = load_delegation(home.ledger, session_id)
+    root = home.root if row is None else str(row.details.get("root") or home.root)
+    outer = os.path.realpath(workspace_root or (row and row.details.get("workspace_root")) or root)
     by_path: dict[str, list[Act]] = {}
     for act in acts:
         by_path.setdefault(act.path, []).append(act)
-    noted = {path: write_activity(home.root, path, [_tell(act) for act in these]) for path, these in by_path.items()}
+    noted = {}
+    for path, these in by_path.items():
+        below = name_below(outer, path) if path.startswith("/") else None
+        base, name = (root, path) if below is None else (outer, below)
+        noted[path] = write_activity(base, name, [_make_record(act, name) for act in these])
     failed = {path for path, each in noted.items() if each.finding is not None and each.finding.code == "ACT003"}
     with home.ledger.transaction() as db:  # what could not be written is tried again by the next settlement
         mark_told(db, [act for act in acts if act.path not in failed])
@@ -275,16 +361,20 @@ def tell_activity(home: Home, session_id: str) -> Step:
     return Step("activity", "failed" if failed else "done" if changed else "there", "", findings, changed)
 
 
-def _tell(act: Act) -> Record:
+def _make_record(act: Act, name: str) -> Record:
     from remit.workspace.frontmatter_activity import Record  # noqa: PLC0415 - as above
 
     when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(act.at_ms / 1000))
-    return Record(act.session_id, act.parent_id, act.operation, when)
+    return Record(act.session_id, act.parent_id, act.operation, when, name)
 
 
 def _settle_git(home: Home, settlement: Settlement, files: tuple[str, ...]) -> Step:
-    """Commit what the agent made and what was settled; what is committed already changes nothing (S6)."""
-    paths = tuple(dict.fromkeys((*(artifact.path for artifact in settlement.artifacts), *settlement.files, *files)))
+    """Commit what the agent made and what was settled; what is committed already changes nothing (S6).
+
+    Files in hyper's workspace root outside the project belong to another repository, or to none.
+    """
+    paths = (*(artifact.path for artifact in settlement.artifacts), *settlement.files, *files)
+    paths = tuple(dict.fromkeys(path for path in paths if not path.startswith("/")))
     if not settlement.commits or not paths:
         return Step("git", "nothing")
     from remit.workspace.git.commits import commit_paths, render_message  # noqa: PLC0415 - as above
@@ -295,9 +385,11 @@ def _settle_git(home: Home, settlement: Settlement, files: tuple[str, ...]) -> S
     committed = commit_paths(home.root, paths, message)
     if committed.commit is not None:
         return Step("git", "done", committed.commit, committed.findings, committed.paths, owed=True)
-    failed = any(finding.severity != "note" for finding in committed.findings)
+    failed = [finding for finding in committed.findings if finding.severity != "note"]
+    if failed:
+        return Step("git", "failed", "", committed.findings, hint=failed[0].hint)
     is_none = any(finding.code == "GIT002" for finding in committed.findings)
-    return Step("git", "failed" if failed else "nothing" if is_none else "there", "", committed.findings)
+    return Step("git", "nothing" if is_none else "there", "", committed.findings)
 
 
 def _is_left(home: Home, settlement: Settlement, places: Places) -> bool:
@@ -341,6 +433,7 @@ def _is_committed(home: Home, settlement: Settlement, places: Places) -> bool:
     if settlement.entry is not None:
         files += _below(home, places.manifest, *_find_findings_file(home, places, settlement.entry))
     paths = (*(artifact.path for artifact in settlement.artifacts), *settlement.files, *files)
+    paths = tuple(path for path in paths if not path.startswith("/"))
     left = find_uncommitted(home.root, paths)
     return bool(paths) and not left.paths and not left.findings
 
@@ -349,7 +442,7 @@ def _leave_commit(home: Home, files: tuple[str, ...]) -> list[Step]:
     """Make no second commit (C19): what only Remit writes down goes with the next one of the task."""
     from remit.workspace.git.commits import find_uncommitted  # noqa: PLC0415 - as above
 
-    left = find_uncommitted(home.root, files).paths
+    left = find_uncommitted(home.root, tuple(file for file in files if not file.startswith("/"))).paths
     told = f"the agent has committed the rest, and {', '.join(left)} goes with the next commit"
     return [Step("git", "there"), *([Step("pending", "done", told)] if left else [])]
 

@@ -39,9 +39,9 @@ class Output(NamedTuple):
 
 
 class Delegation(NamedTuple):
-    """When the agent calls a service, and what it does with the answer."""
+    """When the agent calls a utility agent, and what it does with its return."""
 
-    service: str
+    agent: str
     when: str
     context: str
     expected_return: str
@@ -86,7 +86,7 @@ class Blueprint:
     steps: tuple[Step, ...]
     postflight: Step
     in_short: str
-    """The steps for a harness that has no services and no status: numbered lines."""
+    """The steps for a harness that has no utility agents and no status: numbered lines."""
     delegations: tuple[Delegation, ...]
     outputs: tuple[Output, ...]
     artifact: str
@@ -99,7 +99,7 @@ class Blueprint:
 
 OWNS_LIFECYCLE = "Owns preflight, postflight and return. The command validates the return and relays it to the user."
 READ_TASK = """\
-1. Read the entry of the task, and only this one:
+1. With a task_number, read the entry of the task, and only this one:
    ```bash
    grep -A 40 "^### {task_number}\\." $specs/TODO.md
    ```
@@ -112,10 +112,10 @@ def begin_task(working: str, done: str = "written") -> Step:
     return Step(
         f"Preflight: validate the inputs and move the status to [{working}]",
         f"""\
-1. Check that task_number, session_id, delegation_depth and delegation_path were given and have their types.
+1. Check that session_id, delegation_depth and delegation_path were given, and that every input has its type.
 2. Check that delegation_depth is at most 3 and that $name stands in delegation_path only once.
-3. Check that the task exists in $specs/TODO.md and is not [COMPLETED] or [ABANDONED].
-4. Ask status-sync-manager to update the status to [{working}], and validate its return.
+3. With a task_number, check that the task exists in $specs/TODO.md and is not [COMPLETED] or [ABANDONED].
+4. With a task_number, ask status-sync-manager to update the status to [{working}], and validate its return.
 5. If anything of this fails, return failed now: nothing has been {done} yet.""",
         f"Every input is valid and the status of the task is [{working}]",
     )
@@ -139,8 +139,8 @@ def move_status(working: str, final: str) -> Delegation:
     return Delegation(
         "status-sync-manager",
         f"At preflight, to move the task to [{working}]; at postflight, to move it to [{final}].",
-        "operation, task_number, new_status, artifacts (at postflight), session_id, delegation_depth + 1,\n"
-        "delegation_path with the service appended, timeout 300.",
+        "operation, task_number, new_status, validated_artifacts (at postflight), session_id, delegation_depth + 1,\n"
+        "delegation_path with its name appended, timeout 300.",
         "A return whose status is completed, once TODO.md, state.json and the plan say the same.",
         "Validate the return. At preflight, stop when it is not completed; at postflight, return partial and name it.",
     )
@@ -152,7 +152,7 @@ def commit(files: str, message: str) -> Delegation:
         "git-workflow-manager",
         f"At postflight, once {files} on disk.",
         f'scope_files (only the files of this run), message "{message}", session_id, delegation_depth + 1,\n'
-        "delegation_path with the service appended, timeout 300.",
+        "delegation_path with its name appended, timeout 300.",
         "A return with the hash of the commit, or the reason why there is none.",
         "Validate the return. A failed commit is reported in errors and never undoes the work.",
     )
@@ -167,10 +167,10 @@ GIT_FAILURE = Trouble(
 )
 DELEGATION_FAILURE = Trouble(
     "delegation_failure",
-    "A service answers with failed, with something that is no valid return, or not within its timeout.",
-    "Try once more. Then return partial with everything that is on disk, and name the service in errors.",
+    "An agent that was called returns failed, something that isn't a valid return, or nothing in its timeout.",
+    "Try once more. Then return partial with everything that is on disk, and name the agent in errors.",
     'Move the status by hand, or run "$command {task_number}" again.',
-    "Log the service, what it was asked and what it answered to errors.json.",
+    "Log the agent, its inputs and its return to errors.json.",
 )
 FILE_FAILURE = Trouble(
     "file_operation_failure",

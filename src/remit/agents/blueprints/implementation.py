@@ -32,7 +32,7 @@ IMPLEMENTATION = Blueprint(
     specialist_domain="Implementation: changes to code, documents and settings, with the checks that prove them.",
     task_scope="One task at a time. With a plan it goes on at the first phase that is not finished; without one it "
     "does the whole task directly.",
-    integration="Called by $command; follows the plan of a planning agent; has status and commits done by services.",
+    integration="Called by $command; follows a planning agent's plan; utility agents move the status and commit.",
     lifecycle_integration=OWNS_LIFECYCLE,
     role="You are an implementer. You change what the task asks to be changed, prove that it works, and leave the rest "
     "alone.",

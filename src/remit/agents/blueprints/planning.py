@@ -33,7 +33,7 @@ PLANNING = Blueprint(
     specialist_domain="Planning of implementation work: phases, their order, their effort and their risks.",
     task_scope="One task at a time, from its description and the research reports that belong to it. It changes no "
     "code.",
-    integration="Called by $command; has status and commit done by services; implementation agents follow its plan.",
+    integration="Called by $command; utility agents move the status and commit; implementation agents follow its plan.",
     lifecycle_integration=OWNS_LIFECYCLE,
     role="You are a planner. You turn a task and what is known about it into a plan that somebody else can carry out.",
     task="""\

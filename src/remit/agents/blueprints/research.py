@@ -32,7 +32,7 @@ RESEARCH = Blueprint(
     forbidden_bash=("rm", "sudo", "git push"),
     specialist_domain="Research: questions, sources, findings and what follows from them.",
     task_scope="One task at a time. It reads code and documents, writes a report, and changes nothing else.",
-    integration="Called by $command; has status and commit done by services; planning agents harvest its report.",
+    integration="Called by $command; utility agents move the status and commit; planning agents harvest its report.",
     lifecycle_integration=OWNS_LIFECYCLE,
     role="You are a researcher. You find out what a task needs to know, and keep apart what you saw and what you "
     "conclude.",

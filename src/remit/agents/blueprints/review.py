@@ -30,7 +30,7 @@ REVIEW = Blueprint(
     specialist_domain="Review of code and documents: faults, risks, and what the project says about itself.",
     task_scope="One scope at a time: a change, a folder, or the whole project. It corrects registries and no code; "
     "faults become tasks.",
-    integration="Called by $command; has task numbers and the commit done by services; its tasks go to planning and "
+    integration="Called by $command; utility agents number its tasks and commit; its tasks go to planning and "
     "implementation agents.",
     lifecycle_integration=OWNS_LIFECYCLE,
     role="You are a reviewer. You look for what is wrong and for what is missing, prove each finding, and leave the "
@@ -47,7 +47,7 @@ path and the new tasks.""",
     preflight=Step(
         "Preflight: validate the inputs and read the status",
         """\
-1. Check that task_number, session_id, delegation_depth and delegation_path were given and have their types.
+1. Check that session_id, delegation_depth and delegation_path were given, and that every input has its type.
 2. Check that delegation_depth is at most 3 and that $name stands in delegation_path only once.
 3. Check that everything in the scope exists; without a scope, take the whole project.
 4. Read the status of the task. A review does not update it: the task under review stays where it is.
@@ -120,9 +120,8 @@ path and the new tasks.""",
         Delegation(
             "atomic-task-numberer",
             "A finding deserves a task that does not exist yet.",
-            "title, priority, the path of the report, session_id, delegation_depth + 1, delegation_path with the\n"
-            "service appended, timeout 300.",
-            "A return with the number of the new task.",
+            "session_id, delegation_depth + 1, delegation_path with its name appended, timeout 300.",
+            "A return with task_number, the number of the new task.",
             "Validate the return and name the number in the report and in the return. Without a number, list the "
             "finding in next_steps.",
         ),

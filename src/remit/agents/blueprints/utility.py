@@ -33,7 +33,7 @@ nothing was.""",
     preflight=Step(
         "Preflight: validate the inputs",
         """\
-1. Check that task_number, session_id, delegation_depth and delegation_path were given and have their types.
+1. Check that session_id, delegation_depth and delegation_path were given, and that every input has its type.
 2. Check that delegation_depth is at most 3 and that $name stands in delegation_path only once.
 3. Check that the operation is one that this service knows, and that nothing forbidden was passed.
 4. Leave the status of the task alone: the caller has updated it and owns it.

@@ -34,12 +34,12 @@ PROTECTED = (
 _HARNESS_HOMES = (*claude.AGENT_FOLDERS, *opencode.AGENT_FOLDERS, *codex.AGENT_FOLDERS)
 
 INPUTS = (
-    ("task_number", "integer", "The number of the task in $specs/TODO.md."),
     ("session_id", "string", "The id that was issued for this run; it goes back unchanged in the return."),
     ("delegation_depth", "integer", "How deep this delegation is: 1 below a command, never more than 3."),
     ("delegation_path", "array", "Who called whom, this agent last."),
 )
 OPTIONAL_INPUTS = (
+    ("task_number", "integer", "The number of the task in $specs/TODO.md; absent where the prompt is the whole work."),
     ("language", "string", "The programming language of the task, where it matters."),
     ("timeout", "integer", "Seconds for this run, where it is less than usual."),
 )
@@ -169,7 +169,7 @@ class Writer:
         """What stands under `delegation`."""
         plan = self.blueprint
         yield f"max_depth: {MAX_DEPTH}"
-        items = [f"  - {quote(each.service)}" for each in plan.delegations]
+        items = [f"  - {quote(each.agent)}" for each in plan.delegations]
         yield from ("can_delegate_to:", *items) if items else ("can_delegate_to: []",)
         limit = min(SERVICE_TIMEOUT_S, TIMEOUTS_S[plan.kind])
         yield f"timeout_default: {limit}"
@@ -235,15 +235,15 @@ class Writer:
         yield from self.tag("checkpoint", step.checkpoint, 4)
         yield f"  </{name}>"
 
-    def delegation_patterns(self, services: Container[object] | None = None) -> Iterator[str]:
-        """Which services the agent calls, all or some, when and with what; nothing for one that calls none."""
-        called = [each for each in self.blueprint.delegations if services is None or each.service in services]
+    def delegation_patterns(self, agents: Container[object] | None = None) -> Iterator[str]:
+        """Which utility agents it calls, all or some, when and with what; nothing for one that calls none."""
+        called = [each for each in self.blueprint.delegations if agents is None or each.agent in agents]
         if called:
             yield "<delegation_patterns>"
             for each in called:
                 names = ("when", "context", "expected_return", "integration")
                 yield from self._entry(
-                    f'delegate_to name="{each.service}"', {name: getattr(each, name) for name in names}
+                    f'delegate_to name="{each.agent}"', {name: getattr(each, name) for name in names}
                 )
             yield "</delegation_patterns>"
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from remit.agents.compile.told import built_in, changed, lost, name_some, unenforced
 from remit.agents.definition import ANYONE, read_permissions
 from remit.agents.patterns import EVERYTHING
-from remit.agents.profiles import SERVICES, TOOLS
+from remit.agents.profiles import TOOLS, UTILITY_AGENTS
 from remit.harnesses import codex, opencode
 from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple
@@ -155,9 +155,9 @@ def read_targets(source: Source) -> list[str]:
         return []
     names = (name if _IS_NAME.match(name) or "*" in name else make_name(name) for name in named if name not in denied)
     targets = [name for name in dict.fromkeys(names) if name]
-    services = [name for name in targets if name in SERVICES]
-    if services:
-        source.tell(built_in(source.document, "/delegation/can_delegate_to", source.to, name_some(services)))
+    utility = [name for name in targets if name in UTILITY_AGENTS]
+    if utility:
+        source.tell(built_in(source.document, "/delegation/can_delegate_to", source.to, name_some(utility)))
     return targets
 
 

@@ -83,17 +83,17 @@ def kept_aside(document: Document, pointer: str, names: str) -> Finding:
 
 
 def built_in(document: Document, pointer: str, to: str, names: str) -> Finding:
-    """An agent that may be called is a service of Remit: the harness has no agent of that name.
+    """An agent that may be called is built into Remit: the harness has no agent of that name.
 
-    Why: moving a status, committing and numbering tasks are built into Remit. In a harness by itself the call fails
-    unless there is an agent file of that name.
+    Why: Remit's hooks answer such a call. In a harness without the hooks the call fails, unless the project has an
+    agent file of that name.
 
-    Bad: an agent for Claude Code whose preflight asks `status-sync-manager`, without Remit.
+    Bad: an agent for Claude Code whose preflight asks `status-sync-manager`, without Remit's hooks.
 
-    Good: Remit's tools or commands beside the agent, or an agent file for the service.
+    Good: the hooks that `remit init` installs, or an agent file of that name.
     """
     return _tell("CMP005", "note", document, pointer, f"{HARNESSES[to]} has no {names} of its own",
-                 "Let the agent use Remit's own service, or write an agent of that name.")  # fmt: skip
+                 "Install Remit's hooks with remit init, or write an agent of that name.")  # fmt: skip
 
 
 def loaded_twice(document: Document, to: str) -> Finding:

@@ -16,7 +16,7 @@ _CLAUDE = ("claude.identity", "claude.keys", "claude.hooks", "claude.tools", "cl
 _OPENCODE = ("opencode.values", "opencode.keys", "opencode.permissions", "opencode.tools")
 MODULES: dict[Profile, tuple[str, ...]] = {
     "standard": (
-        *_MARKDOWN, "claude.tools", "context", "delegation", "failures", "fields", "inputs", "keys", "lifecycle",
+        *_MARKDOWN, "context", "delegation", "failures", "fields", "inputs", "keys", "lifecycle",
         "limits", "opencode.tools", "outputs", "permissions", "reach", "sections", "steps", "work",
     ),
     "claude": (*_MARKDOWN, *_CLAUDE, "permissions"),

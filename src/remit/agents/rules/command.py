@@ -9,62 +9,100 @@ from remit.agents import edits
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import show
 from remit.lazy import lazy
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.agents.document import Document
+    from remit.agents.frontmatter import Span
     from remit.agents.profiles import Profile
     from remit.agents.tags import Tag
 
 _COMMAND: tuple[Profile, ...] = ("command",)
-_STAGES = {
-    "prepare": lazy(r"prepar|preflight|pars|load|input|rout", re.IGNORECASE),
-    "invoke": lazy(r"invok|delegat|call|spawn|execut|dispatch", re.IGNORECASE),
-    "receive": lazy(r"receiv|await|collect", re.IGNORECASE),
-    "validate": lazy(r"validat|verif|check", re.IGNORECASE),
-    "process": lazy(r"process|postflight|relay|present|report|return|summar|respon|output", re.IGNORECASE),
+_STAGES = ("prepare", "invoke", "receive", "validate", "process")
+"""The stages of a command that delegates."""
+_FIRST_WORDS = {
+    **dict.fromkeys(("prepare", "preflight", "parse", "load", "setup"), "prepare"),
+    **dict.fromkeys(("invoke", "delegate", "call", "spawn", "dispatch", "execute", "run"), "invoke"),
+    **dict.fromkeys(("receive", "await", "wait", "collect"), "receive"),
+    **dict.fromkeys(("validate", "verify"), "validate"),
+    **dict.fromkeys(("process", "postflight", "relay", "report", "present", "return"), "process"),
 }
-"""The stages of a delegation, and the words by which people call them."""
+"""Which stage a name stands for, by the first of its words that is one of these."""
 _STAGE = lazy(r"(?:stage|step|phase)(?:_|\Z)", re.IGNORECASE)
+_HEADING = lazy(r"(?:stage|step|phase)\s{0,3}\d{1,3}\b[^A-Za-z]{0,9}(?P<name>.{0,200})", re.IGNORECASE)
+_TIMEOUT = lazy(r"time[-_ ]?out|time[-_ ]limit", re.IGNORECASE)
+_WORD = lazy(r"[A-Z]?[a-z]{1,40}|[A-Z]{1,40}(?![a-z])")
 
 
-def _find_stages(document: Document) -> tuple[Tag | None, list[Tag]]:
-    """The workflow of a command, and its stages; an agent may have a workflow too, which is no delegation."""
-    workflow = document.body.find("workflow_execution") if document.get("mode") != "subagent" else None
-    return workflow, [tag for tag in workflow.children if _STAGE.match(tag.name)] if workflow else []
+class _Workflow(NamedTuple):
+    span: Span
+    """The name of the tag, or the first stage where there is no such tag."""
+    stages: list[str]
+    """The names of the stages."""
 
 
-def _call(document: Document, tag: Tag) -> str:
-    """By which words a stage is called: its name, its attributes, and what it says it does."""
-    action = tag.find("action", "name", "title")
-    told = document.text_of(action)[:200] if action else ""
-    return f"{tag.name} {tag.attributes[:200]} {told}"
+def _find_workflow(document: Document) -> _Workflow | None:
+    """The workflow of a command; None for an agent, and for a command that names no stages of a delegation.
+
+    Stages are tags or headings in `<workflow_execution>`. Without that tag they are `<stage>` tags and headings that
+    begin with "Stage 1", and only if two of them are stages of a delegation: other commands have stages, too.
+    """
+    if document.get("mode") == "subagent":
+        return None
+    workflow = document.body.find("workflow_execution")
+    inside = workflow or document.body.root
+    word = "" if workflow else "stage"
+    found = [(tag.name_span, _name_stage(document, tag)) for tag in inside.children
+             if _STAGE.match(tag.name) and tag.name.lower().startswith(word)]  # fmt: skip
+    for _, title, span in document.body.headings if not found else ():
+        heading = _HEADING.match(title) if title.lower().startswith(word) else None
+        if heading is not None and inside.start <= span[0] < inside.end:
+            found.append((span, heading["name"]))
+    stages = [name for _, name in found[:100]]
+    if workflow is not None:
+        return _Workflow(workflow.name_span, stages)
+    return _Workflow(found[0][0], stages) if len(set(map(_classify, stages)) - {None}) > 1 else None
 
 
-@rule("AGT500", "R1.33", profiles=_COMMAND, severity="warning")
+def _name_stage(document: Document, tag: Tag) -> str:
+    """The name of a stage: its attribute, its tag without the number, its title, else how its action begins."""
+    title, action = tag.find("name", "title"), tag.find("action")
+    suffix = tag.name.partition("_")[2].lstrip("0123456789_")
+    named = tag.get("name") or suffix or (document.text_of(title)[:200] if title else "")
+    return named or (document.text_of(action)[:200].partition(" ")[0] if action else "")
+
+
+def _classify(name: str) -> str | None:
+    """The one stage of a delegation that a name stands for."""
+    words = (_FIRST_WORDS.get(word.lower()) for word in _WORD.findall(name))
+    return next((stage for stage in words if stage), None)
+
+
+@rule("AGT500", "R1.33 R2.11", profiles=_COMMAND, severity="warning")
 def command_stage_missing(case: Case) -> Iterator[Report]:
     """A command's workflow lacks one of the five stages: prepare, invoke, receive, validate, process.
 
     Why: what a workflow does not name is not done. A command that does not receive takes the end of the call for its
-    success; one that does not validate takes prose for a result. A stage counts by the words of its tag, its `name` or
-    its `<action>`; preflight, delegate, await, verify and relay are among them. Only files with a
-    `<workflow_execution>` are looked at.
+    success; one that does not validate takes prose for a result. Each stage counts once, by the first word of its
+    `name`, its tag or its heading; preflight, delegate, await, verify and relay are accepted, too. Sentences in a stage
+    don't count. Files without `<workflow_execution>` are checked only if their stages are those of a delegation.
 
     Bad: `<stage_1 name="Invoke">` and `<stage_2 name="Report">`
 
     Good: `<stage_1 name="Prepare">`, `<stage_2 name="Invoke">`, `<stage_3 name="Receive">`,
     `<stage_4 name="Validate">`, `<stage_5 name="Process">`
     """
-    workflow, stages = _find_stages(case.document)
-    if workflow is None or not stages:
+    workflow = _find_workflow(case.document)
+    if workflow is None or not workflow.stages:
         return
-    named = [_call(case.document, tag) for tag in stages[:100]]
-    lost = [stage for stage, words in _STAGES.items() if not any(words.search(name) for name in named)]
+    named = set(map(_classify, workflow.stages))
+    lost = [stage for stage in _STAGES if stage not in named]
     if lost:
-        yield Report(f"the workflow names no stage that does this: {', '.join(lost)}",
+        yield Report(f"the workflow has no stage for: {', '.join(lost)}",
                      "Name a stage for each: prepare, invoke, receive, validate, process.",
-                     workflow.name_span)  # fmt: skip
+                     workflow.span)  # fmt: skip
 
 
 @rule("AGT501", "R1.33", profiles=_COMMAND, severity="warning")
@@ -77,10 +115,10 @@ def command_workflow_empty(case: Case) -> Iterator[Report]:
 
     Good: `<workflow_execution>` with a `<stage_1 name="Prepare">` and so on
     """
-    workflow, stages = _find_stages(case.document)
-    if workflow is not None and not stages:
+    workflow = _find_workflow(case.document)
+    if workflow is not None and not workflow.stages:
         yield Report("the workflow has no stages", "Write prepare, invoke, receive, validate, process as stages.",
-                     workflow.name_span)  # fmt: skip
+                     workflow.span)  # fmt: skip
 
 
 @rule("AGT502", "R1.33", profiles=_COMMAND, severity="note", fix="unsafe")
@@ -129,3 +167,21 @@ def command_agent_form(case: Case) -> Iterator[Report]:
                  document.span_of("/agent"), "/agent",
                  edits=edits.rewrite_text(document, "/agent", name) if name else (),
                  fix_message=f"Write {name[:60]}.")  # fmt: skip
+
+
+@rule("AGT504", "R1.33 R2.6", profiles=_COMMAND, severity="warning")
+def command_timeout_missing(case: Case) -> Iterator[Report]:
+    """A command delegates, and neither its frontmatter nor its body sets a timeout.
+
+    Why: a command that waits for an agent without a timeout waits forever if the agent hangs.
+
+    Bad: a workflow that invokes an agent, and the word timeout nowhere in the file
+
+    Good: `"timeout": 3600` in the delegation context, or `timeout: 3600` in the frontmatter
+    """
+    document = case.document
+    workflow = _find_workflow(document)
+    if workflow is not None and workflow.stages and _TIMEOUT.search(document.text) is None:
+        yield Report("the command sets no timeout for the agent that it invokes",
+                     "Pass a timeout in the delegation context, such as 3600 seconds for research.",
+                     workflow.span)  # fmt: skip

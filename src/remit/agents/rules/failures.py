@@ -114,12 +114,12 @@ def timeout_unhandled(case: Case) -> Iterator[Report]:
                      edits=edits.add_child(document, section, render_error("timeout")))  # fmt: skip
 
 
-@rule("AGT133", "R1.23", severity="warning", fix="unsafe")
+@rule("AGT133", "R1.23", severity="note", fix="unsafe")
 def usual_error_missing(case: Case) -> Iterator[Report]:
     """A usual type of error is not handled.
 
-    Why: these are the failures that happen: a wrong input, a file that cannot be written, a service that does not
-    answer, a commit that is refused.
+    Why: these failures happen: a wrong input, a file that cannot be written, an agent that does not answer, a commit
+    that is refused. Only the timeout is required, so this is a note.
 
     Bad: an `<error_handling>` without `git_failure`
 

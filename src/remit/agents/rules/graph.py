@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from remit.agents.definition import ANYONE
 from remit.agents.graph import render_path
 from remit.agents.patterns import covered_by_any
-from remit.agents.profiles import SERVICES
+from remit.agents.profiles import UTILITY_AGENTS
 from remit.errors import find_meant
 from remit.model import MAX_DEPTH, Edit, Finding, Fix
 from remit.quick_tuple import NamedTuple
@@ -104,26 +104,30 @@ def cycle(graph: Graph) -> Iterator[GraphReport]:
 def too_deep(graph: Graph) -> Iterator[GraphReport]:
     """A chain of calls is longer than the limit allows.
 
-    Why: the fourth level is refused when it is reached, after everything above it has been paid for.
+    Why: the fourth level is refused when it is reached, after everything above it has been paid for. A chain whose
+    first agent no command calls counts, too: a user can run that agent by its name.
 
-    Bad: a command's agent calls a second, that one a third, that one a fourth.
+    Bad: an agent calls a second, that one a third, that one a fourth.
 
     Good: at most three levels below the command.
     """
+    chains = [graph.find_chain(name) for name, depth in graph.depths.items()
+              if depth == MAX_DEPTH + 1 and name not in graph.in_cycle]  # fmt: skip
     for name, depth in graph.depths.items():
-        if depth != MAX_DEPTH + 1 or name in graph.in_cycle:
-            continue
-        chain = graph.find_chain(name)
+        if depth == MAX_DEPTH and name not in graph.in_cycle:
+            built_in = {target.name for target in graph.agents[name].targets} & UTILITY_AGENTS - graph.agents.keys()
+            chains += [(*graph.find_chain(name), target) for target in sorted(built_in)]
+    for chain in chains:
         caller = graph.agents[chain[-2]]
-        message = f"this call would be at depth {depth}, at most {MAX_DEPTH} is allowed: {render_path(chain)}"
-        yield GraphReport(caller, message, "Let an agent further up make this call.", _place_of_edge(caller, name))
+        message = f"this call would be at depth {MAX_DEPTH + 1}, at most {MAX_DEPTH} is allowed: {render_path(chain)}"
+        yield GraphReport(caller, message, "Let an agent further up make this call.", _place_of_edge(caller, chain[-1]))
 
 
 @graph_rule("GRF003", "R1.5 R1.18", fix="unsafe")
 def target_unknown(graph: Graph) -> Iterator[GraphReport]:
     """An agent may call one that does not exist.
 
-    Why: the call fails when it is made. Services that are built in need no file.
+    Why: the call fails when it is made. The utility agents of the standard need no file: Remit answers for them.
 
     Bad: `can_delegate_to: [reseacher]`
 
@@ -131,7 +135,7 @@ def target_unknown(graph: Graph) -> Iterator[GraphReport]:
 
     Fix (unsafe): writes the name that was probably meant.
     """
-    known = (*graph.agents, *SERVICES)
+    known = (*graph.agents, *UTILITY_AGENTS)
     meant: dict[str, str | None] = {}
     for agent, target in graph.unknown:
         if target.name not in meant:
@@ -158,7 +162,7 @@ def unreachable(graph: Graph) -> Iterator[GraphReport]:
     Good: `command: "/plan"`, or its name in a caller's `can_delegate_to`.
     """
     for name, agent in graph.agents.items():
-        if name not in graph.depths and name not in SERVICES:
+        if name not in graph.reached:
             hint = "Give it a lifecycle.command, or let an agent delegate to it."
             yield GraphReport(agent, "no command and no agent can reach this agent", hint, agent.places["name"])
 
@@ -174,15 +178,15 @@ def _edges(graph: Graph) -> Iterator[tuple[Definition, Definition]]:
 def wider_child(graph: Graph) -> Iterator[GraphReport]:
     """An agent may call one that has wider permissions than itself.
 
-    Why: what an agent may not do it can have done, so its own limits say nothing. Services that are built in are not
-    meant.
+    Why: what an agent may not do it can have done, so its own limits say nothing. The utility agents
+    of the standard are not meant: they do for others what those may not.
 
     Bad: `reviewer` has `write: false` and may call `implementer`, which may write everywhere.
 
     Good: a child that may do no more than its caller.
     """
     for caller, child in _edges(graph):
-        wider = _find_wider(caller, child) if child.name not in SERVICES else None
+        wider = _find_wider(caller, child) if child.name not in UTILITY_AGENTS else None
         if wider:
             yield GraphReport(caller, f"{child.name} may {wider}, {caller.name} itself may not",
                               "Narrow the child, or let another agent make this call.",

@@ -9,7 +9,6 @@ from remit.agents import edits
 from remit.agents.profiles import DEFAULT_TIMEOUT_S, KEYS, KINDS, STANDARD_KEYS, TIMEOUTS_S
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import show
-from remit.harnesses import claude, opencode
 from remit.places import escape_key
 
 if TYPE_CHECKING:
@@ -240,10 +239,7 @@ def key_unknown(case: Case) -> Iterator[Report]:
     Fix (unsafe): gives a misspelt key the name that was probably meant.
     """
     document = case.document
-    is_told = _is_read_by_claude(document) or document.place == "opencode"  # AGT025 and AGT026 name them all
     for key, meant in _find_strangers(document).items():
-        if is_told and not meant:
-            continue
         pointer = _point(key)
         hint = f"Did you mean {meant}?" if meant else "Remove it, or begin it with x- if another program reads it."
         yield Report(f"the standard knows no key {show(key)}", hint, document.key_span(pointer), pointer,
@@ -276,52 +272,7 @@ def table_key_unknown(case: Case) -> Iterator[Report]:
                          fix_message=f"Rename it to {meant}." if meant else "")  # fmt: skip
 
 
-def _is_read_by_claude(document: Document) -> bool:
-    """Whether it lies in Claude Code's own folder; a plain `agents` folder may be anybody's."""
-    return document.place == "claude" and claude.FOLDER in document.path.split("/")
-
-
 def list_names(names: list[str], most: int = 6) -> str:
     """Names in a message: the first few, and how many more."""
     shown = ", ".join(name[:40] for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
-
-
-@rule("AGT025", "R1.1", severity="warning")
-def keys_leak(case: Case) -> Iterator[Report]:
-    """A standard file lies where opencode reads it, with keys that opencode does not know.
-
-    Why: opencode sends every key that it does not know to the model provider, and applies none of them: the
-    permissions and the timeout hold only where Remit runs the agent.
-
-    Bad: the standard file itself as `.opencode/agent/planner.md`, with `permissions`, `lifecycle` and `version`
-
-    Good: the standard file in a folder of your own, and what `remit compile --to opencode` makes of it in
-    `.opencode/agent`
-    """
-    document = case.document
-    leaked = [key for key in case.values if key not in opencode.FILE_KEYS] if document.place == "opencode" else []
-    if leaked:
-        yield Report(f"opencode applies none of these keys and sends them to the model provider: {list_names(leaked)}",
-                     "Keep the file elsewhere, and run `remit compile --to opencode`.",
-                     document.key_span(_point(leaked[0])), _point(leaked[0]))  # fmt: skip
-
-
-@rule("AGT026", "R1.1", severity="warning")
-def keys_ignored(case: Case) -> Iterator[Report]:
-    """A standard file lies where Claude Code reads it, with keys that Claude Code does not know.
-
-    Why: Claude Code ignores such keys in silence: the permissions and the timeout hold only where Remit runs the
-    agent.
-
-    Bad: the standard file itself as `.claude/agents/planner.md`, with `permissions`, `lifecycle` and `version`
-
-    Good: the standard file in a folder of your own, and what `remit compile --to claude` makes of it in
-    `.claude/agents`
-    """
-    document = case.document
-    ignored = [key for key in case.values if key not in claude.FILE_KEYS] if _is_read_by_claude(document) else []
-    if ignored:
-        yield Report(f"Claude Code ignores these keys: {list_names(ignored)}",
-                     "Keep the file elsewhere, and run `remit compile --to claude`.",
-                     document.key_span(_point(ignored[0])), _point(ignored[0]))  # fmt: skip

@@ -109,3 +109,23 @@ def return_format_missing(case: Case) -> Iterator[Report]:
         yield Report("lifecycle.return_format is missing", f'Write return_format: "{RETURN_FORMAT}".',
                      document.key_span("/lifecycle"), "/lifecycle/return_format",
                      edits=edits.put_value(document, "/lifecycle", "return_format", text))  # fmt: skip
+
+
+@rule("AGT067", "R1.6", severity="warning")
+def return_format_unknown(case: Case) -> Iterator[Report]:
+    """The lifecycle names a return format that Remit does not know.
+
+    Why: the name tells callers and agents which format the return has. Remit checks returns by
+    `subagent-return-format.md`; a key `return` chooses another of its formats.
+
+    Bad: `return_format: "my-format.md"`
+
+    Good: `return_format: "subagent-return-format.md"`
+    """
+    document, written = case.document, case.get("lifecycle", "return_format")
+    pointer = "/lifecycle/return_format"
+    known = isinstance(written, str) and written.strip().rpartition("/")[2] == RETURN_FORMAT
+    if known or is_absent(written) or not is_absent(case.get("return")):
+        return
+    yield Report(f"lifecycle.return_format is {show(written)}, a format that Remit does not know",
+                 f'Write "{RETURN_FORMAT}".', document.span_of(pointer), pointer)  # fmt: skip

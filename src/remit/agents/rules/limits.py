@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from remit.agents import edits
-from remit.agents.profiles import TIMEOUTS_S
+from remit.agents.profiles import TIMEOUTS_S, is_read_by_claude
 from remit.agents.rules.keys import get_kind, get_limit_s, is_absent
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import is_number, show
@@ -70,6 +70,25 @@ def max_tokens_wrong(case: Case) -> Iterator[Report]:
                  f"Write {number}." if number else "Write a number such as 4000.", document.span_of("/max_tokens"),
                  "/max_tokens", edits=edits.replace_value(document, "/max_tokens", str(number)) if number else (),
                  applicability="safe" if is_exact else "unsafe")  # fmt: skip
+
+
+@rule("AGT069", "R1.1", severity="note")
+def temperature_not_taken(case: Case) -> Iterator[Report]:
+    """The agent sets a temperature, and the harness that reads its file has no such setting.
+
+    Why: Claude Code has no option for the temperature, so a run there uses the harness's own. `max_tokens` is passed on
+    to Claude Code and to opencode, `temperature` to opencode. Codex and Gemini CLI have an option for neither.
+
+    Bad: `temperature: 0.2` in `.claude/agents/planner.md`, and the results vary more than expected
+
+    Good: the same in `.opencode/agent/subagents/planner.md`
+    """
+    document = case.document
+    if is_absent(case.get("temperature")) or not is_read_by_claude(document.path):
+        return
+    yield Report("Claude Code has no setting for the temperature: it isn't passed on",
+                 "Run the agent with opencode if the temperature matters.", document.span_of("/temperature"),
+                 "/temperature")  # fmt: skip
 
 
 def read_whole(value: object) -> tuple[int, bool]:

@@ -348,7 +348,7 @@ def _first_value(line: str) -> str:
     return line
 
 
-@rule("AGT129", "R1.21", severity="warning", fix="unsafe")
+@rule("AGT129", "R1.21", severity="note", fix="unsafe")
 def return_validation_missing(case: Case) -> Iterator[Report]:
     """Nothing says how the agent validates its return.
 

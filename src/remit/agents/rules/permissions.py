@@ -52,7 +52,7 @@ def tools_form(case: Case) -> Iterator[Report]:
     document = case.document
     value = document.get_section("tools")
     if value is None or isinstance(value, dict) or is_read_by_claude(document.path):
-        return  # Claude Code has a list of its own, and takes a table for no tools at all (AGT212)
+        return  # Claude Code has a list of its own
     listed = isinstance(value, list)
     yield Report("tools is a list; the standard has a table of tools with true or false" if listed
                  else "tools is not a table of tools with true or false",

@@ -213,6 +213,8 @@ _ASKING_BLANK = lazy(
     r"\{(?:describe|explain|insert|fill in|specify|what this|how this|when to|how to|detailed|your )[^{}\n]{0,200}\}",
     re.IGNORECASE,
 )
+_HEAD_BLANK = lazy(r"\{[A-Za-z][\w ]{0,100}\}\Z")
+"""A blank in the frontmatter: `{a,b}` is a pattern."""
 _FILLED_IN = frozenset({
     "role", "task", "parameter", "forbidden",
     *CONTEXT_PARTS, *STEP_PARTS, *CHECKPOINT_ALIASES, *DELEGATE_PARTS, *ARTIFACT_PARTS, *ERROR_PARTS,
@@ -228,7 +230,7 @@ def blank_left(case: Case) -> Iterator[Report]:
     Why: the agent reads the blank as its instruction. Blanks in paths and in the structure of the return are meant for
     the agent and stay.
 
-    Bad: `<role>{Detailed role description}</role>`
+    Bad: `<role>{Detailed role description}</role>`, `description: "{detailed description}"`
 
     Good: `<role>A planner who turns a task into a phased plan.</role>`
     """
@@ -237,6 +239,12 @@ def blank_left(case: Case) -> Iterator[Report]:
         yield Report(
             "the title is a blank that was not filled in", "Write the agent's name.", document.outline.title[1]
         )
+    for pointer, span in document.frontmatter.spans.items() if document.frontmatter else ():
+        written = document.text[slice(*span)].strip("\"' ")
+        if pointer.startswith(("/description", "/permissions/")) and _HEAD_BLANK.match(written):
+            yield Report(
+                f"{pointer.split('/')[1]} still has the blank {shorten(written)}", "Fill it in.", span, pointer
+            )
     for tag in document.body.walk():
         if tag.name in _FILLED_IN or (tag.parent is not None and tag.parent.name == "quality_standards"):
             blank = _find_blank(document, tag)

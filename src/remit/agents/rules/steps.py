@@ -384,9 +384,11 @@ def step_name(case: Case) -> Iterator[Report]:
     Fix (unsafe): names the steps by their order.
     """
     for group in case.document.outline.groups:
-        if any(step.word in ("stage", "phase") or step.letter for step in group):
+        if any(step.word in ("stage", "phase") for step in group):
             continue
-        wrong = [step for step in group if not step.tag.name.startswith("step_") or step.number is None]
+        wrong = [
+            step for step in group if not step.tag.name.startswith("step_") or (step.number is None and not step.letter)
+        ]
         slipped = {id(slip.tag) for slip in case.document.outline.slips}
         wrong = [step for step in wrong if id(step.tag) not in slipped]
         if wrong:

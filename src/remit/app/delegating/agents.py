@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.agents.definition import ANYONE, define
+from remit.agents.profiles import UTILITY_AGENTS
 from remit.app.settings import load_settings
 from remit.contract.dialects.hyper import START_MARKER
 from remit.contract.dialects.manifest import SENTENCES
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 HARNESSES = ("claude", "opencode", "codex")
 """In the order in which one is looked for where nobody says which."""
+_MOST = 10**9
+"""A larger number in an agent file is none that a harness takes."""
 
 
 class Agent(NamedTuple):
@@ -41,6 +44,23 @@ class Agent(NamedTuple):
         """A text of its frontmatter; empty where there is none."""
         value = None if self.document is None else self.document.get(key)
         return value.strip() if isinstance(value, str) else ""
+
+    def get_number(self, key: str) -> float | None:
+        """A number of its frontmatter that isn't negative; None if there is none."""
+        value = None if self.document is None else self.document.get(key)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return None
+        return float(value) if 0 <= value <= _MOST else None
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether Remit answers for it: a utility agent that has no file in the project (D1)."""
+        return self.definition is None and self.name in UTILITY_AGENTS
+
+    def find_owner(self, settings: AgentSettings) -> str:
+        """Who moves the task's status and commits by the settings, by the file's own word, or by what it calls."""
+        by_calls = "agent" if self.definition is not None and self.definition.owns_finish else "remit"
+        return settings.owner or self.get_word("owner") or by_calls
 
     @property
     def has_format(self) -> bool:
@@ -97,9 +117,18 @@ def _find_protected_files(root: str, exclude: tuple[str, ...]) -> list[Source]:
 
 def list_targets(definition: Definition) -> tuple[str, ...]:
     """Whom an agent may call. A Claude Code file that does not list its tools has all of them: it may call anyone."""
-    if definition.profile == "claude" and definition.tools is None and not definition.targets:
+    if definition.profile == "claude" and definition.tools is None:
         return (ANYONE,)
     return tuple(target.name for target in definition.targets)
+
+
+def drop_missing(root: str, targets: tuple[str, ...], *, exclude: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The targets that exist: patterns, agents with a file, and the utility agents that are built in."""
+    sure = {name for name in targets if ANYONE in name or name in UTILITY_AGENTS}
+    if len(sure) == len(targets):
+        return targets
+    known = sure | {agent.name for agent in list_files_of_agents(root, exclude=exclude)}
+    return tuple(name for name in targets if name in known)
 
 
 def describe_permissions(definition: Definition) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def check_artifacts(home: Home, settings: Settings, row: Delegation, conclusion:
         return ()
     from remit.contract.dialects import MANIFEST  # noqa: PLC0415 - only for a command
 
-    if terms.dialect == MANIFEST.name:  # its files have a place of their own (R4.1)
+    if terms.format == MANIFEST.name:  # its files have a place of their own (R4.1)
         return ()
     try:
         return tuple(_check(home, settings, row, conclusion))
@@ -87,7 +87,22 @@ def no_phases(path: str) -> Finding:
     return Finding("SET003", "warning", f"the plan '{path[:200]}' has no phases", hint, "R1.32 S4")
 
 
+def place_denied(agent: str, path: str, rule: str) -> Finding:
+    """An agent's own permissions deny the path at which its artifact belongs, so Remit doesn't tell it to write there.
+
+    Why: an agent that gets two contradicting orders fails, or breaks one of them.
+
+    Bad: tasks in `specs`, and an agent with `allow: [{write: [".opencode/specs/**/*"]}]`
+
+    Good: `allow: [{write: ["specs/**/*"]}]`, or tasks in `.opencode/specs`
+    """
+    message = f"'{agent}' may not write '{path[:200]}', where its artifact belongs ({rule[:200]})"
+    hint = "Allow the path in the agent's file, or set folder under [tasks] in remit.toml to one that it may write to."
+    return Finding("SET004", "warning", message, hint, "R1.20 D9")
+
+
 TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "SET002": (made_elsewhere, "warning", "R1.20"),
     "SET003": (no_phases, "warning", "R1.32 S4"),
+    "SET004": (place_denied, "warning", "R1.20 D9"),
 }

@@ -22,7 +22,7 @@ class Options(TypedDict, total=False):
     command: str | None
     function: Callable[[str], object] | None
     timeout_s: float | None
-    dialect: str | None
+    return_format: str | None
     budget: Budget
     worktree: bool
     confine: bool
@@ -30,7 +30,8 @@ class Options(TypedDict, total=False):
     settles: bool
     commits: bool | None
     reasks: int | None
-    envelope_tokens: int | None
+    result_tokens: int | None
+    format: str | None
 
 
 class Request(NamedTuple):
@@ -46,7 +47,7 @@ class Request(NamedTuple):
     function: Any = None
     """A function that runs in this process: it takes the prompt and gives the final message."""
     timeout_s: float | None = None
-    dialect: str | None = None
+    return_format: str | None = None
     budget: Budget = Budget()
     worktree: bool = False
     """In a git worktree of its own."""
@@ -58,7 +59,9 @@ class Request(NamedTuple):
     settles: bool = True
     commits: bool | None = None
     reasks: int | None = None
-    envelope_tokens: int | None = None
+    result_tokens: int | None = None
+    format: str | None = None
+    """The format of the result. Default: the agent's own."""
     awaited: bool = True
 
     # Of a task
@@ -74,6 +77,8 @@ class Request(NamedTuple):
     handed: tuple[str, ...] = ()
     """Files of the workspace that it is given: the first to read, the others by name."""
     topic: str = ""
+    answers: Mapping[str, str] = NOTHING
+    """What the command answers of the agent's inputs, by the names that agents give to them."""
 
     # Of an earlier one
     resume_of: str = ""
@@ -106,4 +111,4 @@ def read_request(text: str) -> tuple[Request, int | None]:
     }
     if "budget" in known:
         known["budget"] = Budget(**known["budget"])
-    return Request(**known), number
+    return Request("", "")._replace(**known), number

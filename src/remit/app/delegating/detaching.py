@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from remit.app.delegating.asking import Request
     from remit.app.delegating.preparing import Prepared
     from remit.app.delegating.workspace import Workspace
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
 
 
 def detach(ws: Workspace, request: Request) -> Prepared:
@@ -45,7 +45,7 @@ def detach(ws: Workspace, request: Request) -> Prepared:
     return prepared
 
 
-async def drive(ws: Workspace, session_id: str, *, held: int | None) -> Envelope:
+async def drive(ws: Workspace, session_id: str, *, held: int | None) -> Result:
     """Take a delegation that was detached to its end.
 
     `held` is the open file of the broker that has it until it is claimed here.

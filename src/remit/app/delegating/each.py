@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_LINES = 10_000
-_KEYS = ("prompt", "inputs", "timeout", "dialect", "task")
+_MAX_TASK = 200
+_KEYS = ("prompt", "inputs", "timeout", "return_format", "task")
 _MAX_TOLD = 5
 _HINT = 'write each line as "PROMPT" or {"prompt": "…", "inputs": {"NAME": "VALUE"}}'
 
@@ -29,8 +30,8 @@ class Line(NamedTuple):
     prompt: str
     inputs: dict[str, str]
     timeout_s: float | None = None
-    dialect: str | None = None
-    task: int | None = None
+    return_format: str | None = None
+    task: int | str | None = None
 
 
 class _BadLineError(Exception):
@@ -77,7 +78,7 @@ def _parse(number: int, text: bytes) -> Line:
         raise _BadLineError("it has no prompt")
     return Line(
         number, prompt, _read_inputs(value.get("inputs", {})), _read_timeout(value.get("timeout")),
-        _read_dialect(value.get("dialect")), _read_task(value.get("task")),
+        _read_format(value.get("return_format")), _read_task(value.get("task")),
     )  # fmt: skip
 
 
@@ -121,13 +122,15 @@ def _read_timeout(value: object) -> float | None:
     return float(value)
 
 
-def _read_dialect(value: object) -> str | None:
+def _read_format(value: object) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise _BadLineError("its dialect is not a text")
+        raise _BadLineError("its return_format is not a text")
     return value
 
 
-def _read_task(value: object) -> int | None:
+def _read_task(value: object) -> int | str | None:
+    if isinstance(value, str) and value.strip() and len(value) <= _MAX_TASK:
+        return value.strip()
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-        raise _BadLineError("its task is not a number")
+        raise _BadLineError("its task is neither a number nor the id of an outside system")
     return value

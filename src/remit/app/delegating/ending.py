@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from remit.app.delegating.workspace import Workspace
     from remit.delegate.admission.guard import Caller
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
 
@@ -39,7 +39,7 @@ class Waited(NamedTuple):
     """What came of waiting for one delegation."""
 
     session_id: str
-    envelope: Envelope | None
+    result: Result | None
     """None where it is not over."""
     trouble: RemitError | None = None
     """Why nobody could wait for it."""
@@ -63,7 +63,7 @@ async def wait_for(ws: Workspace, session_ids: Sequence[str], *, timeout_s: floa
             set_awaited(ws.home.ledger, each, awaited=False)
 
 
-def _tell(session_id: str, task: asyncio.Future[Envelope]) -> Waited:
+def _tell(session_id: str, task: asyncio.Future[Result]) -> Waited:
     """What came of one: that another cannot be waited for costs it nothing."""
     error = task.exception() if task.done() else None
     if isinstance(error, RemitError):

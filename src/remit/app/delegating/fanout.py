@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from remit.app.delegating.intact import is_intact, list_contents, load_left
 from remit.app.delegating.preparing import note_refusal
-from remit.delegate.reporting.envelope import Envelope
+from remit.contract.dialects import DIALECTS, STANDARD
+from remit.delegate.reporting.fitting import fit_result
+from remit.delegate.reporting.writing import write_return
 from remit.errors import RefusedError, RemitError, UsageError
 from remit.model import Fault
+from remit.schemas import Result
 from remit.workspace.ledger.batches import find_member, list_members
 from remit.workspace.ledger.events import read_clock_ms
 
@@ -27,9 +30,9 @@ if TYPE_CHECKING:
     from remit.app.delegating.workspace import Workspace
     from remit.workspace.ledger.batches import Member
 
-    OnDone = Callable[[int, Envelope], None]
+    OnDone = Callable[[int, Result], None]
 
-_NO_WORK = ("cancelled", "refused")
+_NO_WORK = ("cancelled", "rejected")
 """Endings after which there is nothing to be picked up: whoever asks again wants it done."""
 _CLOCK_SLACK_MS = 60_000
 
@@ -72,10 +75,10 @@ class Fanout:
         """Sessions that were settled before, and whose files are not there any more."""
         self._stopped = ""
         self._waiting = iter(range(len(self.requests)))
-        self._results: dict[int, Envelope] = {}
+        self._results: dict[int, Result] = {}
         self._bugs: list[Exception] = []
 
-    async def run(self) -> list[Envelope]:
+    async def run(self) -> list[Result]:
         """Have all of it done; what came of each, in the order in which they were asked for."""
         self._began_ms = read_clock_ms() - _CLOCK_SLACK_MS
         if self._keys and not self._again and self.ws.home.is_made:
@@ -101,17 +104,17 @@ class Fanout:
         """One after the other, as long as there are any."""
         for index in self._waiting:
             try:
-                envelope = self._results[index] = await self._do(index)
+                result = self._results[index] = await self._do(index)
                 if self._on_done is not None:
-                    self._on_done(index, envelope)
+                    self._on_done(index, result)
             except Exception as error:  # noqa: BLE001 - a bug: it is raised once the others have their results
                 self._bugs.append(error)
 
-    async def _do(self, index: int) -> Envelope:
+    async def _do(self, index: int) -> Result:
         request = self.requests[index]
         if self._stopped:
             error = RefusedError(f"it was not begun: {self._stopped}", code="CANCELLED", hint="ask for it again")
-            return tell_refused(request, error)._replace(ending="cancelled")
+            return tell_refused(request, error, stop_reason="cancelled")
         try:
             self.running[index] = await self._begin(index)
             return await self.ws.wait(self.running[index])
@@ -199,21 +202,26 @@ def _shape(request: Request) -> dict[str, Any]:
     """What was asked. What a task says of itself changes while it is worked on; its number stays."""
     asked: dict[str, Any] = {name: value for name, value in request._asdict().items() if name != "batch"}
     asked["inputs"] = dict(request.inputs)
-    asked["task"] = None if request.task is None else request.task.number
+    asked["task"] = None if request.task is None else request.task.number or request.task.id
     asked["function"] = getattr(request.function, "__qualname__", None)
     return asked
 
 
-def tell_refused(request: Request, error: RemitError, *, session_id: str = "") -> Envelope:
-    """What is told of a delegation that was not admitted, or that nobody could wait for."""
-    fault = Fault("refused", error.message, error.code, error.recoverable, error.hint)
-    return Envelope(
+def tell_refused(request: Request, error: RemitError, *, session_id: str = "", stop_reason: str = "rejected") -> Result:
+    """The result of a run that was not admitted, or that could not be waited for."""
+    advice = error.hint or "Fix the request, then run it again"
+    fault = Fault("refused", error.message, error.code, error.recoverable, advice)
+    result = Result(
         session_id,
         request.agent or "agent",
         "failed",
         error.message,
         "missing",
-        "orphaned" if session_id else "refused",
+        "orphaned" if session_id else stop_reason,
         errors=(fault,),
-        next_steps=(error.hint,) if error.hint else (),
+        next_steps=(advice,),
+        # A format that doesn't exist may be the very reason of the refusal.
+        format=DIALECTS.get(request.return_format or "", STANDARD).name,
+        result_format=(request.format or "") if request.format in DIALECTS else "",
     )
+    return fit_result(write_return(result))

@@ -20,7 +20,7 @@ from remit.workspace.ledger.delegations import load_delegation
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from remit.delegate.reporting.envelope import EnvelopeArtifact
+    from remit.schemas import ResultArtifact
     from remit.workspace.home import Home
 
     Contents = Mapping[str, set[tuple[int | None, str]]]
@@ -30,9 +30,11 @@ class Left(NamedTuple):
     """What a delegation has left on disk, as it was judged then."""
 
     root: str = ""
-    artifacts: tuple[EnvelopeArtifact, ...] = ()
+    artifacts: tuple[ResultArtifact, ...] = ()
     noted: frozenset[str] = frozenset()
     """Files that Remit itself may have written into since."""
+    workspace_root: str = ""
+    """The folder that the paths of a `hyper` return start at."""
 
 
 def load_left(home: Home, session_id: str) -> Left:
@@ -50,7 +52,7 @@ def load_left(home: Home, session_id: str) -> Left:
     artifacts = tuple(each for each in report.artifacts if each.grade not in ("", "missing"))
     moved = {each.path for each in artifacts} if row.task_number is not None else set()  # a plan follows its task
     noted = {act.path for act in list_acts(home.ledger, session_id)} | moved
-    return Left(terms.root, artifacts, frozenset(noted))
+    return Left(terms.root, artifacts, frozenset(noted), terms.workspace_root)
 
 
 def list_contents(lefts: Iterable[Left]) -> Contents:
@@ -66,7 +68,7 @@ def is_intact(left: Left, contents: Contents) -> bool:
     """Whether all of it is there, and is what it was. Sizes come first: what has another needs no hash."""
     if not left.artifacts:
         return True
-    found = inspect_accepted([each.path for each in left.artifacts], left.root)
+    found = inspect_accepted([each.path for each in left.artifacts], left.root, left.workspace_root)
     if any(facts.state != "file" for facts in found.values()):
         return False
     same = [each.path for each in left.artifacts if each.sha256 and each.path not in left.noted]

@@ -16,6 +16,7 @@ from remit.app.delegating.asking import Request
 from remit.app.delegating.markers import find_holder, open_store
 from remit.app.delegating.outside import list_outside, show_outside
 from remit.app.delegating.task_facts import describe_task
+from remit.delegate.admission.inputs import FROM_PROMPT
 from remit.delegate.admission.lifecycle import (
     Candidate,
     Command,
@@ -25,7 +26,10 @@ from remit.delegate.admission.lifecycle import (
     make_commands,
     render_work,
 )
-from remit.errors import ConfigError, RefusedError, StateError, UsageError, did_you_mean
+from remit.delegate.reporting.fitting import fit_result
+from remit.delegate.reporting.writing import write_return
+from remit.errors import ConfigError, RefusedError, RemitError, StateError, UsageError, did_you_mean
+from remit.model import ERROR_CODES, Fault
 from remit.prose import as_tail
 from remit.workspace.home import TAKING
 from remit.workspace.inside import find_inside
@@ -36,17 +40,17 @@ from remit.workspace.tasks.store import list_folders
 from remit.workspace.tasks.sync import take_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from remit.app.delegating.preparing import Prepared
     from remit.app.delegating.workspace import Workspace
     from remit.delegate.briefing import TaskFacts as Told
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.workspace.tasks.plan import Phase
     from remit.workspace.tasks.store import PlanFacts, TaskFacts, TaskStore
 
 _USUAL_PLACES = {"research": "reports/research-", "summary": "summaries/"}
-_KIND_WORDS = {"research": ("research", "report"), "summary": ("summary",)}
+_SYNC_FAILED = ERROR_CODES["status_sync"]
 
 
 class Wish(NamedTuple):
@@ -78,26 +82,29 @@ class Part(NamedTuple):
     """A delegation of it that is over: all of it, or one phase."""
 
     ready: Ready
-    envelope: Envelope
+    result: Result
     """Of the last part, how the work ended: partial where phases are left."""
     left: tuple[str, ...] = ()
     """What is left although it was completed and nobody goes on, each in a few words."""
+    trouble: RemitError | None = None
+    """Why the next phase could not begin."""
 
     @property
     def status(self) -> str:
         """How the delegation itself ended."""
-        return "completed" if self.left else self.envelope.status
+        return "completed" if self.left else self.result.status
 
 
 async def work(ws: Workspace, wish: Wish) -> list[Part]:
     """Work on a task to the end: phase after phase where it has a plan, up to the first that does not complete."""
     parts: list[Part] = []
-    ready: Ready | None = get_ready(ws, wish)
-    while ready is not None:
-        prepared = take_up(ws, ready)
+    ready = get_ready(ws, wish)
+    taken: tuple[Ready, Prepared] | None = (ready, take_up(ws, ready))
+    while taken is not None:
+        ready, prepared = taken
         await ws.engine.submit(prepared.row.session_id)
         parts.append(Part(ready, await ws.wait(prepared.row.session_id)))
-        ready = get_next(ws, parts)
+        taken = go_on(ws, parts)
     return close(ws, parts)
 
 
@@ -117,8 +124,10 @@ def get_ready(ws: Workspace, wish: Wish) -> Ready:
     facts = describe_task(store, task)._replace(
         marker=command.working or task.marker or "", phase="" if phase is None else phase.number
     )
+    artifact_path = place_artifact(store, task, command, phase)
     asked = {
-        "artifact_path": place_artifact(store, task, command, phase),
+        "artifact_path": artifact_path,
+        "answers": _answer(store, task, wish, phase, artifact_path),
         "phase": None if phase is None else phase.number,
         "working": command.working,
         "handed": _find_handed(store, task, command, plan),
@@ -155,7 +164,7 @@ def _make_request(
 
 def find_command(ws: Workspace, name: str) -> Command:
     """A command of this workspace by its name."""
-    commands = make_commands(ws.settings.delegation.lifecycle)
+    commands = make_commands(ws.settings.delegation.task)
     if name not in commands:
         raise UsageError(f"there is no command '{name}' for tasks", hint=did_you_mean(name, tuple(commands)))
     for route in ws.settings.delegation.route:
@@ -188,7 +197,7 @@ def _choose_agent(ws: Workspace, wish: Wish, command: Command, language: str) ->
 def _find_task(store: TaskStore, command: Command, number: int | str) -> TaskFacts:
     """A task that may be worked on."""
     if not isinstance(number, int):
-        raise UsageError(f"'{number[:80]}' is not the number of a task", hint="remit task list shows them")
+        raise UsageError(f"'{number[:80]}' isn't the number of a task", hint="remit task list shows them")
     task = store.get(number)
     if command.working and not task.closed and _refuse(task, command) and store.check():
         take_in(store)  # somebody moved it by hand, in one of the files
@@ -267,7 +276,10 @@ def get_state(ws: Workspace, ready: Ready) -> tuple[str, str]:
     store, number = open_store(ws.home, ws.settings), ready.wish.number
     if store is None or not isinstance(number, int) or ready.request.outside:
         return "", ""
-    task = store.get(number)
+    try:
+        task = store.get(number)
+    except RemitError:  # the finish step that met it reports it
+        return "", ""
     return task.marker or "", get_reason(task)
 
 
@@ -283,17 +295,30 @@ def _check_open(plan: PlanFacts, number: int) -> None:
         raise RefusedError(told, code=StateError.code, hint=hint)
 
 
-def get_next(ws: Workspace, parts: list[Part]) -> Ready | None:
+def go_on(ws: Workspace, parts: list[Part]) -> tuple[Ready, Prepared] | None:
+    """Admit the phase that follows those that are done; None if there is none, or it can't begin.
+
+    The last part then has the reason: the work that is done is reported, whatever is in the way of the rest.
+    """
+    try:
+        ready = _get_next(ws, parts)
+        return None if ready is None else (ready, take_up(ws, ready))
+    except RemitError as error:
+        parts[-1] = parts[-1]._replace(trouble=error)
+        return None
+
+
+def _get_next(ws: Workspace, parts: list[Part]) -> Ready | None:
     """The phase that follows those that are done; None where there is none, or the last one was not completed.
 
     None as well where the task is not what it was meanwhile: who has moved it, or lost a phase, did so for a reason.
     """
     last = parts[-1]
     store, number = open_store(ws.home, ws.settings), last.ready.wish.number
-    if last.ready.phase is None or last.envelope.status != "completed" or store is None or not isinstance(number, int):
+    if last.ready.phase is None or last.result.status != "completed" or store is None or not isinstance(number, int):
         return None
     working = last.ready.request.working
-    if _list_trouble(last.envelope) or (working and store.get(number).marker != working):
+    if _list_trouble(last.result) or (working and store.get(number).marker != working):
         return None
     plan = store.load_plan(number)
     done = {part.ready.phase.number for part in parts if part.ready.phase is not None}
@@ -302,27 +327,72 @@ def get_next(ws: Workspace, parts: list[Part]) -> Ready | None:
     return get_ready(ws, last.ready.wish)._replace(notes=())
 
 
-def _list_trouble(envelope: Envelope) -> list[str]:
+def _list_trouble(result: Result) -> list[str]:
     """Why nobody can say what is left of the plan."""
-    return [each.message for each in envelope.unsettled if each.step in ("phase", "lifecycle")]
+    return [each.message for each in result.failed_steps if each.code == _SYNC_FAILED]
 
 
 def close(ws: Workspace, parts: list[Part]) -> list[Part]:
     """The parts of work that is over. Where something is left, the last one does not say that all was completed."""
     last = parts[-1]
     store, number = open_store(ws.home, ws.settings), last.ready.wish.number
-    if last.envelope.status != "completed" or store is None or not isinstance(number, int):
+    is_phased = find_command(ws, last.ready.wish.command).is_phased
+    if last.result.status != "completed" or store is None or not isinstance(number, int) or not is_phased:
         return parts
-    plan = store.load_plan(number) if find_command(ws, last.ready.wish.command).is_phased else None
-    left = _list_trouble(last.envelope) or [tell_phases((each,)) for each in (() if plan is None else plan.open)]
+    unknown = _list_trouble(last.result)
+    left: list[str] = []
+    try:
+        left = [] if unknown else _list_left(store, number, last)
+    except RemitError as error:  # a plan that can't be read may have more to do
+        unknown = [error.message]
+    if not left and not unknown:
+        return parts
+    again = f"remit {last.ready.wish.command} {number}"
+    reason = _explain_unknown(unknown, again) if unknown else _explain_left(left, again, last.trouble)
+    lowered = write_return(last.result._replace(status="partial", errors=(*last.result.errors, reason)))
+    result = fit_result(lowered, ws.get_tokens(last.result.session_id))
+    return [*parts[:-1], last._replace(result=result, left=tuple(unknown or left))]
+
+
+def _list_left(store: TaskStore, number: int, last: Part) -> list[str]:
+    """What the plan and the task say is left."""
+    plan = store.load_plan(number)
+    left = [tell_phases((each,)) for each in (() if plan is None else plan.open)]
     if not left and last.ready.request.working == "IMPLEMENTING" and store.get(number).marker == "PARTIAL":
         left = [f"task {number} is PARTIAL"]
-    if not left:
-        return parts
-    return [*parts[:-1], last._replace(envelope=last.envelope._replace(status="partial"), left=tuple(left))]
+    return left
+
+
+def _explain_unknown(trouble: Sequence[str], again: str) -> Fault:
+    """Why completed work is only partial if the files of the tasks don't say whether something is left."""
+    advice = f"Repair the task files with remit sync --repair, or restore the plan from git, then continue: {again}"
+    return Fault("status_sync", trouble[0], _SYNC_FAILED, recoverable=True, recommendation=advice)
+
+
+def _explain_left(left: Sequence[str], again: str, trouble: RemitError | None) -> Fault:
+    """Why completed work is only partial if phases of the plan are left."""
+    message, code = f"the plan isn't done: {', '.join(left)}", ERROR_CODES["validation"]
+    if trouble is not None:
+        message, code = f"{message}; the next phase can't begin: {trouble.message}", trouble.code
+    return Fault("validation", message, code, recoverable=True, recommendation=f"Continue with: {again}")
 
 
 # --- what it is given, and what it makes -----------------------------------------------------------------------------
+
+
+def _answer(store: TaskStore, task: TaskFacts, wish: Wish, phase: Phase | None, artifact_path: str) -> dict[str, str]:
+    """What a command answers of its agent's inputs beside the task itself (D15)."""
+    answers = dict.fromkeys(FROM_PROMPT, wish.prompt.strip()) if wish.prompt.strip() else {}
+    answers["project_path"] = f"{store.folder}/{find_task_folder(store, task)}"
+    if artifact_path:
+        answers |= dict.fromkeys(("artifact_path", "output_path"), artifact_path)
+    version = artifact_path.rpartition("/plans/implementation-")[2].removesuffix(".md")
+    if version.isdigit():
+        answers["plan_version"] = str(int(version))
+    if phase is not None:
+        answers |= dict.fromkeys(("phase", "phase_number", "resume_from_phase"), phase.number)
+        answers["phase_description"] = phase.name
+    return answers
 
 
 def place_artifact(store: TaskStore, task: TaskFacts, command: Command, phase: Phase | None) -> str:
@@ -364,16 +434,15 @@ def _find_handed(
 
 
 def find_artifact(store: TaskStore, task: TaskFacts, kind: str) -> str | None:
-    """The last artifact of a kind that a task has: what state.json names, else the newest where it belongs."""
-    root, listed = store.home.root, task.fields.get("artifacts")
-    named = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-    told = [each.get("path") for each in reversed(named) if each.get("type") in _KIND_WORDS[kind]]
-    paths = [f"{base}{path}" for path in told if isinstance(path, str) and path for base in ("", f"{store.folder}/")]
+    """The last artifact of a kind that a task has: what its files link, else the newest where it belongs."""
+    linked = store.find_linked(task.number, task.fields, kind)
+    if linked:
+        return linked[0]
+    root = store.home.root
     folder, _, start = _USUAL_PLACES[kind].rpartition("/")
     usual = f"{store.folder}/{find_task_folder(store, task)}/{folder}"
     names = [name for name in _list_names(f"{root}/{usual}") if name.startswith(start) and name.endswith(".md")]
-    paths += [f"{usual}/{name}" for name in sorted(names, reverse=True)]
-    inside = (find_inside(root, path) for path in paths if "\0" not in path)
+    inside = (find_inside(root, f"{usual}/{name}") for name in sorted(names, reverse=True))
     return next((path for path in inside if path is not None and os.path.isfile(f"{root}/{path}")), None)  # noqa: PTH113
 
 

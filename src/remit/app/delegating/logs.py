@@ -186,6 +186,8 @@ class Log:
         result = load_result(folder)
         tail = None if result is None else load_tail(folder, result, stream=self.stream)
         errors = read_out(folder, 0, _PIECE_BYTES, stream="err") if reading.listener is not None else b""
+        if result is not None and reading.listener is not None and _has_crashed(result):
+            yield from _read_errors(reading.number, folder, result)  # how it ended, the listener says
         yield from reading.finish(tail, errors=errors, exit_code=None if result is None else result.exit_code)
         if result is not None and reading.listener is None and self.stream == "out":
             yield from _read_crash(reading.number, folder, result)
@@ -257,10 +259,7 @@ def _read_crash(number: int, folder: str, result: Result) -> Iterator[Line]:
     """What a program printed on standard error and how it ended; nothing of one that ended with exit code 0."""
     if result.exit_code == 0:
         return
-    errors = _Reading(number, None)
-    while data := read_out(folder, errors.offset, _PIECE_BYTES, stream="err"):
-        yield from errors.take(data)
-    yield from errors.finish(load_tail(folder, result, stream="err"), errors=b"", exit_code=None)
+    yield from _read_errors(number, folder, result)
     if result.signal is not None:
         from signal import Signals  # noqa: PLC0415 - only for a crash
 
@@ -270,6 +269,19 @@ def _read_crash(number: int, folder: str, result: Result) -> Iterator[Line]:
         yield Line(number, "trouble", f"the program ended with exit code {result.exit_code}")
     elif result.errno is not None:
         yield Line(number, "trouble", f"the program could not be started: {strerror(result.errno).lower()}")
+
+
+def _has_crashed(result: Result) -> bool:
+    """Whether a program failed by itself: nobody stopped it, and its time was not up."""
+    return result.ending == "crashed" or (result.ending == "exited" and result.exit_code != 0)
+
+
+def _read_errors(number: int, folder: str, result: Result) -> Iterator[Line]:
+    """What a program printed on standard error."""
+    errors = _Reading(number, None)
+    while data := read_out(folder, errors.offset, _PIECE_BYTES, stream="err"):
+        yield from errors.take(data)
+    yield from errors.finish(load_tail(folder, result, stream="err"), errors=b"", exit_code=None)
 
 
 def _find_runner(row: Delegation, settings: Settings) -> Runner:

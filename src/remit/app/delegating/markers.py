@@ -18,7 +18,7 @@ from remit.model import ACCEPTABLE
 from remit.quick_tuple import NamedTuple
 from remit.workspace.home import SETTLING, Home
 from remit.workspace.ledger.events import add_event, load_last_event
-from remit.workspace.settle import Step
+from remit.workspace.settle import Step, fail
 from remit.workspace.tasks.places import find_folder
 
 if TYPE_CHECKING:
@@ -33,18 +33,15 @@ if TYPE_CHECKING:
 _IN_PROGRESS = "IN PROGRESS"
 
 
-def make_begin(root: str, settings: Settings) -> Callable[[Delegation], str]:
-    """A function that does the preflight of a delegation, in any thread; why it may not begin, or nothing."""
+def make_begin(root: str, settings: Settings) -> Callable[[Delegation], None]:
+    """A function that does the preflight of a delegation, in any thread. Raises if the work may not begin."""
 
-    def begin_one(row: Delegation) -> str:
+    def begin_one(row: Delegation) -> None:
         home = Home(root)
         try:
             enter(home, settings, row)
-        except RemitError as error:
-            return str(error)
         finally:
             home.close()
-        return ""
 
     return begin_one
 
@@ -149,12 +146,12 @@ def leave(home: Home, settings: Settings, row: Delegation, conclusion: Conclusio
         with home.lock(SETTLING):
             return _leave(home, store, row, conclusion)
     except RemitError as error:  # a task whose phases are in doubt is not done
-        return Left((Step("lifecycle", "failed", str(error)),), stays=_goes_by_plan(terms))
+        return Left((fail("lifecycle", error),), stays=_goes_by_plan(terms))
 
 
 def _leave(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion) -> Left:
     terms = read_terms(row.details)
-    if conclusion.ending == "refused":
+    if conclusion.ending == "rejected":
         step = _give_back(home, store, row, terms)
         return Left((step,) if step is not None else (), stays=True)
     left = Left()
@@ -224,7 +221,9 @@ def _settle_plan(home: Home, store: TaskStore, row: Delegation, conclusion: Conc
 
 
 def _get_status(conclusion: Conclusion) -> str:
-    return "timeout" if conclusion.ending == "timeout" else conclusion.status
+    """The status that moves a task. A partial one that Remit lowered completes none, whatever the format (C9, D4)."""
+    is_lowered = conclusion.status == "partial" and conclusion.lowered
+    return "timeout" if conclusion.ending == "timeout" or is_lowered else conclusion.status
 
 
 def _hold_open(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion, left: Left) -> list[Step]:
@@ -241,9 +240,9 @@ def _hold_open(home: Home, store: TaskStore, row: Delegation, conclusion: Conclu
     noted = load_last_event(home.ledger, row.session_id, PREFLIGHT)
     if not terms.working or noted is None or store.get(number).closed:
         return []
-    dialect = get_dialect(terms.dialect).name
-    done = {"COMPLETED", follow_status(terms.working, "completed", dialect, kind=terms.kind) or "COMPLETED"}
-    if not left.stays and follow_status(terms.working, _get_status(conclusion), dialect, kind=terms.kind) in done:
+    format = get_dialect(conclusion.format or terms.format).name
+    done = {"COMPLETED", follow_status(terms.working, "completed", format, kind=terms.kind) or "COMPLETED"}
+    if not left.stays and follow_status(terms.working, _get_status(conclusion), format, kind=terms.kind) in done:
         return []
     told = {marker for _, marker in list_moved(home, "task moved", number, after=noted.number)}
 

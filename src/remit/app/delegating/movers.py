@@ -1,7 +1,7 @@
-"""Movers: who may give a task another marker while somebody is at work on it.
+"""Movers: which run asks to move a task on which an agent is at work.
 
-Owns that nobody moves the task that he works on: what becomes of it follows from his return, once that is judged. Asks
-who calls only where somebody is at work on the task, so that all others are as quick as before.
+An agent may move its own task's status, and is believed as far as its return goes: the finish steps need to know which
+moves are its own. The caller is looked up only if an agent is at work on the task.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from remit.delegate.admission.terms import read_terms
-from remit.errors import RefusedError
 from remit.workspace.ledger.delegations import list_delegations, load_delegation
 from remit.workspace.ledger.events import follow_events, read_clock_ms
 
@@ -31,27 +29,27 @@ def list_holders(home: Home, number: int | None = None) -> list[Delegation]:
 
 
 def find_mover(home: Home, number: int, environ: Mapping[str, str] | None = None) -> str:
-    """The session at work on a task that asks to move it, also through another below it; empty for all others.
+    """The session at work on a task that asks to move it, also through a nested run; empty for all others.
 
-    Raises where Remit does that for it, and where nobody can tell who asks.
+    Raises if Remit can't tell who asks.
     """
-    held = {row.session_id: row for row in list_holders(home, number)}
-    if not held:
+    if not list_holders(home, number):
         return ""
     from remit.delegate.admission.ticket import CARRIED, find_caller  # noqa: PLC0415 - only where somebody is at work
 
     caller = find_caller(
         home, {**(os.environ if environ is None else environ), **CARRIED.get()}, now_ms=read_clock_ms()
     )
-    at = None if caller is None else load_delegation(home.ledger, caller.session_id)
-    while at is not None and at.session_id not in held:
-        at = None if at.parent_id is None else load_delegation(home.ledger, at.parent_id)
-    if at is None:
-        return ""
-    if read_terms(at.details).owner != "agent":
-        told = f"{at.agent} is at work on task {number}, and Remit moves the task by its return"
-        raise RefusedError(told, hint="say there what became of the work: completed, partial, failed or blocked")
-    return at.session_id
+    return find_holder_above(home, number, None if caller is None else caller.session_id)
+
+
+def find_holder_above(home: Home, number: int, session_id: str | None) -> str:
+    """The session at work on a task that is a given one or above it in its call chain; empty if there is none."""
+    held = {row.session_id for row in list_holders(home, number)}
+    while session_id is not None and session_id not in held:
+        row = load_delegation(home.ledger, session_id)
+        session_id = None if row is None else row.parent_id
+    return session_id or ""
 
 
 def list_moved(home: Home, kind: str, number: int, *, after: int) -> set[tuple[str, str]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from remit.delegate.admission.terms import read_terms
 from remit.errors import RemitError
 from remit.workspace.ledger.events import add_event, load_events
-from remit.workspace.settle import Step
+from remit.workspace.settle import Step, fail, is_exploratory
 
 if TYPE_CHECKING:
     from remit.config import Settings
@@ -36,10 +36,19 @@ def list_outside(root: str, settings: Settings) -> dict[str, str]:
 def show_outside(root: str, settings: Settings, task_id: str) -> TaskFacts:
     """What the system tells of a task."""
     from remit.delegate.briefing import TaskFacts  # noqa: PLC0415 - as above
+    from remit.workspace.tasks.outside import OutsideError  # noqa: PLC0415
 
     commands = list_outside(root, settings)
-    text = _run(root, settings, "show", task_id) if "show" in commands else ""
-    return TaskFacts(0, text=text[:_MAX_SHOWN], id=task_id)
+    try:
+        text = _run(root, settings, "show", task_id) if "show" in commands else ""
+    except OutsideError as error:
+        if task_id.isdigit():  # a number is Remit's own way to name a task
+            program = commands["show"].split()[0]
+            hint = f"tasks are kept by {program} here: name one as it does, such as T{task_id}"
+            raise OutsideError(error.message, hint=hint) from error
+        raise
+    answers = {"task_id": task_id, "task_number": task_id, "task_description": text, "description": text}
+    return TaskFacts(0, text=text[:_MAX_SHOWN], id=task_id, answers=answers)
 
 
 def focus_outside(home: Home, settings: Settings, row: Delegation) -> None:
@@ -52,11 +61,14 @@ def focus_outside(home: Home, settings: Settings, row: Delegation) -> None:
 def settle_outside(home: Home, settings: Settings, row: Delegation, conclusion: Conclusion) -> tuple[Step, ...]:
     """Complete and link a task whose work is done; what is blocked or failed stays open (R4.12, R4.13)."""
     terms = read_terms(row.details)
-    is_done = conclusion.status == "completed" or (conclusion.status == "partial" and terms.dialect == "manifest")
+    is_done = conclusion.status == "completed" or (
+        conclusion.status == "partial" and (conclusion.format or terms.format) == "manifest"
+    )
     if not terms.outside or not is_done or terms.owner == "agent":
         return ()
     commands = list_outside(home.root, settings)
-    entry = str((conclusion.entry or {}).get("id") or "")
+    found = conclusion.entry or {}
+    entry = "" if is_exploratory(found) else str(found.get("id") or "")
     told = []
     for name in ("complete", "link"):
         if name not in commands or (name == "link" and not entry):
@@ -64,7 +76,8 @@ def settle_outside(home: Home, settings: Settings, row: Delegation, conclusion: 
         try:
             ran = _run_once(home, settings, row, name, terms.outside, research=entry if name == "link" else "")
         except RemitError as error:
-            return (Step(OUTSIDE, "failed", f"{name}: {error}"),)
+            failed = fail(OUTSIDE, error)
+            return (failed._replace(message=f"{name}: {failed.message}"),)
         told += [name] if ran else []
     done = {"complete": f"task {terms.outside} is completed", "link": f"linked to {entry}"}
     return (Step(OUTSIDE, "done" if told else "there", ", ".join(done[name] for name in told)),)

@@ -6,8 +6,8 @@ from remit.app.settings import find_workspace, load_settings
 
 
 def list_own_commands() -> dict[str, str]:
-    """The commands of `[lifecycle.NAME]` in this workspace that no standard has, and what each is for."""
-    settings = load_settings(find_workspace()).delegation.lifecycle
+    """The commands of `[task.NAME]` in this workspace that no standard has, and what each is for."""
+    settings = load_settings(find_workspace()).delegation.task
     if not settings:
         return {}
     from remit.delegate.admission.lifecycle import COMMANDS, make_commands  # noqa: PLC0415 - only with such a table

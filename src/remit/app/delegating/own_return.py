@@ -35,7 +35,7 @@ class OwnVerdict(NamedTuple):
     outcome: str
     findings: tuple[Finding, ...]
     session_id: str | None = None
-    dialect: str | None = None
+    format: str | None = None
     status: str | None = None
     repairs: tuple[Repair, ...] = ()
     grades: Mapping[str, ArtifactGrade] = {}
@@ -44,7 +44,7 @@ class OwnVerdict(NamedTuple):
 class Claimed(NamedTuple):
     """What somebody says of the message, who has no ticket."""
 
-    dialect: str | None = None
+    format: str | None = None
     session_id: str | None = None
     agent: str | None = None
 
@@ -59,10 +59,10 @@ def check_own(ws: Workspace, message: str, claimed: Claimed) -> OwnVerdict:
 
     from remit.app.messages import check  # noqa: PLC0415
 
-    verdict = check(message, dialect=claimed.dialect, session_id=claimed.session_id, agent=claimed.agent,
+    verdict = check(message, format=claimed.format, session_id=claimed.session_id, agent=claimed.agent,
                     root=Path(ws.root))  # fmt: skip
     status = None if verdict.returned is None else verdict.returned.status
-    return OwnVerdict(verdict.accepted, verdict.outcome, verdict.findings, claimed.session_id, verdict.dialect, status,
+    return OwnVerdict(verdict.accepted, verdict.outcome, verdict.findings, claimed.session_id, verdict.format, status,
                       verdict.repairs)  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def submit_own(ws: Workspace, message: str) -> tuple[OwnVerdict, bool]:
     if row.state != "running":
         raise UsageError(f"the run {session_id} has ended, so it takes no return", hint=f"remit show {session_id}")
     terms = read_terms(row.details)
-    if terms.dialect == MANIFEST.name:
+    if terms.format == MANIFEST.name:
         raise UsageError("an agent of the format manifest returns by its manifest", hint="append the entry, then reply")
     verdict = _check_session(ws, message, row)
     is_kept = verdict.accepted or verdict.outcome == "unproven"
@@ -117,13 +117,18 @@ def _check_session(ws: Workspace, message: str, row: Delegation) -> OwnVerdict:
         terms.root, before.tree, manifest=terms.manifest, manifest_bytes=terms.manifest_bytes,
         topic=terms.topic, task_number=row.task_number, below=ws.broker.list_below(row.session_id),
         is_lost=terms.evidence and before.tree is None, manifest_sha256=terms.manifest_sha256, lost=before.lost,
+        workspace_root=terms.workspace_root,
     )  # fmt: skip
-    expectation = Expectation(row.session_id, row.agent or None, terms.kind or None, row.depth, row.path)
+    expectation = Expectation(
+        row.session_id, row.agent if terms.is_named else None, terms.kind or None, row.depth, row.path
+    )  # fmt: skip
     words: Any = terms.words
-    judged = judge_answer(message, scene, dialect=terms.dialect, expectation=expectation, words=words)
+    judged = judge_answer(
+        message, scene, format=terms.format, any_format=terms.any_format, expectation=expectation, words=words
+    )  # fmt: skip
     returned = judged.returned
     return OwnVerdict(
-        judged.accepted, judged.outcome, judged.findings, row.session_id, terms.dialect,
+        judged.accepted, judged.outcome, judged.findings, row.session_id, judged.format or terms.format,
         None if returned is None else returned.status, () if judged.verdict is None else judged.verdict.repairs,
         judged.grades,
     )  # fmt: skip

@@ -13,6 +13,7 @@ from remit.app.delegating.agents import (
     Agent,
     choose_runner,
     describe_permissions,
+    drop_missing,
     find_agent,
     get_label,
     list_targets,
@@ -20,24 +21,26 @@ from remit.app.delegating.agents import (
 )
 from remit.app.delegating.asking import render_request
 from remit.app.delegating.tokens import check_tokens, list_blanks, list_given
+from remit.app.formats import find_format
 from remit.app.manifests import place_manifest
 from remit.app.trusting import check_trust
-from remit.config.delegation import AgentSettings, RunnerSettings
+from remit.config.delegation import RunnerSettings, find_agent_settings
 from remit.contract.dialects import MANIFEST, get_dialect
 from remit.delegate.admission.guard import Asked, admit, check_named, make_session_id
 from remit.delegate.admission.inputs import check_inputs, fill_inputs
 from remit.delegate.admission.limits import Budget, check_held, clamp, find_timeout
-from remit.delegate.admission.terms import Terms, name_work
+from remit.delegate.admission.terms import BUILT_IN, Terms, name_work
 from remit.delegate.admission.ticket import CARRIED, find_caller
 from remit.delegate.admission.trace_context import find_incoming
 from remit.delegate.admission.variables import hide_values
 from remit.delegate.briefing import Assignment, Submit, fill_tokens, render_briefing
 from remit.delegate.driving.hearing import hear_callers
-from remit.delegate.reporting.envelope import MIN_TOKENS
 from remit.errors import RefusedError, UsageError
+from remit.evidence.workspace_root import find_workspace_root
 from remit.model import NOTHING
 from remit.runners.command import command_missing
 from remit.runners.registry import get_runner
+from remit.schemas import MIN_TOKENS
 from remit.workspace.context_files import Context, load_context, render_context
 from remit.workspace.git.checkouts import mark_checkout
 from remit.workspace.head import find_commit
@@ -48,10 +51,11 @@ from remit.workspace.manifest.beginning import take_beginning
 from remit.workspace.sessions.results import load_boot_id
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from remit.app.delegating.asking import Request
     from remit.config import Settings
+    from remit.config.delegation import AgentSettings
     from remit.delegate.admission.guard import Admitted, Caller
     from remit.model import Finding
     from remit.runners import Usage
@@ -71,6 +75,8 @@ class Setting(NamedTuple):
     """The broker that will drive it."""
     afar: bool = False
     """Whether work is done by other machines."""
+    find_caller: Callable[[int], Caller | None] | None = None
+    """Finds the caller at a time, if a harness names it; otherwise the environment does."""
 
 
 class Prepared(NamedTuple):
@@ -88,6 +94,8 @@ class _Work(NamedTuple):
     runner: str
     inputs: Inputs
     context: Context
+    targets: tuple[str, ...] = ()
+    """The agents that it may call and that exist; none if it has no file."""
     tokens: Mapping[str, str] = NOTHING
     """Values for tokens of the manifest protocol that whoever asks and the workspace have given."""
 
@@ -96,8 +104,10 @@ class _Work(NamedTuple):
         return self.request.task.number or None if self.request.task is not None else None
 
     @property
-    def language(self) -> str | None:
-        return self.request.task.language if self.request.task is not None else None
+    def answers(self) -> dict[str, str]:
+        """What the task and the command answer of the agent's inputs (D15)."""
+        request = self.request
+        return {**(NOTHING if request.task is None else request.task.answers), **request.answers}
 
 
 class Draft(NamedTuple):
@@ -117,9 +127,12 @@ class Draft(NamedTuple):
 def draft(request: Request, setting: Setting) -> Draft:
     """Read what there is to read for a request. Raises where it cannot be done; nothing is written."""
     settings = setting.settings
-    _check_prompt(request.prompt, request.envelope_tokens)
-    own = settings.delegation.agents.get(request.agent or "", AgentSettings())
+    own = find_agent_settings(settings.delegation.agents, request.agent or "")
     agent, known, told = _find_agent(request, setting.home.root, settings, own)
+    is_built_in = agent.is_built_in and request.function is None and request.command is None
+    _check_prompt(request.prompt, request.result_tokens, may_be_empty=is_built_in)
+    if is_built_in:
+        return _draft_built_in(request, agent, setting)
     if request.agent is not None and known is not None:
         check_named(request.agent, known)
     runner = choose_runner(request, agent, settings, own, root=setting.home.root)
@@ -130,9 +143,10 @@ def draft(request: Request, setting: Setting) -> Draft:
         get_runner(runner, setting.own_runners)  # refuses what nobody knows
         _check_runs(request, runner, setting)
     agent = agent if agent.definition is not None else Agent(get_label(request, runner))
+    request, denied = _check_place(request, agent, setting)
     inputs = Inputs() if agent.document is None else read_inputs(agent.document)
     work = _Work(request, agent, runner, inputs, Context())
-    findings = check_inputs(inputs, request.inputs, task_number=work.task_number, language=work.language)
+    findings = check_inputs(inputs, request.inputs, answers=work.answers)
     _refuse_errors(findings, agent.name)
     if agent.document is not None:
         context = load_context(setting.home.root, plan_context(agent.document), forbidden=inputs.forbidden)
@@ -140,15 +154,57 @@ def draft(request: Request, setting: Setting) -> Draft:
     if request.handed:
         work = work._replace(context=_hand_on(work, setting.home.root))
     budget = clamp(request.budget, Budget(*settings.delegation.budget))
-    asked = Asked(agent.name, _find_timeout(request, agent, own, settings), budget, known)
+    asked = _find_asked(request, agent, own, settings)._replace(budget=budget, known=known)
     terms = _make_terms(work, own, setting)
-    if terms.dialect == MANIFEST.name:
+    if agent.document is not None:
+        targets = drop_missing(setting.home.root, terms.may_call, exclude=settings.lint.exclude)
+        work = work._replace(targets=targets)
+    if terms.format == MANIFEST.name:
         work = work._replace(tokens=list_given(request, setting.home.root, settings))
         body = _read_body(agent)
         findings = check_tokens(_assign(work, terms), body, findings)
         _refuse_errors(findings, agent.name)
     heard = hear_callers(setting.home, {**setting.environ, **CARRIED.get()}, setting.own_runners)
-    return Draft(work, asked, terms, (*told, *findings, *work.context.findings), heard)
+    return Draft(work, asked, terms, (*told, *denied, *findings, *work.context.findings), heard)
+
+
+def _check_place(request: Request, agent: Agent, setting: Setting) -> tuple[Request, tuple[Finding, ...]]:
+    """The request without a place for its artifact that the agent's own permissions deny (D9)."""
+    if agent.definition is None or not request.artifact_path:
+        return request, ()
+    from remit.app.delegating.artifacts import place_denied  # noqa: PLC0415 - only for the work on a task
+    from remit.delegate.referee.guarding import make_ground  # noqa: PLC0415
+    from remit.policy import Permissions  # noqa: PLC0415
+    from remit.policy.judging import judge_path  # noqa: PLC0415
+
+    root, told = setting.home.root, describe_permissions(agent.definition)
+    own = Permissions(None, told.get("allow", {}), told.get("deny", {}))
+    ground = make_ground(root, root, os.path.expanduser("~"), setting.environ)  # noqa: PTH111
+    decision = judge_path(request.artifact_path, "write", [own], ground)
+    if decision.answer != "deny":
+        return request, ()
+    return request._replace(artifact_path=""), (place_denied(agent.name, request.artifact_path, decision.rule),)
+
+
+def _draft_built_in(request: Request, agent: Agent, setting: Setting) -> Draft:
+    """A call of a utility agent that Remit answers itself. Its inputs say what to do; the task is one of them."""
+    delegate = setting.settings.delegation.delegate
+    if request.task is not None:
+        request = request._replace(task=None, inputs={"task_number": request.task.label, **request.inputs})
+    timeout_s = find_timeout("utility") if request.timeout_s is None else request.timeout_s
+    terms = Terms(
+        work=name_work(request.prompt or ", ".join(f"{name}: {text}" for name, text in request.inputs.items())),
+        kind="utility",
+        boot_id=load_boot_id(),
+        evidence=False,
+        commits=False,
+        result_tokens=request.result_tokens or delegate.result_tokens,
+        retry_of=request.retry_of,
+        batch=request.batch,
+    )
+    work = _Work(request._replace(worktree=False), agent, BUILT_IN, Inputs(), Context())
+    budget = clamp(request.budget, Budget(*setting.settings.delegation.budget))
+    return Draft(work, Asked(agent.name, timeout_s, budget), terms, ())
 
 
 def _read_body(agent: Agent) -> str:
@@ -185,6 +241,8 @@ def enter(draft: Draft, setting: Setting) -> Prepared:
     Raises where it may not be, and then nothing is written.
     """
     row = _admit(draft, setting)
+    if row.runner == BUILT_IN:
+        return Prepared(row, draft.findings)
     budget = Budget(**row.details.get("budget", {}))
     runner = get_runner(row.runner, setting.own_runners)
     held = check_held(budget, runner, name=row.runner, hands_on=bool(draft.terms.may_call))
@@ -215,7 +273,10 @@ def _admit(draft: Draft, setting: Setting) -> Delegation:
         with setting.home.ledger.transaction(durable=True):
             now_ms = read_clock_ms()
             environ = {**setting.environ, **CARRIED.get()}
-            caller = find_caller(setting.home, environ, now_ms=now_ms, heard=draft.heard)
+            if setting.find_caller is not None:
+                caller = setting.find_caller(now_ms)
+            else:
+                caller = find_caller(setting.home, environ, now_ms=now_ms, heard=draft.heard)
             asked = _tell_apart(asked, caller, work.request)
             admitted = admit(asked, caller, session_id=session_id, now_ms=now_ms)
             limits = {name: limit for name, limit in admitted.budget._asdict().items() if limit is not None}
@@ -245,12 +306,12 @@ def note_refusal(home: Home, refusal: RefusedError) -> None:
             add_event(db, "refused", {"agent": refusal.data.get("asked"), "code": refusal.code}, session_id=caller)
 
 
-def _check_prompt(prompt: str, envelope_tokens: int | None) -> None:
+def _check_prompt(prompt: str, result_tokens: int | None, *, may_be_empty: bool) -> None:
     """Refuse early what would be refused once the agent has been paid for."""
-    if envelope_tokens is not None and envelope_tokens < MIN_TOKENS:
+    if result_tokens is not None and result_tokens < MIN_TOKENS:
         hint = f"give at least {MIN_TOKENS}: status, session and the first error must fit"
-        raise UsageError(f"no envelope fits into {envelope_tokens} tokens", hint=hint)
-    if not prompt.strip():
+        raise UsageError(f"no result fits into {result_tokens} tokens", hint=hint)
+    if not prompt.strip() and not may_be_empty:
         raise UsageError("there is nothing to do: the prompt is empty", hint="say what the agent shall do")
     try:
         size = len(prompt.encode())
@@ -294,12 +355,19 @@ def _refuse_errors(findings: Sequence[Finding], agent: str) -> None:
         raise RefusedError(f"{agent} was not started: {told}", code="VALIDATION_FAILED", hint=hint)
 
 
-def _find_timeout(request: Request, agent: Agent, own: AgentSettings, settings: Settings) -> float:
-    own_file = agent.definition.timeout_s if agent.definition is not None else None
-    kind = request.kind or (agent.definition.kind if agent.definition is not None else None)
-    asked = (request.timeout_s, own.timeout, own_file, settings.delegation.delegate.timeout)
-    chosen = next((each for each in asked if each is not None), None)
-    return find_timeout(kind) if chosen is None else chosen
+def _find_asked(request: Request, agent: Agent, own: AgentSettings, settings: Settings) -> Asked:
+    """The agent with its time: as was asked, as is set for the command or the agent, or as its own file says."""
+    definition, command = agent.definition, settings.delegation.task.get(request.lifecycle)
+    kind = request.kind or (definition.kind if definition is not None else None)
+    told = (
+        request.timeout_s,
+        None if command is None else command.timeout,
+        own.timeout,
+        None if definition is None else definition.timeout_s,
+    )
+    chosen = next((each for each in told if each is not None), None)
+    usual = settings.delegation.delegate.timeout or find_timeout(kind)
+    return Asked(agent.name, chosen, usual_s=usual, command=request.lifecycle)
 
 
 def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
@@ -308,20 +376,27 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
     delegate = setting.settings.delegation.delegate
     said = _read_file(work)
     table = setting.settings.delegation.runners.get(runner, RunnerSettings())
-    dialect = request.dialect or own.dialect or agent.get_word("return") or "standard"
-    get_dialect(dialect)
+    for word in (request.return_format, agent.get_word("return")):
+        get_dialect(word or "standard")  # refuses what isn't a format
+    root = setting.home.root
+    declared = request.return_format or find_format(agent.name, agent, setting.settings, root=root).format
+    format = declared or "standard"
     kind = request.kind or said.kind
     given: dict[str, Any] = {key: value for key, value in table._asdict().items() if value}
     given |= {"command": request.command} if request.command is not None else {}
     given |= {"in_process": True} if request.function is not None else {}
     return said._replace(
         work=name_work(request.prompt),
-        dialect=dialect,
+        format=format,
+        any_format=not declared,
+        is_named=request.agent is not None,
         kind=kind,
         reasks=delegate.reasks if request.reasks is None else request.reasks,
         retry=own.retry or agent.get_word("retry") or table.retry or "never",
         may_call=() if request.confine else said.may_call,  # the ledger is read-only there
         model=table.model or agent.get_word("model") or None,
+        temperature=agent.get_number("temperature"),
+        max_output_tokens=None if (most := agent.get_number("max_tokens")) is None else int(most),
         settings=hide_values(given, os.urandom(16).hex()),
         base=setting.own_runners.get(runner, ""),
         confine=request.confine,
@@ -333,14 +408,15 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         checkout=mark_checkout(setting.home.root),
         commit=find_commit(setting.home.root),
         must_commit=bool(request.commits),
-        owner=own.owner or agent.get_word("owner") or "remit",
+        owner=agent.find_owner(own),
         command=request.lifecycle,
         artifact_path=request.artifact_path,
         phase=request.phase,
-        working=_choose_working(request, kind, dialect),
+        working=_choose_working(request, kind, format),
         outside=request.outside,
-        envelope_tokens=request.envelope_tokens or delegate.envelope_tokens,
-        words=dict(setting.settings.status_words),
+        result_tokens=request.result_tokens or delegate.result_tokens,
+        result_format="" if request.format is None else get_dialect(request.format).name,
+        words=dict(setting.settings.returns.status_words),
         topic=request.topic,
         resume_of=request.resume_of,
         harness_id=request.harness_id,
@@ -358,6 +434,8 @@ def _read_file(work: _Work) -> Terms:
         kind=definition.kind or "",
         may_call=list_targets(definition),
         max_depth=definition.max_depth,
+        timeout_default_s=definition.timeout_default_s,
+        timeout_max_s=definition.timeout_max_s,
         is_native=definition.profile == work.runner,
         description=definition.description,
         tools=definition.tools,
@@ -365,13 +443,13 @@ def _read_file(work: _Work) -> Terms:
     )
 
 
-def _choose_working(request: Request, kind: str, dialect: str) -> str:
+def _choose_working(request: Request, kind: str, format: str) -> str:
     """The marker that the task has meanwhile: the command's, or that of the agent's kind."""
     if request.lifecycle or request.task is None or not request.settles:
         return request.working
     from remit.delegate.admission.lifecycle import find_working  # noqa: PLC0415 - only for the work on a task
 
-    return find_working(kind, dialect, request.task.marker)
+    return find_working(kind, format, request.task.marker)
 
 
 def _choose_commits(request: Request, *, setting: bool | None) -> bool:
@@ -387,7 +465,12 @@ def _place(draft: Draft, setting: Setting) -> Terms:
     if request.resume_of and request.worktree:
         worktree, root = _find_worktree(request.resume_of, setting)
     terms = terms._replace(root=root, worktree=worktree)
-    if terms.dialect != "manifest":
+    if terms.may_be_hyper:
+        runner = draft.work.runner
+        own = setting.settings.delegation.runners.get(runner, RunnerSettings()).env
+        base = terms.base or runner
+        terms = terms._replace(workspace_root=find_workspace_root(root, {**setting.environ, **own}, runner=base))
+    if terms.format != "manifest" and not terms.any_format:
         return terms
     manifest = f"{root}/{place_manifest(setting.home.root, setting.settings)}"
     size, digest = take_beginning(manifest)
@@ -407,9 +490,11 @@ def _find_worktree(session_id: str, setting: Setting) -> tuple[str, str]:
 def _brief(work: _Work, admitted: Admitted, terms: Terms) -> dict[str, bytes]:
     """The texts that go to the agent."""
     request, agent = work.request, work.agent
+    if work.runner == BUILT_IN:
+        return {"request": render_request(request).encode("utf-8", "surrogatepass")}
     filled = fill_inputs(
         work.inputs, request.inputs, session_id=admitted.session_id, depth=admitted.depth, path=admitted.path,
-        timeout_s=admitted.timeout_s, task_number=work.task_number, language=work.language,
+        timeout_s=admitted.timeout_s, answers=work.answers,
     )  # fmt: skip
     assignment = _assign(work, terms)._replace(
         session_id=admitted.session_id, depth=admitted.depth, path=admitted.path, timeout_s=admitted.timeout_s,
@@ -434,8 +519,8 @@ def _assign(work: _Work, terms: Terms) -> Assignment:
         prompt=request.prompt,
         session_id="",
         agent=work.agent.name,
-        may_call=() if work.agent.document is None else terms.may_call,  # nobody is tempted who was not meant to
-        dialect=terms.dialect,
+        may_call=work.targets,
+        format=terms.format,
         context=work.context,
         task=None if request.task is None else request.task._replace(marker=terms.working or request.task.marker),
         artifact_path=request.artifact_path,
@@ -450,7 +535,7 @@ def _assign(work: _Work, terms: Terms) -> Assignment:
 
 def _offer_submit(work: _Work, terms: Terms) -> Submit:
     """How an agent without a return format of its own is offered to hand its return in."""
-    if work.agent.has_format or work.request.function is not None or terms.dialect == MANIFEST.name:
+    if work.agent.has_format or work.request.function is not None or terms.format == MANIFEST.name:
         return ""
     return "file" if work.request.confine else "command"  # the ledger is read-only to a confined agent
 

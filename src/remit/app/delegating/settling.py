@@ -5,8 +5,9 @@ Loads tasks and git only where there are some to settle: a hook that does it is 
 
 from __future__ import annotations
 
+import json
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from remit.app.delegating.artifacts import TOLD as ARTIFACTS_TOLD
 from remit.app.delegating.artifacts import check_artifacts
@@ -17,22 +18,25 @@ from remit.app.manifests import place_manifest
 from remit.delegate.admission.terms import read_terms
 from remit.errors import RemitError
 from remit.evidence import inspect_artifacts
-from remit.model import Finding
+from remit.model import ERROR_CODES, Fault, Finding
+from remit.workspace.context_files import NOT_THERE
 from remit.workspace.git.checkouts import mark_checkout
 from remit.workspace.home import Home
-from remit.workspace.settle import Places, Settlement, Step, settle
+from remit.workspace.ledger.texts import load_text
+from remit.workspace.settle import Places, Settlement, Step, fail, log_failures, settle, tell_activity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from remit.config import Settings
     from remit.delegate.admission.terms import Terms
     from remit.delegate.judging.endings import Conclusion
-    from remit.model import Artifact, ArtifactFacts, DialectName, Severity
+    from remit.model import Artifact, ArtifactFacts, Severity
     from remit.workspace.git.commits import Committed
     from remit.workspace.ledger.delegations import Delegation
 
 _USABLE = ("completed", "partial")
+_COUNTS = ("phase_count", "estimated_hours", "findings_count")
 
 
 def make_settle(root: str, settings: Settings) -> Callable[[Delegation, Conclusion], tuple[Step, ...]]:
@@ -41,21 +45,51 @@ def make_settle(root: str, settings: Settings) -> Callable[[Delegation, Conclusi
     def settle_one(row: Delegation, conclusion: Conclusion) -> tuple[Step, ...]:
         home = Home(root)
         try:
-            terms = read_terms(row.details)
-            first = _keep_worktree(row, conclusion, terms, root) if terms.worktree else ()
-            left = leave(home, settings, row, conclusion)
-            settlement = make_settlement(row, conclusion, terms)._replace(stays=left.stays, files=left.files)
-            settlement, foreign = _refuse_foreign(root, settlement, terms)
-            steps = _tell_uncommitted(terms, settle(home, settlement, find_places(home, settings)))
-            steps = (*(step for step in steps if not foreign or step.name != "git"), *foreign)
-            outside = settle_outside(home, settings, row, conclusion)
-            told = () if left.steps else tell_marker(home, settings, row)
-            made = check_artifacts(home, settings, row, conclusion)
-            return (*first, *left.steps, *_tell_missing(terms, steps), *outside, *told, *made)
+            settlement = make_settlement(row, conclusion, read_terms(row.details))
+            settlement = settlement._replace(faults=(*settlement.faults, *_name_missing_context(home, row)))
+            try:
+                steps = _settle(home, settings, row, conclusion, settlement)
+            except Exception as error:  # noqa: BLE001 - the work is done: its result is reported, whatever fails now
+                steps = (fail("settle", error),)
+            return (*steps, *log_failures(home, settlement, find_error_log(root), steps))
         finally:
             home.close()
 
     return settle_one
+
+
+def _settle(
+    home: Home, settings: Settings, row: Delegation, conclusion: Conclusion, settlement: Settlement
+) -> tuple[Step, ...]:
+    terms = read_terms(row.details)
+    first = _keep_worktree(home, row, conclusion, terms) if terms.worktree else ()
+    left = leave(home, settings, row, conclusion)
+    settlement = settlement._replace(stays=left.stays, files=left.files)
+    settlement, foreign = _refuse_foreign(home.root, settlement, terms)
+    steps = _tell_uncommitted(terms, settle(home, settlement, find_places(home, settings)))
+    steps = (*(step for step in steps if not foreign or step.name != "git"), *foreign)
+    outside = settle_outside(home, settings, row, conclusion)
+    told = () if left.steps else tell_marker(home, settings, row)
+    made = check_artifacts(home, settings, row, conclusion)
+    failed = {step.message for step in steps if step.state == "failed"}
+    before = (step for step in left.steps if step.message not in failed)  # one cause is reported once
+    return (*first, *before, *_tell_missing(terms, steps), *outside, *told, *made)
+
+
+def _name_missing_context(home: Home, row: Delegation) -> list[Fault]:
+    """The context files that the agent requires and that weren't there, for errors.json: the work began without them.
+
+    The result has them as diagnostics: they are no error of the agent's work.
+    """
+    context = json.loads(load_text(home, row.session_id, "context") or b"[]")
+    missing = [each["name"] for each in context if each["part"] == "required" and each.get("reason") == NOT_THERE]
+    return [
+        Fault(
+            "file_not_found", f"the required context file '{name}' is missing", ERROR_CODES["file_not_found"],
+            recoverable=True, recommendation="Correct the path in the agent's file, or write the file",
+        )
+        for name in missing
+    ]  # fmt: skip
 
 
 def _refuse_foreign(root: str, settlement: Settlement, terms: Terms) -> tuple[Settlement, tuple[Step, ...]]:
@@ -72,16 +106,20 @@ def make_settlement(row: Delegation, conclusion: Conclusion, terms: Terms) -> Se
     in_worktree = bool(terms.worktree)
     told = (*(fault.message for fault in conclusion.faults), *conclusion.next_steps)
     blocked = next((each for each in told if each.strip()), "") if conclusion.status == "blocked" else ""
+    format: Any = conclusion.format or terms.format
     return Settlement(
         session_id=row.session_id,
-        status="timeout" if conclusion.ending == "timeout" else conclusion.status,
-        dialect="standard" if row.task_number is None else _check_dialect(terms),
+        status="timeout"
+        if conclusion.ending == "timeout" or (conclusion.status == "partial" and conclusion.lowered)
+        else conclusion.status,
+        format=format,
         kind=terms.kind,
         task_number=row.task_number,
         phase=terms.phase,
         summary=conclusion.summary,
         reason=blocked,
-        artifacts=_choose_artifacts(conclusion) if usable and not in_worktree else (),
+        artifacts=_choose_artifacts(conclusion, terms) if usable and not in_worktree else (),
+        counts=read_counts(conclusion.metadata) if usable and not in_worktree else {},
         faults=conclusion.faults,
         path=row.path,
         depth=row.depth,
@@ -89,19 +127,24 @@ def make_settlement(row: Delegation, conclusion: Conclusion, terms: Terms) -> Se
         entry=conclusion.entry if not in_worktree else None,
         commits=terms.commits and usable and not in_worktree,
         owner=terms.owner,
+        working=terms.working,
     )
 
 
-def _check_dialect(terms: Terms) -> DialectName:
-    """By the dialect of its return a task is moved."""
-    from remit.contract.dialects import get_dialect  # noqa: PLC0415 - as above
-
-    return get_dialect(terms.dialect).name
+def read_counts(given: Mapping[str, Any]) -> dict[str, int | float]:
+    """The numbers that describe a plan or a report, among the metadata of a return or the inputs of a call (R0.8)."""
+    return {name: given[name] for name in _COUNTS if type(given.get(name)) in (int, float)}
 
 
-def _choose_artifacts(conclusion: Conclusion) -> tuple[Artifact, ...]:
-    """What is the agent's for sure: files that only changed while it worked may be anybody's."""
-    return tuple(artifact for artifact in conclusion.artifacts if artifact.path not in conclusion.unsure)
+def _choose_artifacts(conclusion: Conclusion, terms: Terms) -> tuple[Artifact, ...]:
+    """What is the agent's for sure; a file that only changed while it worked may be the user's.
+
+    If the work was cut short, the file where the agent was told to write its artifact is the agent's (D17). A claim
+    that couldn't be verified is not.
+    """
+    is_cut_short = conclusion.ending != "exited" and conclusion.outcome != "unproven"
+    own = terms.artifact_path if is_cut_short else ""
+    return tuple(each for each in conclusion.artifacts if each.path not in conclusion.unsure or each.path == own)
 
 
 def find_places(home: Home, settings: Settings) -> Places:
@@ -117,13 +160,13 @@ def find_places(home: Home, settings: Settings) -> Places:
         manifest=manifest,
         error_log=find_error_log(home.root),
         look=look,
-        words=settings.status_words,
+        words=settings.returns.status_words,
         keep_days=settings.retention.days,
         keep_megabytes=settings.retention.megabytes,
     )
 
 
-def _keep_worktree(row: Delegation, conclusion: Conclusion, terms: Terms, root: str) -> tuple[Step, ...]:
+def _keep_worktree(home: Home, row: Delegation, conclusion: Conclusion, terms: Terms) -> tuple[Step, ...]:
     """What was made in a worktree becomes a commit on a branch of its own, for whoever wants it.
 
     What the agent has committed itself is on no branch either, or on one that nobody has heard of.
@@ -133,10 +176,12 @@ def _keep_worktree(row: Delegation, conclusion: Conclusion, terms: Terms, root: 
     from remit.workspace.git.commits import commit_paths  # noqa: PLC0415 - as above
     from remit.workspace.git.worktrees import find_head, is_merged, name_branch  # noqa: PLC0415
 
+    root = home.root
     stays, branch = f"stays in {terms.root}", f"remit/{row.session_id}"
     try:
         if find_head(root, terms.worktree) is None:  # the commit would be one of the repository around it
             return (Step("worktree", "failed", f"the work {stays}, which is no worktree any more"),)
+        edited = tell_activity(home, row.session_id).files  # before the commit, so that it is in it
         committed = commit_paths(terms.root, _list_paths(conclusion, terms), conclusion.summary[:200] or row.session_id)
         findings = _tell_left(committed, [artifact.path for artifact in conclusion.artifacts])
         head = find_head(root, terms.worktree)
@@ -149,7 +194,8 @@ def _keep_worktree(row: Delegation, conclusion: Conclusion, terms: Terms, root: 
         told = f"the work {stays}; git merge {branch} brings in what the agent has committed"
         return (Step("worktree", "failed", told, findings),)
     told = f"git merge {branch} brings it in"
-    return (Step("worktree", "done", f"{told}; what git ignores of it {stays}" if findings else told, findings),)
+    told = f"{told}; what git ignores of it {stays}" if findings else told
+    return (Step("worktree", "done", told, findings, edited),)
 
 
 def _list_paths(conclusion: Conclusion, terms: Terms) -> tuple[str, ...]:
@@ -159,7 +205,7 @@ def _list_paths(conclusion: Conclusion, terms: Terms) -> tuple[str, ...]:
     """
     from remit.workspace.git.unkept import list_changes  # noqa: PLC0415 - as above
 
-    paths = [artifact.path for artifact in conclusion.artifacts]
+    paths = [artifact.path for artifact in conclusion.artifacts if not artifact.path.startswith("/")]
     paths += [change.path for change in conclusion.unclaimed if not change.path.startswith("/")]
     paths += list_changes(terms.root).paths
     if conclusion.entry is not None and terms.manifest:

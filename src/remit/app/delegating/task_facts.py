@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from remit.delegate.briefing import TaskFacts
 from remit.errors import UsageError
@@ -17,6 +17,20 @@ if TYPE_CHECKING:
     from remit.config import Settings
     from remit.workspace.home import Home
     from remit.workspace.tasks.store import TaskFacts as Stored
+
+
+def find_task(home: Home, settings: Settings, task: int | str) -> dict[str, Any]:
+    """The fields of a request for work on a task: the workspace's own, or one that an outside system keeps (D16)."""
+    from remit.app.delegating.outside import list_outside, show_outside  # noqa: PLC0415 - only for the work on a task
+    from remit.workspace.manifest.entries import make_slug  # noqa: PLC0415
+
+    if list_outside(home.root, settings):
+        task_id = str(task)
+        facts = show_outside(home.root, settings, task_id)
+        return {"task": facts, "outside": task_id, "topic": make_slug(f"{task_id} {facts.title}")}
+    if not isinstance(task, int):
+        raise UsageError(f"'{task[:80]}' isn't the number of a task", hint="remit task list shows them")
+    return {"task": load_task_facts(home, settings, task)}
 
 
 def load_task_facts(home: Home, settings: Settings, number: int) -> TaskFacts:
@@ -34,12 +48,33 @@ def load_task_facts(home: Home, settings: Settings, number: int) -> TaskFacts:
 def describe_task(store: TaskStore, task: Stored) -> TaskFacts:
     """What is told of a task of a store."""
     plan = store.load_plan(task.number)
+    title = store.read_titles().get(task.number) or task.title
+    plan_path = "" if plan is None else plan.path
     return TaskFacts(
         task.number,
-        store.read_titles().get(task.number) or task.title,
+        title,
         task.marker or "",
         str(task.fields.get("language") or ""),
         _STATUS_LINE.sub("", store.read_section(task.number)),
-        "" if plan is None else plan.path,
+        plan_path,
         "" if plan is None or plan.resume is None else plan.resume.number,
+        answers=_answer(store, task, title) | ({"plan_path": plan_path} if plan_path else {}),
     )
+
+
+def _answer(store: TaskStore, task: Stored, title: str) -> dict[str, str]:
+    """What a task answers of an agent's inputs: its own fields, and more by the names that agents give to it (D15)."""
+    number, fields = task.number, task.fields
+    own = {key: str(value) for key, value in fields.items() if type(value) in (str, int, float)}
+    about = own.get("description") or store.read_field(number, "Description")
+    language = own.get("language") or store.read_field(number, "Language")
+    reports = store.find_linked(number, fields, "research")
+    return own | {
+        "task_number": str(number),
+        **dict.fromkeys(("title", "task_title", "research_topic", "topic"), title),
+        **dict.fromkeys(("description", "task_description"), about or title),
+        "language": language,
+        "acceptance_criteria": store.read_field(number, "Acceptance Criteria"),
+        "research_path": reports[0] if reports else "",
+        "research_paths": "\n".join(reversed(reports)),
+    }

@@ -58,6 +58,6 @@ def _tell_how(finding: Finding) -> str:
 
 def list_blanks(body: str, work: Assignment) -> dict[str, str]:
     """The tokens of a file that a harness reads itself, and what each stands for."""
-    if work.dialect != MANIFEST.name:
+    if work.format != MANIFEST.name:
         return {}
     return {name: fill_tokens(f"{{{{{name}}}}}", work).text for name in find_tokens(body)}

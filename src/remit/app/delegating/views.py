@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from remit.app.clusters import Cluster, Place
     from remit.delegate.admission.terms import Terms
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.workspace.cluster.rows import Row
     from remit.workspace.ledger.browsing import Heard
     from remit.workspace.ledger.delegations import Attempt, Delegation
@@ -123,7 +123,7 @@ class Record(NamedTuple):
     standing: Standing
     terms: Terms
     attempts: tuple[Attempt, ...] = ()
-    report: Envelope | None = None
+    report: Result | None = None
     """What became of it, whole; None until its agent has ended."""
     steps: tuple[KeptStep, ...] = ()
     below: tuple[Standing, ...] = ()
@@ -335,7 +335,7 @@ def hide_environ(terms: Terms) -> Terms:
     return terms._replace(settings=shown | {VALUES: dict.fromkeys(names, f"{MARK}]")})
 
 
-def load_kept_report(home: Home, row: Delegation) -> Envelope | None:
+def load_kept_report(home: Home, row: Delegation) -> Result | None:
     """What became of a delegation, whole, with secrets; None until its agent has ended, and where nothing is kept."""
     return (
         load_report(home, row.session_id)[0] if row.state in ("settling", "settled") and _is_kept(home, row) else None

@@ -1,7 +1,7 @@
 """A workspace that a program delegates from.
 
     async with Workspace.open(path) as ws:
-        envelope = await ws.delegate("researcher", "Find out how the cache is invalidated.")
+        result = await ws.delegate("researcher", "Find out how the cache is invalidated.")
 
 Everything is kept on disk as it happens: a program that is killed loses nothing, and the next one that opens the
 workspace takes up what it had begun.
@@ -22,7 +22,7 @@ from remit.config.cluster import fill_engine
 from remit.delegate.admission.ticket import CARRIED, TICKET
 from remit.delegate.driving.broker import Broker
 from remit.delegate.local import Local
-from remit.delegate.reporting.fitting import fit_envelope
+from remit.delegate.reporting.fitting import fit_result
 from remit.errors import ConfigError, RefusedError, RemitError, UsageError
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import load_delegation
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from remit.app.delegating.lifecycle import Part
+    from remit.delegate.admission.guard import Caller
     from remit.delegate.engine import Engine
     from remit.delegate.judging.endings import Conclusion
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.settle import Step
 
@@ -58,6 +59,7 @@ class Workspace:
             slots=slots,
             begin=self._begin,
             settle=self._settle,
+            answer=self._answer,
             own_runners=own,
             environ=self.environ,
             list_own_files=self._list_own_files,
@@ -89,15 +91,20 @@ class Workspace:
             trusted = executing.digest
         return Cluster(self.broker, Afar(self.home, url, self.settings.cluster, self.environ, trusted=trusted))
 
-    def _begin(self, row: Delegation) -> str:
+    def _begin(self, row: Delegation) -> None:
         from remit.app.delegating.markers import make_begin  # noqa: PLC0415 - only for the work on a task
 
-        return make_begin(self.root, self.settings)(row)
+        make_begin(self.root, self.settings)(row)
 
     def _settle(self, row: Delegation, conclusion: Conclusion) -> tuple[Step, ...]:
         from remit.app.delegating.settling import make_settle  # noqa: PLC0415 - the agent need not wait for it to load
 
         return make_settle(self.root, self.settings)(row, conclusion)
+
+    def _answer(self, row: Delegation) -> Conclusion:
+        from remit.app.delegating.utility_agents import answer  # noqa: PLC0415 - only for a utility agent
+
+        return answer(self.root, self.settings, row)
 
     def _list_own_files(self) -> tuple[str, ...]:
         from remit.app.own_files import get_kept, list_own_files  # noqa: PLC0415 - as above
@@ -138,12 +145,12 @@ class Workspace:
 
     # --- delegating ---------------------------------------------------------------------------------------------------
 
-    async def delegate(self, agent: str | None, prompt: str, **options: Unpack[Options]) -> Envelope:
+    async def delegate(self, agent: str | None, prompt: str, **options: Unpack[Options]) -> Result:
         """Hand work to an agent and wait for its return; what came of it, within its budget of tokens.
 
         `agent` is the name of an agent file; with None the harness or the command works without one.
-        The options are those of `Options`: inputs, runner, command, function, timeout_s, dialect, budget, worktree,
-        confine … Raises `RefusedError` where it may not be, and `RunnerError` where it cannot be started.
+        The options are those of `Options`: inputs, runner, command, function, timeout_s, return_format, budget,
+        worktree, confine … Raises `RefusedError` where it may not be, and `RunnerError` where it cannot be started.
         """
         self._check_options(options)
         return await self.run(Request(agent, prompt, **options))
@@ -155,7 +162,7 @@ class Workspace:
         if unknown:
             raise UsageError(f"there is no option {min(unknown)}", hint=f"known are: {', '.join(sorted(known))}")
 
-    async def run(self, request: Request) -> Envelope:
+    async def run(self, request: Request) -> Result:
         """Hand work to an agent and wait for its return."""
         prepared = await self.start(request)
         return await self.wait(prepared.row.session_id)
@@ -165,13 +172,13 @@ class Workspace:
         requests: Sequence[Request],
         *,
         concurrency: int | None = None,
-        on_done: Callable[[int, Envelope], None] | None = None,
+        on_done: Callable[[int, Result], None] | None = None,
         batch: str = "",
         again: bool = False,
-    ) -> list[Envelope]:
+    ) -> list[Result]:
         """Hand on many at once; what came of each, in their order, and one that is refused or fails costs no other.
 
-        `on_done` is called with the place and the envelope of each as it ends. With a `batch`, a name for all of it,
+        `on_done` is called with the place and the result of each as it ends. With a `batch`, a name for all of it,
         those that are settled already are picked up and those that are open are driven on, so that it can be asked for
         again after a crash; `again` does all of it anew.
         """
@@ -235,9 +242,15 @@ class Workspace:
         """The environment of whoever asks: a function that runs here carries its own ticket."""
         return {**self.environ, **CARRIED.get()}
 
-    def prepare(self, request: Request, *, owner: str | None = None) -> Prepared:
-        """Admit a request and write it down; nobody drives it yet."""
-        setting = self._get_setting(owner)
+    def prepare(
+        self,
+        request: Request,
+        *,
+        owner: str | None = None,
+        find_caller: Callable[[int], Caller | None] | None = None,
+    ) -> Prepared:
+        """Admit a request and write it down; nothing drives it yet. `find_caller` as in `Setting`."""
+        setting = self._get_setting(owner)._replace(find_caller=find_caller)
         read = check_out(draft(request, setting), self.root)
         try:
             return self._enter(read, setting)
@@ -275,15 +288,17 @@ class Workspace:
             self.broker.functions[prepared.row.session_id] = request.function
         return prepared
 
-    async def wait(self, session_id: str) -> Envelope:
+    async def wait(self, session_id: str) -> Result:
         """Wait for a delegation, whoever drives it; what came of it, within its budget of tokens."""
-        envelope = await self.engine.wait(session_id)
-        return fit_envelope(envelope, max_tokens=self._get_tokens(session_id))
+        result = await self.engine.wait(session_id)
+        return fit_result(result, max_tokens=self.get_tokens(session_id))
 
-    def _get_tokens(self, session_id: str) -> int:
-        row = load_delegation(self.home.ledger, session_id)
-        usual = self.settings.delegation.delegate.envelope_tokens
-        return usual if row is None else int(row.details.get("envelope_tokens", usual)) or usual
+    def get_tokens(self, session_id: str) -> int:
+        """The token budget of the result of a run."""
+        usual, row = self.settings.delegation.delegate.result_tokens, None
+        with suppress(RemitError):  # a ledger that can't be read now costs nobody the result
+            row = load_delegation(self.home.ledger, session_id)
+        return usual if row is None else int(row.details.get("result_tokens", usual)) or usual
 
     async def cancel(self, session_id: str, *, reason: str = "") -> Sequence[str]:
         """End a delegation and all below it; the sessions that were told."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from remit.app.health.values import Check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from remit.app.health.values import Patient
+    from remit.workspace.agent_files import Source
 
 _MANIFEST_BYTES = 32 * 1024 * 1024
 
@@ -44,6 +45,56 @@ def _look_at_agents(patient: Patient) -> Iterator[Check]:
     for folder in unread:
         hint = "make it readable, or name it in lint.exclude of remit.toml"
         yield Check("agents", "warning", f"'{folder}' cannot be read, and agents in it are not seen", hint)
+    yield from _look_at_standard_agents(found)
+
+
+def _look_at_standard_agents(found: Sequence[Source]) -> Iterator[Check]:
+    """One row for each harness that reads agents of the standard, whose keys it doesn't know."""
+    from remit.agents.document import parse_document  # noqa: PLC0415 - only for this
+    from remit.agents.scaffold import find_reader  # noqa: PLC0415
+    from remit.workspace.agent_files import load_agent_file  # noqa: PLC0415
+
+    tools: dict[str, list[object]] = {"opencode": [], "claude": []}
+    for source in found:
+        reader = find_reader(source.path.rpartition("/")[0])
+        content = load_agent_file(source.file) if reader in tools else ""
+        document = parse_document(source.path, content) if isinstance(content, bytes) else None
+        if reader is not None and document is not None and document.profile == "standard":
+            tools[reader].append(document.get("tools"))
+    if tools["opencode"]:
+        told = (
+            "for opencode, which ignores the keys it doesn't know and sends them to the model provider; to avoid that, "
+            "keep the files in agents/ and run remit compile --to opencode"
+        )
+        yield Check("agents", "ok", f"{_count_agents(tools['opencode'])} {told}")
+    tables = [value for value in tools["claude"] if isinstance(value, dict)]
+    if tables:
+        told = "for Claude Code with a table of tools, from which Claude Code reads no tools"
+        hint = "keep the files in agents/, and run: remit compile --to claude"
+        yield Check("agents", "warning", f"{_count_agents(tables)} {told}", hint)
+    elif tools["claude"]:
+        told = "for Claude Code, which ignores the keys it doesn't know"
+        yield Check("agents", "ok", f"{_count_agents(tools['claude'])} {told}")
+
+
+def _count_agents(found: Sequence[object]) -> str:
+    return f"{len(found)} {'agent' if len(found) == 1 else 'agents'} of the standard"
+
+
+def _look_at_formats(patient: Patient) -> Iterator[Check]:
+    """The format of each agent, and what declares it (D3)."""
+    from remit.app.delegating.agents import list_agents  # noqa: PLC0415 - only for this
+    from remit.app.formats import find_format, load_plugins  # noqa: PLC0415
+
+    found = {
+        agent.name: find_format(agent.name, agent, patient.settings, root=patient.root)
+        for agent in list_agents(patient.root, exclude=patient.settings.lint.exclude)
+    }
+    for name, declared in load_plugins(patient.root).items():
+        found.setdefault(name if ":" in name else f"{name}:*", declared)
+    for name, declared in sorted(found.items()):
+        format = declared.format or "any, instructed as standard"
+        yield Check("format", "ok", f"{name}: {format} ({declared.why})")
 
 
 def _look_at_tasks(patient: Patient) -> Iterator[Check]:
@@ -113,6 +164,7 @@ def _look_at_errors(patient: Patient) -> Iterator[Check]:
 LOOKS = (
     ("trust", _look_at_trust),
     ("agents", _look_at_agents),
+    ("format", _look_at_formats),
     ("tasks", _look_at_tasks),
     ("manifest", _look_at_manifest),
     ("errors", _look_at_errors),

@@ -31,16 +31,16 @@ def make_settings_look(taken: Collection[str]) -> Look:
 def _look_at_commands(settings: DelegationSettings, taken: Collection[str]) -> Iterator[Check]:
     from remit.delegate.admission.lifecycle import COMMANDS, make_command  # noqa: PLC0415 - only for this
 
-    for name, given in settings.lifecycle.items():
+    for name, given in settings.task.items():
         if name in taken and name not in COMMANDS:
-            told = f"[lifecycle.{name}] is never used: 'remit {name}' is another command"
+            told = f"[task.{name}] is never used: 'remit {name}' is another command"
             yield Check("settings", "problem", told, "give it another name")
             continue
         try:
             make_command(name, given)
         except ConfigError as error:
             yield Check("settings", "problem", error.message, error.hint)
-    known = (*COMMANDS, *(name for name in settings.lifecycle if name not in COMMANDS))
+    known = (*COMMANDS, *(name for name in settings.task if name not in COMMANDS))
     for name in settings.route:
         if name not in known:
             yield Check("settings", "problem", f"[route.{name}] is the route of no command", did_you_mean(name, known))

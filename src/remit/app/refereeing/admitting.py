@@ -12,7 +12,9 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from remit.app.refereeing.roster import Entry, load_roster
+from remit.agents.profiles import GIT_WORKFLOW, STATUS_SYNC, UTILITY_AGENTS
+from remit.app.refereeing.commands import get_command
+from remit.app.refereeing.roster import USUAL, Entry, load_roster
 from remit.delegate.admission.guard import Asked, admit, make_session_id
 from remit.delegate.admission.limits import Budget, find_timeout
 from remit.delegate.admission.terms import Terms, name_work
@@ -23,7 +25,7 @@ from remit.delegate.referee import answers
 from remit.delegate.referee.telling import render_terms
 from remit.delegate.referee.who import MAIN, find_agent_path, find_own, find_recipient
 from remit.errors import RefusedError, RemitError
-from remit.harnesses import claude, codex, opencode
+from remit.harnesses import claude, codex
 from remit.lazy import lazy
 from remit.model import MAX_DEPTH
 from remit.quick_tuple import NamedTuple
@@ -52,13 +54,12 @@ if TYPE_CHECKING:
     from remit.app.refereeing.roster import Roster
     from remit.delegate.admission.guard import Admitted, Caller
     from remit.delegate.referee.events import Event
+    from remit.schemas import Result
     from remit.workspace.home import Home
     from remit.workspace.ledger.store import Connection
 
 _MAX_LOOKED = 20_000
 _TASK = lazy(r"\btask_number[\"'*`]{0,3}[ \t]{0,4}[:=][ \t]{0,4}[\"'`]{0,1}(\d{1,9})\b")
-_USUAL = {"claude": claude.DEFAULT_AGENT, "codex": codex.DEFAULT_AGENT, "opencode": opencode.DEFAULT_AGENT}
-"""Whom a harness starts where the call names nobody."""
 
 
 class _Wish(NamedTuple):
@@ -79,7 +80,7 @@ class _Wish(NamedTuple):
     """Whether the agent is at work already."""
 
 
-def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.Answer:
+def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.Answer:  # noqa: PLR0911 - refusals
     """Let a subagent be started, with its contract behind its prompt; or refuse it, with the reason."""
     if not event.prompt_key:  # Codex takes a list of items too, behind which no contract would stand
         return answers.deny("a subagent's prompt has to be one text; give it as `prompt`, in Codex as `message`")
@@ -92,10 +93,12 @@ def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
         if trouble:
             return answers.deny(trouble)
     roster = load_roster(home)
-    agent = roster.resolve(event.target or _USUAL[event.harness])
-    entry = roster.find(agent, event.harness)
+    agent = roster.resolve(event.target or USUAL[event.harness])
+    entry = roster.find_or_describe(agent, event.harness)
+    if agent in UTILITY_AGENTS and roster.find(agent, event.harness) is None:
+        return _answer_built_in(_Wish(event, agent, "", entry, held=False), home, environ)
     held = roster.is_held(agent, event.harness)
-    by_file = "" if entry is None else entry.isolation
+    by_file = entry.isolation
     if held and (by_file or _is_elsewhere(event, home.root)):
         how = (
             f"take `isolation: {by_file}` out of its file"
@@ -107,7 +110,7 @@ def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
             f"`remit run {agent} --worktree`"
         )
     prompt = "" if task_path else event.tool_input[event.prompt_key]
-    wish = _Wish(event, agent, prompt, entry or _get_unknown(agent), held, task_path=task_path)
+    wish = _Wish(event, agent, prompt, entry, held, task_path=task_path)
     try:
         entered = _enter(wish, roster, home, environ)
     except RefusedError as error:
@@ -121,6 +124,59 @@ def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
     if event.harness == "claude":  # only what the caller waits for can be replaced by the result
         given.setdefault(claude.BACKGROUND_KEY, False)
     return answers.rewrite(given)
+
+
+_UNSEALED = {
+    STATUS_SYNC: "run `remit task move NUMBER STATUS` in the shell instead",
+    GIT_WORKFLOW: "run `git commit` with the named files in the shell instead",
+}
+"""What to do instead of calling a utility agent whose inputs can't be read."""
+
+
+def _answer_built_in(wish: _Wish, home: Home, environ: Mapping[str, str]) -> answers.Answer:
+    """Answer for a utility agent that has no file (D1). No harness can start it: the refusal carries its return."""
+    import asyncio  # noqa: PLC0415 - only for a utility agent, as the rest
+
+    from remit.app.delegating.asking import Request  # noqa: PLC0415
+    from remit.app.delegating.workspace import Workspace  # noqa: PLC0415
+
+    event = wish.event
+    instead = _UNSEALED.get(wish.agent) if event.is_sealed else None
+    if instead is not None:
+        return answers.deny(
+            f"{wish.agent} is built into Remit, and Codex has encrypted the prompt that holds its inputs: {instead}"
+        )
+    _adopt_caller(wish, home, environ)
+    wish = wish._replace(process=find_harness())
+    workspace = Workspace(home.root, environ=environ)
+    try:
+        with workspace.home.ledger.transaction(durable=True) as db:
+            known = find_by_call(db, event.session, event.tool_use_id)
+            if known is None:
+                row = workspace.prepare(
+                    Request(wish.agent, "" if event.is_sealed else event.tool_input[event.prompt_key]),
+                    find_caller=lambda now_ms: _find_calling(wish, workspace.home, environ, now_ms),
+                ).row
+                noted = (row.session_id, event.harness, event.session, wish.agent, event.tool_use_id)
+                add_refereed(db, Refereed(*noted, waited=0))
+        session_id = row.session_id if known is None else known.session_id
+
+        async def work() -> Result:
+            if known is None:
+                await workspace.broker.drive(session_id)
+            return await workspace.wait(session_id)
+
+        result = asyncio.run(work()).to_dict()
+    except RefusedError as error:
+        _note_refusal(home, error, wish)
+        return answers.deny(str(error))
+    finally:
+        workspace.broker.end()
+        workspace.home.close()
+    return answers.deny(
+        f"{wish.agent} is built into Remit, so no subagent was started: Remit did the work itself. Take this as its "
+        f"return, and don't call it again for the same work:\n{json.dumps(result, ensure_ascii=False)}"
+    )
 
 
 def _find_taken(home: Home, event: Event, path: str) -> str:
@@ -159,7 +215,7 @@ def admit_main(event: Event, home: Home, environ: Mapping[str, str]) -> answers.
         is_new = own is None or (is_over(db, own.session_id) and event.payload.get(claude.SOURCE_KEY) == claude.RESUMED)
     if not is_new:
         return {}
-    entry = roster.find(event.agent, event.harness) or _get_unknown(event.agent)
+    entry = roster.find_or_describe(event.agent, event.harness)
     earlier = "" if own is None else own.session_id  # it is taken up again, and owes another return
     wish = _Wish(event, event.agent, "", entry, held=True, agent_id=MAIN, resume_of=earlier)
     entered = _enter(wish, roster, home, environ)
@@ -175,7 +231,7 @@ def adopt(event: Event, home: Home, environ: Mapping[str, str]) -> Refereed | No
     if not event.agent_id and is_attended(environ):
         return None
     roster = load_roster(home)
-    entry = roster.find(event.agent, event.harness) or _get_unknown(event.agent)
+    entry = roster.find_or_describe(event.agent, event.harness)
     held = roster.is_held(event.agent, event.harness)
     with home.ledger.reading() as db:
         waiting = list_unbound(db, event.session, event.agent) if event.agent_id else []
@@ -193,7 +249,7 @@ def admit_start(event: Event, home: Home, environ: Mapping[str, str]) -> answers
     with home.ledger.reading() as db:
         if list_unbound(db, event.session, event.agent):
             return {}  # one of those; which, its first tool tells
-    entry = roster.find(event.agent, event.harness) or _get_unknown(event.agent)
+    entry = roster.find_or_describe(event.agent, event.harness)
     held = roster.is_held(event.agent, event.harness)
     entered = _enter(_Wish(event, event.agent, "", entry, held, event.agent_id), roster, home, environ)
     return {} if entered is None or not held else answers.add_context(event.kind, render_terms(entered[1]))
@@ -214,7 +270,7 @@ def _enter_again(
     event: Event, earlier: Refereed, home: Home, environ: Mapping[str, str], *, task_path: str = ""
 ) -> tuple[Delegation, Assignment] | None:
     roster = load_roster(home)
-    entry = roster.find(earlier.agent, event.harness) or _get_unknown(earlier.agent)
+    entry = roster.find_or_describe(earlier.agent, event.harness)
     wish = _Wish(
         event, earlier.agent, "", entry, earlier.held, earlier.agent_id, earlier.session_id, task_path=task_path
     )
@@ -247,11 +303,6 @@ def give_instructions(event: Event, own: Refereed, home: Home) -> answers.Answer
     return {} if told is None else answers.add_context(event.kind, told.decode("utf-8", "surrogatepass").strip())
 
 
-def _get_unknown(agent: str) -> Entry:
-    """What holds for an agent without a file: nobody has said whom it may call, so depth and budget hold it."""
-    return Entry(agent, may_call=("*",))
-
-
 def _note_refusal(home: Home, error: RefusedError, wish: _Wish) -> None:
     """Remember that an agent was refused: who asks again and again runs in a circle."""
     caller = error.data.get("caller")
@@ -268,8 +319,9 @@ def _enter(
     None where another hook has entered or bound the agent meanwhile: harnesses run the hooks of several events at once.
     """
     entry = wish.entry
-    timeout_s = entry.timeout_s or roster.delegate["timeout"] or find_timeout(entry.kind or None)
-    asked = Asked(wish.agent, timeout_s, Budget(**roster.budget))
+    usual_s = roster.delegate["timeout"] or find_timeout(entry.kind or None)
+    command = get_command(home, wish.event.session) if wish.event.is_own and not wish.agent_id else ""
+    asked = Asked(wish.agent, entry.timeout_s, Budget(**roster.budget), usual_s=usual_s, command=command)
     session_id = make_session_id(read_clock_ms(), os.urandom(6))
     task = _find_task(wish, home)
     _adopt_caller(wish, home, environ)
@@ -282,7 +334,8 @@ def _enter(
         try:
             admitted = admit(asked, caller, session_id=session_id, now_ms=now_ms)
             trace = find_incoming(environ) if caller is None else ""
-            row = add_delegation(home.ledger, _make_row(wish, roster, admitted, home.root, task, trace=trace))
+            made = _make_row(wish, roster, admitted, home.root, task=task, environ=environ, trace=trace)
+            row = add_delegation(home.ledger, made)
             slots = Slots() if wish.agent_id else Slots(**roster.limits)  # who is at work already takes no room away
             _check_room(take_slot(db, row, slots, deadline_ms=admitted.deadline_ms))
         except RefusedError as error:
@@ -291,7 +344,8 @@ def _enter(
         add_refereed(db, _make_refereed(wish, admitted, caller, home))
         assignment = Assignment(
             wish.prompt, session_id, wish.agent, admitted.depth, MAX_DEPTH, admitted.path, admitted.timeout_s,
-            admitted.deadline_ms, entry.may_call, entry.dialect, date=time.strftime("%Y-%m-%d"), owner=entry.owner,
+            admitted.deadline_ms, roster.list_targets(entry), entry.format or "standard",
+            date=time.strftime("%Y-%m-%d"), owner=entry.owner,
         )  # fmt: skip
         if wish.held and not wish.agent_id:  # with the row, so that a second hook of the same call finds both
             told = f"{wish.prompt.rstrip()}\n\n{render_terms(assignment)}"
@@ -349,7 +403,8 @@ def _find_calling(wish: _Wish, home: Home, environ: Mapping[str, str], now_ms: i
 
 
 def _make_row(
-    wish: _Wish, roster: Roster, admitted: Admitted, root: str, task: tuple[int | None, str], *, trace: str
+    wish: _Wish, roster: Roster, admitted: Admitted, root: str, *, task: tuple[int | None, str],
+    environ: Mapping[str, str], trace: str,
 ) -> Delegation:  # fmt: skip
     from remit.workspace.git.checkouts import mark_checkout  # noqa: PLC0415 - with what is settled
     from remit.workspace.head import find_commit  # noqa: PLC0415
@@ -359,13 +414,16 @@ def _make_row(
     limits = {name: limit for name, limit in admitted.budget._asdict().items() if limit is not None}
     terms = Terms(
         work=name_work(wish.prompt or wish.task_path),
-        dialect=entry.dialect,
+        format=entry.format or "standard",
+        any_format=not entry.format,
         kind=entry.kind,
         timeout_s=admitted.timeout_s,
         reasks=roster.referee["blocks"],
         budget=limits,
         may_call=entry.may_call,
         max_depth=entry.max_depth,
+        timeout_default_s=entry.timeout_default_s,
+        timeout_max_s=entry.timeout_max_s,
         description=entry.description,
         permissions=entry.permissions,
         also=tuple(map(dict, filter(None, entry.also))),
@@ -378,7 +436,7 @@ def _make_row(
         commit=find_commit(root) if wish.held else "",
         owner=entry.owner,
         working=working,
-        envelope_tokens=delegate["envelope_tokens"] if roster.referee["envelope"] else 0,
+        result_tokens=delegate["result_tokens"] if roster.referee["result"] else 0,
         words=delegate["words"],
         resume_of=wish.resume_of,
         task_path=wish.task_path,
@@ -389,15 +447,19 @@ def _make_row(
         admitted.session_id, admitted.agent, admitted.depth, admitted.path, parent_id=admitted.parent_id,
         root_id=admitted.root_id, task_number=number, deadline_ms=admitted.deadline_ms,
         owner=OWNER, awaited=not wish.event.is_background and admitted.parent_id is not None,
-        runner=wish.event.harness, details=_place(terms, root).as_details(),
+        runner=wish.event.harness, details=_place(terms, root, environ).as_details(),
     )  # fmt: skip
 
 
-def _place(terms: Terms, root: str) -> Terms:
-    """Where its line of the manifest will be found, for the dialect that has one."""
-    if terms.dialect != "manifest":
+def _place(terms: Terms, root: str, environ: Mapping[str, str]) -> Terms:
+    """Where its files and its line of the manifest will be found, for the formats that say so."""
+    if terms.may_be_hyper and terms.evidence:
+        from remit.evidence.workspace_root import find_workspace_root  # noqa: PLC0415 - for one format only
+
+        terms = terms._replace(workspace_root=find_workspace_root(root, environ))
+    if terms.format != "manifest" and not terms.any_format:
         return terms
-    from remit.app.manifests import place_manifest  # noqa: PLC0415 - for one dialect only
+    from remit.app.manifests import place_manifest  # noqa: PLC0415 - for one format only
     from remit.app.settings import load_settings  # noqa: PLC0415
     from remit.workspace.manifest.beginning import take_beginning  # noqa: PLC0415
 
@@ -442,7 +504,7 @@ def _look_before(wish: _Wish, row: Delegation, home: Home) -> None:
     terms = read_terms(row.details)
     if not terms.evidence:
         return
-    expected = list_expected(home.root, dialect=terms.dialect, manifest=terms.manifest)
+    expected = list_expected(home.root, manifest=terms.manifest, workspace_root=terms.workspace_root)
     before = take_before(home, home.root, expected=expected)
     if wish.resume_of and before.tree is not None:
         from remit.app.refereeing.resuming import find_tree  # noqa: PLC0415
@@ -464,7 +526,7 @@ def _find_task(wish: _Wish, home: Home) -> tuple[int | None, str]:
     number = int(named[1])
     with suppress(RemitError):  # what is no task, or over, is only a number
         facts = load_task_facts(home, load_settings(home.root), number)
-        return number, find_working(wish.entry.kind, wish.entry.dialect, facts.marker)
+        return number, find_working(wish.entry.kind, wish.entry.format or "standard", facts.marker)
     return None, ""
 
 

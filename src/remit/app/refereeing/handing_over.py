@@ -1,4 +1,4 @@
-"""Handing over: the harness is about to give a caller the answer of a subagent, and gives it the envelope instead.
+"""Handing over: the harness is about to give a caller the answer of a subagent, and gives it the result instead.
 
 Owns that exchange. What was judged when the agent stopped is only settled here, as after `remit run`; an answer that is
 another one is judged first.
@@ -32,7 +32,7 @@ _UNKNOWN = (
 
 
 def hand_over(event: Event, home: Home) -> answers.Answer:
-    """The harness is about to give the answer to the caller: give it the envelope instead."""
+    """The harness is about to give the answer to the caller: give it the result instead."""
     response: Mapping[str, Any] = event.response if isinstance(event.response, dict) else {}
     with home.ledger.reading() as db:
         own = find_by_call(db, event.session, event.tool_use_id)

@@ -90,7 +90,8 @@ def judge(
     words: Any = terms.words
     scene = _make_scene(home, row, terms, _list_tools(home, row, event))
     return judge_answer(
-        answer, scene, dialect=terms.dialect, expectation=expectation, words=words, submitted=submitted
+        answer, scene, format=terms.format, any_format=terms.any_format, expectation=expectation, words=words,
+        submitted=submitted,
     )  # fmt: skip
 
 
@@ -103,7 +104,7 @@ def _make_scene(home: Home, row: Delegation, terms: Terms, tools: tuple[ToolUse,
         terms.root, before.tree, tools, site, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
         list_below(home.ledger, row.session_id), terms.evidence and before.tree is None,
         load_earlier(home.ledger, row.session_id), terms.manifest_sha256, is_late=terms.is_late,
-        lost=before.lost,
+        lost=before.lost, workspace_root=terms.workspace_root,
     )  # fmt: skip
 
 
@@ -161,6 +162,7 @@ def conclude_return(
         Ended(
             ending, row.agent, Heard(answer or None), judgement, comparison, unclaimed, reason=reason,
             written=written, shared=scene.shared, seen=frozenset(list_seen(used)), is_recorded=is_recorded(used),
+            format=terms.format,
         )
     )  # fmt: skip
     now_ms = read_clock_ms()
@@ -203,9 +205,9 @@ def overrule(home: Home, row: Delegation, answer: str, judgement: Judgement | No
     """
     report = load_report(home, row.session_id)[0]
     returned = None if judgement is None else judgement.returned
-    if report.outcome not in ACCEPTABLE or (returned is not None and returned.status in ("completed", report.status)):
+    if report.verdict not in ACCEPTABLE or (returned is not None and returned.status in ("completed", report.status)):
         return
-    told = conclude(Ended("exited", row.agent, Heard(answer), judgement))
+    told = conclude(Ended("exited", row.agent, Heard(answer), judgement, format=read_terms(row.details).format))
     number = count_attempts(home.ledger, row.session_id) + 1
     keep_attempt(home, row, answer, judgement, number)
     turns = _Told(_load_usage(home, row), answer, tuple(range(number)))

@@ -6,37 +6,40 @@ found goes beside it, as Remit's.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from remit.delegate.admission.terms import read_terms
+from remit.delegate.reporting.sentences import render_sentence
 from remit.model import ACCEPTABLE
 
 if TYPE_CHECKING:
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.workspace.ledger.delegations import Delegation
 
 
-def render_result(row: Delegation, report: Envelope) -> str:
-    """The result as JSON, cut to the caller's budget; empty if the workspace wants whole answers and it is accepted."""
-    from remit.delegate.reporting.envelope import DEFAULT_TOKENS, render_envelope_json  # noqa: PLC0415 - only here
-    from remit.delegate.reporting.fitting import fit_envelope  # noqa: PLC0415
+def render_result(row: Delegation, report: Result) -> str:
+    """The result within the caller's token budget; empty if the workspace wants whole answers and it is accepted.
 
-    tokens = read_terms(row.details).envelope_tokens
-    if not tokens and report.outcome in ACCEPTABLE:
+    A caller of the `manifest` format gets the sentence, and a line of Remit's if the return was not accepted.
+    """
+    from remit.delegate.reporting.fitting import fit_result, render_text  # noqa: PLC0415 - only here
+    from remit.schemas import DEFAULT_TOKENS  # noqa: PLC0415
+
+    terms = read_terms(row.details)
+    if not terms.result_tokens and report.verdict in ACCEPTABLE:
         return ""
-    envelope = fit_envelope(report, tokens or DEFAULT_TOKENS)
-    return json.dumps(render_envelope_json(envelope), ensure_ascii=False, separators=(",", ":"))
+    sentence = render_sentence(report)
+    return sentence or render_text(fit_result(report, terms.result_tokens or DEFAULT_TOKENS).to_dict())
 
 
-def render_verdict(row: Delegation, report: Envelope) -> str:
+def render_verdict(row: Delegation, report: Result) -> str:
     """What Remit found, in a sentence or two."""
-    if report.outcome in ACCEPTABLE:
-        return f"Remit checked the return of {row.agent} ({row.session_id}): {report.status}, {report.outcome}."
-    if report.outcome == "unproven":
+    if report.verdict in ACCEPTABLE:
+        return f"Remit checked the return of {row.agent} ({row.session_id}): {report.status}, {report.verdict}."
+    if report.verdict == "unproven":
         why = "".join(f" {fault.message}. {fault.recommendation}." for fault in report.errors[:1])
         return f"Remit: the return of {row.agent} ({row.session_id}) is {report.status}, unproven:{why}"
     return (
-        f"Remit: the return of {row.agent} ({row.session_id}) was not accepted: {report.status}, {report.outcome}. "
+        f"Remit: the return of {row.agent} ({row.session_id}) was not accepted: {report.status}, {report.verdict}. "
         f"Do not rely on what it says; `remit show {row.session_id}` shows why."
     )

@@ -110,7 +110,7 @@ def _warn_caller(home: Home, own: Refereed, row: Delegation) -> None:
     own hook may ask for the sentence just before that.
     """
     report = load_report(home, row.session_id)[0]
-    if report.outcome in ACCEPTABLE or own.agent_id == MAIN:
+    if report.verdict in ACCEPTABLE or own.agent_id == MAIN:
         return
     with home.ledger.transaction() as db:
         leave_word(db, own, render_verdict(row, report))
@@ -184,7 +184,8 @@ def _render_reask(row: Delegation, judgement: Judgement | None) -> str:
     from remit.delegate.briefing import render_reask  # noqa: PLC0415 - not for a return that is accepted
 
     findings = () if judgement is None else judgement.findings
-    return render_reask(findings, dialect=read_terms(row.details).dialect, session_id=row.session_id)
+    used = None if judgement is None else judgement.format
+    return render_reask(findings, format=used or read_terms(row.details).format, session_id=row.session_id)
 
 
 def _count_block(home: Home, own: Refereed) -> None:

@@ -10,9 +10,11 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from remit.harnesses import claude, codex, opencode
 from remit.model import NOTHING
 from remit.quick_hash import take_sha256
 from remit.quick_tuple import NamedTuple
+from remit.stars import fits_signs
 from remit.workspace.ledger.notes import get_note, set_note
 
 if TYPE_CHECKING:
@@ -22,8 +24,10 @@ if TYPE_CHECKING:
     from remit.config import Settings
     from remit.workspace.home import Home
 
+USUAL = {"claude": claude.DEFAULT_AGENT, "codex": codex.DEFAULT_AGENT, "opencode": opencode.DEFAULT_AGENT}
+"""The agent that a harness starts if the call names none."""
 _NOTE = "roster"
-_FORMAT = 4
+_FORMAT = 6
 
 
 class Entry(NamedTuple):
@@ -31,7 +35,8 @@ class Entry(NamedTuple):
 
     name: str
     kind: str = ""
-    dialect: str = "standard"
+    format: str = ""
+    """Empty if nothing declares one: then it may return any."""
     timeout_s: float | None = None
     may_call: tuple[str, ...] = ()
     max_depth: int | None = None
@@ -41,6 +46,9 @@ class Entry(NamedTuple):
     """Which tools are switched on, and the patterns that allow and deny."""
     also: tuple[Mapping[str, Any], ...] = ()
     """The permissions of other files that define the same agent: they hold, too."""
+    timeout_default_s: float | None = None
+    timeout_max_s: float | None = None
+    """How long an agent that it calls may take: by default, and at most."""
     isolation: str = ""
     """Where its harness lets it work, if not in the workspace."""
 
@@ -61,6 +69,12 @@ class Roster(NamedTuple):
     delegate: Mapping[str, Any]
     kept: Sequence[str | None]
     """Where the workspace has set that things are kept."""
+    tables: Mapping[str, Mapping[str, Any]] = NOTHING
+    """`[agents]`, for agents without a file."""
+    plugins: Mapping[str, Sequence[str]] = NOTHING
+    """The formats that plugins declare for their agents, each with what declares it."""
+    of_workspace: Sequence[str] = ("", "")
+    """The format of agents for which nothing else declares one."""
 
     def find(self, name: str, harness: str) -> Entry | None:
         """An agent by its name: of several files that define it the standard's, from which others are made.
@@ -73,27 +87,60 @@ class Roster(NamedTuple):
             return found[0] if found else None
         return standard._replace(also=(found[0].permissions,), isolation=found[0].isolation)
 
+    def find_or_describe(self, name: str, harness: str) -> Entry:
+        """The same; of an agent without a file what the settings and its plugin say.
+
+        Nothing says whom it may call: depth and budget limit it.
+        """
+        found = self.find(name, harness)
+        if found is not None:
+            return found
+        from remit.app.formats import Declared, choose_format  # noqa: PLC0415 - only for an agent without a file
+        from remit.config.delegation import AgentSettings, find_agent_settings  # noqa: PLC0415
+
+        tables = {key: AgentSettings(**table) for key, table in self.tables.items()}
+        plugins = {key: Declared(*declared) for key, declared in self.plugins.items()}
+        own = find_agent_settings(tables, name)
+        declared = choose_format(name, tables, Declared(), plugins, Declared(*self.of_workspace))
+        return Entry(name, format=declared.format, timeout_s=own.timeout, may_call=("*",), owner=own.owner or "remit")
+
     def _rank(self, harness: str) -> list[Mapping[str, Entry]]:
         first = [self.agents[profile] for profile in (harness, "standard") if profile in self.agents]
         return [*first, *(agents for profile, agents in self.agents.items() if profile not in (harness, "standard"))]
 
     def resolve(self, name: str) -> str:
         """What the agent is called that a call names: Claude Code takes a name for one that is spelled alike."""
-        known = {
-            *self.referee["hold"],
-            *self.referee["observe"],
-            *(each for named in self.agents.values() for each in named),
-        }
+        known = self._list_names()
         if name in known:
             return name
         wanted = fold_name(name)
         return min((each for each in known if fold_name(each) == wanted), default=name)
 
+    def list_targets(self, entry: Entry) -> tuple[str, ...]:
+        """The agents that one may call and that exist. A harness's own file may also name agents without a file."""
+        if entry.name not in self.agents.get("standard", {}):
+            return entry.may_call
+        known = {*self._list_names(), *USUAL.values()}
+        return tuple(name for name in entry.may_call if "*" in name or ":" in name or name in known)
+
+    def _list_names(self) -> set[str]:
+        from remit.agents.profiles import UTILITY_AGENTS  # noqa: PLC0415 - once for each subagent
+
+        named = (*self.referee["hold"], *self.referee["observe"], *UTILITY_AGENTS)
+        return {*named, *(each for agents in self.agents.values() for each in agents)}
+
     def is_held(self, name: str, harness: str) -> bool:
         """Whether the returns of an agent are checked."""
-        if name in self.referee["observe"] or self.referee["enforce"] == "none":
+        if _is_named(name, self.referee["observe"]) or self.referee["enforce"] == "none":
             return False
-        return self.referee["enforce"] == "all" or name in self.referee["hold"] or self.find(name, harness) is not None
+        if self.referee["enforce"] == "all" or _is_named(name, self.referee["hold"]):
+            return True
+        plugin, colon, _ = name.partition(":")
+        return self.find(name, harness) is not None or bool(colon and (name in self.plugins or plugin in self.plugins))
+
+
+def _is_named(name: str, patterns: Sequence[str]) -> bool:
+    return any(fits_signs(pattern, name, str.__eq__) for pattern in patterns)
 
 
 def fold_name(name: str) -> str:
@@ -129,9 +176,11 @@ def load_kept(home: Home) -> tuple[str | None, ...]:
 
 def _mark_files(root: str) -> str:
     """What the files are known by."""
-    from remit.workspace.agent_files import find_agent_files  # noqa: PLC0415 - once for each subagent
+    from remit.app.formats import CLEO, list_plugin_files  # noqa: PLC0415 - once for each subagent
+    from remit.workspace.agent_files import find_agent_files  # noqa: PLC0415
 
-    files = [f"{root}/remit.toml", f"{root}/pyproject.toml", *(each.file for each in find_agent_files((), root=root))]
+    files = [f"{root}/remit.toml", f"{root}/pyproject.toml", f"{root}/{CLEO}", *list_plugin_files(root)]
+    files += [each.file for each in find_agent_files((), root=root)]
     facts = [f"{_FORMAT}"]
     for file in files:
         try:
@@ -145,6 +194,7 @@ def _mark_files(root: str) -> str:
 
 def _compile(home: Home) -> dict[str, Any]:
     from remit.app.delegating.agents import list_files_of_agents  # noqa: PLC0415 - YAML, only when something changed
+    from remit.app.formats import find_workspace_format, load_plugins  # noqa: PLC0415
     from remit.app.own_files import get_kept  # noqa: PLC0415
     from remit.app.settings import load_settings  # noqa: PLC0415
 
@@ -152,35 +202,42 @@ def _compile(home: Home) -> dict[str, Any]:
     agents: dict[str, dict[str, Any]] = {}
     for agent in list_files_of_agents(home.root, exclude=settings.lint.exclude):
         profile = agent.definition.profile if agent.definition is not None else "standard"
-        agents.setdefault(profile, {}).setdefault(agent.name, _describe(agent, settings)._asdict())
+        agents.setdefault(profile, {}).setdefault(agent.name, _describe(agent, settings, home.root)._asdict())
     delegation = settings.delegation
     return {
         "agents": agents,
         "referee": delegation.referee._asdict(),
         "limits": delegation.limits._asdict(),
         "budget": delegation.budget._asdict(),
-        "delegate": {**delegation.delegate._asdict(), "words": dict(settings.status_words)},
+        "delegate": {**delegation.delegate._asdict(), "words": dict(settings.returns.status_words)},
         "kept": [*get_kept(settings)],
+        "tables": {name: table._asdict() for name, table in delegation.agents.items()},
+        "plugins": load_plugins(home.root),
+        "of_workspace": find_workspace_format(home.root, settings),
     }
 
 
-def _describe(agent: Agent, settings: Settings) -> Entry:
+def _describe(agent: Agent, settings: Settings, root: str) -> Entry:
     from remit.app.delegating.agents import describe_permissions, list_targets  # noqa: PLC0415 - as above
-    from remit.config.delegation import AgentSettings  # noqa: PLC0415
+    from remit.app.formats import find_format  # noqa: PLC0415
+    from remit.config.delegation import find_agent_settings  # noqa: PLC0415
 
-    own, definition = settings.delegation.agents.get(agent.name, AgentSettings()), agent.definition
+    own, definition = find_agent_settings(settings.delegation.agents, agent.name), agent.definition
+    declared = find_format(agent.name, agent, settings, root=root)
     if definition is None:
-        return Entry(agent.name)
+        return Entry(agent.name, format=declared.format)
     return Entry(
         agent.name,
         definition.kind or "",
-        own.dialect or agent.get_word("return") or "standard",
+        declared.format,
         own.timeout or definition.timeout_s,
         list_targets(definition),
         definition.max_depth,
-        own.owner or agent.get_word("owner") or "remit",
+        agent.find_owner(own),
         definition.description,
         describe_permissions(definition),
+        timeout_default_s=definition.timeout_default_s,
+        timeout_max_s=definition.timeout_max_s,
         isolation=agent.get_word("isolation"),
     )
 
@@ -190,4 +247,7 @@ def _read(values: dict[str, Any]) -> Roster:
         profile: {name: Entry(**{**entry, "may_call": tuple(entry["may_call"])}) for name, entry in named.items()}
         for profile, named in values["agents"].items()
     }
-    return Roster(agents, values["referee"], values["limits"], values["budget"], values["delegate"], values["kept"])
+    return Roster(
+        agents, values["referee"], values["limits"], values["budget"], values["delegate"], values["kept"],
+        values["tables"], values["plugins"], values["of_workspace"],
+    )  # fmt: skip

@@ -22,7 +22,7 @@ from remit.workspace.ledger.texts import keep_texts, load_text
 
 if TYPE_CHECKING:
     from remit.delegate.referee.events import Event
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
 
@@ -53,35 +53,41 @@ def _is_there(home: Home, row: Delegation) -> bool:
     """Whether the files of a return that was accepted are there as it was judged. It is a look at each, no reading."""
     report = load_report(home, row.session_id)[0]
     accepted = {each.path: each for each in report.artifacts if each.grade not in ("", "missing")}
-    if report.outcome not in ACCEPTABLE or not accepted:
+    if report.verdict not in ACCEPTABLE or not accepted:
         return True
     from remit.evidence.artifacts import inspect_accepted  # noqa: PLC0415 - only where there is a file
 
-    found = inspect_accepted(accepted, read_terms(row.details).root)
+    terms = read_terms(row.details)
+    found = inspect_accepted(accepted, terms.root, terms.workspace_root)
     return all(
         facts.state == "file" and (row.state == "settled" or facts.size_bytes == accepted[path].size_bytes)
         for path, facts in found.items()  # settling writes into some, so that their size says nothing then
     )
 
 
-def settle(home: Home, row: Delegation) -> Envelope:
+def settle(home: Home, row: Delegation) -> Result:
     """Do on disk what follows from it: each step does only what is missing, so it may be done again."""
     from remit.app.delegating.settling import make_settle  # noqa: PLC0415 - not for a return that is sent back
     from remit.app.settings import load_settings  # noqa: PLC0415
-    from remit.workspace.settle import Step  # noqa: PLC0415
+    from remit.workspace.settle import Step, fail  # noqa: PLC0415
 
     report, conclusion = load_report(home, row.session_id)
     try:
         steps: tuple[Step, ...] = make_settle(home.root, load_settings(home.root))(row, conclusion)
     except RemitError as error:  # told with the rest, and no reason to have no result
-        steps = (Step("settle", "failed", str(error)),)
+        steps = (fail("settle", error),)
     tokens, turns = load_usage(home, row)  # the harness tells it after the agent has stopped
-    report = add_steps(report._replace(usage=report.usage._replace(tokens=tokens, turns=turns)), steps)
-    with home.ledger.transaction(durable=True) as db:
-        now = load_delegation(home.ledger, row.session_id)
-        if now is not None and now.state != "settled":
-            keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
-            advance(db, row.session_id, "settled")
+    root = read_terms(row.details).root
+    report = report._replace(usage=report.usage._replace(tokens=tokens, turns=turns))
+    report = add_steps(report, steps, root=root)
+    try:
+        with home.ledger.transaction(durable=True) as db:
+            now = load_delegation(home.ledger, row.session_id)
+            if now is not None and now.state != "settled":
+                keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+                advance(db, row.session_id, "settled")
+    except RemitError as error:  # the caller gets the result all the same; a supervisor repeats what is missing
+        return add_steps(report, (fail("ledger", error),), root=root)
     return report
 
 

@@ -61,7 +61,10 @@ class Work(NamedTuple):
     inputs: Mapping[str, str] = NOTHING
     timeout_s: float | None = None
     runner: str | None = None
-    dialect: str | None = None
+    return_format: str | None = None
+    """The format that the agent returns."""
+    format: str | None = None
+    """The format of the result. Default: the agent's own."""
     worktree: bool = False
     budget: Mapping[str, Any] = NOTHING
     """By the names of `Budget`."""
@@ -142,8 +145,8 @@ def _ask(ws: Workspace, work: Work) -> Request:
         raise UsageError(f"there is no limit {min(unknown)}", hint=f"known are: {', '.join(Budget._fields)}")
     task = None if work.task is None else load_task_facts(ws.home, ws.settings, work.task)
     return Request(
-        work.agent, work.prompt, work.inputs, work.runner, timeout_s=work.timeout_s, dialect=work.dialect,
-        worktree=work.worktree, budget=check_budget(Budget(**work.budget)), task=task,
+        work.agent, work.prompt, work.inputs, work.runner, timeout_s=work.timeout_s, return_format=work.return_format,
+        format=work.format, worktree=work.worktree, budget=check_budget(Budget(**work.budget)), task=task,
     )  # fmt: skip
 
 
@@ -173,7 +176,7 @@ def cancel(home: Home, session_id: str, *, reason: str = "", asker: Asker) -> Ca
     waited = asyncio.run(serving.cancel(session_id, reason=" ".join(reason.split())[:_MOST_REASON]))
     if waited.harness:
         note = f"only {waited.harness} can end it: from now on its tools are refused"
-    elif waited.envelope is None:
+    elif waited.result is None:
         note = "it was told to end, and is not over yet"
     else:
         note = "" if before else "it was over already"

@@ -12,8 +12,8 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from remit.app.delegating.views import has_ledger
-from remit.delegate.reporting.envelope import DEFAULT_TOKENS
 from remit.errors import UsageError
+from remit.schemas import DEFAULT_TOKENS
 from remit.workspace.ledger.browsing import list_settled
 from remit.workspace.ledger.events import read_clock_ms
 
@@ -76,5 +76,5 @@ def _measure(found: Sequence[Settled]) -> dict[str, Any]:
 
 
 def _estimate_kept_out(each: Settled) -> int:
-    """What an agent answered beyond the envelope that its caller got."""
-    return max(0, each.answered_bytes // _BYTES_A_TOKEN - (each.envelope_tokens or DEFAULT_TOKENS))
+    """What an agent answered beyond the result that its caller got."""
+    return max(0, each.answered_bytes // _BYTES_A_TOKEN - (each.result_tokens or DEFAULT_TOKENS))

@@ -16,7 +16,6 @@ from remit.app.watching.acting import tell_possible
 from remit.app.watching.machines import look_lately
 from remit.app.watching.shapes import shape_standing
 from remit.delegate.admission.terms import read_terms
-from remit.delegate.reporting.envelope import render_envelope_json
 from remit.delegate.reporting.report import load_report
 from remit.errors import RemitError, UsageError
 from remit.workspace.ledger.browsing import list_children, list_tree, load_last_number
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from remit.delegate.admission.terms import Terms
+    from remit.schemas import Result
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Attempt, Delegation
 
@@ -35,9 +35,9 @@ MOST_NODES = 5_000
 PAGE_CHARS = 60_000
 _SHOWN_PROMPT = 20_000
 _TERMS = (
-    "timeout_s", "kind", "dialect", "budget", "may_call", "max_depth", "model", "tools", "reasks", "retry", "root",
+    "timeout_s", "kind", "format", "budget", "may_call", "max_depth", "model", "tools", "reasks", "retry", "root",
     "worktree", "commit", "artifact_path", "phase", "command", "confine", "evidence", "settles", "commits",
-    "envelope_tokens", "refereed", "resume_of", "retry_of", "batch", "settings", "description",
+    "result_tokens", "refereed", "resume_of", "retry_of", "batch", "settings", "description",
 )  # fmt: skip
 """What of the terms is worth a look."""
 
@@ -84,8 +84,8 @@ def load_row(home: Home, word: str) -> Delegation:
 # --- one of them -----------------------------------------------------------------------------------------------------
 
 
-def load_node(home: Home, word: str) -> dict[str, Any]:
-    """All that is known of one delegation."""
+def load_node(home: Home, word: str, *, result_format: str = "") -> dict[str, Any]:
+    """All that is known of one run; its result in the agent's format, or in another."""
     row = load_row(home, word)
     event = load_last_number(home.ledger)
     (standing,) = look_at(home, [row], look_lately(home, [row], row.root_id))
@@ -96,13 +96,21 @@ def load_node(home: Home, word: str) -> dict[str, Any]:
         "terms": _shape_terms(row, terms),
         "asked": _load_asked(home, row, standing.work),
         "attempts": [_shape_attempt(home, row, each) for each in list_attempts(home.ledger, row.session_id)],
-        "envelope": None if report is None else render_envelope_json(report, whole=True),
+        "result": None if report is None else _shape_result(report, result_format),
         "steps": [clean(each)._asdict() for each in list_steps(home.ledger, row.session_id)],
         "unclaimed": [] if report is None else _list_unclaimed(home, row),
         "children": list_children(home.ledger, row.session_id),
         "can": tell_possible(home, row),
         "event": event,
     }
+
+
+def _shape_result(report: Result, result_format: str) -> dict[str, Any]:
+    if not result_format:
+        return report.to_dict()
+    from remit.delegate.reporting.writing import write_return  # noqa: PLC0415 - loads the formats
+
+    return write_return(report._replace(result_format=result_format)).to_dict()
 
 
 def _shape_terms(row: Delegation, terms: Terms) -> dict[str, Any]:

@@ -27,17 +27,13 @@ MOST_FULL = 200
 ROOM = 3_000_000
 """How much all that is told in full may weigh: about the bytes of the largest file."""
 _TERMS = (
-    "timeout_s", "kind", "dialect", "budget", "may_call", "model", "tools", "artifact_path", "phase", "commit",
+    "timeout_s", "kind", "format", "budget", "may_call", "model", "tools", "artifact_path", "phase", "commit",
     "runner", "resume_of", "retry_of",
 )  # fmt: skip
 _ROW = (
     "session_id", "agent", "state", "standing", "status", "outcome", "ending", "depth", "path", "parent_id",
     "task_number", "runner", "work", "created_ms", "started_ms", "deadline_ms", "ended_ms", "said", "tokens",
     "cost_usd", "turns", "waits_for", "level",
-)  # fmt: skip
-_ENVELOPE = (
-    "status", "summary", "outcome", "ending", "artifacts", "findings", "errors", "next_steps", "notes", "unsettled",
-    "person_needed", "usage", "left_out",
 )  # fmt: skip
 _MARKUP = "&<>\"'`"
 _HEAVY_MARKUP, _HEAVY_CHAR = 5, 14
@@ -170,7 +166,7 @@ def _load_nodes(home: Home, rows: Sequence[dict[str, Any]]) -> list[dict[str, An
 
 def _load_node(home: Home, session_id: str, sizes: Sizes) -> dict[str, Any] | None:
     try:
-        return _shape_node(home, load_node(home, session_id), sizes)
+        return _shape_node(home, load_node(home, session_id, result_format="standard"), sizes)
     except RemitError:  # it was forgotten just now
         return None
 
@@ -182,7 +178,7 @@ def _rank(row: dict[str, Any], at: int) -> tuple[bool, bool, int]:
 
 def _shape_node(home: Home, node: dict[str, Any], sizes: Sizes) -> dict[str, Any]:
     cutter = _Cutter(sizes)
-    standing, asked, envelope = node["standing"], node["asked"], node["envelope"]
+    standing, asked, result = node["standing"], node["asked"], node["result"]
     words = asked["words"] or asked["prompt"]
     shaped = {
         "session_id": standing["session_id"],
@@ -196,7 +192,7 @@ def _shape_node(home: Home, node: dict[str, Any], sizes: Sizes) -> dict[str, Any
         },
         "attempts": [_shape_attempt(home, standing["session_id"], each, cutter)
                      for each in node["attempts"][-sizes.items :]],
-        "envelope": envelope and cutter.cut({name: envelope.get(name) for name in _ENVELOPE}),
+        "result": result and cutter.cut(result),
         "steps": cutter.cut(node["steps"]),
         "unclaimed": cutter.cut(node["unclaimed"]),
     }  # fmt: skip

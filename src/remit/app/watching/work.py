@@ -23,6 +23,7 @@ from remit.workspace.error_log.records import parse_time
 from remit.workspace.head import find_branch
 from remit.workspace.ledger.browsing import Wanted, count_by_state, count_by_task, list_page
 from remit.workspace.manifest.entries import is_pending
+from remit.workspace.tasks.places import LINKS
 from remit.workspace.tasks.values import MARKERS
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def load_task(number: int) -> dict[str, Any]:
                        for each in plan.phases],
             "resume": plan.resume and plan.resume.number,
         },
-        "entries": [*shown.entries],
+        LINKS: [*shown.entries],
         "moves": [*shown.moves],
         "focused": shown.focused,
         "sessions": [{"session_id": row.session_id, "agent": row.agent, "state": row.state, "status": row.status,
@@ -128,7 +129,7 @@ def _shape_task(task: TaskFacts, counts: tuple[int, int]) -> dict[str, Any]:
         "priority": task.priority or None,
         "phase": phase if isinstance(phase, int | str) else None,
         "reason": clean(reason) if isinstance(reason, str) else None,
-        "links": [*task.links],
+        LINKS: [*task.links],
         "delegations": {"open": counts[0], "total": counts[1]},
     }
 

@@ -1,7 +1,7 @@
-"""Dialects: how each family of agents spells a return.
+"""Formats: how each family of agents spells a return.
 
-A dialect is data and two functions: the shape of its object, its status words, where its paths stand, `read` (wire
-object → canonical Return) and `write` (the way back). Reading and writing the same dialect loses nothing. Wire
+A format is data and two functions: the shape of its object, its status words, where its paths stand, `read` (wire
+object → canonical Return) and `write` (the way back). Reading and writing the same format loses nothing. Wire
 names do not leave this room.
 """
 
@@ -20,9 +20,9 @@ DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (STANDARD, 
 
 
 def get_dialect(name: str) -> Dialect:
-    """Look a dialect up by its name."""
+    """Look a format up by its name."""
     if name not in DIALECTS:
-        raise UsageError(f"there is no dialect '{name}'", hint=did_you_mean(name, list(DIALECTS)))
+        raise UsageError(f"there is no format '{name}'", hint=did_you_mean(name, list(DIALECTS)))
     return DIALECTS[name]
 
 
@@ -30,7 +30,7 @@ SCHEMA_VERSION = 1
 
 
 def render_schema(dialect: Dialect) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a dialect's object, made from the shape that validates it."""
+    """The JSON Schema (2020-12) of a format's object, made from the shape that validates it."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:remit:schema:{dialect.name}:{SCHEMA_VERSION}",

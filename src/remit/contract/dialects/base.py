@@ -1,4 +1,4 @@
-"""What a dialect is made of: data, and two functions between its wire object and the canonical Return."""
+"""What a format is made of: data, and two functions between its wire object and the canonical Return."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Dialect(NamedTuple):
         return value
 
     def is_like(self, payload: Mapping[str, Any]) -> bool:
-        """Whether an object tries to be a return of this dialect."""
+        """Whether an object tries to be a return of this format."""
         return self.status_at[0] in payload and self.overlap(payload) > 1
 
     def overlap(self, payload: Mapping[str, Any]) -> int:

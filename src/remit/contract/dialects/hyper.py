@@ -1,11 +1,11 @@
-"""The `hyper` dialect: meta, artifacts, next_steps, and an error when there is one (R3)."""
+"""The `hyper` format: meta, artifacts, next_steps, and an error when there is one (R3)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from remit.contract.dialects.base import Dialect, split
-from remit.contract.dialects.standard import paths
+from remit.contract.dialects.standard import AFTER_WORK, paths
 from remit.contract.schemas import ListOf, Number, Path, Record, Text, Word
 from remit.model import Artifact, Fault, Return, Status
 
@@ -25,9 +25,9 @@ ARTIFACT = Record(
     required={
         "type": Word(KINDS, "What kind of file it is."),
         "path": Path("Where it is, relative to the workspace root."),
+        "summary": Text("What is in it, in one or two sentences."),
         "key_points": ListOf(Text(), "Three to five points worth knowing."),
     },
-    expected={"summary": Text("What is in it, in one or two sentences.")},
 )
 ERROR = Record(
     required={"code": Text("A stable code."), "message": Text("What went wrong, for people.")},
@@ -58,7 +58,7 @@ def read(payload: dict[str, Any]) -> Return:
         next_steps=steps,
         agent=meta["agent_name"],
         duration_ms=meta["execution_time_ms"],
-        dialect="hyper",
+        format="hyper",
         word=meta["status"],
         metadata=split(meta, META.known),
         extra=split(payload, SHAPE.known),
@@ -87,7 +87,7 @@ def _read_artifact(item: dict[str, Any]) -> Artifact:
     return Artifact(
         kind=item["type"],
         path=item["path"],
-        summary=item.get("summary"),
+        summary=item["summary"],
         key_points=tuple(item["key_points"]),
         word=item["type"],
         extra=split(item, ARTIFACT.known),
@@ -102,7 +102,7 @@ def _write_artifact(artifact: Artifact) -> dict[str, Any]:
 
 
 def _read_faults(payload: dict[str, Any], steps: tuple[str, ...]) -> tuple[Fault, ...]:
-    """What the dialect leaves out of an error is derived and marked so (C22)."""
+    """What the format leaves out of an error is derived and marked so (C22)."""
     advice = steps[0] if steps else "Look at the agent's answer and retry."
     left_out = frozenset({"type", "recoverable", "recommendation"})
     error = payload.get("error")
@@ -126,7 +126,7 @@ def _read_faults(payload: dict[str, Any], steps: tuple[str, ...]) -> tuple[Fault
 
 
 def _derive_summary(artifacts: tuple[Artifact, ...], faults: tuple[Fault, ...], steps: tuple[str, ...]) -> str:
-    """The dialect has no summary of its own: what it says of its files, its error or its next step."""
+    """The format has no summary of its own: what it says of its files, its error or its next step."""
     said = (
         [item.summary for item in artifacts if item.summary] or [fault.message for fault in faults] or list(steps[:1])
     )
@@ -157,7 +157,7 @@ DIALECT = Dialect(
             },
             {
                 "if": {"properties": {"meta": {"properties": {"status": {"const": "complete"}}}}},
-                "then": {"properties": {"error": {"type": "null"}}},
+                "then": {"properties": {"error": {"properties": {"code": {"enum": list(AFTER_WORK)}}}}},
             },
             {
                 "if": {"properties": {"meta": {"properties": {"status": {"const": "partial"}}}}},

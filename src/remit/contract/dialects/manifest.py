@@ -1,4 +1,4 @@
-"""The `manifest` dialect: one fixed sentence as the reply, everything else in one manifest line (R4)."""
+"""The `manifest` format: one fixed sentence as the reply, everything else in one manifest line (R4)."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def read(payload: dict[str, Any]) -> Return:
         artifacts=(Artifact("research", payload["file"], payload["title"], findings),),
         faults=_derive_faults(payload["status"], followup),
         next_steps=followup,
-        dialect="manifest",
+        format="manifest",
         word=payload["status"],
         metadata={key: payload[key] for key in _IN_METADATA if key in payload},
         extra=split(payload, SHAPE.known),

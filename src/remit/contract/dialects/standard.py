@@ -1,4 +1,4 @@
-"""The `standard` dialect: status, summary, artifacts, metadata; errors unless completed (R0, R2.8)."""
+"""The `standard` format: status, summary, artifacts, metadata; errors unless completed (R0, R2.8)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS = {
     "documentation": "documentation",
     "review": "review",
 }
-"""Artifact words of the dialect and what they are called in the canon (C5)."""
+"""Artifact words of the format and what they are called in the canon (C5)."""
 
 ARTIFACT = Record(
     required={
@@ -37,12 +37,13 @@ FAULT = Record(
     optional={"code": Text("A stable code such as TIMEOUT.")},
 )
 METADATA = Record(
-    required={
+    required={},
+    expected={
         "agent_type": Text("The name of the agent that answers."),
         "delegation_depth": Number("How deep in the chain of delegations it ran.", whole=True),
         "delegation_path": ListOf(Text(), "The agents from the orchestrator to this one."),
+        "duration_seconds": Number("How long the work took."),
     },
-    expected={"duration_seconds": Number("How long the work took.")},
     optional={
         "session_id": Text("The id that the caller issued for this delegation."),
         "phase_count": Anything("Phases of a plan."),
@@ -58,7 +59,9 @@ SHAPE = Record(
         "metadata": METADATA,
     },
     optional={
-        "errors": ListOf(FAULT, "What went wrong: at least one unless completed, none when completed."),
+        "errors": ListOf(
+            FAULT, "What went wrong: at least one unless completed; if completed, only errors of steps after the work."
+        ),
         "next_steps": TextOrList("What the caller should do next."),
         "session_id": Text("Accepted here too; metadata is its place."),
     },
@@ -81,9 +84,9 @@ def read(payload: dict[str, Any]) -> Return:
         depth=metadata.get("delegation_depth"),
         path=tuple(metadata["delegation_path"]) if metadata.get("delegation_path") is not None else None,
         duration_ms=_to_ms(metadata.get("duration_seconds")),
-        dialect="standard",
+        format="standard",
         word=word,
-        metadata=split(metadata, {**METADATA.required, "session_id": 0, "duration_seconds": 0}),
+        metadata=split(metadata, {**METADATA.expected, "session_id": 0}),
         extra=split(payload, SHAPE.known),
         form=_read_form(payload),
     )
@@ -91,7 +94,7 @@ def read(payload: dict[str, Any]) -> Return:
 
 def write(returned: Return) -> dict[str, Any]:
     """Return → wire object."""
-    form = returned.form if returned.dialect == "standard" else {}
+    form = returned.form if returned.format == "standard" else {}
     metadata: dict[str, Any] = {}
     if returned.session_id is not None and form.get("session_id") != "top":
         metadata["session_id"] = returned.session_id
@@ -132,9 +135,21 @@ def paths(payload: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
+AFTER_WORK = ("GIT_COMMIT_FAILED", "STATUS_SYNC_FAILED")
+"""Errors of steps that follow the work: a completed return may report them (D6)."""
+
+AFTER_WORK_TYPES = [kind for kind, code in ERROR_CODES.items() if code in AFTER_WORK] + [*map(str.lower, AFTER_WORK)]
+
+
 def derive_code(error_type: str) -> str:
-    """The code that stands for an error's type where the agent gave none."""
-    return ERROR_CODES.get(error_type, "UNKNOWN_ERROR")
+    """The code that stands for an error's type, which may be the code itself in small letters."""
+    code = error_type.upper()
+    return ERROR_CODES.get(error_type) or (code if code in ERROR_CODES.values() else "UNKNOWN_ERROR")
+
+
+def is_after_work(error_type: object, code: object = None) -> bool:
+    """Whether an error is one of a step that follows the work, by its code or, without one, by its type."""
+    return code in AFTER_WORK if code else error_type in AFTER_WORK_TYPES
 
 
 def _read_artifact(item: dict[str, Any]) -> Artifact:
@@ -216,7 +231,18 @@ DIALECT = Dialect(
             {"required": ["session_id"]},
         ],
         "if": {"properties": {"status": {"const": "completed"}}},
-        "then": {"properties": {"errors": {"maxItems": 0}, "error": {"enum": [None, False, 0, "", [], {}]}}},
+        "then": {
+            "properties": {
+                "errors": {
+                    "items": {
+                        "if": {"required": ["code"], "properties": {"code": {"type": "string"}}},
+                        "then": {"properties": {"code": {"enum": list(AFTER_WORK)}}},
+                        "else": {"properties": {"type": {"enum": AFTER_WORK_TYPES}}},
+                    }
+                },
+                "error": {"enum": [None, False, 0, "", [], {}]},
+            }
+        },
         "else": {"required": ["errors"], "properties": {"errors": {"type": "array", "minItems": 1}}},
     },
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from remit.contract.dialects.standard import is_after_work
 from remit.contract.rules.register import Case, Report, rule
 
 if TYPE_CHECKING:
@@ -29,9 +30,11 @@ def error_missing(case: Case) -> Iterator[Report]:
 
 @rule("RET061", "R2.8")
 def completed_with_errors(case: Case) -> Iterator[Report]:
-    """The work is called completed, and an error is reported.
+    """The status is completed, and an error is reported.
 
-    Why: one of the two is not true, and nobody but the agent can say which.
+    Why: either the work isn't done or the error isn't one, and only the agent knows which. A failed commit or status
+    update (`GIT_COMMIT_FAILED`, `STATUS_SYNC_FAILED`, or a type that stands for them) happens after the work: it is
+    a warning, and the work counts.
 
     Bad: `"status": "completed"` and `"errors": [{"type": "build_error", "message": "It does not build.",
     "recoverable": true, "recommendation": "Fix line 3."}]`
@@ -40,14 +43,18 @@ def completed_with_errors(case: Case) -> Iterator[Report]:
     """
     if case.status != "completed":
         return
-    if case.is_dialect("standard") and (case.get("errors") or case.get("error")):
-        yield Report(
-            "the status is completed, but errors are given", "Use partial or failed, or leave errors empty.", "/errors"
-        )
-    if case.is_dialect("hyper") and case.get("error") is not None:
-        yield Report(
-            "the status is complete, but an error is given", "Use partial or error, or leave error out.", "/error"
-        )
+    rows = []
+    if case.is_dialect("standard"):
+        rows = [(f"/errors/{index}", item) for index, item in enumerate(case.items_at("errors"))]
+    if case.is_dialect("standard", "hyper") and case.get("error"):
+        rows.append(("/error", case.get("error")))
+    for pointer, item in rows:
+        kind, code = (item.get("type"), item.get("code")) if isinstance(item, dict) else (None, None)
+        what = f"the status is {case.word}, but the error {str(code or kind or '')[:40]!r} is reported"
+        if is_after_work(kind, code):
+            yield Report(what, "Follow the recommendation of the error.", pointer, "warning")
+        else:
+            yield Report(what, "Report another status, or remove the error.", pointer)
 
 
 @rule("RET062", "R2.16", severity="warning")

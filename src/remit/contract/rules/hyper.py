@@ -1,4 +1,4 @@
-"""Rules of the `hyper` dialect alone: markers, key points, next steps."""
+"""Rules of the `hyper` format alone: markers, key points, captions, what is left of partial work."""
 
 from __future__ import annotations
 
@@ -12,12 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 KEY_POINTS = (3, 5)
-_NOT_IMPERATIVE = frozenset({
-    "i", "i'll", "i've", "we", "we'll", "you", "you'll", "he", "she", "it", "they", "the", "a", "an", "this", "that",
-    "these", "those", "there", "should", "could", "would", "might", "may", "can", "must", "need", "needs",
-    "maybe", "perhaps",
-})  # fmt: skip
-"""Words with which an instruction does not begin."""
 
 
 @rule("RET070", "R3.7", severity="warning")
@@ -54,25 +48,6 @@ def key_point_count(case: Case) -> Iterator[Report]:
                          f"/artifacts/{index}/key_points")  # fmt: skip
 
 
-@rule("RET072", "R3.4", severity="warning")
-def step_not_imperative(case: Case) -> Iterator[Report]:
-    """A next step does not tell anybody to do something.
-
-    Why: next steps become tasks.
-
-    Bad: `"next_steps": ["The tests should be run"]`
-
-    Good: `"next_steps": ["Run the tests"]`
-    """
-    if not case.is_dialect("hyper"):
-        return
-    for index, step in enumerate(case.items_at("next_steps")):
-        first = step.split(None, 1)[0].lower().strip(",.:") if isinstance(step, str) and step.strip() else ""
-        if first in _NOT_IMPERATIVE:
-            yield Report("the next step is not an instruction", "Start with a verb: Research …, Create …, Review …",
-                         f"/next_steps/{index}")  # fmt: skip
-
-
 @rule("RET073", "R3.2", severity="warning")
 def artifact_summary_long(case: Case) -> Iterator[Report]:
     """An artifact's summary has more than two sentences.
@@ -96,7 +71,7 @@ def artifact_summary_long(case: Case) -> Iterator[Report]:
 def partial_unexplained(case: Case) -> Iterator[Report]:
     """The work is partial, and the next steps do not say what is left.
 
-    Why: they are the only place where this dialect can say it.
+    Why: they are the only place where this format can say it.
 
     Bad: `"status": "partial"` and `"next_steps": []`
 

@@ -87,7 +87,7 @@ def other_agent(case: Case) -> Iterator[Report]:
     expected = case.expectation.agent
     pointer = "/meta/agent_name" if case.is_dialect("hyper") else "/metadata/agent_type"
     given = case.text_at(*pointer[1:].split("/"))
-    if expected is None or not given or given == expected:
+    if expected is None or not given or case.expectation.names_agent(given):
         return
     severity: Severity = "error" if case.is_dialect("hyper") else "warning"
     yield Report(f"the return names the agent {given}, asked was {expected}", f"Write {expected}.", pointer, severity)
@@ -102,7 +102,8 @@ def other_lineage(case: Case) -> Iterator[Report]:
 
     Bad: `"delegation_depth": 7`
 
-    Good: the depth and path that came with the delegation.
+    Good: the depth and path that came with the delegation. The command in a path may be left out, or be written as
+    `research`, `/research` or `research-command`.
     """
     depth, path = case.get("metadata", "delegation_depth"), case.get("metadata", "delegation_path")
     known = case.expectation
@@ -113,7 +114,18 @@ def other_lineage(case: Case) -> Iterator[Report]:
     elif type(depth) is int and depth > MAX_DEPTH:
         yield Report(f"the depth is {depth}, at most {MAX_DEPTH} is allowed", "Do not delegate this far.",
                      "/metadata/delegation_depth")  # fmt: skip
-    if isinstance(path, list) and known.path is not None and tuple(path) != known.path:
+    if isinstance(path, list) and known.path is not None and not _is_same_path(path, known.path, known.depth):
         yield Report(
             "the delegation path is not the known one", f"Write {list(known.path)}.", "/metadata/delegation_path"
         )
+
+
+def _is_same_path(given: list[object], known: tuple[str, ...], depth: int | None) -> bool:
+    """Whether two paths lead to the same agent, by the same command as far as both name one."""
+    at = 1 if depth is None else depth  # so many agents are below the orchestrator
+    agents = [(*path[:1], *path[len(path) - at :]) for path in (given, known)]
+    commands = [path[1:-at] for path in (given, known)]
+    if agents[0] != agents[1] or len(commands[0]) > 1:
+        return False
+    names = {str(each).strip().lstrip("/").removesuffix("-command") for command in commands for each in command}
+    return len(names) <= 1

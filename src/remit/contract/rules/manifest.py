@@ -1,4 +1,4 @@
-"""Rules of the `manifest` dialect alone: the sentence, the line, the findings file."""
+"""Rules of the `manifest` format alone: the sentence, the line, the findings file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 KEY_FINDINGS = (3, 7)
 SECTIONS = ("Summary", "Findings", "Recommendations", "Sources", "Linked Tasks")
 _SLUG = lazy(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
-_CODE = lazy(r"```|\w\(\)|[{};]\s*\Z")
 
 
 def _is_date(text: str) -> bool:
@@ -131,13 +130,13 @@ def entry_date(case: Case) -> Iterator[Report]:
 
 @rule("RET086", "R4.7", severity="warning")
 def key_findings_form(case: Case) -> Iterator[Report]:
-    """The key findings are not three to seven single sentences without implementation detail.
+    """The key findings are not three to seven single sentences.
 
-    Why: they are read instead of the file, by agents that decide what to do next.
+    Why: agents that decide what to do next read them instead of the file.
 
-    Bad: `"key_findings": ["call connect() first;"]`, or two paragraphs
+    Bad: `"key_findings": ["Sessions are stored twice. The second store is never read."]`
 
-    Good: `"Use server-side sessions for the admin pages."`
+    Good: three findings, each one like `"Use server-side sessions for the admin pages."`
     """
     findings = case.items_at("key_findings") if case.is_dialect("manifest") else []
     given = case.is_dialect("manifest") and isinstance(case.get("key_findings"), list)
@@ -148,10 +147,6 @@ def key_findings_form(case: Case) -> Iterator[Report]:
     for index, finding in enumerate(findings):
         if isinstance(finding, str) and count_sentences(finding) > 1:
             yield Report("the finding has more than one sentence", "Say it in one.", f"/key_findings/{index}")
-        elif isinstance(finding, str) and _CODE.search(finding):
-            yield Report(
-                "the finding goes into implementation", "Leave code to the findings file.", f"/key_findings/{index}"
-            )
 
 
 @rule("RET087", "R4.1", severity="warning")

@@ -19,7 +19,7 @@ def no_return(case: Case) -> Iterator[Report]:
 
     Bad: `I looked at the parser and fixed it. All done!`
 
-    Good: the same sentence, followed by the JSON object that the dialect asks for.
+    Good: the same sentence, followed by the JSON object that the format asks for.
     """
     yield from case.tell("absent")
 
@@ -161,14 +161,14 @@ def unfilled_template(case: Case) -> Iterator[Report]:
 
 
 @rule("RET012", "R0.1", outcome="invalid", on_reading=True)
-def other_dialect(case: Case) -> Iterator[Report]:
-    """There is a return, but of another dialect than the one that was asked for.
+def other_format(case: Case) -> Iterator[Report]:
+    """There is a return, but of another format than the one that was asked for.
 
     Why: the caller would read its words with the wrong dictionary.
 
-    Bad: a report of the dialect `hyper` where `standard` was asked for.
+    Bad: a report of the format `hyper` where `standard` was asked for.
 
-    Good: the dialect that the instructions describe; or ask for the one that the agent speaks.
+    Good: the format that the instructions describe; or ask for the one that the agent speaks.
     """
     yield from case.tell("dialect")
 
@@ -188,3 +188,21 @@ def prose_after(case: Case) -> Iterator[Report]:
     if sentence:
         hint = "Read it before you use the result."
         yield Report(f"after the return the agent wrote '{sentence}'", hint, span=case.after)
+
+
+@rule("RET014", "R0.1", severity="note")
+def undeclared_format(case: Case) -> Iterator[Report]:
+    """Nothing declares the agent's format, and it used another one than its instructions offer.
+
+    Why: the return is judged by the format that it is written in. If the format is declared, the agent gets the right
+    instructions, and a return in another format is refused.
+
+    Bad: a `hyper` return of an agent without a declared format, which was instructed to send `standard`.
+
+    Good: the same with `[agents.NAME] format = "hyper"` in remit.toml, or `return: hyper` in the agent's file.
+    """
+    offered = case.expectation.instructed
+    if offered is not None and case.dialect is not None and not case.is_dialect(offered):
+        name, used = case.expectation.agent or "NAME", case.dialect.name
+        hint = f'Declare it in remit.toml: [agents."{name}"] format = "{used}".'
+        yield Report(f"nothing declares a format, so the return is judged as {used}", hint)

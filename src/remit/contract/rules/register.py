@@ -155,7 +155,7 @@ class Case:
         return value if isinstance(value, list) else []
 
     def is_dialect(self, *names: str) -> bool:
-        """Whether the return is in one of these dialects."""
+        """Whether the return is in one of these formats."""
         return self.dialect is not None and self.dialect.name in names
 
     def tell(self, kind: TroubleKind) -> Iterator[Report]:

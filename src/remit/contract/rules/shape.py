@@ -1,4 +1,4 @@
-"""Rules on the form of the object: required keys, types, words. What they report, the dialect's shape found."""
+"""Rules on the form of the object: required keys, types, words. What they report, the format's shape found."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from remit.contract.schemas import ProblemKind
 
-_LINEAGE = {"/metadata/agent_type": "agent", "/metadata/delegation_depth": "depth", "/metadata/delegation_path": "path"}
-
 
 def _problems(case: Case, kind: ProblemKind, *, ending: str = "") -> Iterator[Report]:
     for problem in case.problems:
@@ -20,21 +18,17 @@ def _problems(case: Case, kind: ProblemKind, *, ending: str = "") -> Iterator[Re
             yield Report(problem.message, problem.hint, problem.pointer)
 
 
-@rule("RET020", "R0.2 R0.6 R0.7 R0.9 R3.1 R4.7")
+@rule("RET020", "R0.2 R0.6 R0.9 R3.1 R3.2 R4.7")
 def missing_field(case: Case) -> Iterator[Report]:
     """A required field is missing.
 
-    Why: the caller acts on these fields. Where the caller knows the agent, its depth and its path itself, a missing
-    one is only a warning and the caller's values count.
+    Why: the caller acts on these fields.
 
     Bad: no `"artifacts"`
 
     Good: `"artifacts": []`, where there are none
     """
-    for report in _problems(case, "missing"):
-        known = _LINEAGE.get(report.pointer)
-        lenient = known is not None and getattr(case.expectation, known) is not None
-        yield Report(report.message, report.hint, report.pointer, severity="warning" if lenient else None)
+    yield from _problems(case, "missing")
     if case.is_dialect("standard") and case.get("session_id") is None and case.get("metadata", "session_id") is None:
         yield Report("session_id is missing", "Add the issued session_id to metadata.", "/metadata/session_id")
 
@@ -54,7 +48,7 @@ def wrong_type(case: Case) -> Iterator[Report]:
 
 @rule("RET022", "R0.3 R2.9 R3.1 C3")
 def unknown_status(case: Case) -> Iterator[Report]:
-    """The status is not one of the dialect's words.
+    """The status is not one of the format's words.
 
     Why: the list of words is closed. `success` and `done` have been taken for `completed` by one program and for an
     error by the next. Another case (`Completed`) is repaired. A workspace that has words of its own maps them in
@@ -69,7 +63,7 @@ def unknown_status(case: Case) -> Iterator[Report]:
 
 @rule("RET023", "R0.6 R2.8 R3.2 C5")
 def unknown_artifact_type(case: Case) -> Iterator[Report]:
-    """An artifact's type is not one of the dialect's words.
+    """An artifact's type is not one of the format's words.
 
     Why: what happens to a file next (link a plan, index a report) hangs on it.
 
@@ -138,13 +132,14 @@ def number_out_of_range(case: Case) -> Iterator[Report]:
     yield from _problems(case, "range")
 
 
-@rule("RET027", "C18", severity="warning")
+@rule("RET027", "R0.7 C18", severity="warning")
 def field_not_given(case: Case) -> Iterator[Report]:
     """A field that one standard requires and another leaves open is not there.
 
-    Why: a duration helps to set better limits, a file's summary saves the caller from opening it.
+    Why: a duration helps to set better limits, a file's summary saves the caller from opening it. In a run, Remit
+    knows the agent, the depth and the path, and its own values count.
 
-    Bad: an artifact without `summary`.
+    Bad: an artifact without `summary`, metadata without `agent_type`.
 
     Good: `{"type": "plan", "path": "specs/7_x/plans/implementation-001.md", "summary": "Plan in 3 phases"}`
     """
@@ -152,17 +147,17 @@ def field_not_given(case: Case) -> Iterator[Report]:
 
 
 @rule("RET028", "C3", outcome="ambiguous")
-def two_dialects(case: Case) -> Iterator[Report]:
-    """The object speaks two dialects, and its two statuses differ.
+def two_formats(case: Case) -> Iterator[Report]:
+    """The object speaks two formats, and its two statuses differ.
 
     Why: whichever reader comes first would decide whether the work is done.
 
     Bad: `{"status": "completed", "meta": {"status": "partial", …}, …}`
 
-    Good: one dialect, one status.
+    Good: one format, one status.
     """
     other = {"complete": "completed", "partial": "partial", "error": "failed"}.get(case.text_at("meta", "status"))
     if case.is_dialect("standard") and other is not None and case.status is not None and other != case.status:
         yield Report(
-            f"status is {case.word}, but meta.status is {case.get('meta', 'status')}", "Send one dialect.", "/status"
+            f"status is {case.word}, but meta.status is {case.get('meta', 'status')}", "Send one format.", "/status"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from remit.contract.dialects.hyper import clip
 from remit.contract.rules.register import Case, Report, rule
 from remit.contract.tokens import count_tokens
 from remit.lazy import lazy
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 MAX_CHARS = 500
 WANTED_CHARS = 400
-WANTED_TOKENS = 100
+MAX_TOKENS = 100
 SENTENCES = (2, 5)
 
 _MARKUP = lazy(r"(?m)^\s{0,3}(?:#{1,6}\s|[-*+]\s|>\s|\d{1,3}\.\s)|\*\*|__|```|`[^`\n]{1,200}`|\]\(|<[a-z]{1,12}>")
@@ -23,10 +24,11 @@ _EMOJI = lazy("[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001faff]")
 
 @rule("RET030", "R0.4 C4")
 def summary_too_long(case: Case) -> Iterator[Report]:
-    """The summary, or another text with a limit, is longer than its limit.
+    """The summary has more than 500 characters or more than 100 tokens.
 
-    Why: the summary lands in the caller's context, with those of every other agent. 500 characters are the limit. A run
-    and the hooks send it back once; then they shorten it, and the work counts.
+    Why: the summary lands in the caller's context, with those of every other agent. A run and the hooks send it back
+    once; then they shorten it, and the work counts. Tokens are counted with a real tokenizer if one is installed
+    (`pip install '.[tokens]'`), else only characters are.
 
     Bad: a summary that retells the work.
 
@@ -35,35 +37,44 @@ def summary_too_long(case: Case) -> Iterator[Report]:
     for problem in case.problems:
         if problem.kind == "long":
             yield Report(problem.message, problem.hint, problem.pointer)
+    summary = case.text_at("summary") if case.is_dialect("standard") else ""
+    tokens = count_excess(summary) if len(summary) <= MAX_CHARS else 0
+    if tokens:
+        message = f"summary has {tokens} tokens, {MAX_TOKENS} are allowed"
+        yield Report(message, "Shorten summary; put the detail into an artifact.", "/summary")
 
 
 @rule("RET031", "R0.4 C4", severity="warning")
 def summary_long(case: Case) -> Iterator[Report]:
-    """The summary has more than 400 characters or 100 tokens.
+    """The summary has more than 400 characters.
 
-    Why: that is what the standards ask for; up to 500 characters are let through. Tokens are counted with a real
-    tokenizer where one is installed (`pip install '.[tokens]'`), else only characters are.
+    Why: that is what the standards ask for; up to 500 characters are let through.
 
     Bad: 450 characters.
 
     Good: 250.
     """
     summary = case.text_at("summary") if case.is_dialect("standard") else ""
-    hint = "Keep outcomes, leave out how they came about."
     if WANTED_CHARS < len(summary) <= MAX_CHARS:
+        hint = "Keep outcomes, leave out how they came about."
         yield Report(f"the summary has {len(summary)} characters, {WANTED_CHARS} are wanted", hint, "/summary")
-    elif _may_exceed(summary):
-        tokens = count_tokens(summary)
-        if tokens is not None and tokens > WANTED_TOKENS:
-            yield Report(f"the summary has {tokens} tokens, {WANTED_TOKENS} are wanted", hint, "/summary")
 
 
-def _may_exceed(summary: str) -> bool:
-    """Whether tokens have to be counted, which costs the loading of a tokenizer.
+def count_excess(summary: str) -> int:
+    """How many tokens a summary has that has too many of them; 0 if it hasn't, or if no tokenizer is installed.
 
-    A token is at least one byte; no other bound holds for every text. One that is too long already is not counted.
+    A token is at least one byte; no other bound holds for every text. So a short text costs no tokenizer.
     """
-    return len(summary) <= MAX_CHARS and len(summary.encode("utf-8", "replace")) > WANTED_TOKENS
+    tokens = count_tokens(summary) if len(summary.encode("utf-8", "replace")) > MAX_TOKENS else None
+    return tokens if tokens is not None and tokens > MAX_TOKENS else 0
+
+
+def shorten(summary: str) -> str:
+    """A summary that is too long, cut at a word so that it is within both limits."""
+    summary = clip(summary, MAX_CHARS)
+    while tokens := count_excess(summary):
+        summary = clip(summary, len(summary) * MAX_TOKENS // tokens - 1)
+    return summary
 
 
 @rule("RET032", "R0.4 C18", severity="warning")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.agents.definition import ANYONE, MAX_NAME
-from remit.agents.profiles import SERVICES
+from remit.agents.profiles import DEFAULT_TIMEOUT_S
 from remit.delegate.admission.limits import Budget, check_budget, check_timeout, clamp, find_exhausted
 from remit.errors import RefusedError, UsageError, find_meant
 from remit.model import MAX_DEPTH
@@ -23,11 +23,6 @@ ORCHESTRATOR = "orchestrator"
 MIN_LEFT_MS = 1000
 """With less time left nothing is begun."""
 _MAX_LISTED = 12
-_INSTEAD = {
-    "status-sync-manager": "Remit moves the task by the return; run `remit task move NUMBER MARKER` for another",
-    "git-workflow-manager": "nothing is to be done: Remit commits when a delegation is settled",
-    "atomic-task-numberer": "run `remit task new TITLE`, which gives the next number",
-}
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _DRAWN = 6
 
@@ -36,10 +31,15 @@ class Asked(NamedTuple):
     """What is asked for."""
 
     agent: str
-    timeout_s: float
+    timeout_s: float | None
+    """The time that the request, the settings or the agent's own file give; None where none of them says."""
     budget: Budget = Budget()
     known: frozenset[str] | None = None
     """The agents that there are; None where the work is done without an agent file."""
+    usual_s: float = DEFAULT_TIMEOUT_S
+    """The time where neither `timeout_s` nor the caller says."""
+    command: str = ""
+    """The command that a user gave, such as `research`: it is in the path, between the orchestrator and the agent."""
 
 
 class Caller(NamedTuple):
@@ -58,6 +58,10 @@ class Caller(NamedTuple):
     """The least that it and those above it allow."""
     left: Budget = Budget()
     """The least that it and those above it have left."""
+    timeout_default_s: float | None = None
+    """How long an agent that it calls may take where nothing else is said, as its own file has it."""
+    timeout_max_s: float | None = None
+    """How long an agent that it calls may take at most."""
 
 
 class Admitted(NamedTuple):
@@ -79,13 +83,12 @@ def admit(asked: Asked, caller: Caller | None, *, session_id: str, now_ms: int, 
 
     `max_depth` narrows, as an agent's own does: no setting and no file allows more than the standard's three.
     """
-    timeout_s, wanted = check_timeout(asked.timeout_s), check_budget(asked.budget)
-    path = (ORCHESTRATOR,) if caller is None else caller.path
+    timeout_s, wanted = _find_timeout(asked, caller), check_budget(asked.budget)
+    path = _find_path(asked, caller)
     depth = 1 if caller is None else caller.depth + 1
     _check_name(asked.agent)
-    _check_service(asked.agent)
     _check_depth(depth, path, asked.agent, allowed=min(max_depth, MAX_DEPTH), caller=caller)
-    _check_cycle(asked.agent, path)
+    _check_cycle(asked.agent, list_ancestors(path, depth - 1))
     _check_known(asked.agent, asked.known)
     if caller is not None:
         _check_allowed(asked.agent, caller)
@@ -105,10 +108,28 @@ def admit(asked: Asked, caller: Caller | None, *, session_id: str, now_ms: int, 
     )
 
 
+def _find_timeout(asked: Asked, caller: Caller | None) -> float:
+    """The time that is asked for, within what the caller's file gives to the agents that it calls (D10)."""
+    usual, most = (None, None) if caller is None else (caller.timeout_default_s, caller.timeout_max_s)
+    timeout_s = check_timeout(asked.timeout_s if asked.timeout_s is not None else usual or asked.usual_s)
+    return timeout_s if most is None else min(timeout_s, most)
+
+
+def _find_path(asked: Asked, caller: Caller | None) -> tuple[str, ...]:
+    """The path up to the agent. Work that has no agent of its own is named after its command, which is there once."""
+    if caller is not None:
+        return caller.path
+    return (ORCHESTRATOR,) if asked.command in ("", asked.agent) else (ORCHESTRATOR, asked.command)
+
+
+def list_ancestors(path: tuple[str, ...], depth: int) -> tuple[str, ...]:
+    """The orchestrator and the agents of a path to an agent of a depth, without the command between them."""
+    return (*path[:1], *path[len(path) - depth :])
+
+
 def check_named(agent: str, known: frozenset[str] | None) -> None:
     """Refuse a name that nobody has, before anything is looked for that such an agent would need."""
     _check_name(agent)
-    _check_service(agent)
     _check_known(agent, known)
 
 
@@ -128,13 +149,6 @@ def _check_name(agent: str) -> None:
     if len(agent) > MAX_NAME or not agent.isprintable():  # it will stand in paths, tables and sentences
         hint = f"names have at most {MAX_NAME} letters, and no control characters"
         raise UsageError(f"{agent[:40]!a} cannot be an agent's name", hint=hint)
-
-
-def _check_service(agent: str) -> None:
-    """What is built in needs no agent (R1.18)."""
-    service = fold(agent)
-    if service in SERVICES:
-        raise RefusedError(f"'{service}' is built into Remit and no agent", hint=_INSTEAD[service], agent=agent)
 
 
 def _check_depth(depth: int, path: tuple[str, ...], agent: str, *, allowed: int, caller: Caller | None) -> None:
@@ -167,12 +181,11 @@ def _check_cycle(agent: str, path: tuple[str, ...]) -> None:
 def _check_known(agent: str, known: frozenset[str] | None) -> None:
     if known is None or agent in known:
         return
-    names = known - SERVICES
-    meant = find_meant(agent, sorted(names))
-    if not names:
+    meant = find_meant(agent, sorted(known))
+    if not known:
         hint = "there are no agent files yet: `remit new` makes one, and the agent `-` needs none"
     else:
-        hint = f"known are: {_list(names)}" if meant is None else f"did you mean '{meant}'?"
+        hint = f"known are: {_list(known)}" if meant is None else f"did you mean '{meant}'?"
     raise RefusedError(f"there is no agent '{agent}'", hint=hint, agent=agent)
 
 
@@ -180,8 +193,7 @@ def _check_allowed(agent: str, caller: Caller) -> None:
     """An agent calls those whom its file names."""
     if any(_fits(agent, pattern) for pattern in caller.may_call):
         return
-    names = set(caller.may_call) - SERVICES
-    whom = f"it may call: {_list(names)}" if names else "it may call nobody"
+    whom = f"it may call: {_list(set(caller.may_call))}" if caller.may_call else "it may call nobody"
     raise RefusedError(
         f"'{caller.agent}' may not call '{agent}'",
         hint=f"{whom}; its file says so under delegation.can_delegate_to, read when it was started",

@@ -10,21 +10,26 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from remit.agents.inputs import fold_name
+from remit.agents.inputs import Parameter, fold_name
 from remit.errors import did_you_mean
 from remit.lazy import lazy
-from remit.model import Finding
+from remit.model import NOTHING, Finding
 from remit.places import escape_key
 from remit.workspace.context_files import TOLD as CONTEXT_TOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from remit.agents.inputs import Inputs, Parameter
+    from remit.agents.inputs import Inputs
     from remit.model import Severity
 
 FILLED = ("session_id", "delegation_depth", "delegation_path", "timeout")
 """What Remit itself knows of every delegation."""
+FROM_PROMPT = (
+    "research_topic", "topic", "question", "query", "research_focus", "review_scope", "revision_reason",
+    "revision_context",
+)  # fmt: skip
+"""What the prompt of a task command answers, by the names that agents give to it."""
 MAX_BYTES = 100_000
 """Of one value: an agent reads a larger one better from a file."""
 MAX_GIVEN = 200
@@ -38,12 +43,13 @@ _MAX_DEPTH = 64
 def input_missing(name: str, text: str = "") -> Finding:
     """An input that the agent requires was not given.
 
-    Why: the agent would guess it, or fail after it has cost time and money. What Remit knows itself (session_id,
-    delegation_depth, delegation_path, timeout, and with a task its number and language) need not be given.
+    Why: the agent would guess it, or fail after it has cost time and money. What Remit knows itself need not be given:
+    session_id, delegation_depth, delegation_path, timeout; what the task answers, such as its number, language,
+    description and plan_path; and what a task command was told, such as the reason of a revision.
 
-    Bad: `remit run planner "plan it"` for an agent that requires `topic`
+    Bad: `remit run planner "plan it"` for an agent that requires `audience`
 
-    Good: `remit run planner "plan it" --input topic=caching`
+    Good: `remit run planner "plan it" --input audience=beginners`
     """
     about = f" ({text})" if text else ""
     hint = f"Give {show(name)[1:-1]}=VALUE among the inputs (on the command line: --input)."
@@ -153,10 +159,13 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
 
 
 def check_inputs(
-    inputs: Inputs, given: Mapping[str, str], *, task_number: int | None = None, language: str | None = None
+    inputs: Inputs, given: Mapping[str, str], *, answers: Mapping[str, str] = NOTHING
 ) -> tuple[Finding, ...]:
-    """What there is to say about what the caller gave, errors first. An error: the agent must not be started."""
-    task = _name_task(task_number, language)
+    """What there is to say about what the caller gave, errors first. An error: the agent must not be started.
+
+    `answers` are inputs that the task or the prompt answers, by name.
+    """
+    task = _choose_answers(inputs, answers)
     findings = [
         each for name, value in list(given.items())[:MAX_GIVEN] for each in _check_one(inputs, name, value, task)
     ]
@@ -179,8 +188,7 @@ def fill_inputs(
     depth: int,
     path: Sequence[str],
     timeout_s: float,
-    task_number: int | None = None,
-    language: str | None = None,
+    answers: Mapping[str, str] = NOTHING,
 ) -> dict[str, str]:
     """Every input that the agent gets: what was given, and of what Remit knows whatever the file names."""
     filled = {
@@ -188,15 +196,26 @@ def fill_inputs(
         "delegation_depth": str(depth),
         "delegation_path": json.dumps(list(path), ensure_ascii=False),
         "timeout": f"{timeout_s:g}" if timeout_s < 1e6 else str(int(timeout_s)),  # noqa: PLR2004 - where %g begins to round
-        **_name_task(task_number, language),
     }
     named = {each.name for each in inputs.parameters}
-    return {**given, **{name: value for name, value in filled.items() if name in named}}
+    known = {name: value for name, value in _choose_answers(inputs, answers).items() if name in named}
+    own = {name: value for name, value in filled.items() if name in named}
+    return {**known, **given, **own}
 
 
-def _name_task(task_number: int | None, language: str | None) -> dict[str, str]:
-    number = {} if task_number is None else {"task_number": str(task_number)}
-    return {**number, **({"language": language} if language else {})}
+def _choose_answers(inputs: Inputs, answers: Mapping[str, str]) -> dict[str, str]:
+    """The answers that can be used: each fits the type of its input, and none is too large. Lines become a list."""
+    types = {each.name: each for each in inputs.parameters}
+    chosen = {}
+    for name, answer in answers.items():
+        parameter = types.get(name, Parameter(name))
+        value = answer
+        if parameter.type == "array" and not isinstance(_parse(answer), list):
+            value = json.dumps([line.strip() for line in answer.splitlines() if line.strip()], ensure_ascii=False)
+        fits = answer.strip() and len(value.encode("utf-8", "surrogatepass")) <= MAX_BYTES
+        if fits and not any(_check_type(parameter, value)):
+            chosen[name] = value
+    return chosen
 
 
 def _check_one(inputs: Inputs, name: str, value: str, task: Mapping[str, str]) -> Iterator[Finding]:
@@ -211,7 +230,7 @@ def _check_one(inputs: Inputs, name: str, value: str, task: Mapping[str, str]) -
         yield input_too_large(name, size_bytes)
     elif name in parameters:
         yield from _check_type(parameters[name], value)
-    elif parameters and name not in task:
+    elif parameters and not (name in task and name in ("task_number", "language")):
         yield input_unknown(name, [each for each in parameters if each not in FILLED])
 
 

@@ -17,7 +17,7 @@ from remit.workspace.tasks.values import read_marker
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from remit.config.delegation import LifecycleSettings
+    from remit.config.delegation import TaskCommandSettings
 
 NO_MARKER = "NONE"
 MAX_FOLLOW_UPS = 20
@@ -129,22 +129,22 @@ DEFAULT_LIKE = "research"
 # --- those of a workspace ---------------------------------------------------------------------------------------------
 
 
-def make_commands(settings: Mapping[str, LifecycleSettings]) -> dict[str, Command]:
+def make_commands(settings: Mapping[str, TaskCommandSettings]) -> dict[str, Command]:
     """Every command that there is: those of the standards as the workspace has set them, then its own."""
     own = {name: make_command(name, given) for name, given in settings.items()}
     return {name: own.pop(name, command) for name, command in COMMANDS.items()} | own
 
 
-def make_command(name: str, given: LifecycleSettings) -> Command:
+def make_command(name: str, given: TaskCommandSettings) -> Command:
     """A command as a workspace has set it. What it does not say is as for the one that it is like."""
     like = given.like or (name if name in COMMANDS else DEFAULT_LIKE)
     base = COMMANDS.get(like)
     if base is None:
-        raise ConfigError(f"[lifecycle.{name}] is like '{like}'", hint=did_you_mean(like, tuple(COMMANDS)))
+        raise ConfigError(f"[task.{name}] is like '{like}'", hint=did_you_mean(like, tuple(COMMANDS)))
     working = base.working if given.working is None else read_marker(given.working.strip("[] \t"))
     if working and working != NO_MARKER and working not in OWN_COMMAND:
         known = (*OWN_COMMAND, NO_MARKER.lower())
-        raise ConfigError(f"[lifecycle.{name}] works as '{given.working}'", hint=did_you_mean(working, known))
+        raise ConfigError(f"[task.{name}] works as '{given.working}'", hint=did_you_mean(working, known))
     if given.artifact is not None:
         _check_template(given.artifact, name)
     is_own = name not in COMMANDS
@@ -168,11 +168,11 @@ def _check_template(template: str, command: str) -> None:
     if unknown or "{" in rest or "}" in rest:
         told = unknown[0] if unknown else "{"
         known = ", ".join(f"{{{each}}}" for each in _PLACES)
-        raise ConfigError(f"lifecycle.{command}.artifact has '{told}' in it, which stands for nothing", hint=known)
+        raise ConfigError(f"task.{command}.artifact has '{told}' in it, which stands for nothing", hint=known)
     steps = template.split("/")
     if template.startswith("/") or ".." in steps or not steps[-1].strip():
         hint = 'write it as artifact = "reports/audit-{version:03d}.md"'
-        raise ConfigError(f"lifecycle.{command}.artifact is not a file below the task's folder", hint=hint)
+        raise ConfigError(f"task.{command}.artifact is not a file below the task's folder", hint=hint)
 
 
 # --- who does it ------------------------------------------------------------------------------------------------------
@@ -264,12 +264,12 @@ def find_version(template: str, names: Iterable[str], **values: str | int) -> in
 _WORKING = {"research": ("RESEARCHING",), "planning": ("PLANNING",), "implementation": ("IMPLEMENTING", "IN PROGRESS")}
 
 
-def find_working(kind: str, dialect: str, marker: str) -> str:
+def find_working(kind: str, format: str, marker: str) -> str:
     """The marker that a task has while an agent works on it without a command: by its kind (R1.30), where it may be.
 
     Empty where the task keeps its own: a review moves none, and of other work nobody knows what the task is after it.
     """
-    wanted = _WORKING.get(kind, ()) if dialect != "manifest" else ("IN PROGRESS",) if kind != "review" else ()
+    wanted = _WORKING.get(kind, ()) if format != "manifest" else ("IN PROGRESS",) if kind != "review" else ()
     return next((each for each in wanted if check_move(marker, each, command=OWN_COMMAND[each]) is None), "")
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from remit.workspace.ledger.delegations import Delegation
 
+BUILT_IN = "built-in"
+"""The runner of a utility agent that Remit answers for itself."""
 _IDLE_SHARE, _IDLE_MIN_S = 0.25, 60.0
 _MOST_WORK = 120
 
@@ -42,7 +44,10 @@ class Terms(NamedTuple):
 
     work: str = ""
     """What was asked for, in the caller's own words, as much as fits a line."""
-    dialect: str = "standard"
+    format: str = "standard"
+    """The format that the agent is instructed in."""
+    any_format: bool = False
+    """Whether nothing declares a format: the agent is judged by the one it uses."""
     kind: str = ""
     timeout_s: float = 3600
     reasks: int = 2
@@ -51,11 +56,20 @@ class Terms(NamedTuple):
     budget: Mapping[str, Any] = NOTHING
     may_call: tuple[str, ...] = ()
     max_depth: int | None = None
+    timeout_default_s: float | None = None
+    """How long an agent that it calls may take where nothing else is said."""
+    timeout_max_s: float | None = None
+    """How long an agent that it calls may take at most."""
 
     # The agent
+    is_named: bool = True
+    """Whether it was asked for by name; if not, its return may name any agent."""
     is_native: bool = False
     description: str = ""
     model: str | None = None
+    temperature: float | None = None
+    max_output_tokens: int | None = None
+    """The agent file's `max_tokens`: the most tokens of one answer of the model."""
     tools: tuple[str, ...] | None = None
     permissions: Mapping[str, Any] = NOTHING
     """Which tools its file switches on, and the patterns that allow and deny."""
@@ -78,8 +92,10 @@ class Terms(NamedTuple):
     evidence: bool = True
     is_late: bool = False
     """Whether Remit first saw the agent after its work had begun."""
+    workspace_root: str = ""
+    """The folder that the paths of a `hyper` return start at; empty if there is none."""
     manifest: str = ""
-    """The manifest that a return of that dialect appends to, and how long it was before."""
+    """The manifest that a return of that format appends to, and how long it was before."""
     manifest_bytes: int = 0
     manifest_sha256: str = ""
     """The hash of those bytes: they stay as they are."""
@@ -103,7 +119,9 @@ class Terms(NamedTuple):
     """The marker that its task has from when it begins."""
     outside: str = ""
     """The task, where an outside system keeps it."""
-    envelope_tokens: int = 400
+    result_tokens: int = 400
+    result_format: str = ""
+    """The format of the result; empty: the agent's own."""
     words: Mapping[str, str] = NOTHING
     """The workspace's own status words."""
 
@@ -124,6 +142,11 @@ class Terms(NamedTuple):
     def idle_s(self) -> float:
         """After so long without a word from it an agent is worth a look; only its time ends it."""
         return max(_IDLE_SHARE * self.timeout_s, _IDLE_MIN_S)
+
+    @property
+    def may_be_hyper(self) -> bool:
+        """Whether its return may be in the format `hyper`."""
+        return self.any_format or self.format == "hyper"
 
     def as_details(self) -> dict[str, Any]:
         """What of it is not as it would be anyway."""

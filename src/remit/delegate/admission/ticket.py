@@ -177,7 +177,8 @@ def _check_open(own: Kin, now_ms: int) -> None:
 def _describe(tree: Tree, heard: Mapping[str, Usage]) -> Caller:
     own = tree.own
     depths = [terms.get("max_depth") for terms in tree.terms.values()]
-    may_call = tree.terms[own.session_id].get("may_call")
+    terms = tree.terms[own.session_id]
+    may_call = terms.get("may_call")
     return Caller(
         session_id=own.session_id,
         root_id=own.root_id,
@@ -188,7 +189,13 @@ def _describe(tree: Tree, heard: Mapping[str, Usage]) -> Caller:
         may_call=tuple(filter(_is_text, may_call)) if isinstance(may_call, list) else (),
         max_depth=min([MAX_DEPTH, *(depth for depth in depths if type(depth) is int)]),
         left=tree.find_left(heard),
+        timeout_default_s=_read_seconds(terms.get("timeout_default_s")),
+        timeout_max_s=_read_seconds(terms.get("timeout_max_s")),
     )
+
+
+def _read_seconds(value: object) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else None
 
 
 def _is_text(value: object) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from remit.delegate.reporting.writing import write_return
 from remit.model import ERROR_CODES, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from remit.delegate.judging.endings import Conclusion
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
 
 _MOST_NAMED = 5
 """How many files a sentence names."""
@@ -22,12 +23,14 @@ def name_files(paths: Sequence[str]) -> str:
     return ", ".join(paths[:_MOST_NAMED]) + more
 
 
-def doubt(report: Envelope, conclusion: Conclusion, message: str, advice: str) -> tuple[Envelope, Conclusion]:
-    """What is told then, and what is settled."""
+def doubt(report: Result, conclusion: Conclusion, message: str, advice: str) -> tuple[Result, Conclusion]:
+    """The result and the conclusion of work that is not all there."""
     status: Any = "partial" if conclusion.status == "completed" else conclusion.status
     fault = Fault("execution", message, ERROR_CODES["execution"], recoverable=True, recommendation=advice)
     steps = (advice, *conclusion.next_steps)
-    return (
-        report._replace(status=status, errors=(fault, *report.errors), next_steps=steps),
-        conclusion._replace(status=status, faults=(fault, *conclusion.faults), next_steps=steps, made=()),
-    )
+    report = report._replace(status=status, errors=(fault, *report.errors), next_steps=steps)
+    conclusion = conclusion._replace(
+        status=status, faults=(fault, *conclusion.faults), next_steps=steps, made=(),
+        lowered=conclusion.lowered or status != conclusion.status,
+    )  # fmt: skip
+    return write_return(report), conclusion

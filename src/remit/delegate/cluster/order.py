@@ -77,7 +77,7 @@ class Outcome(NamedTuple):
     fence: int
     worker: str
     report: Mapping[str, Any] = NOTHING
-    """As the worker's ledger has it: the envelope, and what settling needs."""
+    """As the worker's ledger has it: the result, and what settling needs."""
     attempts: tuple[Mapping[str, Any], ...] = ()
     texts: Mapping[str, str] = NOTHING
     """Answers word for word, and what else is kept of it."""

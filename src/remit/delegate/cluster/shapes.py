@@ -13,7 +13,7 @@ SIGNED = "remit2_"
 STATES = {"admitted": "admitted", "posted": "admitted", "queued": "admitted", "running": "running", "done": "settled"}
 """What the ledger calls the states that a session has in the cluster."""
 _MOST_ATTEMPTS = 1000
-_NAMES = ("budget", "may_call", "max_depth", "timeout_s", "retry")
+_NAMES = ("budget", "may_call", "max_depth", "timeout_s", "timeout_default_s", "timeout_max_s", "retry")
 
 
 def shape_posted(row: Delegation, order: bytes) -> posting.Posted:

@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from remit.delegate.admission.terms import find_retry, read_terms
+from remit.delegate.admission.terms import BUILT_IN, find_retry, read_terms
 from remit.delegate.admission.ticket import RANDOM_BYTES, Ticket, mint
 from remit.delegate.driving.company import find_site, list_below
 from remit.delegate.driving.drive import Drive
@@ -20,8 +20,9 @@ from remit.delegate.driving.line import Line, find_deadline
 from remit.delegate.driving.together import Together
 from remit.delegate.judging.endings import Ended, conclude
 from remit.delegate.reporting.report import add_steps, load_report, make_report, render_report
-from remit.errors import BusyError, RemitError, RunnerError, StateError
-from remit.model import NOTHING
+from remit.errors import BusyError, RefusedError, RemitError, RunnerError, StateError
+from remit.model import ERROR_CODES, NOTHING
+from remit.runners import Heard
 from remit.runners.registry import get_runner
 from remit.workspace.brokers import Presence, clear_departed, is_present
 from remit.workspace.ledger.delegations import advance, count_attempts, list_branch, list_delegations, load_delegation
@@ -29,7 +30,7 @@ from remit.workspace.ledger.events import add_event, load_last_event, read_clock
 from remit.workspace.ledger.mirrored import OWNER as AFAR
 from remit.workspace.ledger.refereed import GRACE_MS
 from remit.workspace.ledger.refereed import OWNER as REFEREE
-from remit.workspace.ledger.slots import Slots, claim, set_deadline, set_ticket
+from remit.workspace.ledger.slots import Slots, claim, set_deadline, set_ticket, take_slot
 from remit.workspace.ledger.texts import keep_texts
 from remit.workspace.sessions.folders import find_folder, is_alive
 from remit.workspace.sessions.shims import send_control
@@ -41,15 +42,16 @@ if TYPE_CHECKING:
     from remit.delegate.cluster.caller.errand import Errand
     from remit.delegate.judging.endings import Conclusion
     from remit.delegate.judging.others import Site
-    from remit.delegate.reporting.envelope import Envelope
     from remit.runners import Runner
+    from remit.schemas import Result
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.ledger.store import Connection
     from remit.workspace.settle import Step
 
-    Begin = Callable[[Delegation], str]
+    Begin = Callable[[Delegation], None]
     Settle = Callable[[Delegation, Conclusion], tuple[Step, ...]]
+    Answer = Callable[[Delegation], Conclusion]
 
 NO_LIMITS = Slots()
 _BUSY_TRIES, _BUSY_PAUSE_S = 10, 1.0
@@ -66,16 +68,21 @@ class Broker:
         slots: Slots = NO_LIMITS,
         begin: Begin | None = None,
         settle: Settle | None = None,
+        answer: Answer | None = None,
         own_runners: Mapping[str, str] | None = None,
         environ: Mapping[str, str] | None = None,
         list_own_files: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
-        """`list_own_files` tells what Remit itself writes below the root while agents work there."""
+        """`list_own_files` tells what Remit itself writes below the root while agents work there.
+
+        `answer` does the work of a utility agent that is built in.
+        """
         self.home = home
         self.list_own_files = list_own_files
         self.slots = slots
         self.begin = begin
         self.settle = settle
+        self.answer = answer
         self.environ = dict(os.environ if environ is None else environ)
         self.functions: dict[str, Any] = {}
         """Functions that run in this process, by session."""
@@ -91,7 +98,9 @@ class Broker:
         self._own_runners = own_runners or {}
         self._runners: dict[tuple[str, str], Runner] = {}
         self._driving: set[str] = set()
-        self._recovering: set[asyncio.Task[Envelope]] = set()
+        self._reports: dict[str, Result] = {}
+        """The results of runs whose agent has ended, until the ledger has them."""
+        self._recovering: set[asyncio.Task[Result]] = set()
         self._presence: Presence | None = None
 
     @property
@@ -117,11 +126,12 @@ class Broker:
 
     # --- one delegation -----------------------------------------------------------------------------------------------
 
-    async def drive(self, session_id: str) -> Envelope:
+    async def drive(self, session_id: str) -> Result:
         """Take a delegation that is this broker's to its end; what the caller is told of it.
 
         While another process keeps the ledger for itself it is waited for: the agent goes on all the same, and what
-        has become of it is on disk.
+        has become of it is on disk. If the ledger can't be written once the agent has ended, its result is returned
+        all the same, and whoever waits for the run again repeats what is missing.
         """
         self._driving.add(session_id)
         try:
@@ -130,8 +140,17 @@ class Broker:
                     return await self._drive(session_id)
                 await asyncio.sleep(_BUSY_PAUSE_S)
             return await self._drive(session_id)
+        except RemitError as error:
+            if session_id not in self._reports:
+                raise
+            from remit.workspace.settle import Step  # noqa: PLC0415 - as below
+
+            hint = f"repeat the finish steps: remit wait {session_id}"
+            step = Step("ledger", "failed", error.message, code=error.code, hint=hint)
+            return add_steps(self._reports[session_id], (step,))
         finally:
             self._driving.discard(session_id)
+            self._reports.pop(session_id, None)
 
     def is_driving(self, session_id: str) -> bool:
         """Whether a delegation is on its way here."""
@@ -142,16 +161,26 @@ class Broker:
         is_own = self._presence is not None and row.owner == self._presence.id
         return is_own and row.session_id not in self._driving
 
-    async def _drive(self, session_id: str) -> Envelope:
+    async def _drive(self, session_id: str) -> Result:
         row = self._load(session_id)
         if row.state == "settled":
             return load_report(self.home, session_id)[0]
         if row.state == "settling":
             return await self._settle(row)
+        if row.runner == BUILT_IN and self.answer is not None:
+            return await self._answer(row, self.answer)
         self.check_reach(row)
         if self.afar is not None and self.afar.takes(row):
             return await self._send(self.afar, row)
         return await self._work(row)
+
+    async def _answer(self, row: Delegation, answer: Answer) -> Result:
+        """Answer for a utility agent. No process runs, so no slot is needed; a repeated call changes nothing."""
+        if row.state == "admitted":
+            with self.home.ledger.transaction() as db:
+                take_slot(db, row, NO_LIMITS, deadline_ms=find_deadline(row, read_clock_ms(), self._find_limit(row)))
+            row = self._load(row.session_id)
+        return await self._finish(row, None, await asyncio.to_thread(answer, row))
 
     def check_reach(self, row: Delegation) -> None:
         """Refuse to drive here what was sent to other machines, where nobody knows any more which."""
@@ -162,7 +191,7 @@ class Broker:
     def _is_out_of_reach(self, row: Delegation) -> bool:
         return self.afar is None and row.state in ("admitted", "running") and read_terms(row.details).afar
 
-    async def _work(self, row: Delegation) -> Envelope:
+    async def _work(self, row: Delegation) -> Result:
         """Have a delegation done on this machine."""
         session_id = row.session_id
         early = await self._wait_for_slot(row) if row.state == "admitted" else None
@@ -182,7 +211,7 @@ class Broker:
             del self.drives[session_id]
         return await self._finish(row, drive, conclusion)
 
-    async def _send(self, afar: Afar, row: Delegation) -> Envelope:
+    async def _send(self, afar: Afar, row: Delegation) -> Result:
         """Have a delegation done by another machine. What comes before and after is done on this one, as always."""
         early = await self._begin(row)
         if early is not None:
@@ -237,18 +266,22 @@ class Broker:
         if self.begin is None or row.details.keys().isdisjoint(("working", "phase", "outside")):
             return None
         try:
-            refusal = await asyncio.to_thread(self.begin, row)
+            await asyncio.to_thread(self.begin, row)
+        except RefusedError as error:
+            return conclude(Ended("rejected", row.agent, reason=str(error)))
         except RemitError as error:
-            refusal = str(error)
-        return conclude(Ended("refused", row.agent, reason=refusal)) if refusal else None
+            code = error.code if error.code == RunnerError.code else ERROR_CODES["status_sync"]
+            heard = Heard(trouble=error.message)
+            return conclude(Ended("rejected", row.agent, heard, reason=str(error), code=code))
+        return None
 
-    async def _finish(self, row: Delegation, drive: Drive | Errand | None, conclusion: Conclusion) -> Envelope:
+    async def _finish(self, row: Delegation, drive: Drive | Errand | None, conclusion: Conclusion) -> Result:
         """Write down what became of it, then settle."""
         await self._end_below(row)
         self.functions.pop(row.session_id, None)  # not when somebody stops waiting: it may not have begun
         now_ms = read_clock_ms()
         told = drive.report if drive is not None else None
-        report = told or make_report(row, drive, conclusion, ended_ms=now_ms)
+        report = self._reports[row.session_id] = told or make_report(row, drive, conclusion, ended_ms=now_ms)
         usage = report.usage
         is_over = self.settle is None or not read_terms(row.details).settles
 
@@ -291,18 +324,18 @@ class Broker:
         while self._load(session_id).state != "settled" and time.monotonic() < last:  # noqa: ASYNC110 - the ledger tells nobody
             await asyncio.sleep(_ENDING_S)
 
-    async def _settle(self, row: Delegation) -> Envelope:
+    async def _settle(self, row: Delegation) -> Result:
         """Do on disk what follows from it, as often as needed: each step does only what is missing."""
         report, conclusion = load_report(self.home, row.session_id)
         steps: tuple[Step, ...] = ()
         if self.settle is not None and read_terms(row.details).settles:
             try:
                 steps = await asyncio.to_thread(self.settle, row, conclusion)
-            except RemitError as error:  # told with the rest, and no reason to have no result
-                from remit.workspace.settle import Step  # noqa: PLC0415 - 20 ms, and whoever settles has it already
+            except RemitError as error:  # reported with the rest, and no reason to have no result
+                from remit.workspace.settle import fail  # noqa: PLC0415 - 20 ms, and whoever settles has it already
 
-                steps = (Step("settle", "failed", str(error)),)
-        report = add_steps(report, steps)
+                steps = (fail("settle", error),)
+        report = self._reports[row.session_id] = add_steps(report, steps, root=read_terms(row.details).root)
         with self.home.ledger.transaction(durable=True) as db:
             if self._load(row.session_id).state != "settled":
                 keep_texts(self.home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
@@ -378,7 +411,7 @@ class Broker:
             return True
         return read_clock_ms() > (row.deadline_ms or 0) + GRACE_MS
 
-    def recover_soon(self) -> list[asyncio.Task[Envelope]]:
+    def recover_soon(self) -> list[asyncio.Task[Result]]:
         """Drive what others have left, beside whatever is being done."""
         tasks = [asyncio.ensure_future(self.drive(session)) for session in self.claim_abandoned()]
         for task in tasks:
@@ -386,7 +419,7 @@ class Broker:
             task.add_done_callback(self._forget)
         return tasks
 
-    def _forget(self, task: asyncio.Task[Envelope]) -> None:
+    def _forget(self, task: asyncio.Task[Result]) -> None:
         self._recovering.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None and not isinstance(error, RemitError):  # else whoever waits for it tries again

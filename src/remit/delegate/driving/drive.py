@@ -27,6 +27,7 @@ from remit.delegate.driving.turns import (
     OWN_END,
     Turn,
     list_written,
+    list_written_outside,
     listen_to,
     make_turn,
     name_below_root,
@@ -44,8 +45,9 @@ from remit.workspace.ledger.activity import add_act
 from remit.workspace.ledger.delegations import count_attempts, record_attempt
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.texts import keep_texts, load_text
+from remit.workspace.secrets import redact
 from remit.workspace.sessions.folders import find_folder, load_return_file
-from remit.workspace.sessions.output import measure_out
+from remit.workspace.sessions.output import measure_out, read_err_end
 from remit.workspace.sessions.results import find_state, load_boot_id, load_result
 
 if TYPE_CHECKING:
@@ -56,11 +58,11 @@ if TYPE_CHECKING:
     from remit.delegate.driving.calling import Call
     from remit.delegate.judging.endings import Conclusion
     from remit.delegate.judging.judgement import Judgement, Scene
-    from remit.delegate.reporting.envelope import Envelope
     from remit.evidence.changes import Change, Comparison
     from remit.evidence.tree import Tree
     from remit.model import Finding
     from remit.runners import Listener, Runner, ToolUse
+    from remit.schemas import Result
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.ledger.store import Connection
     from remit.workspace.sessions.starting import Started
@@ -90,7 +92,7 @@ class Drive:
         self.started: Started | None = None
         self.calling: Call | None = None
         """A function of this process that runs."""
-        self.report: Envelope | None = None
+        self.report: Result | None = None
         """What is told of it, where another has said that already."""
         self.before: Tree | None = None
         """The tree before the run."""
@@ -248,7 +250,8 @@ class Drive:
         with self.home.ledger.transaction() as db:
             record_attempt(db, self.row.session_id, attempt)
             self.allowance.note_usage(db, self.usage)
-            for path in sorted(list_written(turn.heard, self.terms.root)):
+            outside = list_written_outside(turn.heard, self.terms.root, self.terms.workspace_root)
+            for path in sorted(list_written(turn.heard, self.terms.root) | outside):
                 add_act(db, session_id=self.row.session_id, path=path, operation="write", parent_id=self.row.parent_id)
             if self.harness_id:  # by which it can be taken up again
                 keep_texts(self.home, self.row.session_id, {"harness": self.harness_id.encode()}, db=db)
@@ -266,6 +269,8 @@ class Drive:
         if result.errno is not None:  # the program could not be executed at all
             return refuse(number, self._tell_missing(number, result.errno))
         turn = make_turn(number, result, heard)
+        if result.exit_code != 0:
+            turn = turn._replace(trace=redact(read_err_end(folder, result).decode("utf-8", "replace")))
         # Before anyone interprets it. It is on disk with the result; until then the attempt's folder has it.
         self.keep_answer(turn.heard, number)
         if written := load_return_file(folder):
@@ -309,14 +314,14 @@ class Drive:
         text, submitted = heard.text or "", self._load_submitted(number)
         if not text.strip() and not submitted:
             return None
+        agent = self.row.agent if self.terms.is_named else None
         expectation = Expectation(
-            self.row.session_id, self.row.agent or None, self.terms.kind or None, self.row.depth, self.row.path,
-            shortens=shortens,
+            self.row.session_id, agent, self.terms.kind or None, self.row.depth, self.row.path, shortens=shortens
         )  # fmt: skip
         words: Any = self.terms.words
         judge = partial(
-            judge_answer, text, make_scene(self, heard), dialect=self.terms.dialect, expectation=expectation,
-            words=words, submitted=submitted,
+            judge_answer, text, make_scene(self, heard), format=self.terms.format, any_format=self.terms.any_format,
+            expectation=expectation, words=words, submitted=submitted,
         )  # fmt: skip
         return await asyncio.to_thread(judge)  # it may hash gigabytes of claimed files
 
@@ -334,11 +339,12 @@ class Drive:
         if seconds < _LEAST_LEFT_S or self.allowance.is_exhausted(self.usage, is_running=False):
             return None
         if turn.ending == HANDBACK:
-            return render_handback(seconds, dialect=self.terms.dialect) if can_resume else None
+            return render_handback(seconds, format=self.terms.format) if can_resume else None
         if not self._may_ask_again(turn, can_resume=can_resume):
             return None
         findings = () if turn.judgement is None else turn.judgement.findings
-        return render_reask(findings, dialect=self.terms.dialect, session_id=self.row.session_id)
+        used = None if turn.judgement is None else turn.judgement.format
+        return render_reask(findings, format=used or self.terms.format, session_id=self.row.session_id)
 
     def _may_run_again(self, turn: Turn) -> bool:
         """Whether an attempt that was lost is made once more: where its work may be done twice, and there is time."""
@@ -373,7 +379,7 @@ class Drive:
                 ending, self.row.agent, turn.heard, turn.judgement, comparison, unclaimed, turn.exit_code,
                 self._find_reason(turn, ending), written, scene.shared, handed_back, self._find_resume(),
                 find_retry(self.row), frozenset(handed_on.made), self.row.session_id,
-                frozenset(self._list_files(tools)[1]), is_recorded(tools),
+                frozenset(self._list_files(tools)[1]), is_recorded(tools), turn.code, turn.trace, self.terms.format,
             )
         )  # fmt: skip
 

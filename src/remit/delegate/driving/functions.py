@@ -22,7 +22,6 @@ from remit.workspace.secrets import redact
 
 if TYPE_CHECKING:
     from remit.delegate.driving.drive import Drive
-    from remit.workspace.ledger.store import Connection
 
 _MOST_FRAMES, _MOST_TRACE_CHARS = -100, 100_000
 """Of an exception's trace: the innermost frames."""
@@ -56,17 +55,19 @@ async def _attend(drive: Drive, calling: Call) -> Turn:
     if error is not None and not isinstance(error, Exception):
         raise error
     if error is not None:
-        await drive.broker.together.write(partial(_keep_trace, drive, error), durable=False)
-        return Turn(1, "exited", Heard(cause="crash", trouble=f"{type(error).__name__}: {str(error)[:300]}"))
+        trace = _render_trace(error)
+        texts = {"trace": trace.encode("utf-8", "surrogatepass")}
+        keep = partial(keep_texts, drive.home, drive.row.session_id, texts, durable=False)
+        await drive.broker.together.write(lambda db: keep(db=db), durable=False)
+        heard = Heard(cause="crash", trouble=f"{type(error).__name__}: {str(error)[:300]}")
+        return Turn(1, "exited", heard, trace=trace)
     heard = Heard(answer.result())
     await drive.broker.together.write(partial(drive.keep_answer, heard, 1), durable=False)
     return Turn(1, "exited", heard, 0, judgement=await drive.judge(heard))
 
 
-def _keep_trace(drive: Drive, error: Exception, db: Connection) -> None:
+def _render_trace(error: Exception) -> str:
     """Where an exception came from (R2.12): a function has no standard error that would tell."""
     from traceback import format_exception  # noqa: PLC0415 - only where one was raised
 
-    trace = redact("".join(format_exception(error, limit=_MOST_FRAMES))[:_MOST_TRACE_CHARS])
-    texts = {"trace": trace.encode("utf-8", "surrogatepass")}
-    keep_texts(drive.home, drive.row.session_id, texts, db=db, durable=False)
+    return redact("".join(format_exception(error, limit=_MOST_FRAMES))[:_MOST_TRACE_CHARS])

@@ -32,7 +32,7 @@ def start(drive: Drive, number: int, message: str | None) -> Started:
     environ = broker.environ | mint(drive)
     environ |= {"REMIT_ROOT": home.root}
     environ.pop(RETURN_FILE, None)  # of an agent above
-    if drive.terms.dialect != MANIFEST.name:
+    if drive.terms.format != MANIFEST.name:
         environ[RETURN_FILE] = find_return_file(drive.find_folder(number))
     environ |= hand_on(broker.environ, drive.row, load_trace(home, drive.row))
     order = make_order(drive, number, environ)._replace(settings=_fill_settings(drive))
@@ -57,6 +57,7 @@ def make_order(drive: Drive, number: int, environ: dict[str, str]) -> Order:
         row.session_id, row.agent, drive.load_text("prompt"), terms.root, drive.find_folder(number),
         drive.load_text("instructions"), terms.is_native, terms.description, terms.model, terms.tools,
         budget.max_turns, budget.max_usd, environ, terms.settings, tuple(terms.words),
+        terms.temperature, terms.max_output_tokens,
     )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ async def look_before(drive: Drive) -> Before:
         return read_before("")
     began_ms = read_clock_ms()
     expected = list_expected(
-        terms.root, dialect=terms.dialect, manifest=terms.manifest, artifact_path=terms.artifact_path
+        terms.root, manifest=terms.manifest, artifact_path=terms.artifact_path, workspace_root=terms.workspace_root
     )  # fmt: skip
     taken = await asyncio.to_thread(take_before, drive.home, terms.root, expected=expected)
     if read_clock_ms() - began_ms > _NOTICED_MS:  # a large tree is not the agent's fault
@@ -93,7 +93,7 @@ def make_scene(drive: Drive, heard: Heard) -> Scene:
         terms.root, before, tools, site, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
         drive.broker.list_below(row.session_id), terms.evidence and before is None,
         load_earlier(drive.home.ledger, row.session_id, until=len(drive.turns)), terms.manifest_sha256,
-        lost=drive.lost,
+        lost=drive.lost, workspace_root=terms.workspace_root,
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from contextvars import Context
 
     from remit.workspace.home import Home
-    from remit.workspace.ledger.store import Connection
+    from remit.workspace.ledger.store import Connection, Ledger
 
     Work = Callable[[Connection], Any]
 
@@ -66,7 +66,7 @@ class Together:
                     while waiting and (not written or time.monotonic() < last):
                         part = waiting.pop(0)
                         written.append((part, None))
-                        written[-1] = part, _do(db, part)
+                        written[-1] = part, _do(self._home.ledger, db, part)
             except BaseException as error:
                 for part, _ in written:
                     part.done.set_exception(error)
@@ -82,11 +82,12 @@ class Together:
                     part.done.set_result(told)
 
 
-def _do(db: Connection, part: _Part) -> Any:  # noqa: ANN401 - whatever the work gives
+def _do(ledger: Ledger, db: Connection, part: _Part) -> Any:  # noqa: ANN401 - whatever the work gives
     """Do one part; what it gave, or what it raised, and then nothing of it is written."""
     db.execute("SAVEPOINT part")
     try:
-        told = part.context.run(part.work, db)
+        with ledger.reading():  # what SQLite has against it is reported in a sentence
+            told = part.context.run(part.work, db)
     except Exception as error:  # noqa: BLE001 - raised again where it is waited for
         db.execute("ROLLBACK TO part")
         told = error

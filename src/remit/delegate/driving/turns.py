@@ -38,11 +38,16 @@ class Turn(NamedTuple):
     exit_code: int | None = None
     reason: str = ""
     judgement: Judgement | None = None
+    code: str = ""
+    """Of the error that kept it from beginning."""
+    trace: str = ""
+    """The end of its stack trace, or of what its program printed on standard error before it failed."""
 
 
 def refuse(number: int, error: RemitError) -> Turn:
     """An attempt that could not begin."""
-    return Turn(number, "refused", Heard(cause="refused", trouble=error.message), reason=str(error))
+    heard = Heard(cause="refused", trouble=error.message)
+    return Turn(number, "rejected", heard, reason=str(error), code=error.code)
 
 
 def make_turn(number: int, result: Result, heard: Heard) -> Turn:
@@ -97,6 +102,16 @@ def list_written(heard: Heard, root: str) -> set[str]:
     """The files below the root that the agent's own tools wrote."""
     uses = [use.path for use in heard.tools or () if use.operation == "write" and use.path and not use.failed]
     return name_below_root(uses, root)
+
+
+def list_written_outside(heard: Heard, root: str, workspace_root: str) -> set[str]:
+    """The files in hyper's workspace root outside the project that the agent's own tools wrote, by their full names."""
+    if not workspace_root:
+        return set()
+    uses = [use.path for use in heard.tools or () if use.operation == "write" and use.path and not use.failed]
+    whole = {os.path.realpath(os.path.join(root, path)) for path in uses if "\0" not in path}
+    real, outer = os.path.realpath(root), os.path.realpath(workspace_root)
+    return {path for path in whole if path.startswith(f"{outer}/") and not path.startswith(f"{real}/")}
 
 
 def name_below_root(paths: Iterable[str], root: str) -> set[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.model import ACCEPTABLE, ERROR_CODES, Artifact, ArtifactFacts, Fault
+from remit.model import ACCEPTABLE, ERROR_CODES, NOTHING, Artifact, ArtifactFacts, Fault
 from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -27,9 +27,14 @@ _TOGETHER = ("EVD003", "EVD010")
 _MOST_KEPT = 2_000
 """How many changed files are kept of a run."""
 _PROSE = (".md", ".mdx", ".txt", ".rst")
+_NOT_EXECUTABLE, _NOT_FOUND = 126, 127
+"""The exit codes of a shell, and of `env`, for a program that it can't execute or find."""
+_REFUSALS = {ERROR_CODES[kind]: kind for kind in ("tool_unavailable", "status_sync", "file_not_found")}
+"""The types of the errors that keep an agent from beginning and are no refusal of Remit's, by their codes."""
+_MAX_SUMMARY = 400
 _BEGINS = 3
 """How many findings a sentence names."""
-_HOW = "Let its final message end with the JSON that remit instructions --dialect standard shows; remit check judges it"
+_HOW = "Let its final message be what `remit instructions --format {}` shows; `remit check` checks it"
 
 
 class Writes(NamedTuple):
@@ -47,7 +52,7 @@ class Conclusion(NamedTuple):
     """What became of a delegation."""
 
     ending: str
-    """exited, timeout, cancelled, crashed, refused, orphaned or budget."""
+    """exited, timeout, cancelled, crashed, rejected, orphaned or budget."""
     outcome: str
     status: Status
     summary: str
@@ -66,13 +71,21 @@ class Conclusion(NamedTuple):
     """What is the agent's for sure: places below the root, each with its git id. Its callers need not name them."""
     writes: Writes | None = None
     """What shows which files it wrote, for the runs that are judged later; None: unknown."""
+    extra: Mapping[str, Any] = NOTHING
+    """The keys of the return that its format doesn't define."""
+    format: str = ""
+    """The format that the agent used, else the one it was asked for; empty if neither is known."""
+    metadata: Mapping[str, Any] = NOTHING
+    """The agent's own keys in the metadata of its return."""
+    lowered: bool = False
+    """Whether Remit lowered the status: then the work completes no task, whatever the format does (C9)."""
 
 
 class Ended(NamedTuple):
     """How the last attempt ended, and all that is known then."""
 
     ending: str
-    """exited, crashed (a signal ended it), timeout, cancelled, budget, orphaned or refused: not what it said."""
+    """exited, crashed (a signal ended it), timeout, cancelled, budget, orphaned or rejected: not what it said."""
     agent: str
     heard: Heard | None = None
     judgement: Judgement | None = None
@@ -97,14 +110,28 @@ class Ended(NamedTuple):
     """The files that changed while one of its commands ran."""
     is_recorded: bool = False
     """Whether the records of its tools name every file that it can have written."""
+    code: str = ""
+    """Of the error that kept it from beginning."""
+    trace: str = ""
+    """The end of its stack trace, or of what its program printed on standard error before it failed."""
+    format: str = ""
+    """The format that the agent was asked for."""
 
 
 def conclude(ended: Ended) -> Conclusion:
     """What is told the caller, and kept for the runs that are judged later."""
-    told = _conclude(ended)
+    told = _conclude(ended)._replace(format=_find_format(ended))
     if ended.comparison is not None:
         told = told._replace(writes=_gather_writes(ended, ended.comparison))
     return told._replace(made=tuple(_list_made(told))) if told.outcome in ACCEPTABLE else told
+
+
+def _find_format(ended: Ended) -> str:
+    """The format of the agent's return, else the one it was asked for; empty if neither is known."""
+    verdict = None if ended.judgement is None else ended.judgement.verdict
+    if verdict is not None and verdict.returned is not None:
+        return verdict.returned.format
+    return ended.format or (verdict.format if verdict is not None else None) or ""
 
 
 def _gather_writes(ended: Ended, comparison: Comparison) -> Writes:
@@ -131,16 +158,22 @@ def _conclude(ended: Ended) -> Conclusion:
     if ended.ending in _SAVED:
         return _save(ended)
     cause = ended.heard.cause if ended.heard is not None else ""
-    if ended.judgement is not None and returned is not None and ended.ending != "refused":
+    if ended.judgement is not None and returned is not None and ended.ending != "rejected":
         return _pass_on(ended, ended.judgement, returned)
     if cause in ("turns", "budget"):
         return _save(ended._replace(ending="budget", reason=ended.heard.trouble if ended.heard else ""))
-    if ended.ending == "refused" or cause == "refused":
+    if ended.ending == "rejected" or cause == "refused":
         trouble = _tell_trouble(ended, "the agent could not be started")
-        return _fail(ended, "refused", "refused", trouble, advice=_find_hint(ended, trouble))
+        kind = "tool_unavailable" if _lacks_tool(ended) else _REFUSALS.get(ended.code, "refused")
+        return _fail(ended, "rejected", kind, trouble, advice=_find_hint(ended, trouble))
     if _has_crashed(ended, cause):
-        return _fail(ended, "crashed", "execution", _tell_exit(ended))
+        return _fail(ended, "crashed", "tool_unavailable" if _lacks_tool(ended) else "execution", _tell_exit(ended))
     return _reject(ended)
+
+
+def _lacks_tool(ended: Ended) -> bool:
+    """Whether a shell or `env` says that a program isn't there, or may not be executed."""
+    return ended.exit_code in (_NOT_EXECUTABLE, _NOT_FOUND)
 
 
 def _has_crashed(ended: Ended, cause: str) -> bool:
@@ -161,13 +194,16 @@ def _pass_on(ended: Ended, judgement: Judgement, returned: Return) -> Conclusion
         kind, sentence, _ = _SAVED["timeout"]
         advice = _advise(ended._replace(ending="timeout"), said)
         ending, faults = "timeout", (_make_fault(kind, sentence, advice, recoverable=True), *faults)
-    entry = judgement.verdict.payload if judgement.verdict and returned.dialect == "manifest" else None
+    entry = judgement.verdict.payload if judgement.verdict and returned.format == "manifest" else None
     if judgement.outcome == "unproven":
         fault = _name_unproven(judgement)
         faults, next_steps, entry = (fault, *faults), (fault.recommendation, *next_steps), None
+    if returned.status != "completed":
+        faults = (*faults, *_name_missing(ended))
     return Conclusion(
         ending, judgement.outcome, returned.status, returned.summary, returned.artifacts, judgement.grades,
         ended.unclaimed, faults, next_steps, judgement.findings, _get_notes(ended), entry, judgement.unproven,
+        metadata=returned.metadata, extra=returned.extra, lowered=said != returned.status,
     )  # fmt: skip
 
 
@@ -222,7 +258,22 @@ def _reject(ended: Ended) -> Conclusion:
     if ended.exit_code:
         message = f"{message}; and {_tell_exit(ended)}"
     told = _fail(ended, "exited", kind, message, advice=advice)._replace(outcome=outcome, findings=findings)
-    return told if kind == "fabricated" else told._replace(next_steps=(_HOW,))  # R0.13's words do not say how
+    told = told._replace(faults=(*told.faults, *_name_missing(ended)))
+    if kind == "fabricated":
+        return told
+    return told._replace(next_steps=(_HOW.format(_find_format(ended) or "standard"),))  # R0.13's words do not say how
+
+
+def _name_missing(ended: Ended) -> tuple[Fault, ...]:
+    """The files that a return names and that aren't there, as an error that callers know from the standard (R2.16)."""
+    grades = {} if ended.judgement is None else ended.judgement.grades
+    missing = sorted(path for path, grade in grades.items() if grade.grade == "missing")
+    if not missing:
+        return ()
+    more = f" and {len(missing) - _BEGINS} more" if len(missing) > _BEGINS else ""
+    message = f"the return names files that aren't there: {', '.join(missing[:_BEGINS])}{more}"
+    advice = "Check what the agent wrote, then try again"
+    return (_make_fault("file_not_found", message, advice, recoverable=True),)
 
 
 def _doubt_exit(ended: Ended) -> Conclusion:
@@ -237,15 +288,19 @@ def _doubt_exit(ended: Ended) -> Conclusion:
 
 
 def _fail(ended: Ended, ending: str, kind: str, message: str, *, advice: str = "") -> Conclusion:
-    advice = advice or (_REFUSED if kind == "refused" else _see_log(ended))
-    fault = _make_fault(kind, message, advice, recoverable=kind != "refused")
+    advice = advice or _ADVICE.get(kind) or _see_log(ended)
+    fault = _make_fault(kind, message, advice, recoverable=kind not in ("refused", "tool_unavailable"))
+    if ended.trace and ending in ("crashed", "rejected"):
+        fault = fault._replace(details=ended.trace)
     outcome = ended.judgement.outcome if ended.judgement is not None else "missing"
     outcome = "missing" if outcome in ACCEPTABLE else outcome
     grades = {} if ended.judgement is None else ended.judgement.grades
     claimed = None if ended.judgement is None else ended.judgement.claimed
     summary = f"The work of {ended.agent or 'the agent'} cannot be used: {message}."
+    if len(summary) > _MAX_SUMMARY:
+        summary = f"{summary[: _MAX_SUMMARY - 1]}…"
     return Conclusion(
-        ending, outcome, "failed", summary[:400], () if claimed is None else claimed.artifacts, grades,
+        ending, outcome, "failed", summary, () if claimed is None else claimed.artifacts, grades,
         ended.unclaimed, (fault,), (fault.recommendation,),
         () if ended.judgement is None else ended.judgement.findings, _get_notes(ended),
     )  # fmt: skip
@@ -274,7 +329,12 @@ _SAVED = {
     "orphaned": ("orphaned", "It was lost with its process or machine", ""),
 }
 """The type of the error, what is told of it, and what is to be changed when it is done again."""
-_REFUSED = "Correct what was refused, then try again"
+_ADVICE = {
+    "refused": "Correct what was refused, then try again",
+    "tool_unavailable": "Install the program, or correct its name, then try again",
+    "status_sync": "Repair the task files with remit sync --repair, then try again",
+}
+"""What to do about an error if it has no hint of its own, by its type."""
 
 
 def _save(ended: Ended) -> Conclusion:
@@ -303,6 +363,7 @@ def _save(ended: Ended) -> Conclusion:
         (advice, *(own.next_steps if own is not None else ())),
         () if judgement is None else judgement.findings, _get_notes(ended),
         unsure=tuple(artifact.path for artifact in artifacts if artifact.path not in (ended.written or ())),
+        lowered=True,
     )  # fmt: skip
 
 
@@ -359,8 +420,12 @@ def _tell_maker(ended: Ended, path: str) -> str:
 
 
 def _name_change(path: str) -> Artifact:
-    kind = "documentation" if path.lower().endswith(_PROSE) else "implementation"
-    return Artifact(kind, path, "Left on disk when the work was cut short.", word=kind)
+    """A file that was left, of the kind that its place says (R1.20)."""
+    from remit.workspace.tasks.links import find_kind  # noqa: PLC0415 - only for work that was cut short
+
+    kind = find_kind(path) or ("documentation" if path.lower().endswith(_PROSE) else "implementation")
+    word = "report" if kind == "research" else kind
+    return Artifact(kind, path, "Left on disk when the work was cut short.", word=word)
 
 
 def _make_fault(kind: str, message: str, advice: str, *, recoverable: bool) -> Fault:

@@ -73,6 +73,8 @@ class Scene(NamedTuple):
     """Whether Remit first saw the agent, and the tree, after its work had begun."""
     lost: str = ""
     """Why there is no record of the tree before the run."""
+    workspace_root: str = ""
+    """The folder that the paths of a `hyper` return start at."""
 
     @property
     def shared(self) -> bool:
@@ -100,6 +102,11 @@ class Judgement(NamedTuple):
     """The tree that the claims were compared with."""
 
     @property
+    def format(self) -> str | None:
+        """The format that the agent used; None if there is no return."""
+        return None if self.verdict is None else self.verdict.format
+
+    @property
     def accepted(self) -> bool:
         """Whether Remit accepts the return, whatever its status says."""
         return self.outcome in ACCEPTABLE
@@ -120,26 +127,31 @@ def judge_answer(
     text: str,
     scene: Scene,
     *,
-    dialect: str,
+    format: str,
+    any_format: bool = False,
     expectation: Expectation,
     words: Mapping[str, Status],
     submitted: Sequence[str] = (),
 ) -> Judgement:
     """Judge a final message against the tree it was to change.
 
-    `submitted` are the returns that the agent handed in, which count. If the final message has one too, all must agree.
+    `format` is the one that the agent was instructed in; with `any_format` it may have used another. `submitted` are
+    the returns that the agent handed in, which count. If the final message has one too, all must agree.
     """
     root, manifest = scene.root, scene.manifest or None
-    expectation = expectation._replace(roots=(root, os.path.realpath(root)))
-    handed_in = () if dialect == MANIFEST.name else submitted
-    read = partial(contract.read_message, dialect=dialect, expectation=expectation, words=words)
+    expectation = expectation._replace(
+        roots=(root, os.path.realpath(root)), instructed=format if any_format else None
+    )  # fmt: skip
+    handed_in = () if format == MANIFEST.name else submitted
+    wanted = None if any_format else format
+    read = partial(contract.read_message, dialect=wanted, expectation=expectation, words=words)
     reading = contract.choose_reading([read(each) for each in (*handed_in, text)])
     if reading.payload is None:
-        reading = follow_to_file(reading, root, dialect) or reading
+        reading = follow_to_file(reading, root, wanted) or reading
     entry = find_entry(scene) if reading.dialect is MANIFEST else OwnEntry(None)
     contract.attach_entry(reading, entry.line, rival=entry.rival)
-    facts = look_at_artifacts(reading, root, manifest)
-    bases = find_bases(reading, root, manifest)
+    facts = look_at_artifacts(reading, root, manifest, scene.workspace_root)
+    bases = find_bases(reading, root, manifest, scene.workspace_root)
     after, failure = _look_again(scene.before) if facts and scene.before is not None else (None, "")
     grades = grade_artifacts(
         facts, before=scene.before, after=after, root=scene.root, bases=bases, tool_ledger=_list_writes(scene),
@@ -168,13 +180,15 @@ def _look_again(before: Tree) -> tuple[Tree | None, str]:
 
 
 def _name_from_root(judgement: Judgement) -> Judgement:
-    """The same, with every artifact named from the root (R0.6): some dialects name it from elsewhere."""
+    """The same, with every artifact named from the root (R0.6): some formats name it from elsewhere."""
     names = {path: _find_place(path, grade.places) for path, grade in judgement.grades.items()}
 
     def rename(returned: Return | None) -> Return | None:
         if returned is None:
             return None
-        artifacts = (each._replace(path=names.get(each.path, each.path)) for each in returned.artifacts)
+        artifacts = (
+            each._replace(path=names.get(each.path, each.path), named=each.path) for each in returned.artifacts
+        )
         return returned._replace(artifacts=tuple(artifacts))
 
     grades = {names[path]: grade for path, grade in judgement.grades.items()}

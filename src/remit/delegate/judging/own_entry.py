@@ -95,7 +95,7 @@ def manifest_outside(path: str) -> Finding:
 
 
 def _find_taken(manifest: str, entry: dict[str, Any]) -> Finding | None:
-    from remit.contract.manifest_lines import id_taken  # noqa: PLC0415 - not for the other dialects
+    from remit.contract.manifest_lines import id_taken  # noqa: PLC0415 - not for the other formats
     from remit.workspace.manifest.namesakes import find_taken  # noqa: PLC0415
 
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.delegate.briefing import ALONE, name_targets, render_duration, show, tell_contract
+from remit.delegate.briefing import ALONE, name_targets, name_utility, render_duration, show, tell_contract
 
 if TYPE_CHECKING:
     from remit.delegate.briefing import Assignment
@@ -35,4 +35,10 @@ def _tell_targets(work: Assignment) -> str:
     whom = name_targets(work)
     if not whom:
         return ALONE
-    return f"You may delegate to {whom}. Read the status of what comes back before you count on anything."
+    named = name_utility(work)
+    utility = (
+        f" Give {named} their inputs as JSON. If your call of one is refused because it is built into Remit, the "
+        "refusal contains its return."
+    )
+    told = f"You may delegate to {whom}. Read the status of what comes back before you count on anything."
+    return told + (utility if named else "")

@@ -158,6 +158,14 @@ def find_written(event: Event, root: str) -> list[str]:
     return _name_below(event, root, _list_plain(event)) if get_name(event.tool) in WRITING else []
 
 
+def find_outside(event: Event, root: str) -> list[str]:
+    """The files outside the root that a call has written, by their full names."""
+    names = _list_plain(event) if get_name(event.tool) in WRITING else []
+    real = os.path.realpath(root)
+    whole = [os.path.realpath(os.path.join(event.cwd or real, name)) for name in names]
+    return [path for path in whole if not path.startswith(f"{real}/")]
+
+
 def find_seen(event: Event, root: str) -> list[str | None]:
     """The files below the root that changed while a command ran; None among them: others may have, too.
 

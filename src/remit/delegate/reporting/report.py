@@ -1,25 +1,28 @@
-"""The report of a delegation: all that is told of it, kept whole.
+"""The report of a run: its whole result, kept.
 
-Owns how an envelope is made of a conclusion, and how both are kept until they are settled and shown. What a caller gets
-is this envelope, cut down to its budget; what people get is all of it.
+Owns how a result is made of a conclusion, and how both are kept until the finish steps and `remit show` read them. The
+caller gets this result within its token budget.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any, Protocol
 
+from remit.delegate.admission.terms import read_terms
 from remit.delegate.judging.endings import Conclusion, Writes
-from remit.delegate.reporting.envelope import Envelope, EnvelopeArtifact, Spending, Unsettled, gather_artifacts
 from remit.errors import StateError
 from remit.model import Artifact, Fault, Finding
 from remit.quick_hash import take_sha256
+from remit.schemas import FailedStep, Result, ResultArtifact, ResultUsage
 from remit.workspace.ledger.texts import load_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from remit.evidence.changes import Change
+    from remit.evidence.grades import ArtifactGrade
     from remit.runners import Usage
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
@@ -53,14 +56,16 @@ class Told(Protocol):
         ...
 
 
-def make_report(row: Delegation, drive: Told | None, conclusion: Conclusion, *, ended_ms: int) -> Envelope:
-    """All that is told of a delegation, before it is settled."""
-    from remit.runners.protocol import Usage  # noqa: PLC0415 - whoever has judged has it already
+def make_report(row: Delegation, drive: Told | None, conclusion: Conclusion, *, ended_ms: int) -> Result:
+    """The whole result of a run, before the finish steps."""
+    from remit.delegate.reporting.writing import write_return  # noqa: PLC0415 - whoever has judged has it already
+    from remit.runners.protocol import Usage  # noqa: PLC0415
 
+    terms = read_terms(row.details)
     usage = Usage() if drive is None else drive.usage
     answer = None if drive is None else drive.answer
     seconds = None if row.started_ms is None else (ended_ms - row.started_ms) / 1000
-    return Envelope(
+    result = Result(
         row.session_id,
         row.agent,
         conclusion.status,
@@ -73,42 +78,84 @@ def make_report(row: Delegation, drive: Told | None, conclusion: Conclusion, *, 
         (*conclusion.findings, *(() if drive is None else drive.check_held())),
         conclusion.faults,
         conclusion.next_steps,
-        Spending(usage.tokens, usage.cost_usd, usage.turns, seconds),
+        ResultUsage(usage.tokens, usage.cost_usd, usage.turns, seconds),
         max(1, 0 if drive is None else len(drive.turns)),
         row.depth,
         row.path,
         notes=conclusion.notes,
         answer="" if answer is None else take_sha256(answer.encode("utf-8", "surrogatepass")),
-        person_needed=not all(fault.recoverable for fault in conclusion.faults),
+        needs_user=not all(fault.recoverable for fault in conclusion.faults),
+        format=conclusion.format or terms.format or "standard",
+        metadata=conclusion.metadata,
+        extra=conclusion.extra,
+        result_format=terms.result_format,
+    )
+    return write_return(result)
+
+
+def gather_artifacts(artifacts: Sequence[Artifact], grades: Mapping[str, ArtifactGrade]) -> tuple[ResultArtifact, ...]:
+    """The artifacts of a return with the grade of each."""
+    gathered = []
+    for artifact in artifacts:
+        grade = grades.get(artifact.path)
+        reported = ResultArtifact(
+            artifact.path, artifact.word or artifact.kind, artifact.summary or "", key_points=artifact.key_points,
+            extra=artifact.extra, named=artifact.named,
+        )  # fmt: skip
+        if grade is not None:
+            reported = reported._replace(
+                grade=grade.grade, reason=grade.reason, sha256=grade.sha256 or "", size_bytes=grade.facts.size_bytes
+            )
+        gathered.append(reported)
+    return tuple(gathered)
+
+
+def add_steps(report: Result, steps: Sequence[Step], *, root: str = "") -> Result:
+    """The report of a run with its finish steps: what failed is reported, and changes nothing about the work.
+
+    Sizes and hashes of artifacts that a step wrote into are those after it (D17).
+    """
+    edited = {os.path.realpath(os.path.join(root, file)) for step in steps if step.name != "git" for file in step.files}
+    artifacts = tuple(_hash_again(each, os.path.join(root, each.path), edited) for each in report.artifacts)
+    failed = [(step.name, step.error) for step in steps if step.state == "failed"]
+    failed_steps = tuple(FailedStep(name, each.message, each.code, each.recommendation) for name, each in failed)
+    told = tuple(finding for step in steps for finding in step.findings if finding.severity != "note")
+    notes = tuple(f"{step.name}: {step.message}" for step in steps if step.name in _NOTED and step.state == "done")
+    return report._replace(
+        artifacts=artifacts,
+        failed_steps=(*report.failed_steps, *failed_steps),
+        diagnostics=(*report.diagnostics, *told),
+        notes=(*notes, *report.notes),
     )
 
 
-def add_steps(report: Envelope, steps: Sequence[Step]) -> Envelope:
-    """The report of a delegation that is settled: what failed then is told, and changes nothing about the work."""
-    failed = [step for step in steps if step.state == "failed"]
-    unsettled = tuple(Unsettled(step.name, _tell_step(step)) for step in failed)
-    told = tuple(finding for step in steps for finding in step.findings if finding.severity != "note")
-    notes = tuple(f"{step.name}: {step.message}" for step in steps if step.name in _NOTED and step.state == "done")
-    return report._replace(unsettled=unsettled, findings=(*report.findings, *told), notes=(*notes, *report.notes))
+def _hash_again(artifact: ResultArtifact, file: str, edited: Collection[str]) -> ResultArtifact:
+    """The artifact as it is now, if it is one of the files that were edited."""
+    if not artifact.sha256 or os.path.realpath(file) not in edited:
+        return artifact
+    from remit.evidence.grades import hash_file  # noqa: PLC0415 - whoever has judged has it already
 
-
-def _tell_step(step: Step) -> str:
-    return step.message or "; ".join(finding.message for finding in step.findings[:3])
+    digest, _, found = hash_file(os.path.realpath(file))
+    return artifact if found is None else artifact._replace(sha256=digest or "", size_bytes=found.st_size)
 
 
 # --- kept ------------------------------------------------------------------------------------------------------------
 
 
-def render_report(report: Envelope, conclusion: Conclusion) -> bytes:
+def render_report(report: Result, conclusion: Conclusion) -> bytes:
     """Both as bytes. Of the conclusion, what settling needs."""
     kept: dict[str, Any] = {
-        "envelope": {
+        "result": {
             **report._asdict(),
-            "artifacts": [each._asdict() for each in report.artifacts],
-            "findings": [[*finding[:6]] for finding in report.findings],
+            "artifacts": [each._asdict() | {"extra": dict(each.extra)} for each in report.artifacts],
+            "diagnostics": [[*finding[:6]] for finding in report.diagnostics],
             "errors": [_shape_fault(fault) for fault in report.errors],
             "usage": report.usage._asdict(),
-            "unsettled": [each._asdict() for each in report.unsettled],
+            "failed_steps": [each._asdict() for each in report.failed_steps],
+            "metadata": dict(report.metadata),
+            "extra": dict(report.extra),
+            "returned": dict(report.returned),
+            "fitted": {},
         },
         "artifacts": [
             [artifact.kind, artifact.path, artifact.summary, artifact.word] for artifact in conclusion.artifacts
@@ -117,6 +164,8 @@ def render_report(report: Envelope, conclusion: Conclusion) -> bytes:
         "entry": conclusion.entry,
         "unsure": [*conclusion.unsure],
         "made": [*conclusion.made],
+        "format": conclusion.format,
+        "lowered": conclusion.lowered,
     }
     writes = conclusion.writes
     if writes is not None:
@@ -125,10 +174,10 @@ def render_report(report: Envelope, conclusion: Conclusion) -> bytes:
 
 
 def _shape_fault(fault: Fault) -> list[Any]:
-    return [*fault[:6]]
+    return [*fault[:6], sorted(fault.derived), dict(fault.extra)]
 
 
-def load_report(home: Home, session_id: str) -> tuple[Envelope, Conclusion]:
+def load_report(home: Home, session_id: str) -> tuple[Result, Conclusion]:
     """The report of a delegation whose agent has ended, and what is settled of it."""
     kept = _load_kept(home, session_id)
     if kept is None:
@@ -136,16 +185,19 @@ def load_report(home: Home, session_id: str) -> tuple[Envelope, Conclusion]:
     return read_report(kept)
 
 
-def read_report(kept: dict[str, Any]) -> tuple[Envelope, Conclusion]:
+def read_report(kept: dict[str, Any]) -> tuple[Result, Conclusion]:
     """A report as it was kept, here or by another machine."""
-    report = _read_envelope(kept["envelope"])
+    if "result" not in kept:
+        raise StateError("another version of Remit recorded this run", hint="run it again")
+    report = _read_result(kept["result"])
     artifacts = tuple(Artifact(kind, path, summary, word=word) for kind, path, summary, word in kept["artifacts"])
     unclaimed = _read_unclaimed(kept["unclaimed"]) if kept["unclaimed"] else ()
     status: Any = report.status
     conclusion = Conclusion(
-        report.ending, report.outcome, status, report.summary, artifacts, {}, unclaimed, report.errors,
-        report.next_steps, report.findings, report.notes, kept["entry"], tuple(kept.get("unsure", ())),
+        report.stop_reason, report.verdict, status, report.summary, artifacts, {}, unclaimed, report.errors,
+        report.next_steps, report.diagnostics, report.notes, kept["entry"], tuple(kept.get("unsure", ())),
         _read_made(kept), _read_writes(kept) if "writes" in kept else None,
+        report.extra, kept["format"], report.metadata, kept["lowered"],
     )  # fmt: skip
     return report, conclusion
 
@@ -191,13 +243,24 @@ def _read_made(kept: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple((place, digest) for place, digest in kept.get("made", ()))
 
 
-def _read_envelope(values: dict[str, Any]) -> Envelope:
+def _read_result(values: dict[str, Any]) -> Result:
     known: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     known |= {
-        "artifacts": tuple(EnvelopeArtifact(**each) for each in values["artifacts"]),
-        "findings": tuple(Finding(*each) for each in values["findings"]),
-        "errors": tuple(Fault(*each) for each in values["errors"]),
-        "usage": Spending(**values["usage"]),
-        "unsettled": tuple(Unsettled(**each) for each in values["unsettled"]),
+        "artifacts": tuple(_read_artifact(each) for each in values["artifacts"]),
+        "diagnostics": tuple(Finding(*each) for each in values["diagnostics"]),
+        "errors": tuple(_read_fault(each) for each in values["errors"]),
+        "usage": ResultUsage(**values["usage"]),
+        "failed_steps": tuple(FailedStep(**each) for each in values["failed_steps"]),
     }
-    return Envelope(**known)
+    return Result(**known)
+
+
+def _read_artifact(values: dict[str, Any]) -> ResultArtifact:
+    points = values["key_points"]
+    return ResultArtifact(**values | {"key_points": None if points is None else tuple(points)})
+
+
+def _read_fault(values: list[Any]) -> Fault:
+    *known, details, derived, extra = values
+    kind, message, code, recoverable, recommendation = known
+    return Fault(kind, message, code, recoverable, recommendation, details, frozenset(derived), extra)

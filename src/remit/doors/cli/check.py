@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.command(cls=options.Command, short_help="Judge final messages: accepted or not, and why.")
 @click.argument("files", nargs=-1, metavar="[FILE…|-]")
 @options.session
-@options.dialect
+@options.format
 @options.agent
 @click.option(
     "--root",

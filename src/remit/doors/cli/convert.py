@@ -1,4 +1,4 @@
-"""`remit convert`: a return in another dialect.
+"""`remit convert`: a return in another format.
 
 Owns what goes where: the converted return to standard output, and nothing else; what was lost to standard error.
 """
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from remit.app import Conversion
 
 
-@click.command(cls=options.Command, short_help="Rewrite a return in another dialect, with every loss named.")
+@click.command(cls=options.Command, short_help="Rewrite a return in another format, with every loss named.")
 @click.argument("file", required=False, metavar="[FILE|-]")
 @click.option(
     "--to",
     required=True,
-    metavar="DIALECT",
-    help="The dialect to write: standard, hyper or manifest.",
-    shell_complete=options.offer_dialects,
+    metavar="FORMAT",
+    help="The format to write: standard, hyper or manifest.",
+    shell_complete=options.offer_formats,
 )
-@options.dialect
+@options.format
 @options.session
 @options.agent
 @options.depth
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 @options.manifest
 @options.output_format("full", "json")
 def convert(file: str | None, *, output_format: str, **known: Any) -> int:  # noqa: ANN401 - as the app has it
-    """Rewrite the return in FILE (or on standard input) in another dialect.
+    """Rewrite the return in FILE (or on standard input) in another format.
 
     The result goes to standard output; what it cannot say, and what it needs and nobody knows, to standard error.
     What the source does not say can be given; what it says is not overruled.

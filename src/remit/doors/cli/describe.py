@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 @click.command(cls=options.Command, short_help="Print what to tell an agent, so that its return is accepted.")
 @click.option(
-    "--dialect",
+    "--format",
     required=True,
-    metavar="DIALECT",
+    metavar="FORMAT",
     help="standard, hyper or manifest.",
-    shell_complete=options.offer_dialects,
+    shell_complete=options.offer_formats,
 )
 @options.session
 @options.agent
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 @click.option("--task", "task_id", metavar="ID", help="The task that a manifest entry belongs to.")
 @click.option("--output-dir", metavar="DIR", help="Where the manifest and its findings files are.")
 @options.output_format("full", "json")
-def instructions(*, output_format: str, dialect: str, **known: Any) -> int:  # noqa: ANN401 - as the app has it
+def instructions(*, output_format: str, format: str, **known: Any) -> int:  # noqa: ANN401 - as the app has it
     """Print the text to put into an agent's prompt: exactly what to return, filled with what is known.
 
     Exit code 0: printed, 2: could not run.
     """
     from remit import app
 
-    text = app.instructions(dialect, **known)
+    text = app.instructions(format, **known)
     if output_format == "json":
-        say_json({"dialect": dialect, "text": text})
+        say_json({"format": format, "text": text})
     else:
         hand_over(text.rstrip("\n"))
     return ACCEPTED

@@ -26,6 +26,8 @@ def doctor(*, output_format: str) -> int:
     Of delegations it names those that hang, that nobody drives or that run in circles, and agents whose limit does not
     fit the time that they take or whose returns often fail, each with a command.
 
+    For each agent it names the format of its return, and what declares it.
+
     Only a change of tasks that a crash interrupted is finished first, as by every command that reads the tasks.
 
     Exit code 0: nothing is wrong, though there may be warnings; 1: there is a problem; 2: could not run.

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from remit.doors.cli import options
-from remit.doors.cli.envelopes import get_envelope_code, shape_envelope
 from remit.doors.cli.output import say_json
+from remit.doors.cli.results import get_result_code, shape_result
 from remit.errors import UsageError
 
 if TYPE_CHECKING:
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
 
 
 def _parse_handle(value: str) -> int:
@@ -25,19 +25,19 @@ def _parse_handle(value: str) -> int:
 @click.argument("session_id", metavar="SESSION")
 @click.option("--held", type=_parse_handle, metavar="FD", help="The open file of the broker that has it until now.")
 def drive(session_id: str, *, held: int | None) -> int:
-    """Drive a delegation that was detached, to its end. Its envelope goes to the log as JSON."""
+    """Drive a delegation that was detached, to its end. Its result goes to the log as JSON."""
     import asyncio
 
     from remit.app.delegating import detaching
     from remit.app.delegating.workspace import Workspace
 
-    async def drive_one() -> Envelope:
+    async def drive_one() -> Result:
         ws = Workspace.open()
         try:
             return await detaching.drive(ws, session_id, held=held)
         finally:
             await ws.close()
 
-    envelope = asyncio.run(drive_one())
-    say_json(shape_envelope(envelope))
-    return get_envelope_code(envelope)
+    result = asyncio.run(drive_one())
+    say_json(shape_result(result))
+    return get_result_code(result)

@@ -202,7 +202,9 @@ def _render_record(record: Record, paint: Paint) -> Iterable[str]:
     yield paint("strong", quote(record.id) or "an error without an id")
     for name, value in _shape_record(record).items():
         text = " → ".join(value) if isinstance(value, list) else str(value)
-        if name != "id" and value not in (None, "", [], False):
+        if name == "details" and value:
+            yield from ("  details:", *(f"    {escape(line)}" for line in value.splitlines()))
+        elif name != "id" and value not in (None, "", [], False):
             yield f"  {name}: {quote(text)}"
 
 
@@ -250,6 +252,7 @@ def _shape_record(record: Record) -> dict[str, Any]:
         "type": record.type,
         "severity": record.severity or None,
         "message": record.message,
+        "details": record.details or None,
         "session_id": record.session_id or None,
         "command": record.command or None,
         "task_number": record.task_number,

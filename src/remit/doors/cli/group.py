@@ -138,7 +138,7 @@ class Program(Commands):
     """The whole program: its commands are many, so its help has sections."""
 
     def list_own(self) -> dict[str, str]:
-        """The commands that the workspace has set up as `[lifecycle.NAME]`."""
+        """The commands that the workspace has set up as `[task.NAME]`."""
         from remit.app.delegating.own_commands import list_own_commands
 
         return {name: text for name, text in list_own_commands().items() if name not in self.table}

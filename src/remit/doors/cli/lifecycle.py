@@ -8,19 +8,19 @@ import click
 
 from remit.delegate.admission.lifecycle import COMMANDS
 from remit.doors.cli import completion, options, run_options
-from remit.doors.cli.envelopes import get_envelope_code, render_envelope, render_envelope_line, shape_envelope
 from remit.doors.cli.output import get_paint, say, say_json
-from remit.doors.cli.task_changes import parse_number
+from remit.doors.cli.results import get_result_code, render_result_line, say_result, shape_result
+from remit.doors.cli.task_changes import parse_task
 from remit.doors.terminal import escape, quote
 
 if TYPE_CHECKING:
     from remit.app.delegating.lifecycle import Part, Ready, Wish
     from remit.app.delegating.preparing import Prepared
     from remit.app.delegating.workspace import Workspace
-    from remit.delegate.reporting.envelope import Envelope
     from remit.doors.cli.interrupts import Interrupts
     from remit.doors.terminal import Paint
     from remit.model import Finding
+    from remit.schemas import Result
 
 _HELP = """{text}
 
@@ -30,17 +30,11 @@ remit.toml names for the task's language, else the one whose file is for this; w
 instruction. Exit code 0: completed, 1: partial, failed or blocked, 2: refused or could not run."""
 
 
-def _parse_task(value: str) -> int | str:
-    """The number of a task, or what an outside system calls it."""
-    plain = value.removeprefix("#")
-    return parse_number(plain) if plain.isascii() and plain.isdigit() else value
-
-
 def make_command(name: str, text: str) -> click.Command:
     """A command that works on a task."""
 
     @click.command(name, cls=options.Command, short_help=text, help=_HELP.format(name=name, text=text))
-    @click.argument("number", metavar="TASK", type=_parse_task, shell_complete=completion.complete_tasks)
+    @click.argument("number", metavar="TASK", type=parse_task, shell_complete=completion.complete_tasks)
     @click.argument("prompt", metavar="[PROMPT]…", nargs=-1)
     @click.option("--agent", metavar="NAME", help="The agent that does it.")
     @run_options.delegating
@@ -89,14 +83,12 @@ def _carry_out(ws: Workspace, wish: Wish, output_format: str) -> int:
     import asyncio
 
     parts, findings, after = asyncio.run(_work(ws, wish, output_format))
-    envelope = parts[-1].envelope
+    result = parts[-1].result
     if output_format == "json":
-        say_json(shape_envelope(envelope, findings) | _shape_task(parts, after))
+        say_json(shape_result(result, findings, **_shape_task(parts, after)))
     else:
-        paint = get_paint()
-        lines = (render_envelope(envelope, paint=paint), *_render_task(parts, after, paint))
-        say("\n".join(lines))
-    return get_envelope_code(envelope)
+        say_result(result, *_render_task(parts, after, get_paint()))
+    return get_result_code(result)
 
 
 async def _work(
@@ -105,34 +97,33 @@ async def _work(
     """Have it done part by part; the parts, what there was to say of the requests, and how the task stands then."""
     import asyncio
 
-    from remit.app.delegating.lifecycle import Part, close, get_next, get_ready, get_state
+    from remit.app.delegating.lifecycle import Part, close, get_ready, get_state, go_on, take_up
     from remit.doors.cli.interrupts import Interrupts
 
     parts: list[Part] = []
     findings: tuple[Finding, ...] = ()
     async with ws:
         with Interrupts(asyncio.get_running_loop()) as interrupts:
-            ready: Ready | None = get_ready(ws, wish)
-            while ready is not None:
-                prepared, envelope = await _work_on(ws, ready, output_format, interrupts)
+            ready = get_ready(ws, wish)
+            taken: tuple[Ready, Prepared] | None = (ready, take_up(ws, ready))
+            while taken is not None:
+                ready, prepared = taken
                 findings += prepared.findings
-                parts.append(Part(ready, envelope))
-                ready = get_next(ws, parts)
-                if ready is not None and output_format != "json":
+                parts.append(Part(ready, await _work_on(ws, ready, prepared, output_format, interrupts)))
+                taken = go_on(ws, parts)
+                if taken is not None and output_format != "json":
                     _tell_phase(parts[-1])
         return close(ws, parts), findings, get_state(ws, parts[0].ready)
 
 
 async def _work_on(
-    ws: Workspace, ready: Ready, output_format: str, interrupts: Interrupts
-) -> tuple[Prepared, Envelope]:  # fmt: skip
+    ws: Workspace, ready: Ready, prepared: Prepared, output_format: str, interrupts: Interrupts
+) -> Result:
     """Have one part done, and show it meanwhile."""
     from remit.app.delegating.following import Following
-    from remit.app.delegating.lifecycle import take_up
     from remit.doors.cli.live import make_watch
     from remit.doors.cli.run_command import follow, tell_asides
 
-    prepared = take_up(ws, ready)
     session_id = prepared.row.session_id
     await ws.engine.submit(session_id)
     if output_format != "json":
@@ -142,7 +133,7 @@ async def _work_on(
     task = f"task {ready.wish.number}"
     what = task if ready.phase is None else f"phase {ready.phase.number} of {task}"
     watch.begin(f"{session_id}: {prepared.row.agent} is at {what}; follow it with: remit logs -f {session_id}")
-    return prepared, await follow(ws, session_id, watch, interrupts)
+    return await follow(ws, session_id, watch, interrupts)
 
 
 def _tell_notes(ready: Ready) -> None:
@@ -156,8 +147,8 @@ def _tell_phase(part: Part) -> None:
     phase = part.ready.phase
     if phase is not None:
         paint = get_paint(stderr=True)
-        say(f"phase {quote(phase.number)}: {render_envelope_line(part.envelope, paint=paint)}", stderr=True)
-        for note in part.envelope.notes:
+        say(f"phase {quote(phase.number)}: {render_result_line(part.result, paint=paint)}", stderr=True)
+        for note in part.result.notes:
             say(f"{paint('note', 'note')}: {quote(note)}", stderr=True)
 
 
@@ -185,7 +176,7 @@ def _shape_task(parts: list[Part], after: tuple[str, str]) -> dict[str, Any]:
     task |= {"left": list(parts[-1].left)} if parts[-1].left else {}
     shaped: dict[str, Any] = {"task": task}
     phases = [
-        {"phase": part.ready.phase.number, "status": part.status, "session_id": part.envelope.session_id}
+        {"phase": part.ready.phase.number, "status": part.status, "session_id": part.result.session_id}
         for part in parts
         if part.ready.phase is not None
     ]

@@ -47,13 +47,12 @@ def new(kind: str, name: str, *, output_format: str, **asked: Any) -> int:  # no
 
 
 def _tell_use(kind: str, name: str) -> str:
-    """How an agent of a kind is set to work: but for a utility, on a task, which it requires."""
+    """How an agent of a kind is set to work: by a prompt, or on a task."""
     from remit.delegate.admission.lifecycle import COMMANDS
 
     command = next((each.name for each in COMMANDS.values() if each.kind == kind), None)
-    if command is None:
-        return f"remit run {name} PROMPT --task N"
-    return f"remit task new TITLE makes a task, and remit {command} N --agent {name} begins it"
+    task = "" if command is None else f"; on a task: remit {command} N --agent {name}"
+    return f"remit run {name} PROMPT{task}"
 
 
 @click.command(cls=options.Command, short_help="Bring agent files to the standard.")

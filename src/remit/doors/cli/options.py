@@ -134,12 +134,12 @@ def parse_names(value: str) -> tuple[str, ...]:
 
 session = click.option("--session", "session_id", metavar="ID", help="The session id that was issued.")
 agent = click.option("--agent", metavar="NAME", help="The agent that was asked.")
-offer_dialects = offer("standard", "hyper", "manifest")
-dialect = click.option(
-    "--dialect",
-    metavar="DIALECT",
-    help="standard, hyper or manifest; detected when left out.",
-    shell_complete=offer_dialects,
+offer_formats = offer("standard", "hyper", "manifest")
+format = click.option(
+    "--format",
+    metavar="FORMAT",
+    help="Format of the return: standard, hyper, manifest. Default: detected.",
+    shell_complete=offer_formats,
 )
 manifest = click.option(
     "--manifest", type=parse_path, metavar="FILE", help="The manifest whose last entry belongs to the message."

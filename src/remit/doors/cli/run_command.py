@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from remit.doors.cli import completion, options, run_options
-from remit.doors.cli.envelopes import get_envelope_code, render_envelope, shape_asides, shape_envelope
 from remit.doors.cli.output import get_paint, say, say_json
+from remit.doors.cli.results import get_result_code, say_result, shape_asides, shape_result
 from remit.doors.render import ACCEPTED, INTERRUPTED, render_title
 from remit.doors.terminal import escape, quote
-from remit.errors import UsageError
+from remit.errors import RemitError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
     from remit.app.delegating.asking import Request
     from remit.app.delegating.preparing import Prepared
     from remit.app.delegating.workspace import Workspace
-    from remit.delegate.reporting.envelope import Envelope
     from remit.doors.cli.interrupts import Interrupts
     from remit.doors.cli.live import Watch
     from remit.model import Finding
+    from remit.schemas import Result
     from remit.workspace.ledger.delegations import Delegation
 
 _MAX_ASIDES = 5
@@ -43,7 +44,7 @@ def run(
     words: tuple[str, ...],
     *,
     worktree: bool,
-    task_number: int | None,
+    task_id: int | str | None,
     detach: bool,
     each: str | None,
     concurrency: int | None,
@@ -56,12 +57,12 @@ def run(
     One argument is the prompt: remit run "Fix the typo in the README" --runner claude. With two, the first is the name
     of an agent file: remit run researcher "How is the cache invalidated?". A PROMPT that is only - is read from
     standard input. On a terminal a live tree shows who is at work; Ctrl-C cancels, twice kills. --json prints the
-    envelope. Exit code 0: completed, 1: partial, failed or blocked, 2: refused or could not run.
+    result. Exit code 0: completed, 1: partial, failed or blocked, 2: refused or could not run.
 
     With --each there is no PROMPT: the agent works on every line of FILE, a JSON text or {"prompt": …, "inputs": {…},
-    "timeout": SECONDS, "dialect": …, "task": N}, several lines at a time. AGENT can be left out here, too. Run the
-    same command again to get the results that are there and do the rest; --again does all of it. --json prints a line
-    of JSON for each as it ends, with its "line". Exit code 0: all were completed, 1: not all.
+    "timeout": SECONDS, "return_format": …, "task": N}, several lines at a time. AGENT can be left out here, too. Run
+    the same command again to get the results that are there and do the rest; --again does all of it. --json prints a
+    line of JSON for each as it ends, with its "line". Exit code 0: all were completed, 1: not all.
     """
     from remit.app.delegating.asking import Request
     from remit.app.delegating.workspace import Workspace
@@ -72,13 +73,17 @@ def run(
     fields = run_options.gather(given) | {"worktree": worktree}
     ws = Workspace.open()
     if each is None and agent is None:
+        from remit.agents.profiles import UTILITY_AGENTS
         from remit.app.delegating.agents import refuse_agent_as_prompt
 
-        refuse_agent_as_prompt(ws.root, text, ws.settings)
-    if task_number is not None:
-        from remit.app.delegating.task_facts import load_task_facts
+        if text in UTILITY_AGENTS:  # its inputs can stand in for a prompt
+            agent, text = text, ""
+        else:
+            refuse_agent_as_prompt(ws.root, text, ws.settings)
+    if task_id is not None:
+        from remit.app.delegating.task_facts import find_task
 
-        fields["task"] = load_task_facts(ws.home, ws.settings, task_number)
+        fields |= find_task(ws.home, ws.settings, task_id)
     request = Request(agent, text, **fields)
     if each is not None:
         from remit.doors.cli.run_each import run_each
@@ -146,15 +151,15 @@ def carry_out(ws: Workspace, request: Request, *, output_format: str) -> int:
     """Hand work to an agent, show how it goes and what came of it; the exit code."""
     import asyncio
 
-    prepared, envelope = asyncio.run(_carry_out(ws, request, output_format))
+    prepared, result = asyncio.run(_carry_out(ws, request, output_format))
     if output_format == "json":
-        say_json(shape_envelope(envelope, prepared.findings))
+        say_json(shape_result(result, prepared.findings))
     else:
-        say(render_envelope(envelope, paint=get_paint()))
-    return get_envelope_code(envelope)
+        say_result(result)
+    return get_result_code(result)
 
 
-async def _carry_out(ws: Workspace, request: Request, output_format: str) -> tuple[Prepared, Envelope]:
+async def _carry_out(ws: Workspace, request: Request, output_format: str) -> tuple[Prepared, Result]:
     import asyncio
 
     from remit.app.delegating.following import Following
@@ -180,7 +185,7 @@ def _tell_begin(row: Delegation) -> str:
     return f"{row.session_id}: {row.agent} {state}; follow it with: remit logs -f {row.session_id}"
 
 
-async def follow(ws: Workspace, session_id: str, watch: Watch, interrupts: Interrupts | None = None) -> Envelope:
+async def follow(ws: Workspace, session_id: str, watch: Watch, interrupts: Interrupts | None = None) -> Result:
     """Wait for a delegation, and show it meanwhile. Who interrupts cancels it; who does so again does not wait."""
     import asyncio
 
@@ -203,11 +208,13 @@ async def follow(ws: Workspace, session_id: str, watch: Watch, interrupts: Inter
     waiting = asyncio.ensure_future(ws.wait(session_id))
     interrupts.answer(first=cancel, again=kill)
     while not (await asyncio.wait({waiting}, timeout=watch.every_s))[0]:
-        watch.look()
+        with suppress(RemitError):  # what can't be shown now costs nobody the result
+            watch.look()
     for told in cancelling:
         for each in await told:  # those below it, whose brokers may have ended with their agents
             await ws.wait(each)
-    watch.end()
+    with suppress(RemitError):
+        watch.end()
     return waiting.result()
 
 

@@ -6,10 +6,10 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from remit.doors.cli.envelopes import render_envelope_line, render_remarks, shape_envelope
 from remit.doors.cli.live import TELL_EVERY_S, Screen, render_clock
 from remit.doors.cli.messages import name_source
 from remit.doors.cli.output import get_paint, say, say_json
+from remit.doors.cli.results import render_remarks, render_result_line, shape_result
 from remit.doors.render import ACCEPTED, INTERRUPTED, NOT_ACCEPTED, count
 from remit.doors.terminal import escape, quote
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from remit.app.delegating.each import Line
     from remit.app.delegating.fanout import OnDone
     from remit.app.delegating.workspace import Workspace
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
 
 _BAR = 24
 _DRAW_EVERY_S = 0.25
@@ -39,15 +39,15 @@ def run_each(
     requests = make_requests(ws, request, lines)
     progress = Progress(len(lines), output_format)
 
-    def tell(index: int, envelope: Envelope) -> None:
+    def tell(index: int, result: Result) -> None:
         if output_format == "json":
-            say_json({"line": lines[index].number, **shape_envelope(envelope)}, pretty=False)
-        progress.add(envelope)
+            say_json(shape_result(result, line=lines[index].number), pretty=False)
+        progress.add(result)
 
-    envelopes = asyncio.run(_fan_out(ws, requests, progress, tell, concurrency=concurrency, again=again))
+    results = asyncio.run(_fan_out(ws, requests, progress, tell, concurrency=concurrency, again=again))
     if output_format != "json":
-        _show(lines, envelopes)
-    return ACCEPTED if all(each.status == "completed" for each in envelopes) else NOT_ACCEPTED
+        _show(lines, results)
+    return ACCEPTED if all(each.status == "completed" for each in results) else NOT_ACCEPTED
 
 
 def _load(file: str) -> list[Line]:
@@ -59,17 +59,17 @@ def _load(file: str) -> list[Line]:
 
 def make_requests(ws: Workspace, request: Request, lines: Sequence[Line]) -> list[Request]:
     """A request for each line: what the command line says, with what the line says."""
-    from remit.app.delegating.task_facts import load_task_facts
+    from remit.app.delegating.task_facts import find_task
 
-    numbers = {line.task for line in lines if line.task is not None}
-    tasks = {number: load_task_facts(ws.home, ws.settings, number) for number in sorted(numbers)}
+    named = dict.fromkeys(line.task for line in lines if line.task is not None)
+    tasks = {each: find_task(ws.home, ws.settings, each) for each in named}
     return [
         request._replace(
             prompt=line.prompt,
             inputs={**request.inputs, **line.inputs},
             timeout_s=request.timeout_s if line.timeout_s is None else line.timeout_s,
-            dialect=line.dialect or request.dialect,
-            task=request.task if line.task is None else tasks[line.task],
+            return_format=line.return_format or request.return_format,
+            **({} if line.task is None else tasks[line.task]),
         )
         for line in lines
     ]
@@ -77,7 +77,7 @@ def make_requests(ws: Workspace, request: Request, lines: Sequence[Line]) -> lis
 
 async def _fan_out(
     ws: Workspace, requests: list[Request], progress: Progress, tell: OnDone, *, concurrency: int | None, again: bool
-) -> list[Envelope]:
+) -> list[Result]:
     """Have it done. Who interrupts cancels what runs and what waits; who does so again does not wait."""
     import asyncio
 
@@ -123,12 +123,12 @@ class Progress:
         if self._screen is None and not self._is_silent:
             say(f"{count(total, 'delegation')}; follow them with: remit ps", stderr=True)
 
-    def add(self, envelope: Envelope) -> None:
+    def add(self, result: Result) -> None:
         """One more is done."""
         self.done += 1
-        self.failed += envelope.status != "completed"
-        if envelope.usage.cost_usd is not None:
-            self.cost_usd = (self.cost_usd or 0.0) + envelope.usage.cost_usd
+        self.failed += result.status != "completed"
+        if result.usage.cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + result.usage.cost_usd
 
     def look(self, running: int) -> None:
         """Show how it stands."""
@@ -164,24 +164,24 @@ class Progress:
         return "  ".join(facts)
 
 
-def _show(lines: Sequence[Line], envelopes: Sequence[Envelope]) -> None:
+def _show(lines: Sequence[Line], results: Sequence[Result]) -> None:
     """What came of each, in the order of the file, and of all."""
     paint = get_paint()
     width = len(str(lines[-1].number))
-    for line, envelope in zip(lines, envelopes, strict=True):
-        say(f"{line.number:>{width}} {render_envelope_line(envelope, paint=paint)}")
-        if envelope.status != "completed":
-            error = next((f"{fault.code}: {fault.message}" for fault in envelope.errors), envelope.summary)
+    for line, result in zip(lines, results, strict=True):
+        say(f"{line.number:>{width}} {render_result_line(result, paint=paint)}")
+        if result.status != "completed":
+            error = next((f"{fault.code}: {fault.message}" for fault in result.errors), result.summary)
             say(f"{' ' * width}   {quote(error)}")
-        for remark in render_remarks(envelope, paint):
+        for remark in render_remarks(result, paint):
             say(f"{' ' * width}   {remark}")
-        if envelope.session_id:
-            say(f"{' ' * width}   see: {escape(envelope.show)}")
-    statuses = [envelope.status for envelope in envelopes]
+        if result.session_id:
+            say(f"{' ' * width}   see: {escape(result.show)}")
+    statuses = [result.status for result in results]
     told = ", ".join(f"{statuses.count(status)} {escape(status)}" for status in dict.fromkeys(statuses))
-    unproven = [envelope for envelope in envelopes if envelope.outcome == "unproven"]
-    claims = sum(artifact.grade == "unknown" for envelope in unproven for artifact in envelope.artifacts)
+    unproven = [result for result in results if result.verdict == "unproven"]
+    claims = sum(artifact.grade == "unknown" for result in unproven for artifact in result.artifacts)
     doubt = f" ({len(unproven)} unproven, with {count(claims, 'unproven claim')})" if unproven else ""
-    say(f"{count(len(envelopes), 'delegation')}: {told}{doubt}")
-    if any(finding.code in _SHARED for envelope in envelopes for finding in envelope.findings):
+    say(f"{count(len(results), 'delegation')}: {told}{doubt}")
+    if any(finding.code in _SHARED for result in results for finding in result.diagnostics):
         say("hint: --worktree gives each agent its own worktree, where Remit can verify what it made")

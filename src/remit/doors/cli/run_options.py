@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.doors.cli import options
-from remit.doors.cli.task_changes import parse_number
+from remit.doors.cli.task_changes import parse_task
 from remit.doors.render import COULD_NOT_RUN
 from remit.errors import StateError, UsageError
 
@@ -84,10 +84,16 @@ _OPTIONS = (
     click.option("--command", metavar='"PROG ARGS"', help="Any program: it reads the prompt and prints the return."),
     _TIMEOUT,
     click.option(
-        "--dialect",
-        metavar="DIALECT",
-        help="standard, hyper or manifest; its file's when left out.",
-        shell_complete=options.offer_dialects,
+        "--return-format",
+        metavar="FORMAT",
+        help="Format that the agent returns: standard, hyper, manifest.",
+        shell_complete=options.offer_formats,
+    ),
+    click.option(
+        "--format",
+        metavar="FORMAT",
+        help="Format of the result. Default: the agent's own.",
+        shell_complete=options.offer_formats,
     ),
     *_BUDGET,
     click.option("--confine", is_flag=True, help="Write to the workspace alone, not to protected files (bubblewrap)."),
@@ -97,7 +103,7 @@ _OPTIONS = (
 
 worktree = click.option("--worktree", is_flag=True, help="Work in a git worktree of its own.")
 """Not for the commands that work on a task: they link and commit where the task is."""
-task = click.option("--task", "task_number", type=parse_number, metavar="N", help="The task that it works on.")
+task = click.option("--task", "task_id", type=parse_task, metavar="N", help="The task that it works on.")
 
 
 def delegating(function: Callable[..., int]) -> Callable[..., int]:
@@ -141,7 +147,7 @@ def gather_limits(given: dict[str, Any]) -> dict[str, Any]:
 
 def gather(given: dict[str, Any]) -> dict[str, Any]:
     """The fields of a request, of the options that `delegating` gave."""
-    fields: dict[str, Any] = {name: given[name] for name in ("runner", "command", "dialect", "confine")}
+    fields: dict[str, Any] = {name: given[name] for name in ("runner", "command", "return_format", "format", "confine")}
     fields["inputs"] = parse_inputs(given["inputs"])
     fields["timeout_s"] = given["timeout"]
     fields["commits"] = given["commit"]

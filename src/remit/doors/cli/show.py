@@ -9,9 +9,9 @@ import click
 
 from remit.app.watching.shapes import shape_standing
 from remit.doors.cli import completion, options
-from remit.doors.cli.envelopes import render_duration, render_envelope
 from remit.doors.cli.output import get_paint, name_file, say, say_json
 from remit.doors.cli.ps import list_warnings, name_driver, tell_trouble
+from remit.doors.cli.results import render_duration, render_result
 from remit.doors.render import ACCEPTED, count
 from remit.doors.terminal import escape, quote
 
@@ -83,8 +83,8 @@ def _render(record: Record, *, full: bool, paint: Paint) -> Iterator[str]:
 def _render_result(record: Record, *, full: bool, paint: Paint) -> Iterator[str]:
     """What became of it, or how it stands."""
     if record.report is not None:
-        report = record.report._replace(findings=record.report.findings[:_MAX_FINDINGS])
-        lines = render_envelope(report, paint=paint).split("\n")
+        report = record.report._replace(diagnostics=record.report.diagnostics[:_MAX_FINDINGS])
+        lines = render_result(report, paint=paint).split("\n")
         yield from lines[:-1] if full else lines
         return
     standing = record.standing
@@ -218,13 +218,11 @@ def _render_terms(record: Record) -> Iterator[str]:
 
 
 def _shape(record: Record, *, full: bool) -> dict[str, Any]:
-    from remit.delegate.reporting.envelope import render_envelope_json
-
     terms = record.terms
     shaped = shape_standing(record.standing) | {
         "terms": terms.as_details(),
         "attempts": [_shape_attempt(each) for each in record.attempts],
-        "envelope": None if record.report is None else render_envelope_json(record.report, whole=True),
+        "result": None if record.report is None else record.report.to_dict(),
         "steps": [each._asdict() for each in record.steps],
         "below": [shape_standing(each) for each in record.below],
         "folder": record.folder or None,

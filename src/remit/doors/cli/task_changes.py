@@ -27,8 +27,15 @@ def parse_number(value: str) -> int:
     """The number of a task, with or without a `#`."""
     plain = value.removeprefix("#")
     if not (plain.isascii() and plain.isdigit() and len(plain) < options.MAX_DIGITS):
-        raise UsageError(f"'{value}' is not the number of a task", hint="remit task list shows them")
+        _open().check_own()  # there it may be one
+        raise UsageError(f"'{value}' isn't the number of a task", hint="remit task list shows them")
     return int(plain)
+
+
+def parse_task(value: str) -> int | str:
+    """The number of a task, or what an outside system calls it."""
+    plain = value.removeprefix("#")
+    return parse_number(plain) if plain.isascii() and plain.isdigit() else value
 
 
 @click.command(cls=options.Command, short_help="Make a task.")
@@ -46,7 +53,7 @@ def parse_number(value: str) -> int:
 def new(title: tuple[str, ...], *, output_format: str, **asked: str | None) -> int:
     """Make a task with a TITLE. It gets the next number that nobody has, in state.json and TODO.md.
 
-    The first one makes both files, in specs/ unless remit.toml names another folder.
+    The first one makes both files in the spec folder: the one that remit.toml or the project's agents name, else specs.
     """
     given = {name: value for name, value in asked.items() if value is not None}
     tasks = _open()

@@ -13,6 +13,7 @@ from remit.doors.cli.task_changes import ask_outside, parse_number, tell_drift, 
 from remit.doors.render import ACCEPTED, count
 from remit.doors.terminal import count_columns, escape, measure, quote
 from remit.errors import InputError, StateError
+from remit.workspace.tasks.places import LINKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,7 +144,7 @@ def _say_shown(shown: ShownTask) -> None:
     if shown.focused:
         say("It is in focus.")
     if shown.entries:
-        say(f"Findings: {', '.join(escape(each) for each in shown.entries)}")
+        say(f"linkedResearch: {', '.join(escape(each) for each in shown.entries)}")
     if shown.plan is not None:
         from remit.workspace.tasks.plan import tell_phases
 
@@ -196,7 +197,7 @@ def _shape(task: TaskFacts) -> dict[str, Any]:
         "marker": task.marker,
         "closed": task.closed,
         "priority": task.priority or None,
-        "links": list(task.links),
+        LINKS: list(task.links),
     }
 
 
@@ -207,7 +208,7 @@ def _shape_shown(shown: ShownTask) -> dict[str, Any]:
         "fields": shown.facts.fields,
         "section": shown.section,
         "plan": plan and {"path": plan.path, "resume": plan.resume and plan.resume.number},
-        "entries": list(shown.entries),
+        LINKS: list(shown.entries),
         "moves": list(shown.moves),
         "focused": shown.focused,
     }

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from remit.doors.cli import completion, options
-from remit.doors.cli.envelopes import get_envelope_code, render_envelope, shape_envelope
 from remit.doors.cli.output import complain, get_paint, say, say_json, warn_of_settings
+from remit.doors.cli.results import get_result_code, say_result, shape_result
 from remit.doors.cli.run_options import parse_duration
 from remit.doors.render import ACCEPTED, NOT_ACCEPTED, get_exit_code, shape_error
 from remit.doors.terminal import escape
@@ -27,9 +27,9 @@ _MAX_REASON = 200
 @click.option("--timeout", type=parse_duration, metavar="TIME", help="Wait no longer: 90, 90s, 15m or 2h.")
 @options.output_format("full", "json")
 def wait(sessions: tuple[str, ...], *, timeout: float | None, output_format: str) -> int:
-    """Wait until delegations are over, and show their envelopes; without an ID, the last one that was asked for.
+    """Wait until delegations are over, and show their results; without an ID, the last one that was asked for.
 
-    Where nobody drives one any more, this does. Ctrl-C ends only the waiting. --json prints an envelope, or a list of
+    Where nobody drives one any more, this does. Ctrl-C ends only the waiting. --json prints a result, or a list of
     them for several IDs. Exit code 0: all completed, 1: one is partial, failed, blocked or not over, 2: refused or
     could not run.
     """
@@ -74,8 +74,8 @@ def _tell(waited: Sequence[Waited], *, output_format: str, as_list: bool) -> int
         say_json(shaped if as_list else shaped[0])
     else:
         for each in waited:
-            if each.envelope is not None:
-                say(render_envelope(each.envelope, paint=get_paint()))
+            if each.result is not None:
+                say_result(each.result)
             elif each.trouble is not None:
                 complain(each.trouble)
             else:
@@ -86,15 +86,15 @@ def _tell(waited: Sequence[Waited], *, output_format: str, as_list: bool) -> int
 def _get_code(waited: Waited) -> int:
     if waited.trouble is not None:
         return get_exit_code(waited.trouble)
-    return NOT_ACCEPTED if waited.envelope is None else get_envelope_code(waited.envelope)
+    return NOT_ACCEPTED if waited.result is None else get_result_code(waited.result)
 
 
 def _shape(waited: Waited) -> dict[str, object]:
-    if waited.envelope is None:
+    if waited.result is None:
         told = {} if waited.trouble is None else shape_error(waited.trouble)
         apart = {"harness": waited.harness, "message": tell_open(waited)} if waited.harness else {}
         return {"session_id": waited.session_id, "status": None, "over": False, **apart, **told}
-    return shape_envelope(waited.envelope)
+    return shape_result(waited.result)
 
 
 def tell_open(waited: Waited) -> str:
@@ -133,7 +133,7 @@ def cancel(session: str, *, reason: str | None, output_format: str) -> int:
     if is_over:
         say(f"nothing was cancelled: {escape(wanted)} was over already", stderr=True)
     _tell([waited], output_format=output_format, as_list=False)
-    return ACCEPTED if waited.envelope is not None else NOT_ACCEPTED
+    return ACCEPTED if waited.result is not None else NOT_ACCEPTED
 
 
 async def _cancel(ws: Workspace, session_id: str, reason: str) -> Waited:

@@ -50,7 +50,7 @@ def get_delegation(asked: Asked) -> dict[str, Any]:
     from remit.app.watching.nodes import load_node
 
     with open_workspace() as home, missing():
-        return load_node(home, asked.path["id"])
+        return load_node(home, asked.path["id"], result_format=asked.query.get("format", ""))
 
 
 def get_tree(asked: Asked) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def _begin(asked: Asked, what: str, begin: Callable[[Home, Asker], Begun]) -> An
     from remit.app.delegating.views import look_at
     from remit.app.watching.nodes import load_row
     from remit.app.watching.shapes import shape_standing
-    from remit.doors.cli.envelopes import shape_asides
+    from remit.doors.cli.results import shape_asides
 
     def act() -> Answer:
         with open_workspace() as home:

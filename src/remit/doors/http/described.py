@@ -70,7 +70,8 @@ _INPUTS = {
     "additionalProperties": s.text(most=s.MAX_PROMPT, least=0),
     "maxProperties": 100,
 }
-_DIALECT = s.choice("The form of the return.", "standard", "hyper", "manifest")
+_FORMAT = s.choice("Format of the return.", "standard", "hyper", "manifest")
+_RESULT_FORMAT = s.choice("The format of the result. Default: the agent's own.", "standard", "hyper", "manifest")
 _STARTED = {"allOf": [refer("Standing")]}
 _LINES = shape(lines=many(refer("Line")), over=BOOL, next=WHOLE)
 
@@ -103,15 +104,18 @@ OPERATIONS: tuple[Operation, ...] = (
             inputs=_INPUTS,
             timeout_seconds=_TIMEOUT,
             runner=s.text("Which harness runs it."),
-            dialect=_DIALECT,
+            return_format=_FORMAT,
+            format=_RESULT_FORMAT,
             worktree=s.flag("Work in a git worktree of its own."),
             budget=_BUDGET,
         ),
         status=201, once=True, changes=True,
     ),
     Operation(
-        "GET", "/delegations/{id}", "get_delegation", "delegations", "All that is known of one delegation.",
-        refer("Node"), f"{_HOMES}delegations", names=_OF,
+        "GET", "/delegations/{id}", "get_delegation", "delegations", "All that is known of one run.",
+        refer("Node"), f"{_HOMES}delegations",
+        s.takes(format=_RESULT_FORMAT),
+        names=_OF,
     ),
     Operation(
         "GET", "/delegations/{id}/tree", "get_tree", "delegations", "The whole run that a delegation is in.",
@@ -172,7 +176,7 @@ OPERATIONS: tuple[Operation, ...] = (
         body=s.takes(
             ("text",),
             text=s.text("The message, whole.", most=MAX_MESSAGE_BYTES, least=0),
-            dialect=_DIALECT,
+            format=_FORMAT,
             session_id=s.text("The session that was issued."),
         ),
         max_bytes=MAX_MESSAGE_BYTES,

@@ -23,7 +23,7 @@ def check_message(asked: Asked) -> dict[str, Any]:
     given = asked.body
     verdict = app.check(
         given["text"],
-        dialect=given.get("dialect"),
+        format=given.get("format"),
         session_id=given.get("session_id"),
         root=Path(find_workspace()),
     )

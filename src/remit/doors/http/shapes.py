@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from remit.doors.mcp.schemas import (
     BOOL,
-    ENVELOPE,
     NUMBER,
     NUMBER_OR_NONE,
     OBJECT,
@@ -22,6 +21,7 @@ from remit.doors.mcp.schemas import (
     WHOLE_OR_NONE,
     many,
 )
+from remit.schemas import describe_schema
 
 if TYPE_CHECKING:
     from remit.doors.mcp.schemas import Schema
@@ -71,11 +71,11 @@ NAMED: dict[str, Schema] = {
     ),
     "Node": shape(
         standing=refer("Standing"), terms=OBJECT, asked=OBJECT, attempts=many(refer("Attempt")),
-        envelope={"anyOf": [refer("Envelope"), {"type": "null"}]}, steps=many(OBJECT),
+        result={"anyOf": [refer("Result"), {"type": "null"}]}, steps=many(OBJECT),
         unclaimed=many(OBJECT), children=many(TEXT), can=OBJECT,
         event=WHOLE,
     ),
-    "Envelope": ENVELOPE,
+    "Result": describe_schema(),
     "Change": shape(
         number=WHOLE, at_ms=WHOLE, session_id=TEXT_OR_NONE, root_id=TEXT_OR_NONE, kind=TEXT, details=OBJECT,
     ),
@@ -96,7 +96,7 @@ NAMED: dict[str, Schema] = {
         lag_s=NUMBER_OR_NONE, manned=BOOL, leases=many(refer("Lease")),
     ) | {"required": ["engine"]},
     "Verdict": shape(
-        accepted=BOOL, outcome=TEXT, dialect=TEXT_OR_NONE, status=TEXT_OR_NONE, repairs=many(OBJECT),
+        accepted=BOOL, outcome=TEXT, format=TEXT_OR_NONE, status=TEXT_OR_NONE, repairs=many(OBJECT),
         findings=many(refer("Finding")), evidence=many(OBJECT),
     ),
 }  # fmt: skip

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from remit.app.delegating.own_return import OwnVerdict
     from remit.app.delegating.views import Standing
     from remit.app.delegating.workspace import Workspace
-    from remit.delegate.reporting.envelope import Envelope
     from remit.doors.mcp.tools import Call
+    from remit.schemas import Result
 
 _MAX_STANDINGS = 50
 _MAX_SAID = 200
@@ -31,16 +31,16 @@ _MAX_SAID = 200
 
 async def delegate(asked: Call) -> dict[str, Any]:
     """Hand work to an agent."""
-    from remit.doors.cli.envelopes import shape_asides, shape_envelope
+    from remit.doors.cli.results import shape_asides, shape_result
 
     given = asked.given
     if given.get("detach") and "wait_seconds" in given:
         raise UsageError("detach waits for nothing, and wait_seconds does", hint="give one of the two")
     caller = given.get("caller", "")
     if given.get("detach"):
-        prepared, envelope = asked.serving.detach(lambda ws: _ask(ws, given), caller=caller), None
+        prepared, result = asked.serving.detach(lambda ws: _ask(ws, given), caller=caller), None
     else:
-        prepared, envelope = await asked.serving.delegate(
+        prepared, result = await asked.serving.delegate(
             lambda ws: _ask(ws, given),
             caller=caller,
             wait_s=given.get("wait_seconds"),
@@ -48,7 +48,7 @@ async def delegate(asked: Call) -> dict[str, Any]:
             on_begun=asked.on_begun,
         )
     told: dict[str, Any] = {"session_id": prepared.row.session_id, "agent": prepared.row.agent}
-    told |= {"over": True, "envelope": shape_envelope(envelope)} if envelope else _stand(prepared.row.session_id)
+    told |= {"over": True, "result": shape_result(result)} if result else _stand(prepared.row.session_id)
     return told | ({"request_findings": shape_asides(prepared.findings)} if prepared.findings else {})
 
 
@@ -56,7 +56,9 @@ def _ask(ws: Workspace, given: Mapping[str, Any]) -> Request:
     from remit.app.delegating.asking import Request
     from remit.delegate.admission.limits import Budget, check_budget
 
-    fields = {name: given[name] for name in ("inputs", "runner", "dialect", "worktree") if name in given}
+    fields = {
+        name: given[name] for name in ("inputs", "runner", "return_format", "format", "worktree") if name in given
+    }
     if "task" in given:
         from remit.app.delegating.task_facts import load_task_facts
 
@@ -123,7 +125,7 @@ def _load_result(session_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
     from remit.app.delegating.pages import cut_page, load_answer
     from remit.app.delegating.views import load_record, open_home
 
-    part, page = given.get("part", "envelope"), given.get("page", 1)
+    part, page = given.get("part", "result"), given.get("page", 1)
     home = open_home()
     try:
         record = load_record(home, session_id)
@@ -139,42 +141,42 @@ def _load_result(session_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
     if part == "report":
         text = render_json(_shape_whole(report), indent=1)
         return told | {"part": part} | cut_page(text, page, size=PAGE_CHARS)._asdict()
-    return told | {"envelope": _shape_short(report, record.terms.envelope_tokens)}
+    return told | {"result": _shape_short(report, record.terms.result_tokens)}
 
 
-def _shape_short(report: Envelope, max_tokens: int) -> dict[str, Any]:
-    from remit.delegate.reporting.envelope import DEFAULT_TOKENS
-    from remit.delegate.reporting.fitting import fit_envelope
-    from remit.doors.cli.envelopes import shape_envelope
+def _shape_short(report: Result, max_tokens: int) -> dict[str, Any]:
+    from remit.delegate.reporting.fitting import fit_result
+    from remit.doors.cli.results import shape_result
+    from remit.schemas import DEFAULT_TOKENS
 
-    return shape_envelope(fit_envelope(report, max_tokens=max_tokens or DEFAULT_TOKENS))
-
-
-def _shape_whole(report: Envelope) -> dict[str, Any]:
-    from remit.doors.cli.envelopes import shape_envelope
-
-    return shape_envelope(report)
+    return shape_result(fit_result(report, max_tokens=max_tokens or DEFAULT_TOKENS))
 
 
-def load_envelope(session_id: str) -> dict[str, Any]:
+def _shape_whole(report: Result) -> dict[str, Any]:
+    from remit.doors.cli.results import shape_result
+
+    return shape_result(report)
+
+
+def load_result(session_id: str) -> dict[str, Any]:
     """What came of a delegation in short, or how it stands."""
     return _load_result(_find_session(session_id), {})
 
 
 async def cancel(asked: Call) -> dict[str, Any]:
     """End a delegation."""
-    from remit.doors.cli.envelopes import shape_envelope
+    from remit.doors.cli.results import shape_result
 
     session_id = await asyncio.to_thread(_find_session, asked.given["session_id"])
     reason = " ".join(asked.given.get("reason", "").split())
     waited = await asked.serving.cancel(session_id, reason=reason, caller=asked.given.get("caller", ""))
     told: dict[str, Any] = {"session_id": session_id}
-    if waited.envelope is None:
+    if waited.result is None:
         from remit.doors.cli.wait import tell_open
 
         apart = {"harness": waited.harness, "message": tell_open(waited)} if waited.harness else {}
         return told | apart | _stand(session_id)
-    return told | {"agent": waited.envelope.agent, "over": True, "envelope": shape_envelope(waited.envelope)}
+    return told | {"agent": waited.result.agent, "over": True, "result": shape_result(waited.result)}
 
 
 # --- returns ---------------------------------------------------------------------------------------------------------
@@ -186,7 +188,7 @@ def check_return(asked: Call) -> dict[str, Any]:
     from remit.app.delegating.workspace import Workspace
 
     given = asked.given
-    claimed = Claimed(given.get("dialect"), given.get("session_id"), given.get("agent"))
+    claimed = Claimed(given.get("format"), given.get("session_id"), given.get("agent"))
     ws = Workspace.open(environ=asked.serving.speak_for(given.get("caller", "")))
     try:
         verdict = check_own(ws, given["message"], claimed)

@@ -11,6 +11,7 @@ from remit.doors.mcp.bounds import Bounds, fit_findings
 from remit.doors.mcp.catalogue import PAGE_CHARS
 from remit.doors.render import SEVERITIES
 from remit.errors import UsageError
+from remit.workspace.tasks.places import LINKS
 
 if TYPE_CHECKING:
     from remit.app.tasks import ShownTask
@@ -115,10 +116,9 @@ def _shape_task(shown: ShownTask) -> dict[str, Any]:
         "marker": facts.marker,
         "closed": facts.closed,
         "priority": facts.priority or None,
-        "links": list(facts.links),
         "fields": facts.fields,
         "plan": plan and {"path": plan.path, "resume": plan.resume and plan.resume.number},
-        "entries": list(shown.entries),
+        LINKS: list(shown.entries),
         "moves": list(shown.moves),
         "focused": shown.focused,
     }

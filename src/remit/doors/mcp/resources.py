@@ -1,4 +1,4 @@
-"""The resources: agents, entries of the manifest and envelopes, each under an address of its own.
+"""The resources: agents, entries of the manifest and results, each under an address of its own.
 
 Owns the addresses. Long texts come in pages: `?page=2` after the address. What is read is data of the repository and
 of agents: bounded, and without secrets.
@@ -37,9 +37,9 @@ class Read(NamedTuple):
 
 
 def list_resources() -> list[dict[str, Any]]:
-    """The agents of the workspace, and the newest entries and envelopes. The others are found by their tools."""
+    """The agents of the workspace, and the newest entries and results. The others are found by their tools."""
     found: list[dict[str, Any]] = []
-    for listing in (_list_agents, _list_entries, _list_envelopes):
+    for listing in (_list_agents, _list_entries, _list_results):
         try:
             found += listing()
         except RemitError:  # what cannot be listed is told to whoever asks for it by its tool
@@ -72,7 +72,7 @@ def _list_entries() -> Iterator[dict[str, Any]]:
             yield _describe(f"findings/{quote(entry.id, safe='')}", entry.id, entry.get_text("title"), JSON)
 
 
-def _list_envelopes() -> Iterator[dict[str, Any]]:
+def _list_results() -> Iterator[dict[str, Any]]:
     from remit.app.delegating.views import list_work, open_home
 
     home = open_home()
@@ -83,7 +83,7 @@ def _list_envelopes() -> Iterator[dict[str, Any]]:
     for each in found:
         session_id = each.row.session_id
         about = f"{each.row.agent}, {each.word}: {each.work}"
-        yield _describe(f"envelopes/{quote(session_id, safe='')}", session_id, about, JSON)
+        yield _describe(f"results/{quote(session_id, safe='')}", session_id, about, JSON)
 
 
 def _describe(place: str, name: str, about: str, kind: str) -> dict[str, Any]:
@@ -158,11 +158,11 @@ def _read_findings_file(entry_id: str, page: int) -> tuple[str, str]:
     return MARKDOWN, _show(_cut(redact(load_bytes(shown.file).decode("utf-8", "replace")), page))
 
 
-def _read_envelope(session_id: str, page: int) -> tuple[str, str]:
-    from remit.doors.mcp.delegations import load_envelope
+def _read_result(session_id: str, page: int) -> tuple[str, str]:
+    from remit.doors.mcp.delegations import load_result
 
     _check_single(page)
-    return JSON, render_json(load_envelope(session_id), indent=1)
+    return JSON, render_json(load_result(session_id), indent=1)
 
 
 def _read_answer(session_id: str, page: int) -> tuple[str, str]:
@@ -199,6 +199,6 @@ _READERS = {
     ("agents", ""): _read_agent,
     ("findings", ""): _read_entry,
     ("findings", "file"): _read_findings_file,
-    ("envelopes", ""): _read_envelope,
-    ("envelopes", "answer"): _read_answer,
+    ("results", ""): _read_result,
+    ("results", "answer"): _read_answer,
 }

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from remit.schemas import describe_schema
+
 Schema = dict[str, Any]
 
 MAX_PROMPT = 4 * 1024 * 1024
@@ -93,39 +95,6 @@ FINDING = _object(
 FINDINGS = many(FINDING)
 ASIDES = many(_object(("code", "severity", "message"), code=TEXT, severity=SEVERITY, message=TEXT))
 STATUS: Schema = {"type": "string", "enum": ["completed", "partial", "failed", "blocked"]}
-ENVELOPE = _object(
-    ("session_id", "agent", "status", "summary", "outcome", "ending", "artifacts", "findings", "errors", "next_steps"),
-    session_id=TEXT,
-    agent=TEXT,
-    status=STATUS,
-    summary=TEXT,
-    outcome=TEXT,
-    ending=TEXT,
-    artifacts=many(_object(("path",), path=TEXT, kind=TEXT, summary=TEXT, grade=TEXT, reason=TEXT, sha256=TEXT,
-                           size_bytes=WHOLE)),
-    findings=ASIDES,
-    errors=many(
-        _object(
-            ("type", "code", "message", "recoverable"), type=TEXT, code=TEXT, message=TEXT, recoverable=BOOL,
-            recommendation=TEXT,
-        )
-    ),
-    next_steps=many(TEXT),
-    usage=_object(tokens=WHOLE, cost_usd=NUMBER, turns=WHOLE, seconds=NUMBER),
-    unsettled=many(_object(("step",), step=TEXT, message=TEXT)),
-    unclaimed=_object(("count", "paths"), count=WHOLE, paths=many(TEXT)),
-    notes=many(TEXT),
-    attempts=WHOLE,
-    depth=WHOLE,
-    path=many(TEXT),
-    answer=TEXT,
-    person_needed=BOOL,
-    request_findings=ASIDES,
-    show=TEXT,
-    left_out=many(TEXT),
-    tokens=WHOLE_OR_NONE,
-    estimated=BOOL,
-)  # fmt: skip
 STANDING = _object(
     ("session_id", "agent", "standing", "depth"),
     session_id=TEXT,
@@ -151,7 +120,7 @@ STANDING = _object(
 )
 STANDINGS = many(STANDING)
 DELEGATION = gives(
-    ("session_id", "over"), session_id=TEXT, agent=TEXT, over=BOOL, envelope=ENVELOPE, standing=STANDING,
+    ("session_id", "over"), session_id=TEXT, agent=TEXT, over=BOOL, result=describe_schema(), standing=STANDING,
     request_findings=ASIDES, harness=TEXT, message=TEXT,
 )  # fmt: skip
 PAGE: dict[str, Schema] = {
@@ -161,11 +130,11 @@ PAGE: dict[str, Schema] = {
     "pages": WHOLE,
     "characters": WHOLE,
 }
-RESULT = gives(("session_id", "over"), session_id=TEXT, over=BOOL, envelope=ENVELOPE, standing=STANDING, **PAGE)
+RESULT = gives(("session_id", "over"), session_id=TEXT, over=BOOL, result=describe_schema(), standing=STANDING, **PAGE)
 WORK = gives(("delegations", "more"), delegations=STANDINGS, more=WHOLE)
 _VERDICT = ("accepted", "outcome", "findings")
 _OF_VERDICT: dict[str, Schema] = {
-    "accepted": BOOL, "outcome": TEXT, "dialect": TEXT_OR_NONE, "status": TEXT_OR_NONE, "session_id": TEXT_OR_NONE,
+    "accepted": BOOL, "outcome": TEXT, "format": TEXT_OR_NONE, "status": TEXT_OR_NONE, "session_id": TEXT_OR_NONE,
     "findings": FINDINGS, "more_findings": WHOLE,
     "artifacts": many(_object(("path",), path=TEXT, grade=TEXT, reason=TEXT)), "repairs": many(TEXT),
 }  # fmt: skip
@@ -181,7 +150,7 @@ ADDED = gives(
 )  # fmt: skip
 TASK = gives(
     ("task",), task=TEXT, number=WHOLE_OR_NONE, title=TEXT, marker=TEXT_OR_NONE, closed=BOOL,
-    priority=TEXT_OR_NONE, links=many(TEXT), section=TEXT, fields=OBJECT,
+    priority=TEXT_OR_NONE, linkedResearch=many(TEXT), section=TEXT, fields=OBJECT,
     plan=OBJECT_OR_NONE, entries=many(TEXT), moves=many(TEXT), focused=BOOL,
 )  # fmt: skip
 MOVED = gives(

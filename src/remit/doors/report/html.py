@@ -119,7 +119,7 @@ def _render_node(report: Mapping[str, Any], node: Mapping[str, Any], number: int
         element("h3", standing["agent"], " ", _render_look(shape.describe(standing))),
         element("dl", facts),
         _render_asked(node["asked"]),
-        _render_envelope(node["envelope"]) if node["envelope"] else _render_open(standing),
+        _render_result(node["result"]) if node["result"] else _render_open(standing),
         [_render_attempt(node, attempt) for attempt in node["attempts"]],
         _render_list("Changed, but not named", [f"{each['path']} ({each['kind']})" for each in node["unclaimed"]]),
         _render_list("Settled", shape.tell_steps(node["steps"])),
@@ -153,17 +153,16 @@ def _render_open(standing: Mapping[str, Any]) -> Iterator[Markup]:
         yield element("p", f"Waits for {', '.join(map(str, standing['waits_for']))}.")
 
 
-def _render_envelope(envelope: Mapping[str, Any]) -> Iterator[Markup | None]:
+def _render_result(result: Mapping[str, Any]) -> Iterator[Markup | None]:
     yield element("h4", "Handed back")
-    yield element("p", envelope["summary"] or "It has no summary.")
+    yield element("p", result["summary"] or "It has no summary.")
     artifacts = [
-        join(element("code", each.get("path", "")), f" {each.get('summary', '')}")
-        for each in envelope["artifacts"] or ()
+        join(element("code", each.get("path", "")), f" {each.get('summary', '')}") for each in result["artifacts"] or ()
     ]
     yield _render_list("Files", artifacts)
-    yield _render_list("Errors", [shape.tell_fault(each) for each in envelope["errors"] or ()])
-    yield _render_list("Next", [str(each) for each in envelope["next_steps"] or ()])
-    yield _render_list("Notes", [str(each) for each in envelope["notes"] or ()])
+    yield _render_list("Errors", [shape.tell_fault(each) for each in result.get("errors", ())])
+    yield _render_list("Next", [result["next_steps"]] if result.get("next_steps") else [])
+    yield _render_list("Notes", [str(each) for each in result["remit"].get("notes", ())])
 
 
 def _render_attempt(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> Iterator[Markup | None]:

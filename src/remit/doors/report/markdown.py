@@ -108,7 +108,7 @@ def _render_nodes(report: Mapping[str, Any]) -> Iterator[str]:
         yield from ("", f"### {quote(standing['agent'])}: {_look(shape.describe(standing))}", "")
         yield from (f"- {name}: {quote(value)}" for name, value in shape.list_facts(report, node))
         yield from _render_asked(node["asked"])
-        yield from _render_envelope(node["envelope"]) if node["envelope"] else _render_open(standing)
+        yield from _render_result(node["result"]) if node["result"] else _render_open(standing)
         for attempt in node["attempts"]:
             yield from _render_attempt(node, attempt)
         unclaimed = (f"{code(each['path'])} {quote(each['kind'])}" for each in node["unclaimed"])
@@ -138,13 +138,13 @@ def _render_open(standing: Mapping[str, Any]) -> Iterator[str]:
         yield from ("", f"Waits for {quote(', '.join(map(str, standing['waits_for'])))}.")
 
 
-def _render_envelope(envelope: Mapping[str, Any]) -> Iterator[str]:
-    yield from ("", "**Handed back**", "", quote(envelope["summary"] or "It has no summary."))
-    artifacts = envelope["artifacts"] or ()
+def _render_result(result: Mapping[str, Any]) -> Iterator[str]:
+    yield from ("", "**Handed back**", "", quote(result["summary"] or "It has no summary."))
+    artifacts = result["artifacts"] or ()
     yield from _list("Files", (f"{code(each.get('path', ''))} {quote(each.get('summary', ''))}" for each in artifacts))
-    yield from _list("Errors", (quote(shape.tell_fault(each)) for each in envelope["errors"] or ()))
-    yield from _list("Next", map(quote, envelope["next_steps"] or ()))
-    yield from _list("Notes", map(quote, envelope["notes"] or ()))
+    yield from _list("Errors", (quote(shape.tell_fault(each)) for each in result.get("errors", ())))
+    yield from _list("Next", map(quote, [result["next_steps"]] if result.get("next_steps") else ()))
+    yield from _list("Notes", map(quote, result["remit"].get("notes", ())))
 
 
 def _render_attempt(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.doors.cli.envelopes import render_duration
+from remit.doors.cli.results import render_duration
 from remit.doors.render import count
 from remit.model import ACCEPTABLE
 
@@ -152,10 +152,10 @@ def list_facts(report: Mapping[str, Any], node: Mapping[str, Any]) -> Iterator[t
 
 
 def list_claims(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The files that an attempt names; where its record has none, those of the envelope stand for the last one."""
+    """The files that an attempt names; where its record has none, those of the result stand for the last one."""
     is_last = attempt is node["attempts"][-1]
-    artifacts = (node["envelope"] or {}).get("artifacts") or [] if is_last else []
-    return attempt["claims"] or artifacts
+    graded = node["result"]["remit"]["grades"] if is_last and node["result"] else []
+    return attempt["claims"] or graded
 
 
 def tell_cut(told: Mapping[str, Any], name: str) -> str:

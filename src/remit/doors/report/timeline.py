@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.doors.cli.envelopes import render_duration
+from remit.doors.cli.results import render_duration
 from remit.doors.report.markup import Markup, element
 from remit.doors.report.shape import describe, tell_span
 

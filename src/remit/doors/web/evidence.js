@@ -40,10 +40,10 @@ export function count(node) {
 
 export function stamp(node) {
   return JSON.stringify([node.attempts.map((each) => [each.number, each.claims, each.outcome]), node.unclaimed,
-    node.envelope?.artifacts]);
+    node.result?.remit.grades]);
 }
 
-/** The files that an attempt names; of the last one, where none are kept with it, those of the envelope. */
+/** The files that an attempt names; of the last one, where none are kept with it, those of the result. */
 function listClaims(node, number) {
   const chosen = findAttempt(node, number);
   const own = chosen?.claims ?? [];
@@ -51,7 +51,7 @@ function listClaims(node, number) {
 }
 
 function listFound(node) {
-  return (node.envelope?.artifacts ?? []).map((each) => ({ ...each, state: "file", reason: "" }));
+  return (node.result?.remit.grades ?? []).map((each) => ({ ...each, state: "file", reason: "" }));
 }
 
 /** Names that lead out of the workspace, or could: nobody looks what is there. */

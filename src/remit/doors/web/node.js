@@ -41,7 +41,7 @@ export function makePanel(options) {
 
   async function load() {
     const own = sessionId;
-    const told = await get(`/delegations/${part(own)}`, {}, { signal: abort.signal });
+    const told = await get(`/delegations/${part(own)}`, { format: "standard" }, { signal: abort.signal });
     if (own !== sessionId) return;
     node = told;
     options.onNode(node);

@@ -8,16 +8,16 @@ import { describeAttempt, renderFindings, section } from "./parts.js";
 
 export function stamp(node) {
   const { standing } = node;
-  return JSON.stringify([standing.standing, standing.said, standing.waits_for, standing.driven, node.envelope,
+  return JSON.stringify([standing.standing, standing.said, standing.waits_for, standing.driven, node.result,
     node.attempts, node.children, standing.tokens, standing.worker, standing.machine?.state]);
 }
 
 /** @param {HTMLElement} place @param {any} node */
 export function draw(place, node, { choose }) {
-  const { envelope, standing } = node;
+  const { result, standing } = node;
   place.append(...[
-    envelope ? renderEnvelope(envelope, choose) : renderOpen(standing),
-    section("Findings", renderFindings(envelope?.findings?.length ? envelope.findings
+    result ? renderResult(result, choose) : renderOpen(standing),
+    section("Diagnostics", renderFindings(result?.remit.diagnostics?.length ? result.remit.diagnostics
       : node.attempts.at(-1)?.findings)),
     section("Attempts", renderTries(node.attempts)),
     section("Terms", renderFacts(listFacts(node))),
@@ -40,19 +40,24 @@ function tellOpen(standing) {
   return standing.driven ? "It is at work. The log shows what it does." : "Nobody drives it any more.";
 }
 
-function renderEnvelope(envelope, choose) {
-  return h("div", { class: "envelope" },
-    h("p", { class: "foreign summary" }, envelope.summary || h("span", { class: "faint" }, "It has no summary.")),
-    envelope.artifacts?.length > 0 && h("ul", { class: "files" }, envelope.artifacts.map((each) => h("li", null,
+function renderResult(result, choose) {
+  const { grades, notes, left_out } = result.remit;
+  const gradeOf = (path) => grades.find((each) => each.path === path) ?? {};
+  return h("div", { class: "result" },
+    h("p", { class: "foreign summary" }, result.summary || h("span", { class: "faint" }, "It has no summary.")),
+    result.artifacts?.length > 0 && h("ul", { class: "files" }, result.artifacts.map((each) => h("li", null,
       h("button", { class: "as-link", type: "button", onclick: () => choose("evidence") },
         h("code", { class: "foreign" }, each.path)),
-      h("span", { class: "faint" }, [each.kind, each.grade, bytes(each.size_bytes)].filter(Boolean).join(" · ")),
+      h(
+        "span",
+        { class: "faint" },
+        [each.type, gradeOf(each.path).grade, bytes(gradeOf(each.path).size_bytes)].filter(Boolean).join(" · "),
+      ),
       each.summary && h("div", { class: "foreign soft" }, each.summary)))),
-    section("Errors", (envelope.errors ?? []).map(renderFault)),
-    section("Next", renderList(envelope.next_steps)),
-    section("Notes", renderList(envelope.notes)),
-    envelope.left_out?.length > 0 && h("p", { class: "faint" },
-      `The caller was not given: ${envelope.left_out.join(", ")}.`));
+    section("Errors", (result.errors ?? []).map(renderFault)),
+    section("Next", renderList(result.next_steps)),
+    section("Notes", renderList(notes)),
+    left_out?.length > 0 && h("p", { class: "faint" }, `Shortened for the caller: ${left_out.join(", ")}.`));
 }
 
 function renderFault(fault) {
@@ -96,7 +101,7 @@ function listFacts(node) {
       String(standing.task_number))],
     ["Runner", [standing.runner, terms.model].filter(Boolean).join(", ")],
     ["Worker", standing.machine && tellMachine(standing.machine)],
-    ["Kind", terms.kind], ["Dialect", terms.dialect],
+    ["Kind", terms.kind], ["Format", terms.format],
     ["Asked", when(standing.created_ms)], ["Begun", when(standing.started_ms)], ["Ended", when(standing.ended_ms)],
     ["Deadline", standing.deadline_ms !== null
       && `${when(standing.deadline_ms)} (${duration((terms.timeout_s ?? 0) * 1000)})`],

@@ -123,7 +123,7 @@ async function load(run) {
 }
 
 async function loadRoot(run) {
-  run.rootNode = await get(`/delegations/${part(run.rootId)}`, {}, { signal: run.abort.signal });
+  run.rootNode = await get(`/delegations/${part(run.rootId)}`, { format: "standard" }, { signal: run.abort.signal });
   drawActs(run);
 }
 

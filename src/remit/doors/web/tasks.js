@@ -191,11 +191,12 @@ function renderTask(task, reload) {
 }
 
 function renderEntries(task) {
-  if (!task.entries.length) return null;
+  if (!task.linkedResearch.length) return null;
   return [
-    h("ul", { class: "plain-list" }, task.entries.slice(0, FEW).map((id) => h("li", null,
+    h("ul", { class: "plain-list" }, task.linkedResearch.slice(0, FEW).map((id) => h("li", null,
       h("a", { class: "foreign", href: `/findings?${new URLSearchParams({ entry: String(id) })}` }, String(id))))),
-    task.entries.length > FEW && h("a", { href: `/findings?task=${task.number}` }, `All ${task.entries.length}`),
+    task.linkedResearch.length > FEW
+      && h("a", { href: `/findings?task=${task.number}` }, `All ${task.linkedResearch.length}`),
   ];
 }
 

@@ -24,6 +24,7 @@ MAX_MESSAGE_CHARS = 2000
 MAX_ACTION_CHARS = 1000
 MAX_WORD_CHARS = 200
 MAX_PATH_AGENTS = 20
+MAX_DETAIL_LINES = 20
 _MAX_DIGITS = 15
 _ROOM = 40
 """For the words that say how much is gone."""
@@ -72,6 +73,8 @@ class Record(NamedTuple):
     closed: str = ""
     """When it was marked fixed or ignored."""
     note: str = ""
+    details: str = ""
+    """The last lines of a stack trace, of what a program that failed printed on standard error, or of a return."""
 
     @property
     def is_open(self) -> bool:
@@ -112,6 +115,7 @@ def make_records(
             depth=depth,
             suggested_action=fault.recommendation,
             auto_recoverable=fault.recoverable,
+            details=fault.details or "",
         )
         for fault in faults
     )
@@ -143,6 +147,7 @@ def prepare(record: Record, *, now_ms: int) -> Record:
         phase=_clean_number(record.phase),
         path=tuple(clean(agent, MAX_WORD_CHARS) for agent in record.path[:MAX_PATH_AGENTS]),
         suggested_action=clean(record.suggested_action, MAX_ACTION_CHARS),
+        details=_clean_details(record.details),
     )
     return kept if kept.id else kept._replace(id=_make_id(kept, now_ms))
 
@@ -151,6 +156,12 @@ def _make_id(record: Record, now_ms: int) -> str:
     """`err_{unix seconds}_{6 of 0-9a-f}`: of what it says, so that to say it again at once gives the same."""
     told = "\0".join((record.session_id, record.code, record.message, str(record.phase), record.time))
     return f"err_{now_ms // 1000}_{sha256(told.encode('utf-8', 'replace')).hexdigest()[:6]}"
+
+
+def _clean_details(text: str) -> str:
+    """The last lines, of bounded length: the end of a stack trace says what went wrong."""
+    kept = clean(text[-_MAX_READ_CHARS:], _MAX_READ_CHARS).splitlines()[-MAX_DETAIL_LINES:]
+    return "\n".join(kept)[-MAX_MESSAGE_CHARS:]
 
 
 def _clean_number(value: int | str | None) -> int | str | None:
@@ -201,6 +212,7 @@ def read_record(value: Mapping[str, Any]) -> Record:
         word=word,
         closed=_find_text(value, *_CLOSED_ALIASES),
         note=_find_text(value, NOTE_KEY),
+        details=_find_text(value, "details"),
     )
 
 
@@ -243,7 +255,7 @@ def shape_record(record: Record) -> dict[str, Any]:
         "trajectory": {"delegation_path": [*record.path], "failed_at_depth": record.depth},
         "recovery": {"suggested_action": record.suggested_action, "auto_recoverable": record.auto_recoverable},
         "fix_status": WRITTEN[record.fix_status],
-    }
+    } | ({"details": record.details} if record.details else {})
 
 
 # Times

@@ -110,6 +110,19 @@ def find_uncommitted(root: str, paths: Iterable[str]) -> Uncommitted:
     return Uncommitted(tuple(name[len(repository.prefix) :] for name in changed), (), tuple(ignored))
 
 
+def find_last_commit(root: str, paths: Iterable[str]) -> str | None:
+    """The newest commit that changed one of the paths; None if no commit has, or if git fails."""
+    try:
+        repository = find_repository(root)
+        names = [_inspect(repository, path)[0] for path in dict.fromkeys(paths)]
+        if find_commit(repository) is None or not all(names):
+            return None
+        answer = run(repository.top, "log", "-1", "--format=%H", "--", *names)
+    except Refused:
+        return None
+    return answer.out.decode("ascii").strip() or None if answer.code == 0 else None
+
+
 # --- which paths -----------------------------------------------------------------------------------------------------
 
 

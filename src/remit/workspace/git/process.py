@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from remit.workspace.git.told import Refused, commit_failed, git_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 MAX_SECONDS = 60.0
 MAX_OUTPUT_BYTES = 16 * 1024 * 1024
@@ -84,10 +84,33 @@ def run(
 
     It may take as many `seconds` and print as many `max_bytes`, or as many of each as it usually may.
     """
-    command = [_find_git(), *(part for setting in SAFE for part in ("-c", setting)), *arguments]
-    environment = {**_make_environment(alone=alone), **(more or {})}
+    process = _start(folder, arguments, {**_make_environment(alone=alone), **(more or {})})
+    return _finish(process, given, seconds or MAX_SECONDS, max_bytes or MAX_OUTPUT_BYTES)
+
+
+def run_both(
+    folder: str, first: Sequence[str], second: Sequence[str], *, seconds: float = MAX_SECONDS
+) -> tuple[Answer, Answer]:
+    """Call git twice in a folder, at the same time, for two short answers. Each may take as many seconds."""
+    environment = _make_environment(alone=False)
+    started = _start(folder, first, environment)
     try:
-        process = subprocess.Popen(  # noqa: S603 - a program that was looked up, and arguments that no shell reads
+        other = _start(folder, second, environment)
+    except BaseException:
+        _end(started)
+        raise
+    try:
+        answer = _finish(started, b"", seconds, MAX_OUTPUT_BYTES)
+    except BaseException:
+        _end(other)
+        raise
+    return answer, _finish(other, b"", seconds, MAX_OUTPUT_BYTES)
+
+
+def _start(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    command = [_find_git(), *(part for setting in SAFE for part in ("-c", setting)), *arguments]
+    try:
+        return subprocess.Popen(  # noqa: S603 - a program that was looked up, and arguments that no shell reads
             command,
             cwd=folder,
             env=environment,
@@ -98,8 +121,12 @@ def run(
         )
     except (OSError, ValueError) as error:
         raise Refused(git_missing(_tell(error), is_there=True)) from error
+
+
+def _finish(process: subprocess.Popen[bytes], given: bytes, seconds: float, max_bytes: int) -> Answer:
+    """What a git says that was started, with `given` as its input."""
     try:
-        out, told = _converse(process, given, seconds or MAX_SECONDS, max_bytes or MAX_OUTPUT_BYTES)
+        out, told = _converse(process, given, seconds, max_bytes)
         return Answer(process.wait(), out, told.decode("utf-8", "replace"))
     except BaseException as error:
         _end(process)
@@ -107,10 +134,7 @@ def run(
             raise Refused(commit_failed(f"git cannot be listened to: {_tell(error)}")) from error
         raise
     finally:
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream is not None:
-                with suppress(OSError):
-                    stream.close()
+        _close_pipes(process)
 
 
 def _tell(error: OSError | ValueError) -> str:
@@ -180,8 +204,16 @@ def _hand_over(handle: int, rest: memoryview) -> memoryview:
         return rest[:0]
 
 
+def _close_pipes(process: subprocess.Popen[bytes]) -> None:
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            with suppress(OSError):
+                stream.close()
+
+
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End git with all it started: first so that it removes its locks, then for certain."""
+    _close_pipes(process)
     for how in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, how)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import InputError
 from remit.workspace.files import load_bytes
-from remit.workspace.git.process import Answer, run
+from remit.workspace.git.process import MAX_SECONDS, Answer, run, run_both
 from remit.workspace.git.told import Refused, commit_failed, no_repository
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ class Entry(NamedTuple):
     stage: str
 
 
-def find_repository(root: str) -> Repository:
+def find_repository(root: str, *, seconds: float = MAX_SECONDS) -> Repository:
     """The checkout around a workspace."""
     real = os.path.realpath(root)
     asked = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-object-format")
-    answer = run(real, "rev-parse", *asked)
+    answer, settings = run_both(real, ("rev-parse", *asked), ("config", "-z", "--list"), seconds=seconds)
     if answer.code:
         raise Refused(no_repository(root, answer.reason))
     lines = os.fsdecode(answer.out).removesuffix("\n").split("\n")
@@ -79,14 +79,14 @@ def find_repository(root: str) -> Repository:
     if inside.split("/")[0] == "..":
         raise Refused(no_repository(root, "its checkout lies elsewhere"))
     prefix = "" if inside == "." else f"{inside}/"
-    return Repository(top, prefix, own, os.path.realpath(os.path.join(real, common)), hashing, _load_settings(real))
+    return Repository(top, prefix, own, os.path.realpath(os.path.join(real, common)), hashing, parse_settings(settings))
 
 
-def _load_settings(folder: str) -> dict[str, str]:
-    answer = run(folder, "config", "-z", "--list")
-    if answer.code:
-        raise Refused(commit_failed(answer.reason))
-    pairs = (entry.partition("\n") for entry in os.fsdecode(answer.out).split("\0") if entry)
+def parse_settings(listed: Answer) -> dict[str, str]:
+    """The settings that `git config -z --list` lists. Raise `Refused` if it failed."""
+    if listed.code:
+        raise Refused(commit_failed(listed.reason))
+    pairs = (entry.partition("\n") for entry in os.fsdecode(listed.out).split("\0") if entry)
     return {key: value if parted else "true" for key, parted, value in pairs}
 
 

@@ -283,7 +283,7 @@ class Settled(NamedTuple):
     cost_usd: float | None
     answered_bytes: int
     """All that it answered."""
-    envelope_tokens: int | None
+    result_tokens: int | None
     """What its caller was to get at most."""
 
 
@@ -351,7 +351,7 @@ _SETTLED = """
             FROM texts LEFT JOIN spills ON spills.session_id = texts.session_id AND spills.kind = texts.kind
             WHERE texts.session_id = own.session_id AND texts.kind >= 'answer-' AND texts.kind < 'answer.'
         ), 0),
-        json_extract(details, '$.envelope_tokens')
+        json_extract(details, '$.result_tokens')
     FROM delegations AS own
     WHERE created_ms >= :since AND state = 'settled' {narrowed}
 """

@@ -39,7 +39,7 @@ class Delegation(NamedTuple):
     deadline_ms: int | None = None
     ended_ms: int | None = None
     ending: str | None = None
-    """How the agent ended: exited, timeout, cancelled, crashed, refused, orphaned, budget."""
+    """How the agent ended: exited, timeout, cancelled, crashed, rejected, orphaned, budget."""
     outcome: str | None = None
     status: str | None = None
     owner: str | None = None

@@ -340,6 +340,25 @@ _BROWSED = Migration(
     ),
 )
 
+_RESULTS = Migration(
+    "results",
+    (
+        # The report keeps a result where it kept an envelope, and a run that was not admitted was rejected.
+        "DROP TRIGGER texts_summary",
+        """
+        CREATE TRIGGER texts_summary AFTER INSERT ON texts
+        WHEN new.kind = 'report' AND json_valid(CAST(new.content AS TEXT))  -- a long one is a file
+        BEGIN
+            UPDATE delegations
+            SET summary = substr(coalesce(json_extract(CAST(new.content AS TEXT), '$.result.summary'), ''), 1, 400)
+            WHERE session_id = new.session_id;
+        END
+        """,
+        "UPDATE delegations SET ending = 'rejected' WHERE ending = 'refused'",
+        "UPDATE attempts SET ending = 'rejected' WHERE ending = 'refused'",
+    ),
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
-    _DELEGATIONS, _INTENTS, _MANIFEST, _RUNNING, _ENDINGS, _REFEREED, _PROCESSES, _CLAIMS, _BROWSED,
+    _DELEGATIONS, _INTENTS, _MANIFEST, _RUNNING, _ENDINGS, _REFEREED, _PROCESSES, _CLAIMS, _BROWSED, _RESULTS,
 )  # fmt: skip

@@ -291,7 +291,7 @@ def _name_words(harness_session: str) -> str:
 
 # --- for a process that lives for a moment ---------------------------------------------------------------------------
 
-VERSION = 9
+VERSION = 10
 """How many migrations the ledger has that this knows; a test compares it."""
 _PATIENCE_S = 2.0
 _MAX_LOG_BYTES = 1024 * 1024
@@ -324,10 +324,12 @@ def note_use(
     operation: str,
     failed: bool,
     is_known: bool = False,
+    outside: Sequence[str] = (),
 ) -> None:
     """Write down in one go that an agent used a tool, and what it did to files (R3.11).
 
-    `paths`: the files that it wrote, or that changed while it ran; None among them: others may have, too.
+    `paths`: the files that it wrote, or that changed while it ran; None among them: others may have, too. `outside`:
+    those that it wrote in hyper's workspace root outside the project.
 
     `is_known`: that it was used is written down already, and only what it wrote is new.
     """
@@ -337,17 +339,35 @@ def note_use(
         named = paths[:1] if is_known and paths and _name_file(db, own.session_id, tool, paths[0] or "") else ()
         for path in paths[len(named) :] or (() if named else (None,)):
             add_tool_use(db, own.session_id, tool, path, failed=failed)
-        for path in () if failed or operation != "write" else paths:
-            db.execute(
-                "INSERT INTO activity (session_id, parent_id, path, operation, at_ms) VALUES (?, ?, ?, ?, ?)",
-                (own.session_id, own.parent_id, path, operation, time.time_ns() // 1_000_000),
-            )
+        parent = own.parent_id or (own.harness_session if own.agent_id != MAIN else None)
+        for path in () if failed or operation != "write" else (*paths, *outside):
+            _add_act(db, own.session_id, parent, path, operation)
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
     _checkpoint_if_long(db)
+
+
+def note_main_writes(db: Connection, harness_session: str, paths: Sequence[str], operation: str) -> None:
+    """Write down what the session of a user did to files."""
+    for path in paths:
+        _add_act(db, harness_session, None, path, operation)
+
+
+def _add_act(db: Connection, session_id: str, parent: str | None, path: str | None, operation: str) -> None:
+    db.execute(
+        "INSERT INTO activity (session_id, parent_id, path, operation, at_ms) VALUES (?, ?, ?, ?, ?)",
+        (session_id, parent, path, operation, time.time_ns() // 1_000_000),
+    )
+
+
+def load_workspace_root(db: Connection, session_id: str) -> str:
+    """The folder that the paths of a run's `hyper` return start at; empty if there is none."""
+    query = "SELECT json_extract(details, '$.workspace_root') FROM delegations WHERE session_id = ?"
+    row = db.execute(query, (session_id,)).fetchone()
+    return row[0] if row is not None and row[0] else ""
 
 
 def list_layers(db: Connection, session_id: str) -> list[str]:

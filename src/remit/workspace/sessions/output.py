@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 OUT_CAP_BYTES, ERR_CAP_BYTES = 64 << 20, 8 << 20
 _HEARD_BYTES = 1 << 20
+_END_BYTES = 4096
 
 
 def read_out(folder: str, offset: int, limit: int, *, stream: Literal["out", "err"] = "out") -> bytes:
@@ -70,6 +71,14 @@ def load_tail(folder: str, result: Result, *, stream: Literal["out", "err"] = "o
         with os.fdopen(handle, "rb") as opened:
             data = opened.read(1 << 20) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
     return Tail(max(0, total - kept - len(data)), data)
+
+
+def read_err_end(folder: str, result: Result) -> bytes:
+    """The end of what an agent printed on standard error: whole lines, as far as they are kept."""
+    tail = load_tail(folder, result, stream="err")
+    offset = max(0, result.err_kept - _END_BYTES)
+    data = tail.data[-_END_BYTES:] if tail is not None else read_out(folder, offset, _END_BYTES, stream="err")
+    return data.partition(b"\n")[2] if offset and b"\n" in data else data
 
 
 def hear_out(folder: str, result: Result, feed: Callable[[bytes], None]) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.model import Finding
 from remit.workspace.tasks.archived import NO_TASKS, find_next_number, list_taken
+from remit.workspace.tasks.links import KINDS, find_unlinked
 from remit.workspace.tasks.moves import ENDS, as_sentence, suggest_marker
 from remit.workspace.tasks.values import MARKERS
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from remit.workspace.tasks.values import Counter, Flaw, Task
 
 _SHOWN = 60
+_PATH = 120
 _WORD_LENGTH = 3
 _PAUSED = ("BLOCKED", "ON HOLD", "EXPANDED")
 _STAGES = {
@@ -487,6 +489,30 @@ def key_given_twice(flaw: Flaw) -> Finding:
     return Finding("SYN023", "error", flaw.message, flaw.hint, "S1 S9", place=flaw.place)
 
 
+def link_differs(todo: Task, state: Task, kind: str, listed: str, known: str) -> Finding:
+    """A plan, a report or a summary of a task is linked in one of TODO.md and state.json and not in the other.
+
+    Why: people and agents look for it in either file. Who finds no link to the plan works without it.
+
+    Bad: `"plan_path": "specs/12_export/plans/implementation-002.md"`, and TODO.md links `implementation-001.md`
+
+    Good: `- **Plan**: [implementation-002.md](specs/12_export/plans/implementation-002.md)`; older reports may be left
+    out of either file.
+    """
+    named = {"research": "report"}.get(kind, kind)
+    line = state.place.line
+    if listed and known:
+        told = f"the {named} of task {todo.number} is '{listed[-_PATH:]}' here and '{known[-_PATH:]}' in state.json"
+    elif listed:
+        told = f"the {named} '{listed[-_PATH:]}' of task {todo.number} is linked here and not in state.json"
+    else:
+        told = f"the {named} '{known[-_PATH:]}' of task {todo.number} is in state.json and isn't linked here"
+    hint = "Say which is current: remit sync --from todo or --from state."
+    if not (listed and known):
+        hint = "Link it in both files with: remit sync --repair."
+    return Finding("SYN024", "warning", f"{told} (line {line})", hint, "S5 D8", place=todo.place)
+
+
 TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "SYN001": (state_broken, "error", "S1 S9"),
     "SYN002": (only_in_state, "error", "S1 S5 S9"),
@@ -511,6 +537,7 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "SYN021": (title_differs, "warning", "S1 S5"),
     "SYN022": (priority_differs, "warning", "S1 S5"),
     "SYN023": (key_given_twice, "error", "S1 S9"),
+    "SYN024": (link_differs, "warning", "S5 D8"),
 }
 
 
@@ -592,6 +619,7 @@ def _check_todo(todo: Todo, state: State | None, archive: Mapping[int, str]) -> 
         yield from _check_title(task, known[task.number])
         if not _has_one_priority(task, known[task.number]):
             yield priority_differs(task, known[task.number])
+        yield from _check_links(task, known[task.number])
 
 
 def _check_title(todo: Task, state: Task) -> Iterator[Finding]:
@@ -602,6 +630,22 @@ def _check_title(todo: Task, state: Task) -> Iterator[Finding]:
             yield another_task(todo, state)
         elif state.titled and here != there:
             yield title_differs(todo, state)
+
+
+def _check_links(todo: Task, state: Task) -> Iterator[Finding]:
+    for kind, listed, known in walk_links(todo, state):
+        yield link_differs(todo, state, kind, listed, known)
+
+
+def walk_links(todo: Task, state: Task) -> Iterator[tuple[str, str, str]]:
+    """Each kind of link that differs: its path in TODO.md and in state.json, empty in the file that doesn't have it."""
+    if state.closed or todo.bare:
+        return
+    listed = {each.kind: each.path for each in find_unlinked(todo.number, todo.links, state.links)}
+    known = {each.kind: each.path for each in find_unlinked(todo.number, state.links, todo.links)}
+    for kind in KINDS:
+        if kind in listed or kind in known:
+            yield kind, listed.get(kind, ""), known.get(kind, "")
 
 
 def _has_one_priority(todo: Task, state: Task) -> bool:
@@ -638,7 +682,7 @@ def check_plans(state: State, plans: Mapping[int, str | None]) -> Iterator[Findi
 
 def is_difference(finding: Finding) -> bool:
     """Whether a finding says that the two files differ; a warning about a plan or a marker does not."""
-    return finding.severity == "error" or finding.code in ("SYN021", "SYN022")
+    return finding.severity == "error" or finding.code in ("SYN021", "SYN022", "SYN024")
 
 
 def agrees(todo: Task, state: Task) -> bool:

@@ -123,11 +123,11 @@ def as_sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith("?") else ".")
 
 
-def follow_status(marker: str, status: str, dialect: DialectName = "standard", *, kind: str = "") -> str | None:
+def follow_status(marker: str, status: str, format: DialectName = "standard", *, kind: str = "") -> str | None:
     """The marker that a return moves a task to; None where the task stays as it is.
 
     `status` is the return's (completed, partial, failed, blocked) or timeout. `kind` is the agent's: a review moves no
-    task, and what is merely IN PROGRESS is completed only by an implementation, or in the dialect of the manifest,
+    task, and what is merely IN PROGRESS is completed only by an implementation, or in the format of the manifest,
     whose tasks know no other way (C9).
     """
     source = read_marker(marker.strip("[] \t"))
@@ -135,8 +135,8 @@ def follow_status(marker: str, status: str, dialect: DialectName = "standard", *
         return None
     if status == "blocked":
         return "BLOCKED"
-    if status == "completed" or (status == "partial" and dialect == "manifest"):
-        whole = dialect == "manifest" or kind == "implementation" or source != "IN PROGRESS"
+    if status == "completed" or (status == "partial" and format == "manifest"):
+        whole = format == "manifest" or kind == "implementation" or source != "IN PROGRESS"
         return _DONE[source] if whole else None
     if status in ("partial", "failed", "timeout"):
         return "PARTIAL" if source == "IMPLEMENTING" else None

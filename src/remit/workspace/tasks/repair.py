@@ -22,6 +22,7 @@ from remit.workspace.tasks.drift import (
     move_not_legal,
     state_broken,
     status_differs,
+    walk_links,
 )
 from remit.workspace.tasks.duplicates import NO_FOLDERS, part_numbers
 from remit.workspace.tasks.intake import read_fields
@@ -29,7 +30,7 @@ from remit.workspace.tasks.markdown import clean_title
 from remit.workspace.tasks.moves import ENDS, NEED_REASON, check_move
 from remit.workspace.tasks.state import OPEN_LISTS, State, parse_state
 from remit.workspace.tasks.todo import Todo, parse_todo
-from remit.workspace.tasks.values import MARKERS, TOO_HIGH, read_marker, read_priority
+from remit.workspace.tasks.values import MARKERS, TOO_HIGH, Linked, read_marker, read_priority
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -106,6 +107,7 @@ def plan_repair(
     work.settle_statuses(prefer, baseline)
     if prefer != "newest":
         work.settle_fields(prefer)
+    work.settle_links(prefer)
     work.settle_next_number()
     return work.finish(plans or {}, repaired=True)
 
@@ -332,6 +334,23 @@ class _Work:
             if isinstance(title, str) and clean_title(title) and clean_title(title) != clean_title(task.title):
                 self.told += fields.settle(entry, sections[task.number], "title", title, task.title)
         self.state, self.todo = fields.state.apply(), fields.todo.apply()
+
+    def settle_links(self, prefer: Prefer) -> None:
+        """Link the current plan, report and summary of each open task in both files.
+
+        Reports and summaries that one file has are added to the other. A task has one plan: that of the file that is
+        preferred, by default state.json.
+        """
+        samples = todo_edits.read_samples(self.todo)
+        for listed, known in _walk_pairs(self.read_state(), self.read_todo()):
+            for kind, here, there in walk_links(listed, known):
+                named = {"research": "report"}.get(kind, kind)
+                if here and (not there or kind != "plan" or prefer == "todo"):
+                    self.state = state_edits.add_link(self.state, known.number, Linked(kind, here))
+                    self.told.append(f"the {named} '{here}' of task {known.number} is in state.json, too")
+                if there and (not here or kind != "plan" or prefer != "todo"):
+                    self.todo = todo_edits.add_link(self.todo, known.number, Linked(kind, there), samples)
+                    self.told.append(f"the {named} '{there}' of task {known.number} is linked in TODO.md, too")
 
     def settle_next_number(self) -> None:
         """Raise the next number above all that are taken, and give it alike in both files."""

@@ -15,6 +15,7 @@ from jiter import from_json
 
 from remit.model import Place
 from remit.workspace.json_text import DECODER, Member, explain_breakage, skip_space, walk_items, walk_members
+from remit.workspace.tasks.links import read_state_links
 from remit.workspace.tasks.values import (
     MAX_NUMBER_DIGITS,
     NO_WRAP,
@@ -175,6 +176,7 @@ def _read_task(item: Member, text: str, lines: _Lines, tasks: list[Task], flaws:
             closed=closed,
             titled=bool(value.get("title")),
             priority=read_priority(value.get("priority")),
+            links=read_state_links(value),
         )
     )
 

@@ -33,6 +33,8 @@ from remit.workspace.tasks.values import read_marker, spell_marker
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from remit.workspace.tasks.values import Linked
+
 _Answer = TypeVar("_Answer")
 _LISTS = (*OPEN_LISTS, *CLOSED_LISTS)
 _HOME = OPEN_LISTS[0]
@@ -307,6 +309,24 @@ def _list_spellings(text: str) -> tuple[str, ...]:
     value = _load(text)
     words = (item.get(STATUS_KEY) for home in _LISTS for item in _list(value, home) if isinstance(item, dict))
     return tuple(islice(dict.fromkeys(each for each in words if isinstance(each, str)), _MAX_SPELLINGS))
+
+
+def add_link(
+    text: str, task: int | Entry, link: Linked, fields: Mapping[str, object] | None = None, *, now: str = ""
+) -> str:  # fmt: skip
+    """Note a file as an artifact of a task, unless it is one; a plan is the task's plan from then on.
+
+    `fields` are what the artifact says of itself. A list of artifacts that are mere paths stays such a list.
+    """
+    entry = _resolve(text, task)
+    listed = entry.value.get("artifacts")
+    artifacts = listed if isinstance(listed, list) else []
+    paths = [each.get("path") if isinstance(each, dict) else each for each in artifacts]
+    if link.path not in paths:
+        told = {"path": link.path, "type": link.kind, **{key: value for key, value in (fields or {}).items() if value}}
+        is_plain = bool(artifacts) and all(isinstance(each, str) for each in artifacts)
+        text = append_to_list(text, entry, "artifacts", link.path if is_plain else told, now=now)
+    return set_fields(text, entry.number, {"plan_path": link.path}, now=now) if link.kind == "plan" else text
 
 
 def append_to_list(text: str, task: int | Entry, key: str, value: object, *, now: str = "") -> str:

@@ -20,13 +20,14 @@ from remit.workspace.tasks.desk import at_desk, decode, finish_if_interrupted, l
 from remit.workspace.tasks.drift import check_drift
 from remit.workspace.tasks.examine import examine, review, tell_missing
 from remit.workspace.tasks.intake import make_name
+from remit.workspace.tasks.links import KINDS, find_kind, find_unlinked, read_state_links, walk_below
 from remit.workspace.tasks.markdown import clean_title
 from remit.workspace.tasks.moves import ENDS, NEED_REASON, OWN_COMMAND, check_move, suggest_marker
-from remit.workspace.tasks.places import ARCHIVE, ARCHIVED_TEXTS, STATE, TODO
+from remit.workspace.tasks.places import ARCHIVE, ARCHIVED_TEXTS, LINKS, STATE, TODO
 from remit.workspace.tasks.plan import find_resume_point, list_open, parse_plan, set_phase, set_plan_status
 from remit.workspace.tasks.state import CLOSED_LISTS, OPEN_LISTS, load_json, parse_state, read_number, read_title
 from remit.workspace.tasks.todo import parse_todo
-from remit.workspace.tasks.values import MARKERS, read_marker
+from remit.workspace.tasks.values import MARKERS, Linked, read_marker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -42,10 +43,10 @@ if TYPE_CHECKING:
 _Listed = TypeVar("_Listed", "state_edits.Entry", "todo_edits.Entry")
 
 PRIORITIES = ("high", "medium", "low")
-LINKS = "linkedResearch"
 _DONE_KEYS = {"RESEARCHED", "PLANNED", "REVISED", "COMPLETED", "BLOCKED", "ABANDONED"}
-_DATES = ("started", "last_updated", *sorted(key.lower() for key in _DONE_KEYS))
-"""What a move dates in a task."""
+_REASONS = {marker: f"{marker.lower()}_reason" for marker in sorted(NEED_REASON)}
+_DATES = ("started", "last_updated", *sorted(key.lower() for key in _DONE_KEYS), *_REASONS.values())
+"""What a move dates in a task, and why it was moved."""
 
 
 class TaskFacts(NamedTuple):
@@ -69,7 +70,7 @@ class TaskFacts(NamedTuple):
 
     @property
     def dates(self) -> dict[str, Any]:
-        """When it was begun, moved and last changed: what is put back where a move is taken back."""
+        """When it was begun, moved and last changed, and why: what is put back where a move is taken back."""
         return {key: self.fields[key] for key in _DATES if key in self.fields}
 
     @property
@@ -148,6 +149,19 @@ class TaskStore:
                 return todo_edits.read_section(text, found[0])
         return ""
 
+    def read_field(self, number: int, name: str) -> str:
+        """The value of a field of a task in TODO.md, with the lines below it, each without its bullet."""
+        text = self._load(TODO)
+        found = () if text is None else todo_edits.find_tasks(text, number)
+        if text is None or not found:
+            return ""
+        field = todo_edits.Edits(text).find_field(found[0], name)
+        if field is None:
+            return ""
+        below = [text[start:stop] for start, stop in walk_below(text, field, found[0].end)]
+        lines = (line.strip().lstrip("-*+ ").removeprefix("[ ] ").removeprefix("[x] ") for line in below)
+        return "\n".join(line for line in (field.value, *lines) if line.strip())
+
     def read_titles(self) -> dict[int, str]:
         """What TODO.md calls each task: state.json may know it by a short name only."""
         text = self._load(TODO)
@@ -201,6 +215,16 @@ class TaskStore:
         return _tell(desk, number, None, "NOT STARTED")
 
     @start_over
+    def allocate(self) -> Moved:
+        """Allocate the next number for a task that its caller writes; the number is never allocated again (C13)."""
+        now = read_clock()
+        with self.change("number allocated", may_begin=True) as desk:
+            number, following = _choose_numbers(desk)
+            desk.put(STATE, state_edits.set_next_number(desk.state, following, now=now))
+            desk.put(TODO, todo_edits.set_next_number(desk.todo, following))
+        return _tell(desk, number, None, None)
+
+    @start_over
     def move(self, number: int, marker: str, *, reason: str = "", command: str | None = None, by: str = "") -> Moved:
         """Give a task another marker, in state.json, TODO.md and its plan, if the move is legal.
 
@@ -224,10 +248,14 @@ class TaskStore:
             stamps[marker.lower()] = state_edits.render_stamp(entry.value.get("created") or "", now)
         if marker in OWN_COMMAND and not entry.value.get("started"):
             stamps["started"] = state_edits.render_stamp(entry.value.get("created") or "", now)
+        old = {each: key for each, key in _REASONS.items() if each != marker}
+        stamps |= {key: state_edits.REMOVE for key in old.values() if key in entry.value}
         if reason:
             stamps[f"{marker.lower().replace(' ', '_')}_reason"] = reason
         desk.put(STATE, state_edits.set_status(desk.state, entry, marker, stamps, now=now))
         todo = todo_edits.set_status(desk.todo, number, marker)
+        for each in old:  # why it was blocked says nothing of a task that has moved on
+            todo = todo_edits.set_field(todo, number, f"{each.capitalize()} Reason", None)
         if reason:
             todo = todo_edits.set_field(todo, number, f"{marker.capitalize()} Reason", reason)
         desk.put(TODO, todo)
@@ -248,16 +276,30 @@ class TaskStore:
         return True
 
     def find_plan(self, number: int, fields: dict[str, Any]) -> str | None:
-        """Where a task's plan is, below the root: what state.json names, else the newest where plans are kept."""
-        artifacts = fields.get("artifacts")
-        listed = [each for each in artifacts if isinstance(each, dict)] if isinstance(artifacts, list) else []
-        named = [
-            fields.get("plan_path"),
-            *(each.get("path") for each in reversed(listed) if each.get("type") == "plan"),
-        ]
-        bases = ("", f"{self.folder}/")
-        told = (f"{base}{name}" for name in named if isinstance(name, str) and name for base in bases)
-        return self._find_plan(told) or self._find_plan(self._list_usual_plans(number))
+        """Where a task's plan is, below the root: what state.json or TODO.md links, else the newest in its folder."""
+        linked = self.list_linked(number, fields, "plan")
+        return self._find_plan(linked) or self._find_plan(self._list_usual_plans(number))
+
+    def list_linked(self, number: int, fields: dict[str, Any], kind: str) -> Iterator[str]:
+        """The paths that a task's links of a kind may stand for, below the root, the current one first.
+
+        state.json comes before TODO.md. A path is written from the root or from the folder of the tasks.
+        """
+        for linked in (read_state_links(fields), self._read_todo_links(number)):
+            for each in reversed(linked):
+                if each.kind == kind and "\0" not in each.path:
+                    yield from (f"{base}{each.path}" for base in ("", f"{self.folder}/"))
+
+    def find_linked(self, number: int, fields: dict[str, Any], kind: str) -> list[str]:
+        """The files that a task's links of a kind lead to, below the root, the current one first."""
+        inside = (find_inside(self.home.root, path) for path in self.list_linked(number, fields, kind))
+        return list(dict.fromkeys(path for path in inside if path and os.path.isfile(f"{self.home.root}/{path}")))
+
+    def _read_todo_links(self, number: int) -> tuple[Linked, ...]:
+        text = self._load(TODO)
+        found = () if text is None else todo_edits.find_tasks(text, number)
+        edits = todo_edits.Edits(text or "")
+        return tuple(Linked(link.kind, link.path) for each in found[:1] for link in edits.find_links(each))
 
     def _find_plan(self, paths: Iterable[str]) -> str | None:
         places = (find_inside(self.home.root, path) for path in paths)
@@ -295,26 +337,38 @@ class TaskStore:
         follow: Callable[[str], str | None],
         *,
         artifacts: tuple[Artifact, ...] = (),
+        counts: Mapping[str, int | float] | None = None,
         reason: str = "",
     ) -> Moved:
-        """Put down what came of work on a task: its artifacts, and the marker that follows the one it has, if any."""
+        """Put down what came of work on a task: its artifacts, what the return counts, and the marker that follows."""
         with self.change("task concluded", number=number) as desk:
             before = _get_word(_find_open(desk, number))
             _check_undoubted(desk, number)
             marker = follow(before or "")
             now = read_clock()
             for artifact in artifacts:
-                entry = state_edits.find_task(desk.state, number)
-                if artifact.path not in _list_paths(entry.value):
-                    shown = {"path": artifact.path, "type": artifact.word or artifact.kind, "summary": artifact.summary}
-                    kept = {key: value for key, value in shown.items() if value}
-                    desk.put(STATE, state_edits.append_to_list(desk.state, entry, "artifacts", kept, now=now))
-                if artifact.kind == "plan":
-                    desk.put(STATE, state_edits.set_fields(desk.state, number, {"plan_path": artifact.path}, now=now))
+                link = Linked(find_kind(artifact.path, artifact.kind) or artifact.kind, artifact.path)
+                points = list(artifact.key_points or ())
+                told = {"type": artifact.word or artifact.kind, "summary": artifact.summary, "key_points": points}
+                desk.put(STATE, state_edits.add_link(desk.state, number, link, told, now=now))
+                self._link_in_todo(desk, number, link)
+            if counts:
+                desk.put(STATE, state_edits.set_fields(desk.state, number, counts, now=now))
             if marker is not None:
                 entry = state_edits.find_task(desk.state, number)
                 self._put_marker(desk, entry, marker, reason=" ".join(reason.split()) if marker in NEED_REASON else "")
         return _tell(desk, number, before, marker)
+
+    def _link_in_todo(self, desk: Desk, number: int, link: Linked) -> None:
+        """Link a plan, a report or a summary in TODO.md, unless it is linked there."""
+        if link.kind not in KINDS or not todo_edits.find_tasks(desk.todo, number):
+            return
+        edits = todo_edits.Edits(desk.todo)
+        entry = todo_edits.find_task(desk.todo, number)
+        linked = [Linked(each.kind, each.path) for each in edits.find_links(entry)]
+        if find_unlinked(number, [link], linked):
+            edits.add_link(entry, link, todo_edits.read_samples(desk.todo))
+            desk.put(TODO, edits.apply())
 
     @start_over
     def put_back(self, number: int, marker: str, dates: Mapping[str, Any] | None) -> Moved:
@@ -326,7 +380,7 @@ class TaskStore:
             entry = _find_open(desk, number)
             before = _get_word(entry)
             _check_undoubted(desk, number)
-            self._put_marker(desk, entry, marker)
+            self._put_marker(desk, entry, marker, reason=str((dates or {}).get(_REASONS.get(marker, "")) or ""))
             if dates is not None:
                 wanted = {key: dates.get(key, state_edits.REMOVE) for key in _DATES}
                 desk.put(STATE, state_edits.set_fields(desk.state, number, wanted))
@@ -419,12 +473,6 @@ def _list_names(folder: str, starts: tuple[str, ...]) -> list[str]:
         return sorted(name for name in os.listdir(folder) if name.startswith(starts))
     except (OSError, ValueError):
         return []
-
-
-def _list_paths(fields: dict[str, Any]) -> set[object]:
-    """The paths of the artifacts that a task has."""
-    listed = fields.get("artifacts")
-    return {each.get("path") for each in listed if isinstance(each, dict)} if isinstance(listed, list) else set()
 
 
 def _choose_numbers(desk: Desk) -> tuple[int, int]:

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.model import Place
+from remit.workspace.tasks.links import find_links
 from remit.workspace.tasks.markdown import (
     find_fences,
     find_header_end,
@@ -18,7 +19,7 @@ from remit.workspace.tasks.markdown import (
     read_status,
     walk_fields,
 )
-from remit.workspace.tasks.values import Counter, Task, read_marker, read_priority
+from remit.workspace.tasks.values import Counter, Linked, Task, read_marker, read_priority
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,7 +107,8 @@ def _read_task(text: str, heading: re.Match[str], end: int, line: int, fences: l
             task = task._replace(priority=read_priority(field.value), priority_place=place)
         if task.marker_place is not None and task.priority_place is not None:
             break
-    return task
+    links = tuple(Linked(each.kind, each.path) for each in find_links(text, stop + 1, end, fences))
+    return task._replace(links=links) if links else task
 
 
 def _read_marker(task: Task, text: str, field: Field, line: int) -> Task:

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import UsageError
+from remit.workspace.tasks.links import find_links, find_samples, place_link
 from remit.workspace.tasks.markdown import (
     clean_line,
     clean_title,
@@ -40,7 +41,9 @@ from remit.workspace.tasks.values import MARKERS, read_marker
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from remit.workspace.tasks.links import Link
     from remit.workspace.tasks.markdown import Field, Span
+    from remit.workspace.tasks.values import Linked
 
 _STATUS_STYLE = re.compile(
     r"\n([ \t]{0,8}(?:[-*+][ \t]{1,4})?)\*\*Status(\*\*[ \t]{0,4}:|:\*\*)[ \t]{1,8}"
@@ -215,6 +218,20 @@ class Edits:
         space = " " if cleaned and self.text[start - 1] not in " \t" else ""
         return self._put(start, field.value_end, space + cleaned)
 
+    def find_links(self, entry: Entry) -> list[Link]:
+        """The links of a task."""
+        below = find_line_end(self.text, entry.start, entry.end) + 1
+        return list(find_links(self.text, below, entry.end, self._find_fences(entry)))
+
+    def add_link(self, entry: Entry, link: Linked, samples: Mapping[str, Link]) -> bool:
+        """Link a file in a task, as the task links others, else as `samples` of other tasks do."""
+        own, fields = self.find_links(entry), list(self.walk_fields(entry))
+        placed = place_link(self.text, link, own, fields, samples.get(link.kind))
+        text = placed.text.replace("\n", self._line_break)
+        if placed.label:
+            return self._add_line(entry, placed.label, text)
+        return self._put(placed.start, placed.end, text)
+
     def set_title(self, entry: Entry, title: str) -> bool:
         """Give a task another title; whether that changes it."""
         stop = find_line_end(self.text, entry.start, entry.end)
@@ -249,6 +266,10 @@ class Edits:
 
     def _add_field(self, entry: Entry, name: str, value: str) -> bool:
         """A field more, after the ones that are there and in their style."""
+        return self._add_line(entry, name, f" {value}")
+
+    def _add_line(self, entry: Entry, name: str, rest: str) -> bool:
+        """A field more, with what follows its name."""
         if _NAME.fullmatch(name) is None:
             raise UsageError(f"'{clean_line(name, 60)}' cannot be the name of a field", hint="use a few plain words")
         first = next(self.walk_fields(entry), None)
@@ -257,7 +278,7 @@ class Edits:
         if first is not None and not style.prefix.strip():  # two spaces at its end break a line that has no bullet
             tail = self.text[first.value_end : find_line_end(self.text, first.start, entry.end)].rstrip("\r")
         at = self._find_fields_end(entry, first)
-        return self._put(at, at, f"{self._line_break}{_render_field(style, name, value)}{tail}")
+        return self._put(at, at, f"{self._line_break}{style.prefix}**{name}{style.colon}{rest}{tail}")
 
     def _find_fields_end(self, entry: Entry, field: Field | None) -> int:
         """Where a new field goes: below the lines that begin with the first field, or below the heading."""
@@ -334,6 +355,19 @@ def set_field(text: str, task: int | Entry, name: str, value: str | None) -> str
     edits = Edits(text)
     edits.set_field(_resolve(text, task), name, value)
     return edits.apply()
+
+
+def add_link(text: str, task: int | Entry, link: Linked, samples: Mapping[str, Link]) -> str:
+    """Link a file in a task, as the task links others, else as `samples` of other tasks do."""
+    edits = Edits(text)
+    edits.add_link(_resolve(text, task), link, samples)
+    return edits.apply()
+
+
+def read_samples(text: str) -> dict[str, Link]:
+    """How the file links a plan, a report and a summary."""
+    edits = Edits(text)
+    return find_samples(link for entry in list_tasks(text) for link in edits.find_links(entry))
 
 
 def _read_style(text: str) -> _Style:

@@ -22,6 +22,13 @@ _MAX_PRIORITY = 400
 _SPACES = str.maketrans("_-", "  ")
 
 
+class Linked(NamedTuple):
+    """A link of a task to a plan, a report or a summary, with the path as a file has it."""
+
+    kind: str
+    path: str
+
+
 class Task(NamedTuple):
     """One task in one of the files."""
 
@@ -43,6 +50,8 @@ class Task(NamedTuple):
     priority: str = ""
     """In small letters; empty where the file gives none of its own."""
     priority_place: Place | None = None
+    links: tuple[Linked, ...] = ()
+    """To its plan, reports and summaries, the current one of each kind last."""
 
 
 class Counter(NamedTuple):

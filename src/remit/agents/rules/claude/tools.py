@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.profiles import is_read_by_claude
 from remit.agents.rules.claude import CLAUDE
 from remit.agents.rules.keys import find_meant, is_absent
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
@@ -68,7 +67,7 @@ def _split(document: Document, pointer: str, text: str) -> Iterator[_Entry]:
         yield _Entry(entry["name"], entry["pattern"] or "", span, pointer, exact)
 
 
-@rule("AGT212", "R1.2", profiles=("claude", "standard"), fix="unsafe")
+@rule("AGT212", "R1.2", profiles=CLAUDE, fix="unsafe")
 def claude_tools_table(case: Case) -> Iterator[Report]:
     """`tools` or `disallowedTools` is a table.
 
@@ -82,8 +81,6 @@ def claude_tools_table(case: Case) -> Iterator[Report]:
     Fix (unsafe): writes the names of the tools that are true.
     """
     document = case.document
-    if document.profile == "standard" and not is_read_by_claude(document.path):
-        return
     for key, told in (("tools", "the agent has no tools at all"), ("disallowedTools", "nothing is denied")):
         value = case.get(key)
         if not isinstance(value, dict):

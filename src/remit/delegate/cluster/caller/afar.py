@@ -196,8 +196,8 @@ class Afar:
             outcome = await load_outcome(self.db, await self.open(), row.session_id)
             report = keep_outcome(self.home, row.session_id, outcome, with_report=True)
         except SealError:
-            return shaped._replace(status="failed", ending="refused")
-        return shaped._replace(status=report.status, ending=report.ending, outcome=report.outcome)
+            return shaped._replace(status="failed", ending="rejected")
+        return shaped._replace(status=report.status, ending=report.stop_reason, outcome=report.verdict)
 
     def _is_news(self, row: rows.Row) -> bool:
         """Whether one is over, and the ledger does not know it yet."""

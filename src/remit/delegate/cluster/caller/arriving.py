@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from remit.delegate.cluster.caller.afar import Afar
     from remit.delegate.cluster.order import Order, Outcome
     from remit.delegate.judging.endings import Conclusion
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.workspace.cluster.store import Database
     from remit.workspace.git.arrivals import Arrived
     from remit.workspace.ledger.delegations import Delegation
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class Arrival(NamedTuple):
     """What is told of a delegation once all that it made is here, and what is settled of it."""
 
-    report: Envelope
+    report: Result
     conclusion: Conclusion
 
 
@@ -72,7 +72,7 @@ async def load_outcome(db: Database, key: bytes, session_id: str) -> Outcome:
     return outcome
 
 
-def keep_outcome(home: Home, session_id: str, outcome: Outcome, *, with_report: bool = False) -> Envelope:
+def keep_outcome(home: Home, session_id: str, outcome: Outcome, *, with_report: bool = False) -> Result:
     """Write down what the worker's ledger has of it; what is told of it."""
     known = set(Attempt._fields)
     texts = {kind: text.encode("utf-8", "surrogatepass") for kind, text in outcome.texts.items()}

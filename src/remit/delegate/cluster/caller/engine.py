@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from remit.delegate.cluster.caller.afar import Afar
     from remit.delegate.driving.broker import Broker
     from remit.delegate.engine import Admit
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
 
 _ENDING_S = 0.05
 
@@ -48,7 +48,7 @@ class Cluster(Local):
         async with self.afar.admitting(environ):
             yield announce
 
-    async def wait(self, session_id: str) -> Envelope:
+    async def wait(self, session_id: str) -> Result:
         """Wait until a delegation is settled, whichever machine keeps it."""
         row = self._load(session_id)
         if row.owner == OWNER and row.state != "settled":

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from remit.delegate.cluster.order import Order, Packed
     from remit.delegate.driving.broker import Broker
     from remit.delegate.judging.endings import Conclusion
-    from remit.delegate.reporting.envelope import Envelope
     from remit.model import Finding
+    from remit.schemas import Result
     from remit.workspace.ledger.delegations import Delegation
     from remit.workspace.ledger.store import Connection
 
@@ -59,7 +59,7 @@ class Errand:
         self.home = broker.home
         self.row = row
         self.terms = read_terms(row.details)
-        self.report: Envelope | None = None
+        self.report: Result | None = None
         """What is told of it, as its worker has said it."""
         self.usage = Usage()
         self.answer: str | None = None
@@ -90,7 +90,7 @@ class Errand:
         except ClusterError:
             raise
         except RemitError as error:  # nothing of it was sent
-            refused = Ended("refused", self.row.agent, reason=str(error))
+            refused = Ended("rejected", self.row.agent, reason=str(error))
             await self._give_up(refused)
             return conclude(refused)
         async with self.afar.follow(self.row) as followed:
@@ -100,7 +100,7 @@ class Errand:
         try:
             return await hold_out(lambda: self._take_in(key), _PATIENCE_S)
         except SealError as error:  # somebody has written to the tables: what was done there nobody can say any more
-            return conclude(Ended("refused", self.row.agent, reason=str(error), retry=find_retry(self.row)))
+            return conclude(Ended("rejected", self.row.agent, reason=str(error), retry=find_retry(self.row)))
 
     async def _is_forgotten(self) -> bool:
         """Whether it was sent, and the database does not know it any more: sent again it could be done twice."""

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from remit.workspace.ledger.delegations import Delegation
 
 _TEXTS = ("prompt", "instructions", "context", "request")
-_ABOVE = ("budget", "may_call", "max_depth", "timeout_s", "root", "permissions", "also", "trace")
+_ABOVE = (
+    "budget", "may_call", "max_depth", "timeout_s", "timeout_default_s", "timeout_max_s", "root", "permissions", "also",
+    "trace",
+)  # fmt: skip
 
 
 async def post(afar: Afar, key: bytes, row: Delegation) -> None:

@@ -14,6 +14,7 @@ from remit.delegate.admission.terms import read_terms
 from remit.delegate.cluster.shapes import shape_row
 from remit.delegate.driving.broker import NO_LIMITS
 from remit.evidence.before import BEFORE, list_expected, take_before
+from remit.evidence.workspace_root import find_workspace_root
 from remit.workspace.ledger.delegations import Delegation, add_delegation, begin_attempt, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.mirrored import mirror
@@ -51,7 +52,7 @@ async def adopt(
     terms = read_terms(row.details)
     if lost and terms.evidence:  # a run that has attempts already takes no tree
         expected = list_expected(
-            home.root, dialect=terms.dialect, manifest=terms.manifest, artifact_path=terms.artifact_path
+            home.root, manifest=terms.manifest, artifact_path=terms.artifact_path, workspace_root=terms.workspace_root
         )  # fmt: skip
         taken = await asyncio.to_thread(take_before, home, home.root, expected=expected)
         texts[BEFORE] = taken.as_text().encode()
@@ -80,7 +81,9 @@ def _fit(order: Order, root: str, seconds: float) -> dict[str, Any]:
     terms = read_terms(order.details)
     manifest = os.path.join(root, os.path.relpath(terms.manifest, terms.root)) if terms.manifest else ""
     size, digest = take_beginning(manifest) if manifest else (0, "")
+    workspace_root = find_workspace_root(root, os.environ, runner=order.runner) if terms.may_be_hyper else ""
     return terms._replace(
+        workspace_root=workspace_root,
         root=root, worktree="", boot_id=load_boot_id(), manifest=manifest, manifest_bytes=size, manifest_sha256=digest,
         settles=False, commits=False, must_commit=False, checkout="", timeout_s=min(terms.timeout_s, seconds),
     ).as_details()  # fmt: skip

@@ -25,7 +25,7 @@ from remit.delegate.cluster.shapes import read_attempt
 from remit.delegate.cluster.worker.adopting import adopt, shape_order
 from remit.delegate.cluster.worker.checking import check_ticket, load_order
 from remit.delegate.cluster.worker.clearing import clear_away
-from remit.delegate.cluster.worker.publishing import Result, gather, make_result, publish
+from remit.delegate.cluster.worker.publishing import Publication, gather, make_publication, publish
 from remit.delegate.cluster.worker.telling import Teller
 from remit.delegate.driving.broker import Broker
 from remit.delegate.judging.endings import Ended
@@ -111,10 +111,10 @@ class Job:
             await self._clear_away()
             return Done("unable", trouble=str(error))
         except RemitError as error:
-            result = make_result(self._shape_row(), Ended("refused", self.row.agent, reason=str(error)))
+            result = make_publication(self._shape_row(), Ended("rejected", self.row.agent, reason=str(error)))
         except Exception as error:  # noqa: BLE001 - the outermost line of a session: whoever waits is told
             reason = f"this is a bug: {type(error).__name__}: {str(error)[:300]}"
-            result = make_result(self._shape_row(), Ended("crashed", self.row.agent, reason=reason))
+            result = make_publication(self._shape_row(), Ended("crashed", self.row.agent, reason=reason))
         if self.lost.is_set() or result is None:
             await self._clear_away()
             return Done("lost")
@@ -131,7 +131,7 @@ class Job:
             started_ms=self._began_ms, details=row.terms,
         )  # fmt: skip
 
-    async def _carry_out(self) -> Result | None:
+    async def _carry_out(self) -> Publication | None:
         order = await load_order(self.site, self.session_id)
         facts = self.site.folder.load(self.session_id)
         if facts is not None and self._is_whole(facts):
@@ -157,7 +157,7 @@ class Job:
 
     # --- without an agent ---------------------------------------------------------------------------------------------
 
-    async def _look_before(self, order: Order) -> Result | None:
+    async def _look_before(self, order: Order) -> Publication | None:
         """What becomes of a session without an agent: one that is not wanted any more, too late, or was lost."""
         row, terms = shape_order(order)._replace(started_ms=self._began_ms), read_terms(order.details)
         saved = None if self.lease.is_first else await self._load_saved()
@@ -173,8 +173,8 @@ class Job:
             self._lost_attempts = 0 if saved is None else await self._count_lost()
             return None
         if saved is None:
-            return make_result(row, ended)
-        return make_result(row, add_saved(ended, saved))._replace(packed=saved)
+            return make_publication(row, ended)
+        return make_publication(row, add_saved(ended, saved))._replace(packed=saved)
 
     async def _load_saved(self) -> Packed | None:
         """What was saved of it; None where no agent has begun."""
@@ -207,7 +207,7 @@ class Job:
 
     # --- the agent ----------------------------------------------------------------------------------------------------
 
-    async def _drive(self, order: Order, facts: Facts) -> Result | None:
+    async def _drive(self, order: Order, facts: Facts) -> Publication | None:
         home = Home(facts.root)
         site = self.site
         setup = await asyncio.to_thread(site.load_setup, facts.root)
@@ -235,7 +235,7 @@ class Job:
                 await self._attend(broker, teller)
             except RemitError as error:  # a disk that is full: what was saved before is all that is left
                 ended = Ended("crashed", order.agent, reason=str(error), retry=find_retry(shape_order(order)))
-                return make_result(shape_order(order), ended)._replace(packed=teller.packed)
+                return make_publication(shape_order(order), ended)._replace(packed=teller.packed)
             if self.lost.is_set():
                 return None
             await insist(teller.tell_rest)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from remit.delegate.cluster.order import Order
     from remit.delegate.cluster.worker.site import Site
     from remit.delegate.judging.endings import Conclusion, Ended
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
 
@@ -39,27 +39,27 @@ _MOST_TEXT_BYTES = 16 * 1024 * 1024
 _SENT_TEXTS = ("answer-", "trace")
 
 
-class Result(NamedTuple):
+class Publication(NamedTuple):
     """What is to be published."""
 
-    report: Envelope
+    report: Result
     conclusion: Conclusion
     attempts: tuple[Mapping[str, Any], ...] = ()
     texts: Mapping[str, str] = NOTHING
     packed: Packed = Packed()
 
 
-def make_result(row: Delegation, ended: Ended) -> Result:
+def make_publication(row: Delegation, ended: Ended) -> Publication:
     """What is published of a session that no agent has said anything of."""
     conclusion = conclude(ended)
-    return Result(make_report(row, None, conclusion, ended_ms=read_clock_ms()), conclusion)
+    return Publication(make_report(row, None, conclusion, ended_ms=read_clock_ms()), conclusion)
 
 
-async def gather(site: Site, order: Order, home: Home, *, fence: int, known: str) -> Result:
+async def gather(site: Site, order: Order, home: Home, *, fence: int, known: str) -> Publication:
     """All that the caller needs, once the agent has ended. `known`: the commit that was saved last."""
     report, conclusion = load_report(home, order.session_id)
     also = [*(artifact.path for artifact in conclusion.artifacts), *_find_manifest(home, order.session_id)]
-    result = Result(
+    result = Publication(
         report, conclusion, tuple(each._asdict() for each in list_attempts(home.ledger, order.session_id)),
         _load_texts(home, order.session_id),
     )  # fmt: skip
@@ -76,7 +76,7 @@ async def gather(site: Site, order: Order, home: Home, *, fence: int, known: str
     return result
 
 
-async def publish(site: Site, session_id: str, fence: int, result: Result, *, began_ms: int) -> bool:
+async def publish(site: Site, session_id: str, fence: int, result: Publication, *, began_ms: int) -> bool:
     """Say what came of it; whether the session was still this worker's."""
     report, conclusion, usage = result.report, result.conclusion, result.report.usage
     told = json.loads(render_report(report, conclusion).decode("utf-8", "surrogatepass"))
@@ -112,7 +112,7 @@ def _load_texts(home: Home, session_id: str) -> dict[str, str]:
     return found
 
 
-def _doubt(result: Result, message: str) -> Result:
+def _doubt(result: Publication, message: str) -> Publication:
     advice = "Let it make less, or name a git remote under [cluster], then do it again"
     report, conclusion = doubt(result.report, result.conclusion, message, advice)
     return result._replace(report=report, conclusion=conclusion)

@@ -1,0 +1,207 @@
+"""The one shape of a result: what a caller gets from every interface, typed for Python and as JSON.
+
+Owns the names under the key `remit`. The rest of the JSON is a return in the format of the run; those names stay in
+`contract.dialects`. A hook loads this module, so it imports nothing but plain values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit.model import NOTHING
+from remit.quick_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.model import Fault, Finding
+
+DEFAULT_TOKENS = 400
+MIN_TOKENS = 320
+KEY = "remit"
+HASH_DIGITS = 12
+PROVED = ("changed", "attributed")
+
+
+class ResultArtifact(NamedTuple):
+    """A file that the agent reports, and what Remit observed of it."""
+
+    path: str
+    """Relative to the project root."""
+    type: str = ""
+    """In the agent's own word."""
+    summary: str = ""
+    grade: str = ""
+    """missing, unchanged, unknown, changed or attributed."""
+    reason: str = ""
+    """Why the grade is not higher."""
+    sha256: str = ""
+    size_bytes: int | None = None
+    key_points: tuple[str, ...] | None = None
+    extra: Mapping[str, Any] = NOTHING
+    """Keys of the agent that Remit does not know."""
+    named: str = ""
+    """The path in the agent's own words, if its format names files from another folder."""
+
+
+class ResultUsage(NamedTuple):
+    """The cost of a run; None: unknown."""
+
+    tokens: int | None = None
+    cost_usd: float | None = None
+    turns: int | None = None
+    seconds: float | None = None
+
+
+class FailedStep(NamedTuple):
+    """A finish step that failed: manifest, task, errors, activity or git."""
+
+    step: str
+    message: str = ""
+    code: str = ""
+    """Of its error: STATUS_SYNC_FAILED, GIT_COMMIT_FAILED and so on."""
+    recommendation: str = ""
+    """How to repeat it."""
+
+
+class Result(NamedTuple):
+    """What the caller of a run gets: a return in the agent's format, and what Remit verified.
+
+    The fields say the same for every format. `to_dict` is the JSON that all interfaces send.
+    """
+
+    session_id: str
+    agent: str
+    status: str
+    """completed, partial, failed or blocked, as far as Remit could verify it."""
+    summary: str
+    verdict: str
+    """accepted, repaired, missing, malformed, invalid, ambiguous, degenerate, fabricated or unproven."""
+    stop_reason: str
+    """exited, timeout, cancelled, crashed, rejected, orphaned or budget."""
+    artifacts: tuple[ResultArtifact, ...] = ()
+    unclaimed: tuple[str, ...] = ()
+    """Files that changed and that the agent did not report; of many, the first."""
+    unclaimed_count: int = 0
+    diagnostics: tuple[Finding, ...] = ()
+    errors: tuple[Fault, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    usage: ResultUsage = ResultUsage()
+    attempts: int = 1
+    depth: int = 1
+    path: tuple[str, ...] = ()
+    failed_steps: tuple[FailedStep, ...] = ()
+    notes: tuple[str, ...] = ()
+    answer: str = ""
+    """The hash under which Remit keeps the agent's last answer."""
+    needs_user: bool = False
+    """Whether only a user can fix one of the errors (R2.18)."""
+    left_out: tuple[str, ...] = ()
+    """What the token budget shortened."""
+    tokens: int | None = None
+    """How many tokens the JSON has; at most so many if `estimated`."""
+    estimated: bool = False
+    format: str = "standard"
+    """The agent's format."""
+    result_format: str = ""
+    """The format of the result; empty: the agent's own."""
+    metadata: Mapping[str, Any] = NOTHING
+    """The agent's own keys in `metadata` or `meta`; of a manifest, the fields of its entry."""
+    extra: Mapping[str, Any] = NOTHING
+    """The agent's own keys at the top of its return."""
+    returned: Mapping[str, Any] = NOTHING
+    """The return that goes to the caller, as JSON."""
+    fitted: Mapping[str, Any] = NOTHING
+    """The JSON of the result within its token budget; empty until it was fitted."""
+
+    @property
+    def show(self) -> str:
+        """The command that shows all of it."""
+        return f"remit show {self.session_id} --full" if self.session_id else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as JSON: the return, and what Remit adds under the key `remit`."""
+        return {**self.fitted} if self.fitted else {**self.returned, KEY: describe_run(self)}
+
+
+def describe_run(result: Result, *, digits: int | None = None) -> dict[str, Any]:
+    """What Remit adds to a return. Lists and values that say nothing are left out, but for the main ones."""
+    grades = [
+        {"path": each.path, "grade": each.grade, "reason": each.reason, "sha256": each.sha256[:digits],
+         "size_bytes": each.size_bytes}
+        for each in sorted(result.artifacts, key=lambda artifact: artifact.grade in PROVED)
+        if each.grade
+    ]  # fmt: skip
+    added: dict[str, Any] = {
+        "status": result.status,
+        "verdict": result.verdict,
+        "stop_reason": result.stop_reason,
+        "session_id": result.session_id,
+        "grades": [_drop_empty(each) for each in grades],
+    }
+    rare: dict[str, Any] = {
+        "diagnostics": [
+            {"code": each.code, "severity": each.severity, "message": each.message} for each in result.diagnostics
+        ],
+        "unclaimed": {"count": result.unclaimed_count, "paths": [*result.unclaimed]} if result.unclaimed_count else {},
+        "failed_steps": [_drop_empty(each._asdict()) for each in result.failed_steps],
+        "notes": [*result.notes],
+        "usage": _drop_empty(result.usage._asdict()),
+        "attempts": result.attempts if result.attempts > 1 else None,
+        "answer": result.answer[:digits],
+        "needs_user": result.needs_user,
+        "show": result.show,
+        "left_out": [*result.left_out],
+    }
+    added |= {name: value for name, value in rare.items() if value}
+    return added if result.tokens is None else added | {"tokens": result.tokens, "estimated": result.estimated}
+
+
+def _drop_empty(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value not in (None, "")}
+
+
+# --- JSON Schema ------------------------------------------------------------------------------------------------------
+
+_TEXT: dict[str, Any] = {"type": "string"}
+_WHOLE: dict[str, Any] = {"type": "integer"}
+_NUMBER: dict[str, Any] = {"type": "number"}
+_FLAG: dict[str, Any] = {"type": "boolean"}
+
+
+def describe_schema() -> dict[str, Any]:
+    """The JSON Schema of a result. `remit` is the same in every format; `remit schema` has those of the formats."""
+    grade = _object(("path", "grade"), path=_TEXT, grade=_TEXT, reason=_TEXT, sha256=_TEXT, size_bytes=_WHOLE)
+    diagnostic = _object(("code", "severity", "message"), code=_TEXT, severity=_TEXT, message=_TEXT)
+    added = _object(
+        ("status", "verdict", "stop_reason", "session_id", "grades"),
+        status={"type": "string", "enum": ["completed", "partial", "failed", "blocked"]},
+        verdict=_TEXT,
+        stop_reason={
+            "type": "string",
+            "enum": ["exited", "timeout", "cancelled", "crashed", "rejected", "orphaned", "budget"],
+        },
+        session_id=_TEXT,
+        grades=_list(grade),
+        diagnostics=_list(diagnostic),
+        unclaimed=_object(("count",), count=_WHOLE, paths=_list(_TEXT)),
+        failed_steps=_list(_object(("step",), step=_TEXT, message=_TEXT, code=_TEXT, recommendation=_TEXT)),
+        notes=_list(_TEXT),
+        usage=_object((), tokens=_WHOLE, cost_usd=_NUMBER, turns=_WHOLE, seconds=_NUMBER),
+        attempts=_WHOLE,
+        answer=_TEXT,
+        needs_user=_FLAG,
+        show=_TEXT,
+        left_out=_list(_TEXT),
+        tokens=_WHOLE,
+        estimated=_FLAG,
+    )
+    return _object((KEY,), **{KEY: added})
+
+
+def _object(required: tuple[str, ...], **properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": [*required]}
+
+
+def _list(of: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": of}
